@@ -1,0 +1,37 @@
+"""Korean film-review sentiment with self-attention that can be read.
+
+>>> from nsmc_attention import predict
+>>> predict("정말 재미있는 영화였어요").label
+'positive'
+
+Names are imported when they are first used, so `import nsmc_attention` loads nothing else.
+"""
+from .version import __version__
+
+EXPORTS = {
+    "predict": "inference.predictor",
+    "load_classifier": "inference.predictor",
+    "Classifier": "inference.predictor",
+    "Prediction": "inference.prediction",
+    "Config": "config",
+    "preset": "config",
+    "train": "training.recipe",
+    "evaluate": "evaluation",
+    "draw_heatmap": "analysis.heatmap",
+    "save_heatmap": "analysis.heatmap",
+    "NsmcError": "errors",
+}
+__all__ = [*EXPORTS, "__version__"]
+
+
+def __getattr__(name):
+    """Import a public name on first use (PEP 562)."""
+    if name not in EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f".{EXPORTS[name]}", __name__), name)
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,159 @@
+"""A trained model as a folder of plain files: written whole or not at all, verified before it is used.
+
+    manifest.json   schema, versions, labels, config, data, metrics, sha256 of every other file
+    vocab.json      gluonnlp's Vocab.to_json()
+    weights.params  Gluon parameters
+    model.onnx      the same function for ONNX Runtime
+    README.md       model card
+
+No pickle, no absolute path. Needs no MXNet: the networks are built by `inference.engines`.
+"""
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from .atomic import replaced_folder
+from .config import Config
+from .errors import BundleError, ConfigError
+from .preprocessing.encoding import Encoder
+from .preprocessing.tokenizers import tokenizer_version
+
+SCHEMA = 1
+LABELS = ("negative", "positive")
+REQUIRED = ("vocab.json", "weights.params")
+OPTIONAL = ("model.onnx", "README.md")
+PRETRAINED = Path(__file__).parent / "pretrained"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A verified bundle.
+
+    Attributes
+    ----------
+    folder : Path
+    manifest : dict
+    config : Config
+    encoder : preprocessing.encoding.Encoder
+    """
+
+    folder: Path
+    manifest: dict
+    config: Config
+    encoder: Encoder
+
+    @property
+    def name(self):
+        """What to call it in results: "pretrained" or the folder's last two names, never a whole path."""
+        return "pretrained" if self.folder == PRETRAINED else "/".join(self.folder.resolve().parts[-2:])
+
+    def file(self, name):
+        """Answer the path of one file; BundleError where this bundle was written without it."""
+        if name not in self.manifest["files"]:
+            raise BundleError(f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
+                              f"{self.folder} --output {self.folder / name}`" if name == "model.onnx"
+                              else f"{self.folder}: has no {name}")
+        return self.folder / name
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def write_bundle(folder, manifest, contents):
+    """Write a bundle under `folder`, replacing what stood there in one move.
+
+    Parameters
+    ----------
+    folder : path
+    manifest : dict
+        Without `schema`, `labels` and `files`, which are added here.
+    contents : dict of file name to bytes
+        At least vocab.json and weights.params; model.onnx and README.md where there are any.
+    """
+    with replaced_folder(folder) as temporary:
+        for name, content in contents.items():
+            (temporary / name).write_bytes(content)
+        files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
+        whole = {"schema": SCHEMA, "labels": list(LABELS), **manifest, "files": files}
+        (temporary / "manifest.json").write_text(
+            json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def read_contents(bundle):
+    """Answer {file name: bytes} of every file that the manifest lists, for writing a changed bundle."""
+    return {name: (bundle.folder / name).read_bytes() for name in bundle.manifest["files"]}
+
+
+def load_bundle(folder=None):
+    """Verify a bundle and answer it; without a folder, the one that ships with the package.
+
+    Raises
+    ------
+    BundleError
+        A file is missing, altered or foreign; another schema; the tokenizer or dictionary that is installed
+        is not the one the vocabulary was made with.
+    """
+    folder = Path(folder) if folder else PRETRAINED
+    manifest = read_manifest(folder)
+    for name, expected in manifest["files"].items():
+        verify_file(folder, name, expected)
+    config = read_config(manifest, folder)
+    check_tokenizer(manifest, config, folder)
+    vocabulary = (folder / "vocab.json").read_text(encoding="utf-8")
+    encoder = Encoder.from_json(vocabulary, config.text, where=folder / "vocab.json")
+    if len(encoder) != manifest.get("vocabulary"):
+        raise BundleError(f"{folder}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(encoder)}")
+    return Bundle(folder, manifest, config, encoder)
+
+
+def read_manifest(folder):
+    if not folder.is_dir():
+        raise BundleError(f"{folder}: no such bundle folder; make one with `nsmc-attention train`")
+    path = folder / "manifest.json"
+    if not path.is_file():
+        found = ", ".join(sorted(file.name for file in folder.iterdir())) or "nothing"
+        raise BundleError(f"{folder} has no manifest.json (found {found[:200]}); is it the folder `bundle` of a run?")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        schema, files = manifest["schema"], manifest["files"]
+        listed = {name: str(value) for name, value in files.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        raise BundleError(f"{path}: expected a bundle's manifest, found something else; was it altered?") from problem
+    if schema != SCHEMA:
+        raise BundleError(f"{path}: expected schema {SCHEMA}, found {str(schema)[:20]}; "
+                          "this bundle needs another version of nsmc_attention")
+    foreign = set(listed) - set(REQUIRED) - set(OPTIONAL)
+    if foreign:
+        raise BundleError(f"{path}: lists a foreign file {sorted(foreign)[0][:60]!r}")
+    for name in REQUIRED:
+        if name not in listed:
+            raise BundleError(f"{path}: does not list {name}; was the training interrupted?")
+    return manifest
+
+
+def verify_file(folder, name, expected):
+    path = folder / name
+    if not path.is_file():
+        found = ", ".join(sorted(file.name for file in folder.iterdir()))
+        raise BundleError(f"{folder} has no {name} (found {found[:200]}); was the copy interrupted?")
+    found = digest(path)
+    if found != expected:
+        raise BundleError(f"{path}: expected sha256 {str(expected)[:12]}…, found {found[:12]}…; "
+                          "the file is truncated or altered, copy the bundle again")
+
+
+def read_config(manifest, folder):
+    try:
+        return Config.from_dict(manifest.get("config", {}))
+    except (ConfigError, TypeError) as problem:
+        raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
+
+
+def check_tokenizer(manifest, config, folder):
+    expected = manifest.get("tokenizer_version")
+    found = tokenizer_version(config.text.tokenizer)
+    if expected != found:
+        raise BundleError(f"{folder}: its vocabulary was made with {expected}, found {found}; other versions give "
+                          "other tokens: install the ones named first, or train again")

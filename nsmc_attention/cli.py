@@ -1,0 +1,219 @@
+"""The command `nsmc-attention`: parse, call one function of the library, print. It composes nothing itself.
+
+Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad input or usage (one line),
+1 a bug (traceback), 130 interrupted. The library is imported inside the commands: `--help` is instant.
+"""
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from . import config as settings
+from .errors import ConfigError, DataError, NsmcError
+from .version import __version__
+
+
+def main(arguments=None):
+    """Run the command line; never returns."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # whatever the locale says: lone surrogates from the shell are answered, not crashed on
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "replace")
+    sys.exit(run(arguments))
+
+
+def run(arguments=None):
+    """Run a command line and answer its exit code."""
+    try:
+        commands.main(arguments, prog_name="nsmc-attention", standalone_mode=False)
+        sys.stdout.flush()
+    except NsmcError as problem:
+        return complain(problem)
+    except click.ClickException as problem:
+        return complain(problem.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # whoever read us is gone; so that the interpreter's own flush at exit is quiet too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as problem:
+        if problem.filename is None:
+            raise
+        return complain(f"{problem.filename}: {problem.strerror}; choose another place or make room")
+    return 0
+
+
+def complain(message):
+    print(f"error: {' '.join(str(message).split())}", file=sys.stderr)
+    return 2
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="nsmc-attention")
+def commands():
+    """Korean film-review sentiment with self-attention that can be read.
+
+    \b
+    nsmc-attention predict "정말 재미있는 영화였어요"
+    nsmc-attention explain "지루하고 수준떨어지는 연출" --output heatmap.png
+    nsmc-attention train --data nsmc --out runs/first
+    nsmc-attention evaluate --data nsmc --bundle runs/first/bundle
+    """
+
+
+def config_options(command):
+    """Give a command one option for each field of the config; what is not given stays with the preset."""
+    for item in reversed(settings.all_fields().values()):
+        kind = click.Choice(item.metadata["choices"]) if item.metadata["choices"] else item.type
+        text = f"{item.metadata['help']}  [default preset: {item.default}]"
+        command = click.option(f"--{item.name.replace('_', '-')}", item.name, type=kind, help=text)(command)
+    return command
+
+
+def data_options(command):
+    for option in (
+        click.option("--data", required=True, help="nsmc, sample, or a labelled csv, tsv, jsonl or parquet file"),
+        click.option("--data-dir", type=click.Path(path_type=Path), help="folder of the official files"),
+        click.option("--text-column", default="document", show_default=True),
+        click.option("--label-column", default="label", show_default=True),
+    ):
+        command = option(command)
+    return command
+
+
+def engine_options(command):
+    for option in (
+        click.option("--bundle", type=click.Path(path_type=Path), help="bundle folder  [default: the packaged one]"),
+        click.option("--engine", default="auto", show_default=True, help="auto, onnx or gluon"),
+        click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "gpu"]),
+                     help="for the gluon engine"),
+    ):
+        command = option(command)
+    return command
+
+
+@commands.command()
+@click.argument("what", type=click.Choice(["nsmc"]))
+@click.option("--data-dir", type=click.Path(path_type=Path), help="where to  [default: the cache folder]")
+def fetch(what, data_dir):
+    """Download a corpus, verify it by sha256 and say where it is."""
+    from .reviews import nsmc
+
+    for part in nsmc.FILES:
+        print(nsmc.find(part, data_dir))
+
+
+@commands.command()
+@data_options
+@click.option("--valid", type=click.Path(path_type=Path), help="labelled file to choose the epoch by")
+@click.option("--preset", default="default", show_default=True, help=", ".join(settings.PRESETS))
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/latest"), show_default=True,
+              help="run folder, new unless --resume")
+@click.option("--resume", is_flag=True, help="go on where the run in --out was stopped")
+@click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "gpu"]))
+@config_options
+def train(data, data_dir, text_column, label_column, valid, preset, out, resume, device, **fields):
+    """Train a classifier; the run folder ends with its bundle.
+
+    \b
+    nsmc-attention train --data nsmc --out runs/first
+    nsmc-attention train --data nsmc --out runs/first --resume
+    nsmc-attention train --data reviews.csv --hidden-size 64 --out runs/mine
+    """
+    from .training import recipe
+
+    base = settings.preset(preset)
+    if resume:
+        base = settings.Config.from_dict(recipe.read_settings(out)["config"])
+    config = base.with_fields(**{name: value for name, value in fields.items() if value is not None})
+    recipe.train(data, config, out, valid=valid, resume=resume, device=device, data_dir=data_dir,
+                 text_column=text_column, label_column=label_column)
+
+
+@commands.command()
+@data_options
+@engine_options
+@click.option("--json", "as_json", is_flag=True, help="one JSON object")
+@click.option("--record", is_flag=True, help="write the figures into the bundle's manifest and model card")
+def evaluate(data, data_dir, text_column, label_column, bundle, engine, device, as_json, record):
+    """Score a bundle on labelled reviews; `--data nsmc` is the official test file.
+
+    \b
+    nsmc-attention evaluate --data nsmc
+    nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
+    """
+    from .evaluation import evaluate as score, record as write
+    from .inference.predictor import load_classifier
+    from .reviews import tables
+
+    classifier = load_classifier(bundle, engine, device)
+    columns = {} if data in ("nsmc", "sample") else {"text_column": text_column, "label_column": label_column}
+    found = score(classifier, tables.load(data, "test", data_dir, **columns))
+    if record:
+        write(classifier.bundle, found)
+    print(json.dumps(found) if as_json else "\n".join(f"{name:10} {value}" for name, value in found.items()))
+
+
+@commands.command()
+@click.argument("text", nargs=-1)
+@click.option("--input", "source", type=click.Path(path_type=Path, allow_dash=True),
+              help="csv, tsv, jsonl, parquet or txt file, or - for lines on stdin")
+@click.option("--output", type=click.Path(path_type=Path, allow_dash=True), default=Path("-"), show_default=True)
+@click.option("--format", "style", type=click.Choice(["text", "csv", "jsonl"]),
+              help="[default: by the output's suffix, else text]")
+@click.option("--text-column", default="document", show_default=True)
+@click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
+@engine_options
+def predict(text, source, output, style, text_column, weights, bundle, engine, device):
+    """Tell whether reviews are positive or negative.
+
+    \b
+    nsmc-attention predict "정말 재미있는 영화였어요"
+    nsmc-attention predict --input reviews.csv --output scored.csv
+    cat reviews.txt | nsmc-attention predict --format jsonl
+    """
+    from .inference.predictor import load_classifier
+    from .inference.scoring import score_lines, score_table
+
+    if text and source:
+        raise ConfigError("predict: give reviews or --input, not both")
+    classifier = load_classifier(bundle, engine, device)
+    if source is None or str(source) == "-":
+        lines = text or (line.rstrip("\r\n") for line in sys.stdin)
+        score_lines(classifier, lines, output, style, weights)
+    else:
+        score_table(classifier, source, output, style, weights, text_column)
+
+
+@commands.command()
+@click.argument("text")
+@click.option("--output", required=True, type=click.Path(path_type=Path), help=".png, .svg or .pdf")
+@engine_options
+def explain(text, output, bundle, engine, device):
+    """Draw which words each word of a review looks at.
+
+    \b
+    nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집" --output heatmap.png
+    """
+    from .analysis.heatmap import check_suffix, save_heatmap
+    from .inference.predictor import load_classifier
+
+    check_suffix(output)
+    prediction = load_classifier(bundle, engine, device).predict(text)
+    if prediction.error:
+        raise DataError(f"explain: {prediction.error}")
+    save_heatmap(prediction, output)
+    print(f"{prediction.label}\t{prediction.score:.4f}\t{output}")
+
+
+@commands.command()
+@click.option("--bundle", type=click.Path(path_type=Path), required=True)
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="model.onnx")
+def export(bundle, output):
+    """Write a bundle's function for ONNX Runtime, after comparing it with Gluon on raw text."""
+    from .export import export_bundle
+
+    print(json.dumps(export_bundle(bundle, output)))

@@ -1,0 +1,145 @@
+"""Every setting of a training, its default and its meaning: the one place where a default is written.
+
+Three frozen values (text, model, training) make a `Config`; presets are named configs. The command line
+makes a flag of each field; a bundle stores the whole `Config`. Knows nothing of data or networks.
+"""
+from dataclasses import asdict, dataclass, field, fields, replace
+
+from .errors import ConfigError, did_you_mean
+
+
+def setting(default, help, choices=None, low=None, high=None):
+    """Declare a config field with its help text, and its choices or its closed range."""
+    return field(default=default, metadata={"help": help, "choices": choices, "low": low, "high": high})
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """How a review becomes token ids."""
+
+    tokenizer: str = setting("mecab", "tokenizer, by name")
+    vocab_size: int = setting(16000, "largest vocabulary, special tokens included", low=3)
+    min_count: int = setting(2, "a token rarer than this in the training part is unknown", low=1)
+    max_length: int = setting(256, "longest review in tokens; what is beyond is not read", low=1, high=1024)
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The shape of the network."""
+
+    architecture: str = setting("masked", "masked: padding has no influence; post: the original article's model",
+                                choices=("masked", "post"))
+    embedding_size: int = setting(64, "units of the embedding (E)", low=1)
+    hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1)
+    attention: str = setting("additive", "scoring function of the self-attention",
+                             choices=("additive", "dot", "scaled", "general", "multihead"))
+    attention_units: int = setting(32, "units of the additive score (A)", low=1)
+    attention_heads: int = setting(4, "heads of multihead attention; divides 2H", low=1)
+    dropout: float = setting(0.3, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
+    attention_dropout: float = setting(0.0, "dropout of the attention weights", low=0.0, high=0.95)
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How the network learns."""
+
+    epochs: int = setting(6, "most passes over the training part", low=1)
+    batch_size: int = setting(128, "reviews in a batch", low=1)
+    learning_rate: float = setting(2e-3, "Adam's step size at its highest", low=0.0)
+    schedule: str = setting("cosine", "learning rate over the steps", choices=("cosine", "constant"))
+    warmup: float = setting(0.05, "share of the steps in which the learning rate rises", low=0.0, high=1.0)
+    clip_norm: float = setting(1.0, "largest global norm of the gradient", low=1e-9)
+    dev_fraction: float = setting(0.05, "share of the training file kept for choosing the epoch", low=0.001, high=0.5)
+    patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
+    seed: int = setting(0, "seed of everything that is drawn", low=0, high=2**31 - 1)
+    checkpoint_steps: int = setting(500, "steps between two checkpoints", low=1)
+    keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
+
+
+@dataclass(frozen=True)
+class Config:
+    """A whole training in one value; `to_dict` and `from_dict` are inverse."""
+
+    text: TextConfig = TextConfig()
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+
+    def __post_init__(self):
+        for name, part in self.parts().items():
+            for item in fields(part):
+                check(f"{name}.{item.name}", getattr(part, item.name), item)
+        heads, width = self.model.attention_heads, 2 * self.model.hidden_size
+        if self.model.attention == "multihead" and width % heads:
+            raise ConfigError(f"model.attention_heads: expected a divisor of 2 x hidden_size = {width}, found {heads}")
+
+    def parts(self):
+        return {"text": self.text, "model": self.model, "training": self.training}
+
+    def to_dict(self):
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values):
+        """Build a Config from nested dicts; ConfigError on an unknown key or an impossible value."""
+        kinds = {"text": TextConfig, "model": ModelConfig, "training": TrainingConfig}
+        refuse_unknown(values, kinds, "config")
+        parts = {}
+        for name, kind in kinds.items():
+            given = values.get(name, {})
+            refuse_unknown(given, [item.name for item in fields(kind)], name)
+            parts[name] = kind(**given)
+        return cls(**parts)
+
+    def with_fields(self, **changes):
+        """Return this Config with some fields changed, each named without its part."""
+        parts, left = {}, dict(changes)
+        for name, part in self.parts().items():
+            own = {item.name: left.pop(item.name) for item in fields(part) if item.name in left}
+            parts[name] = replace(part, **own)
+        refuse_unknown(left, all_fields(), "config")
+        return Config(**parts)
+
+
+def check(where, value, item):
+    """Raise ConfigError unless value has the type and lies in the range that the field declares."""
+    allowed = (int, float) if item.type is float else item.type
+    if not isinstance(value, allowed) or isinstance(value, bool):
+        raise ConfigError(f"{where}: expected {item.type.__name__}, found {value!r}")
+    choices, low, high = (item.metadata[key] for key in ("choices", "low", "high"))
+    if choices and value not in choices:
+        raise ConfigError(f"{where}: unknown value {value!r}{did_you_mean(value, choices)}")
+    if low is not None and not value >= low or high is not None and not value <= high:
+        span = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ConfigError(f"{where}: expected {span}, found {value}")
+
+
+def refuse_unknown(given, known, where):
+    if not isinstance(given, dict):
+        raise ConfigError(f"{where}: expected named settings, found {type(given).__name__}")
+    for key in given:
+        if key not in known:
+            raise ConfigError(f"unknown key {key!r} in {where}{did_you_mean(key, known)}")
+
+
+def all_fields():
+    """Answer {field name: dataclass field} over the three parts; names are unique across them."""
+    return {item.name: item for kind in (TextConfig, ModelConfig, TrainingConfig) for item in fields(kind)}
+
+
+PRESETS = {
+    "default": Config(),
+    # The original article: 30 tokens, embedding and GRU as small as there, constant rate, no mask.
+    "post": Config(
+        text=TextConfig(max_length=30, vocab_size=30000),
+        model=ModelConfig(architecture="post", embedding_size=64, hidden_size=64, attention_units=30,
+                          dropout=0.3, attention_dropout=0.2),
+        training=TrainingConfig(schedule="constant", warmup=0.0, learning_rate=1e-3, batch_size=100),
+    ),
+}
+
+
+def preset(name):
+    """Answer the Config called name; ConfigError with the nearest known name otherwise."""
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")
+    return PRESETS[name]

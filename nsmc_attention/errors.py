@@ -1,0 +1,36 @@
+"""The errors this package raises on purpose; the command line turns each into one line and exit code 2.
+
+A message says where, what was expected, what was found and what to do.
+"""
+import difflib
+
+
+class NsmcError(Exception):
+    """A problem with what the user gave; never a bug of this package."""
+
+
+class DataError(NsmcError):
+    """A file of reviews is missing, damaged or of another format."""
+
+
+class TokenizerError(NsmcError):
+    """A tokenizer is unknown or cannot run on this machine."""
+
+
+class BundleError(NsmcError):
+    """A bundle or checkpoint is incomplete, altered or of another version."""
+
+
+class ConfigError(NsmcError):
+    """A setting has an unknown name or an impossible value."""
+
+
+class MissingPackage(NsmcError):
+    """A package that this feature needs is not installed."""
+
+
+def did_you_mean(word, known):
+    """Answer `; did you mean 'x'?` where a known word is near, else `; known: a, b`."""
+    known = sorted(known)
+    near = difflib.get_close_matches(str(word), known, n=1)
+    return f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(known)}"

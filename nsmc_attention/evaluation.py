@@ -1,0 +1,41 @@
+"""A classifier against labelled reviews: the figures that `evaluate` prints."""
+import time
+
+import numpy
+
+from .metrics import metrics
+
+
+def evaluate(classifier, reviews):
+    """Score a classifier on labelled reviews.
+
+    A blank review has no word to score; it counts, with probability 0.5.
+
+    Parameters
+    ----------
+    classifier : inference.predictor.Classifier
+    reviews : reviews.corpus.Reviews
+
+    Returns
+    -------
+    dict
+        `metrics.metrics` plus data, bundle, engine, and seconds (wall clock, from text to probabilities).
+    """
+    started = time.perf_counter()
+    probability = classifier.probabilities(reviews.documents)
+    seconds = time.perf_counter() - started
+    found = metrics(reviews.labels, numpy.nan_to_num(probability, nan=0.5))
+    return {**found, "data": reviews.name, "bundle": classifier.bundle.name, "engine": classifier.engine.name,
+            "seconds": round(seconds, 3)}
+
+
+def record(bundle, found):
+    """Write the figures of `evaluate` into the bundle's manifest and model card, with the command that gave them."""
+    from .bundle import read_contents, write_bundle
+    from .card import model_card
+
+    kept = ("n", "accuracy", "f1", "precision", "recall", "roc_auc", "log_loss", "ece", "confusion", "data", "engine")
+    figures = {name: found[name] for name in kept}
+    figures["command"] = f"nsmc-attention evaluate --data {found['data']}"
+    manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], "test": figures}}
+    write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": model_card(manifest).encode()})

@@ -1,0 +1,138 @@
+"""The classifier: reviews in, predictions out, in the order given.
+
+Reviews are read in windows, sorted by length within one, so that batches hold little padding and memory
+does not grow with their number. Text becomes ids by the bundle's encoder, the only way there is.
+"""
+from functools import lru_cache
+from itertools import islice
+
+import numpy
+
+from ..bundle import LABELS, load_bundle
+from ..errors import DataError
+from .engines import load_engine, pad_batch
+from .prediction import Prediction, blank
+
+WINDOW = 4096
+# A batch holds at most this many padded pairs of tokens (N x T x T), which bounds the memory of its weights
+BATCH, PAIRS = 128, 128 * 64 * 64
+
+
+class Classifier:
+    """A bundle and the engine that runs it.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    engine : callable
+        See `engines`.
+    """
+
+    def __init__(self, bundle, engine):
+        self.bundle, self.engine = bundle, engine
+        post = bundle.config.model.architecture == "post"
+        self.fixed_length = bundle.config.text.max_length if post else None
+
+    def __call__(self, texts):
+        """Answer [{"label": "positive", "score": 0.98}, ...], the shape that HF pipelines return."""
+        many = [texts] if isinstance(texts, str) else texts
+        return [{"label": each.label, "score": each.score} for each in self.predict_stream(many)]
+
+    def predict(self, text):
+        """Answer the Prediction of one review."""
+        return self.predict_many([text])[0]
+
+    def predict_many(self, texts):
+        """Answer a list of Predictions, one a review, in order."""
+        return list(self.predict_stream(texts))
+
+    def predict_stream(self, texts):
+        """Yield Predictions in order while reading `texts` (any iterable of str) window by window."""
+        for window in windows(texts):
+            encoded = [self.bundle.encoder.encode(check_text(text)) for text in window]
+            found = [blank(each.text) for each in encoded]
+            for members, probability, weights in self.run([each.token_ids for each in encoded]):
+                for row, member in enumerate(members):
+                    found[member] = prediction(encoded[member], float(probability[row]), weights[row])
+            yield from found
+
+    def probabilities(self, texts):
+        """Answer (N,) float64, the probability of positive for each review; NaN where it is blank."""
+        parts = []
+        for window in windows(texts):
+            part = numpy.full(len(window), numpy.nan)
+            ids = [self.bundle.encoder.encode(check_text(text)).token_ids for text in window]
+            for members, probability, _ in self.run(ids):
+                part[members] = probability
+            parts.append(part)
+        return numpy.concatenate(parts) if parts else numpy.zeros(0)
+
+    def run(self, id_lists):
+        """Yield (members, probability, weights) over the non-empty id lists, batched by length."""
+        lengths = numpy.array([len(ids) for ids in id_lists])
+        order = numpy.argsort(lengths, kind="stable")
+        order = order[lengths[order] > 0]
+        while len(order):
+            members = order[-fitting(lengths[order[-1]]):]
+            order = order[:-len(members)]
+            batch = pad_batch([id_lists[member] for member in members], self.bundle.encoder.padding, self.fixed_length)
+            yield (members, *self.engine(*batch))
+
+
+def fitting(longest):
+    """Answer how many reviews of at most `longest` tokens make a batch."""
+    return max(1, min(BATCH, PAIRS // int(longest) ** 2))
+
+
+def windows(texts):
+    if isinstance(texts, (str, bytes)):
+        raise DataError("expected a list of reviews, found one string; use predict() for one review")
+    iterator = iter(texts)
+    while window := list(islice(iterator, WINDOW)):
+        yield window
+
+
+def check_text(text):
+    if not isinstance(text, str):
+        raise DataError(f"expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}")
+    return text
+
+
+def prediction(encoded, probability, weights):
+    size = len(encoded.tokens)
+    positive = probability >= 0.5
+    return Prediction(
+        text=encoded.text, label=LABELS[positive], score=probability if positive else 1 - probability,
+        probability=probability, tokens=encoded.tokens, offsets=encoded.offsets(),
+        # a copy: a view would keep the whole batch in memory
+        weights=numpy.array(weights[:size, :size]))
+
+
+def load_classifier(bundle=None, engine="auto", device="auto"):
+    """Load a classifier.
+
+    Parameters
+    ----------
+    bundle : path or None
+        A bundle folder; None is the one that ships with the package.
+    engine : "auto", "onnx" or "gluon"
+        auto takes onnx, which needs no MXNet.
+    device : "auto", "cpu" or "gpu"
+        For the gluon engine.
+
+    Raises
+    ------
+    BundleError, MissingPackage
+    """
+    verified = load_bundle(bundle)
+    return Classifier(verified, load_engine(verified, engine, device))
+
+
+@lru_cache(maxsize=1)
+def packaged():
+    return load_classifier()
+
+
+def predict(text):
+    """Answer the Prediction of one review by the bundle that ships with the package, loaded once."""
+    return packaged().predict(text)

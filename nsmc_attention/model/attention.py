@@ -1,0 +1,54 @@
+"""The scoring functions of the self-attention, each the GluonNLP cell where there is one.
+
+Shapes, defined once for the whole package: N reviews in a batch, T padded length in tokens, E embedding,
+H hidden units per GRU direction, A units of the additive score, K heads, C classes.
+"""
+from ..mxnet_shim import import_mxnet
+
+mxnet = import_mxnet()
+
+from gluonnlp.model import DotProductAttentionCell, MLPAttentionCell, MultiHeadAttentionCell  # noqa: E402
+from mxnet.gluon import nn  # noqa: E402
+
+
+def additive(config, width):
+    """score(q, k) = v . tanh(W q + U k + b), Bahdanau et al. 2015 (arXiv:1409.0473), appendix A.1.2."""
+    # The cell's default activation is one Block shared by all cells: each gets its own here
+    return MLPAttentionCell(config.attention_units, act=nn.Activation("tanh"), dropout=config.attention_dropout)
+
+
+def dot(config, width):
+    """score(q, k) = q . k, Luong et al. 2015 (arXiv:1508.04025), equation 8, "dot"."""
+    return DotProductAttentionCell(scaled=False, dropout=config.attention_dropout)
+
+
+def scaled(config, width):
+    """score(q, k) = q . k / sqrt(2H), Vaswani et al. 2017 (arXiv:1706.03762), equation 1."""
+    return DotProductAttentionCell(scaled=True, dropout=config.attention_dropout)
+
+
+def general(config, width):
+    """score(q, k) = q . W k, Luong et al. 2015 (arXiv:1508.04025), equation 8, "general"."""
+    return DotProductAttentionCell(units=width, luong_style=True, scaled=False, use_bias=False,
+                                   dropout=config.attention_dropout)
+
+
+def multihead(config, width):
+    """K scaled dot products of projected q and k, Vaswani et al. 2017 (arXiv:1706.03762), section 3.2.2.
+
+    The weights that the classifier returns are the mean over the heads.
+    """
+    base = DotProductAttentionCell(scaled=True, dropout=config.attention_dropout)
+    return MultiHeadAttentionCell(base, width, width, width, config.attention_heads)
+
+
+CELLS = {"additive": additive, "dot": dot, "scaled": scaled, "general": general, "multihead": multihead}
+
+
+def attention_cell(config, width):
+    """Build the cell that config.attention names, for states of `width` = 2H units.
+
+    Called as cell(query, key, value, mask) with (N, T, 2H) states and a (N, T, T) mask of 0 and 1, it
+    answers the contexts (N, T, 2H) and the weights (N, T, T), for multihead (N, K, T, T).
+    """
+    return CELLS[config.attention](config, width)

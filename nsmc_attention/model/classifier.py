@@ -1,0 +1,147 @@
+"""The HybridBlocks: token ids in, logits and attention weights out.
+
+`SelfAttentionClassifier` masks its padding; `PostClassifier` is the original article's model, kept as it was.
+Shapes are defined at the head of `attention`. Knows nothing of text; trained by `training.fit`.
+"""
+from ..mxnet_shim import import_mxnet
+
+mxnet = import_mxnet()
+
+from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
+from gluonnlp.model import MLPAttentionCell  # noqa: E402
+
+from .attention import attention_cell  # noqa: E402
+
+CLASSES = 2
+
+
+class BidirectionalGRU(HybridBlock):
+    """A GRU in each direction, neither of which ever reads padding before a token.
+
+    Cho et al. 2014 (arXiv:1406.1078). MXNet's `bidirectional=True` starts the backward direction in the
+    padding (apache/mxnet#19323), so the backward GRU reads each review reversed within its own length.
+    """
+
+    def __init__(self, hidden_size, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.forward_gru = rnn.GRU(hidden_size, layout="TNC")
+            self.backward_gru = rnn.GRU(hidden_size, layout="TNC")
+
+    def hybrid_forward(self, F, embedded, valid_length):
+        """(T, N, E), (N,) -> (T, N, 2H); states at padding are not zero, mask them."""
+        forward = self.forward_gru(embedded)
+        turned = F.SequenceReverse(embedded, valid_length, use_sequence_length=True)
+        backward = F.SequenceReverse(self.backward_gru(turned), valid_length, use_sequence_length=True)
+        return F.concat(forward, backward, dim=2)
+
+
+class SelfAttentionClassifier(HybridBlock):
+    """Embedding, bidirectional GRU, self-attention, mean over the contexts, Dense.
+
+    Query and key of the attention are both the GRU's output. Padding is masked in both GRU directions, in
+    the attention and in the mean, so wider padding or other reviews in the batch change nothing.
+
+    Parameters
+    ----------
+    vocab_size : int
+    config : ModelConfig
+    """
+
+    def __init__(self, vocab_size, config, **kwargs):
+        super().__init__(**kwargs)
+        self.multihead = config.attention == "multihead"
+        with self.name_scope():
+            # sparse: a batch touches few rows, and only these are updated
+            self.embedding = nn.Embedding(vocab_size, config.embedding_size, sparse_grad=True)
+            self.embedding_dropout = nn.Dropout(config.dropout)
+            self.encoder = BidirectionalGRU(config.hidden_size)
+            self.attention = attention_cell(config, 2 * config.hidden_size)
+            self.output_dropout = nn.Dropout(config.dropout)
+            self.output = nn.Dense(CLASSES, in_units=2 * config.hidden_size)
+
+    def hybrid_forward(self, F, token_ids, valid_length):
+        """Classify a batch.
+
+        Parameters
+        ----------
+        token_ids : (N, T) int32
+        valid_length : (N,) float32
+            Tokens of each review, 1 to T; what stands behind is padding, whatever its id.
+
+        Returns
+        -------
+        logits : (N, C) float32
+        weights : (N, T, T) float32
+            Row i says how much token i looks at each token: non-negative, sums to 1 over the tokens, 0 on
+            padding. Rows of padding are 0.
+        """
+        embedded = self.embedding_dropout(self.embedding(F.transpose(token_ids)))       # (T, N, E)
+        states = F.transpose(self.encoder(embedded, valid_length), axes=(1, 0, 2))      # (N, T, 2H)
+        mask = token_mask(F, token_ids, valid_length)                                   # (N, T, 1)
+        pairs = F.batch_dot(mask, mask, transpose_b=True)                               # (N, T, T)
+        contexts, weights = self.attention(states, states, states, pairs)
+        mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))         # (N, T, 1)
+        if self.multihead:
+            pooled = F.batch_dot(mean, contexts, transpose_a=True)                      # (N, 1, 2H)
+            weights = F.mean(weights, axis=1)
+        else:
+            # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, 2H) contexts are never built
+            looked_at = F.batch_dot(mean, weights, transpose_a=True)                    # (N, 1, T)
+            pooled = F.batch_dot(looked_at, states)                                     # (N, 1, 2H)
+        logits = self.output(self.output_dropout(F.flatten(pooled)))                    # (N, C)
+        return logits, weights
+
+
+def token_mask(F, token_ids, valid_length):
+    """Answer (N, T, 1) float32: 1 for a token, 0 for padding."""
+    ones = F.expand_dims(F.cast(F.ones_like(token_ids), dtype="float32"), axis=2)
+    return F.SequenceMask(ones, valid_length, use_sequence_length=True, axis=1)
+
+
+class PostClassifier(HybridBlock):
+    """The original article's model, padding and all.
+
+    Dropout 0.3 after the embedding, a bidirectional GRU, `MLPAttentionCell(30, dropout=0.2)` called as
+    attention(h, h), and the contexts of all positions, flattened, into Dense(2). It reads reviews of exactly
+    seq_len tokens and takes its padding for words: it is here to compare with, not to be used.
+
+    Parameters
+    ----------
+    vocab_size, num_embed, seq_len, hidden_size : int
+    """
+
+    def __init__(self, vocab_size, num_embed, seq_len, hidden_size, **kwargs):
+        super().__init__(**kwargs)
+        self.seq_len = seq_len
+        with self.name_scope():
+            self.embed = nn.Embedding(vocab_size, num_embed)
+            self.drop = nn.Dropout(0.3)
+            # dropout of a GRU acts between layers: with one layer it does nothing, as in the article
+            self.bigru = rnn.GRU(hidden_size, layout="NTC", dropout=0.2, bidirectional=True)
+            self.attention = MLPAttentionCell(30, act=nn.Activation("tanh"), dropout=0.2)
+            self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
+
+    def __call__(self, token_ids, valid_length=None):
+        """valid_length is taken, so that both models are called alike, and not used."""
+        return super().__call__(token_ids)
+
+    def hybrid_forward(self, F, token_ids):
+        """(N, seq_len) -> logits (N, C) and weights (N, seq_len, seq_len), rows sum to 1 over all positions."""
+        states = self.bigru(self.drop(self.embed(token_ids)))      # (N, T, 2H)
+        contexts, weights = self.attention(states, states)         # (N, T, 2H), (N, T, T)
+        return self.dense(contexts), weights
+
+
+def build_network(vocab_size, config):
+    """Build the network of a Config, parameters not yet initialized."""
+    model = config.model
+    if model.architecture == "post":
+        return PostClassifier(vocab_size, model.embedding_size, config.text.max_length, model.hidden_size)
+    return SelfAttentionClassifier(vocab_size, model)
+
+
+def choose_device(name):
+    """Answer the MXNet context for "auto", "cpu" or "gpu"; auto is the GPU where MXNet sees one."""
+    gpus = mxnet.context.num_gpus() if name in ("auto", "gpu") else 0
+    return mxnet.gpu() if gpus or name == "gpu" else mxnet.cpu()

@@ -1,0 +1,92 @@
+"""The only way from a review to token ids, used by training and prediction alike.
+
+review -> clean text -> tokens -> ids by the bundle's vocab.json. Plain Python on purpose: prediction
+needs no MXNet. `gluon_data` beside it builds the vocabulary; a test holds both to the same ids.
+"""
+import json
+import unicodedata
+from dataclasses import dataclass
+
+from ..errors import BundleError
+from .tokenizers import align, tokenizer
+
+
+def clean(review):
+    """Fold a review into the text that is tokenized and that offsets point into.
+
+    NFC (never NFKC, which turns ㅋ into another letter); lone surrogates and control characters dropped
+    (MeCab stops silently at NUL); white space of any kind becomes one space; none at either end.
+    """
+    if not review.isprintable():
+        # Cc control, Cs lone surrogate; white space among them (tab, line ends) is folded below
+        review = "".join(character for character in review
+                         if character.isspace() or unicodedata.category(character) not in ("Cc", "Cs"))
+    if not review.isascii():
+        review = unicodedata.normalize("NFC", review)
+    return " ".join(review.split())
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A review on its way into the network; offsets are (start, end) in text, one a token."""
+
+    text: str
+    tokens: tuple
+    token_ids: tuple
+
+    def offsets(self):
+        return tuple(align(self.text, self.tokens))
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Turns reviews into token ids; equal vocabularies and settings give equal ids, byte for byte.
+
+    Attributes
+    ----------
+    tokenizer_name : str
+    token_to_idx : dict of str to int
+    unknown, padding : int
+        Ids of what the vocabulary lacks, and of padding. They differ: padding is masked, unknown is read.
+    max_length : int
+        Tokens beyond are not read.
+    """
+
+    tokenizer_name: str
+    token_to_idx: dict
+    unknown: int
+    padding: int
+    max_length: int
+
+    @classmethod
+    def from_json(cls, vocabulary, text_config, where="vocab.json"):
+        """Read gluonnlp's `Vocab.to_json()`; BundleError where it is not one."""
+        try:
+            values = json.loads(vocabulary)
+            token_to_idx = values["token_to_idx"]
+            unknown = token_to_idx[values["unknown_token"]]
+            padding = token_to_idx[values["identifiers_to_tokens"]["padding_token"]]
+            numbered = set(token_to_idx.values()) == set(range(len(token_to_idx)))
+        except (ValueError, KeyError, TypeError, RecursionError) as problem:
+            raise BundleError(f"{where}: expected a vocabulary as gluonnlp writes it, found none") from problem
+        if not numbered:
+            raise BundleError(f"{where}: expected the ids 0 to {len(token_to_idx) - 1}, each once")
+        return cls(text_config.tokenizer, token_to_idx, unknown, padding, text_config.max_length)
+
+    def __len__(self):
+        return len(self.token_to_idx)
+
+    def tokenize(self, text):
+        """Answer the tokens of a clean text, at most max_length."""
+        return tokenizer(self.tokenizer_name)(text)[:self.max_length]
+
+    def ids(self, tokens):
+        """Answer one id a token, at most max_length."""
+        find, unknown = self.token_to_idx.get, self.unknown
+        return [find(token, unknown) for token in tokens[:self.max_length]]
+
+    def encode(self, review):
+        """Clean, tokenize and number one review; no token where the review is blank."""
+        text = clean(review)
+        tokens = self.tokenize(text)
+        return Encoded(text, tuple(tokens), tuple(self.ids(tokens)))

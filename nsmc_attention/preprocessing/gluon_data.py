@@ -1,0 +1,123 @@
+"""From tokens to batches with GluonNLP: the training side of preprocessing.
+
+Counter -> Vocab -> ClipSequence / PadSequence -> batchify.Pad -> bucket sampler. What is built here is
+written as vocab.json, from which `encoding` gives the same ids without GluonNLP.
+"""
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
+
+from ..mxnet_shim import import_mxnet
+
+import_mxnet()
+
+import gluonnlp  # noqa: E402
+import numpy  # noqa: E402
+
+PADDING = "<pad>"
+# One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
+EXACT_LENGTH, LENGTH_STEP = 48, 16
+
+
+def build_vocab(token_lists, text_config):
+    """Count the tokens of the training part and keep the most frequent.
+
+    Ids: 0 `<unk>`, 1 `<pad>`, then by falling count, ties by code point: the same list, always the same file.
+
+    Returns
+    -------
+    gluonnlp.Vocab
+        At most text_config.vocab_size entries; its padding_token is `<pad>`.
+    """
+    counts = Counter(chain.from_iterable(token_lists))
+    special = 2
+    return gluonnlp.Vocab(counts, max_size=text_config.vocab_size - special, min_freq=text_config.min_count,
+                          padding_token=PADDING, bos_token=None, eos_token=None)
+
+
+def sequence_transform(vocab, length, pad=False):
+    """Answer tokens -> ids of GluonNLP: Vocab, then ClipSequence or, with pad, PadSequence(clip) to `length`."""
+    fit = (gluonnlp.data.PadSequence(length, pad_val=vocab[PADDING], clip=True) if pad
+           else gluonnlp.data.ClipSequence(length))
+    return lambda tokens: fit(vocab[list(tokens)]) if tokens or pad else []
+
+
+def bucket_lengths(longest):
+    """Answer the padded lengths that batches may have: every length to EXACT_LENGTH, then every LENGTH_STEP-th."""
+    exact = list(range(1, min(longest, EXACT_LENGTH) + 1))
+    return exact + list(range(EXACT_LENGTH + LENGTH_STEP, longest + LENGTH_STEP, LENGTH_STEP))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """N reviews side by side: token_ids (N, T) int32, valid_length (N,) float32, labels (N,) float32."""
+
+    token_ids: numpy.ndarray
+    valid_length: numpy.ndarray
+    labels: numpy.ndarray
+
+
+class Batches:
+    """Reviews padded once, bucket by bucket; a batch is then a slice of its bucket.
+
+    Parameters
+    ----------
+    sequences : list of list of int
+        Token ids, at least one each.
+    labels : (N,) array
+    padding : int
+        The vocabulary's padding id.
+    batch_size : int
+    fixed_length : int or None
+        Where given, every batch is padded to this length (the `post` model reads no other).
+    """
+
+    def __init__(self, sequences, labels, padding, batch_size, fixed_length=None):
+        self.batch_size = batch_size
+        self.labels = numpy.asarray(labels, dtype="float32")
+        lengths = numpy.array([len(ids) for ids in sequences])
+        buckets = numpy.array([fixed_length] if fixed_length else bucket_lengths(int(lengths.max())))
+        lengths = numpy.minimum(lengths, buckets[-1])
+        self.lengths = lengths.astype("float32")
+        self.bucket = numpy.searchsorted(buckets, lengths)
+        self.padded_length = buckets[self.bucket]
+        self.row = numpy.empty(len(lengths), dtype="int64")
+        self.padded = {}
+        for index in numpy.unique(self.bucket):
+            members = numpy.flatnonzero(self.bucket == index)
+            self.row[members] = numpy.arange(len(members))
+            self.padded[index] = pad([sequences[m] for m in members], padding, int(buckets[index]))
+
+    def __len__(self):
+        """Batches in an epoch."""
+        return sum(-(-len(rows) // self.batch_size) for rows in self.padded.values())
+
+    def sampler(self, shuffle):
+        """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
+        return gluonnlp.data.FixedBucketSampler(
+            self.padded_length, self.batch_size, num_buckets=None, ratio=0, shuffle=shuffle,
+            bucket_keys=numpy.unique(self.padded_length).tolist())
+
+    def epoch(self, seed, epoch):
+        """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
+        # GluonNLP's samplers draw from numpy's global generator
+        numpy.random.seed([seed, epoch])
+        for members in list(self.sampler(shuffle=True)):
+            yield self.take(numpy.asarray(members))
+
+    def in_order(self):
+        """Yield (positions, batch) over all reviews once, the same way at each call."""
+        for members in self.sampler(shuffle=False):
+            members = numpy.asarray(members)
+            yield members, self.take(members)
+
+    def take(self, members):
+        rows = self.padded[self.bucket[members[0]]][self.row[members]]
+        return Batch(rows, self.lengths[members], self.labels[members])
+
+
+def pad(sequences, padding, length):
+    """Stack id lists to (N, length) int32 through PadSequence and batchify.Pad; padding is never `<unk>`."""
+    widen = gluonnlp.data.PadSequence(length, pad_val=padding, clip=True)
+    stacked = gluonnlp.data.batchify.Pad(pad_val=padding, dtype="int32")([widen(list(ids)) for ids in sequences])
+    return stacked.asnumpy()

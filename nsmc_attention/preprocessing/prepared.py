@@ -1,0 +1,62 @@
+"""Clean texts and their tokens for a whole corpus: in worker processes, and kept on disk for the next run.
+
+A cache entry's name holds everything that decides its content (texts, tokenizer and its version, the rules
+of `clean`), so an entry is never stale; it is written whole or not at all and can be deleted at any time.
+"""
+import hashlib
+import os
+
+from ..atomic import write_text
+from ..errors import NsmcError
+from .encoding import clean
+from .tokenizers import tokenizer, tokenizer_version
+
+# Raise when `clean` or the layout of the file changes
+LAYOUT = 1
+CHUNK, WORTH_A_PROCESS = 2000, 20000
+TOKEN, REVIEW = "\x1f", "\n"
+
+
+def tokenize(reviews, tokenizer_name):
+    """Answer the token list of each review (cleaned first), in this process."""
+    split = tokenizer(tokenizer_name)
+    return [split(clean(review)) for review in reviews]
+
+
+def tokenize_many(reviews, tokenizer_name, processes=None):
+    """Answer the token list of each review, with as many processes as there are cores when it is worth it."""
+    tokenizer(tokenizer_name)
+    processes = processes or os.cpu_count()
+    if processes == 1 or len(reviews) < WORTH_A_PROCESS:
+        return tokenize(reviews, tokenizer_name)
+    # joblib's workers, unlike multiprocessing's, do not run the caller's main module again
+    from joblib import Parallel, delayed
+
+    pieces = [reviews[start:start + CHUNK] for start in range(0, len(reviews), CHUNK)]
+    done = Parallel(n_jobs=processes)(delayed(tokenize)(piece, tokenizer_name) for piece in pieces)
+    return [tokens for piece in done for tokens in piece]
+
+
+def cached_tokens(reviews, tokenizer_name, cache):
+    """Answer `tokenize_many`, read from the folder `cache` where it was done before (None: no cache)."""
+    if cache is None:
+        return tokenize_many(reviews, tokenizer_name)
+    path = cache / f"tokens-{key(reviews, tokenizer_name)}.txt"
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").split(REVIEW)
+        if len(lines) == len(reviews):
+            return [line.split(TOKEN) if line else [] for line in lines]
+    token_lists = tokenize_many(reviews, tokenizer_name)
+    try:
+        write_text(path, REVIEW.join(TOKEN.join(tokens) for tokens in token_lists))
+    except OSError as problem:
+        raise NsmcError(f"{path}: the prepared tokens cannot be written: {problem.strerror}; "
+                        "set NSMC_ATTENTION_CACHE to a folder with room") from problem
+    return token_lists
+
+
+def key(reviews, tokenizer_name):
+    content = hashlib.sha256(f"{LAYOUT} {tokenizer_name} {tokenizer_version(tokenizer_name)}\n".encode())
+    for review in reviews:
+        content.update(review.encode("utf-8", "surrogatepass") + b"\0")
+    return content.hexdigest()[:32]

@@ -1,0 +1,160 @@
+"""Tokenizers by name, and where each token stands in the text.
+
+A tokenizer is a callable, text -> list of tokens; KoNLPy's taggers bring most of them. `align` finds the
+tokens again in the text, so that no tokenizer needs to know of offsets. Stands between reviews and encoding.
+"""
+import difflib
+import unicodedata
+from functools import lru_cache
+from importlib.metadata import version
+
+from ..errors import TokenizerError, did_you_mean
+
+
+def mecab():
+    """KoNLPy's Mecab on the pip packages python-mecab-ko and python-mecab-ko-dic: no system install.
+
+    KoNLPy wants the module `MeCab` of a system install; its class is kept, only the tagger below it is
+    built from python-mecab-ko, whose private `_tagger` is why the version is pinned.
+    """
+    from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
+    from konlpy.tag import Mecab
+    from mecab import MeCab
+
+    class LatticeTagger:
+        """Parses one text into MeCab's lines of `surface<tab>features`, reusing one lattice."""
+
+        def __init__(self):
+            self.tagger = MeCab()._tagger
+            self.lattice = Lattice()
+            self.lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
+
+        def parse(self, text):
+            self.lattice.set_sentence(text)
+            if not self.tagger.parse(self.lattice):
+                raise TokenizerError(f"mecab: {self.tagger.what()}")
+            return self.lattice.to_string()
+
+    class PipMecab(Mecab):
+        def __init__(self):
+            self.tagger = LatticeTagger()
+
+    return PipMecab().morphs
+
+
+def konlpy_tagger(name):
+    """Answer the builder of a KoNLPy tagger that runs on Java."""
+
+    def build():
+        import konlpy.tag
+        from jpype import JVMNotFoundException
+
+        try:
+            return getattr(konlpy.tag, name)().morphs
+        except JVMNotFoundException as problem:
+            raise TokenizerError(
+                f"tokenizer {name.lower()!r} runs on Java: expected a Java runtime, found none; install one "
+                "(Debian: apt install default-jre-headless) or use --tokenizer mecab") from problem
+
+    return build
+
+
+def characters():
+    """Every character but white space is a token."""
+    return lambda text: [character for character in text if character != " "]
+
+
+def whitespace():
+    """Every word between white space (eojeol) is a token."""
+    return str.split
+
+
+BUILDERS = {
+    "mecab": mecab,
+    "okt": konlpy_tagger("Okt"),
+    "komoran": konlpy_tagger("Komoran"),
+    "hannanum": konlpy_tagger("Hannanum"),
+    "kkma": konlpy_tagger("Kkma"),
+    "characters": characters,
+    "whitespace": whitespace,
+}
+PACKAGES = {"mecab": ("python-mecab-ko", "python-mecab-ko-dic"), "characters": (), "whitespace": ()}
+
+
+@lru_cache(maxsize=None)
+def tokenizer(name):
+    """Answer the tokenizer called name: text -> list of non-empty str.
+
+    The text is clean (see `encoding.clean`). Built once a process.
+
+    Raises
+    ------
+    TokenizerError
+        The name is unknown, or the tokenizer needs Java and there is none.
+    """
+    if name not in BUILDERS:
+        raise TokenizerError(f"unknown tokenizer {name!r}{did_you_mean(name, BUILDERS)}")
+    split = BUILDERS[name]()
+
+    def tokenize(text):
+        # MeCab answers an empty text with nothing, KoNLPy's Java taggers with an error
+        return [token for token in split(text) if token] if text else []
+
+    return tokenize
+
+
+def tokenizer_version(name):
+    """Answer the packages that decide the tokens, as "name version, ..."; other versions, other tokens."""
+    return ", ".join(f"{package} {version(package)}" for package in PACKAGES.get(name, ("konlpy",)))
+
+
+def align(text, tokens):
+    """Find each token in the text.
+
+    Most tokenizers give pieces of the text in order. Some rewrite (Komoran and Kkma split 했다 into 하 았 다);
+    these are matched by their letters (NFD jamo), and a token that has none in the text gets an empty span.
+
+    Returns
+    -------
+    list of (start, end), one a token, start <= end, in order; text[start:end] is the token where it stands
+    in the text as it is.
+    """
+    spans, position = [], 0
+    for token in tokens:
+        start = text.find(token, position)
+        if start < 0 or text[position:start].strip():
+            return align_letters(text, tokens)
+        position = start + len(token)
+        spans.append((start, position))
+    return spans
+
+
+def align_letters(text, tokens):
+    """Match the jamo of all tokens with those of the text, longest runs first (difflib)."""
+    text_letters, text_index = letters([text])
+    token_letters, token_index = letters(tokens)
+    spans = [None] * len(tokens)
+    position_of = [character for _, character in text_index]
+    matcher = difflib.SequenceMatcher(None, text_letters, token_letters, autojunk=False)
+    for a, b, size in matcher.get_matching_blocks():
+        for step in range(size):
+            token, at = token_index[b + step][0], position_of[a + step]
+            start = at if spans[token] is None else min(spans[token][0], at)
+            spans[token] = (start, max(at + 1, spans[token][1] if spans[token] else 0))
+    last = 0
+    for index, span in enumerate(spans):
+        spans[index] = span or (last, last)
+        last = max(last, spans[index][0])
+    return spans
+
+
+def letters(pieces):
+    """Spell pieces in NFD; answer the letters and for each its (piece, character) index."""
+    found, index = [], []
+    for piece, text in enumerate(pieces):
+        for place, character in enumerate(text):
+            for letter in unicodedata.normalize("NFD", character):
+                if not letter.isspace():
+                    found.append(letter)
+                    index.append((piece, place))
+    return found, index

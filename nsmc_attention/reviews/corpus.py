@@ -1,0 +1,87 @@
+"""Labelled reviews as one value, with the counts that tell how clean they are.
+
+Made by the readers beside this file; read by preprocessing and training. Knows nothing of tokens.
+"""
+import hashlib
+from dataclasses import dataclass
+
+import pandas
+
+from ..errors import DataError
+
+
+@dataclass(frozen=True)
+class Reviews:
+    """Reviews with labels, in the order of the file.
+
+    Attributes
+    ----------
+    frame : DataFrame with columns `document` (str) and `label` (int, 0 negative or 1 positive), maybe more
+    name : str
+        What the user asked for: "nsmc", "sample" or a file's name (never a path of the machine).
+    sha256 : str
+        Of the file's bytes.
+    """
+
+    frame: pandas.DataFrame
+    name: str
+    sha256: str
+
+    def __len__(self):
+        return len(self.frame)
+
+    @property
+    def documents(self):
+        return self.frame["document"].tolist()
+
+    @property
+    def labels(self):
+        """(N,) int64, 0 or 1."""
+        return self.frame["label"].to_numpy()
+
+    def counts(self):
+        """Count the rows: all, positive, blank, duplicate (beyond the first), conflicting.
+
+        A row conflicts when another row has the same document and the other label. All are kept.
+        """
+        documents = self.frame["document"]
+        labels_a_text = self.frame.groupby("document")["label"].transform("nunique")
+        return {
+            "rows": len(self.frame),
+            "positive": int(self.frame["label"].sum()),
+            "blank": int((documents.str.strip() == "").sum()),
+            "duplicate": int(documents.duplicated().sum()),
+            "conflicting": int((labels_a_text > 1).sum()),
+        }
+
+    def describe(self):
+        """Answer name, sha256 and counts as a plain dict, for manifests."""
+        return {"name": self.name, "sha256": self.sha256, **self.counts()}
+
+
+def read_bytes(path):
+    """Read a whole file; DataError when it is missing, a folder, unreadable or empty."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except OSError as problem:
+        raise DataError(f"{path}: cannot be read: {problem.strerror}") from problem
+    if not content.strip(b"\xef\xbb\xbf \r\n\t"):
+        raise DataError(f"{path}: the file is empty; expected a header and reviews")
+    return content
+
+
+def decode(content, where):
+    """Decode UTF-8 with or without a byte-order mark; DataError with the line of the first bad byte."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        byte = content[problem.start]
+        raise DataError(f"{where} line {line}: expected UTF-8 text, found byte 0x{byte:02x}; "
+                        "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)") from problem
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()

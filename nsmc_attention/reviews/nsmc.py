@@ -1,0 +1,124 @@
+"""The official NSMC files: found or downloaded, verified, read into `Reviews`.
+
+Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (1-4 stars) and 1 (9-10 stars).
+github.com/e9t/nsmc, CC0. The first thing in the flow of data; the sample corpus has the same format.
+"""
+import os
+from pathlib import Path
+
+from ..errors import DataError
+from .corpus import Reviews, decode, read_bytes, sha256
+
+ADDRESS = "https://raw.githubusercontent.com/e9t/nsmc/master/"
+HEADER = ["id", "document", "label"]
+FILES = {"train": "ratings_train.txt", "test": "ratings_test.txt"}
+SHA256 = {
+    "train": "e03b7d14e9e41be8d464a28057cd25d7396c53e67aa7fd5f7e552c59b0ee2940",
+    "test": "8ac9f64052f11dbf6ae0acb5e038f03d90a76f0eda7820cfb3a92d02edfcebda",
+}
+
+
+def cache_folder():
+    """Answer where downloads and prepared data are kept: $NSMC_ATTENTION_CACHE or the user's cache folder."""
+    import platformdirs
+
+    chosen = os.environ.get("NSMC_ATTENTION_CACHE")
+    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("nsmc_attention"))
+
+
+def sample_folder():
+    """Answer the folder of the sample corpus: inside an installed package, or data/sample of a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "sample"
+    return installed if installed.is_dir() else package.parent / "data" / "sample"
+
+
+def find(part, data_dir=None):
+    """Answer the path of the official file `part`, downloading it where it is not there yet.
+
+    Looked for in data_dir, then in $NSMC_ATTENTION_DATA, then in the cache; a file found is verified.
+
+    Parameters
+    ----------
+    part : "train" or "test"
+    data_dir : path or None
+        Where given, nothing else is looked at and a download goes there.
+
+    Raises
+    ------
+    DataError
+        The file has another sha256 than the official one, or cannot be downloaded.
+    """
+    named = [data_dir] if data_dir else [os.environ.get("NSMC_ATTENTION_DATA"), cache_folder()]
+    folders = [Path(folder) for folder in named if folder]
+    for folder in folders:
+        path = folder / FILES[part]
+        if path.exists():
+            verify(path, SHA256[part])
+            return path
+    return download(part, folders[-1])
+
+
+def verify(path, expected):
+    found = sha256(read_bytes(path))
+    if found != expected:
+        raise DataError(f"{path}: expected the official file with sha256 {expected[:12]}…, found {found[:12]}…; "
+                        "delete it and run `nsmc-attention fetch nsmc`")
+
+
+def download(part, folder):
+    """Download the official file into folder, atomically; DataError says what, from where and whither."""
+    import pooch
+    import requests
+
+    name = FILES[part]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(pooch.retrieve(ADDRESS + name, SHA256[part], fname=name, path=folder, progressbar=True))
+    except (requests.RequestException, OSError, ValueError) as problem:
+        raise DataError(
+            f"{name}: not found, and the download from {ADDRESS + name} into {folder} failed "
+            f"({type(problem).__name__}); fetch it elsewhere and set NSMC_ATTENTION_DATA to its folder") from problem
+
+
+def load(name, part, data_dir=None):
+    """Load "nsmc" (official, verified) or "sample" (written for this project), part "train" or "test"."""
+    path = sample_folder() / FILES[part] if name == "sample" else find(part, data_dir)
+    return read(path, name)
+
+
+def is_nsmc(path):
+    """Tell whether the file begins with the NSMC header, with or without a byte-order mark."""
+    with open(path, "rb") as file:
+        return file.readline(100).removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n") == "\t".join(HEADER).encode()
+
+
+def read(path, name=None):
+    """Read a file in the NSMC format.
+
+    Nothing is guessed: a quotation mark is a character, and "NA" or "null" is a review.
+
+    Raises
+    ------
+    DataError
+        With the line number: wrong header, not 3 fields, a label that is not 0 or 1, not UTF-8.
+    """
+    import pandas
+
+    path = Path(path)
+    content = read_bytes(path)
+    lines = decode(content, path).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    rows = [line.rstrip("\r").split("\t") for line in lines]
+    if rows[0] != HEADER:
+        raise DataError(f"{path} line 1: expected the header 'id<tab>document<tab>label', found {lines[0][:60]!r}")
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != 3:
+            raise DataError(f"{path} line {number}: expected 3 tab-separated fields, found {len(row)}")
+        if row[2] not in ("0", "1"):
+            raise DataError(f"{path} line {number}: expected label 0 or 1, found {row[2][:20]!r}")
+    if len(rows) == 1:
+        raise DataError(f"{path}: the file has a header but no reviews")
+    frame = pandas.DataFrame(rows[1:], columns=HEADER).astype({"label": "int64"})
+    return Reviews(frame, name or path.name, sha256(content))

@@ -1,0 +1,176 @@
+"""A user's own table: csv, tsv, jsonl or parquet, read piece by piece with every column kept as it is.
+
+`chunks` yields DataFrames for prediction, whatever the size of the file; `read_labelled` makes `Reviews`
+for training and evaluation. Every value of csv and tsv stays the text it is: no NA, no numbers guessed.
+"""
+import csv
+import json
+from itertools import islice
+from pathlib import Path
+
+import pandas
+
+from ..errors import DataError, MissingPackage, did_you_mean
+from . import nsmc
+from .corpus import Reviews, decode, read_bytes, sha256
+
+ROWS = 8192
+FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+
+
+def format_of(path):
+    """Answer csv, tsv, lines, jsonl, parquet or nsmc, by the file's name and its first line."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise DataError(f"{path}: unknown kind of file {suffix!r}; expected one of {', '.join(FORMATS)}")
+    return "nsmc" if suffix in (".txt", ".tsv") and nsmc.is_nsmc(path) else FORMATS[suffix]
+
+
+def chunks(path, text_column="document", rows=ROWS):
+    """Yield the table as DataFrames of at most `rows` rows, in order.
+
+    A plain .txt file has one review a line; its only column gets the name text_column.
+
+    Raises
+    ------
+    DataError
+        The file is missing, empty, not UTF-8, malformed (with its line), or has no column text_column.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    kind = format_of(path)
+    if kind != "parquet" and path.stat().st_size == 0:
+        raise DataError(f"{path}: the file is empty; expected a header and reviews")
+    try:
+        for frame in READERS[kind](path, text_column, rows):
+            require_column(frame, text_column, path)
+            yield frame
+    except UnicodeDecodeError:
+        decode(read_bytes(path), path)
+        raise
+
+
+def require_column(frame, column, where):
+    if column not in frame.columns:
+        names = [str(name) for name in frame.columns]
+        raise DataError(f"{where}: expected a column {column!r}, found {', '.join(names)[:200]}"
+                        f"{did_you_mean(column, names)}; name it with --text-column or --label-column")
+
+
+def read_csv(path, separator, quoting, rows):
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=separator, quoting=quoting, strict=True)
+        try:
+            header = next(reader)
+            twice = [name for name in header if header.count(name) > 1]
+            if twice:
+                raise DataError(f"{path} line 1: expected each column once, found {twice[0]!r} twice")
+            body = (checked_row(row, header, path, reader.line_num) for row in reader if row or len(header) == 1)
+            while piece := list(islice(body, rows)):
+                yield pandas.DataFrame(piece, columns=header, dtype=object)
+        except csv.Error as problem:
+            raise DataError(f"{path} line {reader.line_num}: {problem}") from problem
+
+
+def checked_row(row, header, path, line):
+    row = row or [""]
+    if len(row) != len(header):
+        raise DataError(f"{path} line {line}: expected {len(header)} fields as in the header, found {len(row)}")
+    return row
+
+
+def read_jsonl(path, rows):
+    with open(path, encoding="utf-8-sig") as file:
+        numbered = ((number, line) for number, line in enumerate(file, start=1) if line.strip())
+        while piece := list(islice(numbered, rows)):
+            yield pandas.DataFrame([parse_object(line, path, number) for number, line in piece], dtype=object)
+
+
+def parse_object(line, path, number):
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as problem:
+        raise DataError(f"{path} line {number}: expected a JSON object, found {line.strip()[:40]!r}") from problem
+    if not isinstance(value, dict):
+        raise DataError(f"{path} line {number}: expected a JSON object, found {type(value).__name__}")
+    return value
+
+
+def read_lines(path, text_column, rows):
+    with open(path, encoding="utf-8-sig") as file:
+        while piece := list(islice(file, rows)):
+            yield pandas.DataFrame({text_column: [line.rstrip("\r\n") for line in piece]})
+
+
+def read_parquet(path, rows):
+    parquet = require_parquet()
+    from pyarrow import ArrowException
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=rows):
+                yield batch.to_pandas()
+    except (ArrowException, OSError) as problem:
+        raise DataError(f"{path}: not a readable parquet file: {str(problem).splitlines()[0]}") from problem
+
+
+def require_parquet():
+    """Import pyarrow.parquet, or say which extra brings it."""
+    try:
+        import pyarrow.parquet
+    except ImportError as problem:
+        raise MissingPackage("parquet needs pyarrow: pip install 'nsmc_attention[parquet]'") from problem
+    return pyarrow.parquet
+
+
+READERS = {
+    "csv": lambda path, column, rows: read_csv(path, ",", csv.QUOTE_MINIMAL, rows),
+    "tsv": lambda path, column, rows: read_csv(path, "\t", csv.QUOTE_MINIMAL, rows),
+    "nsmc": lambda path, column, rows: read_csv(path, "\t", csv.QUOTE_NONE, rows),
+    "jsonl": lambda path, column, rows: read_jsonl(path, rows),
+    "lines": read_lines,
+    "parquet": lambda path, column, rows: read_parquet(path, rows),
+}
+
+
+def as_text(value):
+    """Answer a cell as text; a missing value (None, NaN) is the empty text."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or value != value else str(value)
+
+
+def read_labelled(path, text_column="document", label_column="label"):
+    """Read a labelled table as Reviews; labels are 0 and 1, and a bad one is named with its row.
+
+    A file with the NSMC header is read by the strict reader of `nsmc`.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    if format_of(path) == "nsmc":
+        return nsmc.read(path)
+    frame = pandas.concat(list(chunks(path, text_column)) or [pandas.DataFrame()], ignore_index=True)
+    require_column(frame, text_column, path)
+    require_column(frame, label_column, path)
+    labels = [parse_label(value, path, row) for row, value in enumerate(frame[label_column], start=1)]
+    documents = [as_text(value) for value in frame[text_column]]
+    if not documents:
+        raise DataError(f"{path}: the file has no reviews")
+    frame = pandas.DataFrame({"document": documents, "label": labels})
+    return Reviews(frame, path.name, sha256(read_bytes(path)))
+
+
+def parse_label(value, path, row):
+    text = as_text(value).strip()
+    if text not in ("0", "1", "0.0", "1.0"):
+        raise DataError(f"{path} row {row}: expected label 0 or 1, found {text[:20]!r}")
+    return int(float(text))
+
+
+def load(data, part, data_dir=None, **columns):
+    """Load what `--data` names: "nsmc", "sample" (their `part`, "train" or "test") or a labelled file."""
+    if data in ("nsmc", "sample"):
+        return nsmc.load(data, part, data_dir)
+    return read_labelled(data, **columns)

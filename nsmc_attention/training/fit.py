@@ -1,0 +1,121 @@
+"""The training loop, on one screen: batches in, a trained network and its history out.
+
+Knows nothing of text, files or what the labels mean; `recipe` hands it batches and a place for checkpoints.
+"""
+import math
+import time
+
+from ..mxnet_shim import import_mxnet
+from ..metrics import metrics
+
+mxnet = import_mxnet()
+
+import numpy  # noqa: E402
+from mxnet import autograd, gluon  # noqa: E402
+
+
+def fit(network, batches, dev_batches, config, device, checkpoints, report):
+    """Train until the dev loss stops falling; leave the best epoch's parameters in the network.
+
+    Parameters
+    ----------
+    network : HybridBlock
+        Initialized; called with (token_ids, valid_length), answers (logits, weights).
+    batches, dev_batches : preprocessing.gluon_data.Batches
+    config : TrainingConfig
+    device : mxnet context
+    checkpoints : Checkpoints
+        Where a state is found there, the training goes on from it.
+    report : callable
+        Called with Progress after each step and, with a second argument, the epoch's record after each epoch.
+
+    Returns
+    -------
+    Progress
+        Its history has one dict an epoch: epoch, steps, seconds, train_loss, dev_* metrics.
+    """
+    trainer = make_trainer(network, config)
+    progress = checkpoints.load_newest(network, trainer)
+    total_steps = config.epochs * len(batches)
+    while progress.epoch < config.epochs and progress.epoch - progress.best_epoch <= config.patience:
+        started = time.perf_counter()
+        for index, batch in enumerate(batches.epoch(config.seed, progress.epoch)):
+            if index < progress.batch:
+                continue
+            # MXNet cannot save its generator's state: each step's dropout follows from (seed, step) instead
+            mxnet.random.seed((config.seed * 1_000_003 + progress.step) % 2**31)
+            trainer.set_learning_rate(learning_rate(progress.step, total_steps, config))
+            progress.loss_sum += train_step(network, trainer, batch, config.clip_norm, device)
+            progress.step, progress.batch = progress.step + 1, index + 1
+            report(progress)
+            if progress.step % config.checkpoint_steps == 0:
+                checkpoints.save(network, trainer, progress)
+        record = end_epoch(network, dev_batches, progress, device)
+        record["seconds"] = time.perf_counter() - started
+        if record["dev_log_loss"] < progress.best_loss:
+            progress.best_loss, progress.best_epoch = record["dev_log_loss"], progress.epoch
+            checkpoints.save_best(network)
+        progress.epoch, progress.batch, progress.loss_sum = progress.epoch + 1, 0, 0.0
+        checkpoints.save(network, trainer, progress)
+        report(progress, record)
+    checkpoints.load_best(network)
+    return progress
+
+
+def make_trainer(network, config):
+    """Adam, Kingma & Ba 2015 (arXiv:1412.6980); rows of the embedding that a batch lacks are not touched."""
+    return gluon.Trainer(network.collect_params(), "adam", kvstore=None,
+                         optimizer_params={"learning_rate": config.learning_rate, "lazy_update": True})
+
+
+def train_step(network, trainer, batch, clip_norm, device):
+    """Update the parameters by one batch; answer its mean loss (nats)."""
+    with autograd.record():
+        logits, _ = network(*as_inputs(batch, device))
+        loss = gluon.loss.SoftmaxCELoss()(logits, mxnet.nd.array(batch.labels, ctx=device)).mean()
+    loss.backward()
+    # Trainer divides gradients by its argument: clipping costs no pass over them
+    trainer.step(max(1.0, gradient_norm(trainer) / clip_norm))
+    return float(loss.asscalar())
+
+
+def gradient_norm(trainer):
+    """Answer the global L2 norm of the gradients; of a row-sparse one only the rows that a batch touched exist."""
+    arrays = [gradient.data if gradient.stype == "row_sparse" else gradient
+              for gradient in (parameter.list_grad()[0] for parameter in trainer._params)]
+    return math.sqrt(mxnet.nd.multi_sum_sq(*arrays, num_arrays=len(arrays)).sum().asscalar())
+
+
+def as_inputs(batch, device):
+    return (mxnet.nd.array(batch.token_ids, ctx=device, dtype="int32"),
+            mxnet.nd.array(batch.valid_length, ctx=device))
+
+
+def learning_rate(step, total_steps, config):
+    """Rise linearly over the warm-up, then fall along a half cosine to 0, or stay."""
+    warmup = config.warmup * total_steps
+    if step < warmup:
+        return config.learning_rate * (step + 1) / warmup
+    if config.schedule == "constant":
+        return config.learning_rate
+    done = (step - warmup) / max(1, total_steps - warmup)
+    return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+
+
+def probabilities(network, batches, device):
+    """Answer the probability of `positive` for each review of the batches: (N,) float64, in their order."""
+    found = numpy.empty(len(batches.labels))
+    for positions, batch in batches.in_order():
+        logits, _ = network(*as_inputs(batch, device))
+        found[positions] = logits.softmax()[:, 1].asnumpy()
+    return found
+
+
+def end_epoch(network, dev_batches, progress, device):
+    """Score the dev part; answer the epoch's record for the history."""
+    dev = metrics(dev_batches.labels.astype(int), probabilities(network, dev_batches, device))
+    record = {"epoch": progress.epoch + 1, "steps": progress.step,
+              "train_loss": progress.loss_sum / max(1, progress.batch)}
+    record.update({f"dev_{name}": dev[name] for name in ("log_loss", "accuracy", "f1", "ece")})
+    progress.history.append(record)
+    return record

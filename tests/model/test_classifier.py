@@ -1,0 +1,141 @@
+import numpy
+import pytest
+
+from nsmc_attention.config import preset
+from nsmc_attention.mxnet_shim import import_mxnet
+
+mxnet = import_mxnet()
+
+from mxnet import autograd, gluon, nd  # noqa: E402
+
+from nsmc_attention.model.attention import CELLS  # noqa: E402
+from nsmc_attention.model.classifier import PostClassifier, build_network  # noqa: E402
+
+VOCABULARY = 50
+LENGTHS = [7, 3, 1, 5]
+every_score = pytest.mark.parametrize("attention", CELLS)
+
+
+def network(attention="additive", architecture="masked", seed=0):
+    config = preset("default").with_fields(attention=attention, architecture=architecture, embedding_size=6,
+                                           hidden_size=4, attention_units=5, max_length=9)
+    mxnet.random.seed(seed)
+    built = build_network(VOCABULARY, config)
+    built.initialize(mxnet.init.Normal(0.5))
+    return built
+
+
+def inputs(width=7, filler=1, lengths=LENGTHS):
+    ids = numpy.random.RandomState(0).randint(2, VOCABULARY, (len(lengths), width))
+    for row, length in enumerate(lengths):
+        ids[row, length:] = filler
+    return nd.array(ids, dtype="int32"), nd.array(lengths, dtype="float32")
+
+
+def answers(built, *given):
+    return [array.asnumpy() for array in built(*given)]
+
+
+@every_score
+def test_shapes_are_those_of_the_docstring(attention):
+    logits, weights = answers(network(attention), *inputs())
+    assert logits.shape == (4, 2) and weights.shape == (4, 7, 7)
+
+
+@every_score
+def test_weights_are_a_distribution_over_the_tokens_of_each_row(attention):
+    _, weights = answers(network(attention), *inputs())
+    for row, length in zip(weights, LENGTHS):
+        numpy.testing.assert_allclose(row[:length].sum(axis=1), 1, atol=1e-5)
+        assert (row >= 0).all() and (row[:, length:] == 0).all() and (row[length:] == 0).all()
+
+
+@every_score
+def test_wider_padding_leaves_weights_unchanged(attention):
+    built = network(attention)
+    ids, lengths = inputs()
+    wide = numpy.ones((4, 15), dtype="int32")
+    wide[:, :7] = ids.asnumpy()
+    (logits, weights), (wide_logits, wide_weights) = answers(built, ids, lengths), \
+        answers(built, nd.array(wide, dtype="int32"), lengths)
+    numpy.testing.assert_allclose(wide_logits, logits, atol=1e-5)
+    numpy.testing.assert_allclose(wide_weights[:, :7, :7], weights, atol=1e-5)
+
+
+@every_score
+def test_what_stands_in_the_padding_changes_nothing(attention):
+    built = network(attention)
+    for plain, filled in zip(answers(built, *inputs(filler=1)), answers(built, *inputs(filler=33))):
+        numpy.testing.assert_allclose(plain, filled, atol=1e-6)
+
+
+@every_score
+def test_a_review_is_scored_alone_as_in_a_batch(attention):
+    built = network(attention)
+    ids, lengths = inputs()
+    logits, weights = answers(built, ids, lengths)
+    for row, length in enumerate(LENGTHS):
+        alone = answers(built, ids[row:row + 1, :length], lengths[row:row + 1])
+        numpy.testing.assert_allclose(alone[0][0], logits[row], atol=1e-5)
+        numpy.testing.assert_allclose(alone[1][0], weights[row, :length, :length], atol=1e-5)
+
+
+@every_score
+def test_hybridized_is_imperative(attention):
+    built = network(attention)
+    plain = answers(built, *inputs())
+    built.hybridize(static_alloc=True)
+    for before, after in zip(plain, answers(built, *inputs())):
+        numpy.testing.assert_allclose(before, after, atol=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ["masked", "post"])
+@every_score
+def test_every_parameter_gets_a_gradient(attention, architecture):
+    built = network(attention, architecture)
+    width = 9 if architecture == "post" else 7
+    with autograd.record():
+        logits, _ = built(*inputs(width))
+        gluon.loss.SoftmaxCELoss()(logits, nd.array([0, 1, 0, 1])).mean().backward()
+    for name, parameter in built.collect_params().items():
+        assert abs(parameter.list_grad()[0].asnumpy()).sum() > 0, name
+
+
+@every_score
+def test_eight_reviews_can_be_learned_by_heart(attention):
+    config = preset("default").with_fields(attention=attention, embedding_size=16, hidden_size=8, dropout=0.0)
+    mxnet.random.seed(0)
+    built = build_network(VOCABULARY, config)
+    built.initialize(mxnet.init.Xavier())
+    given, labels = inputs(lengths=[7, 3, 2, 5, 6, 4, 7, 2]), nd.array([0, 1, 1, 0, 1, 0, 0, 1])
+    trainer = gluon.Trainer(built.collect_params(), "adam", {"learning_rate": 0.02}, kvstore=None)
+    for _ in range(120):
+        with autograd.record():
+            loss = gluon.loss.SoftmaxCELoss()(built(*given)[0], labels).mean()
+        loss.backward()
+        trainer.step(1)
+    assert loss.asscalar() < 0.01
+
+
+def test_pooling_by_weights_is_the_mean_of_the_contexts():
+    built = network()
+    ids, lengths = inputs()
+    logits, weights = built(ids, lengths)
+    states = nd.transpose(built.encoder(built.embedding(nd.transpose(ids)), lengths), axes=(1, 0, 2)).asnumpy()
+    for row, length in enumerate(LENGTHS):
+        contexts = weights[row].asnumpy()[:length, :length] @ states[row, :length]
+        expected = built.output(nd.array(contexts.mean(axis=0, keepdims=True))).asnumpy()[0]
+        numpy.testing.assert_allclose(logits[row].asnumpy(), expected, atol=1e-5)
+
+
+def test_the_article_model_has_its_parts_and_reads_its_padding():
+    built = PostClassifier(VOCABULARY, 6, 9, 4)
+    mxnet.random.seed(0)
+    built.initialize(mxnet.init.Normal(0.5))
+    ids, lengths = inputs(width=9)
+    logits, weights = answers(built, ids, lengths)
+    assert logits.shape == (4, 2) and weights.shape == (4, 9, 9)
+    assert built.dense.weight.shape == (2, 9 * 8)
+    numpy.testing.assert_allclose(weights.sum(axis=2), 1, atol=1e-5)
+    other, _ = answers(built, inputs(width=9, filler=33)[0], lengths)
+    assert abs(other - logits).max() > 1e-3

@@ -1,0 +1,54 @@
+import json
+import unicodedata
+
+import pytest
+from hypothesis import given, strategies as st
+
+from nsmc_attention.config import TextConfig
+from nsmc_attention.errors import BundleError
+from nsmc_attention.preprocessing.encoding import Encoder, clean
+
+ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
+VOCABULARY = json.dumps({"token_to_idx": {"<unk>": 0, "<pad>": 1, "영화": 2}, "unknown_token": "<unk>",
+                         "identifiers_to_tokens": {"padding_token": "<pad>"}})
+
+
+@given(ANY)
+def test_clean_text_is_clean(review):
+    text = clean(review)
+    assert clean(text) == text
+    assert unicodedata.is_normalized("NFC", text)
+    assert "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    assert " ".join(text.split()) == text
+    text.encode("utf-8")
+
+
+@pytest.mark.parametrize("review, text", [
+    ("\u1112\u1161\u11ab글", "한글"), ("ㅋㅋㅋ", "ㅋㅋㅋ"), ("가\0나", "가나"), ("가\ud83d나", "가나"),
+    (" 가\u3000\u2028나\r\n", "가 나"), ("👨‍👩‍👧 좋다", "👨‍👩‍👧 좋다"), ("\ufeff", "\ufeff"), ("\u1112\u0000\u1161", "하"),
+])
+def test_clean_examples(review, text):
+    assert clean(review) == text
+
+
+@pytest.mark.parametrize("name", ["mecab", "characters", "whitespace"])
+@given(review=ANY)
+def test_any_review_is_encoded(name, review):
+    encoder = Encoder.from_json(VOCABULARY, TextConfig(tokenizer=name, max_length=8))
+    encoded = encoder.encode(review)
+    assert len(encoded.tokens) == len(encoded.token_ids) == len(encoded.offsets()) <= 8
+    assert [encoded.text[a:b] for a, b in encoded.offsets()] == list(encoded.tokens)
+
+
+def test_unknown_and_padding_are_different_ids():
+    encoder = Encoder.from_json(VOCABULARY, TextConfig())
+    assert encoder.ids(["영화", "없는말"]) == [2, encoder.unknown] and encoder.unknown != encoder.padding
+
+
+@pytest.mark.parametrize("broken", [
+    "", "[]", "{", "null", VOCABULARY.replace('"unknown_token"', '"x"'), VOCABULARY.replace("<pad>", "<pod>", 1),
+    VOCABULARY.replace("2}", "7}"), VOCABULARY.replace("2}", '"2"}'), "[" * 100000,
+])
+def test_a_file_that_is_no_vocabulary_is_refused(broken):
+    with pytest.raises(BundleError, match="vocab.json: expected"):
+        Encoder.from_json(broken, TextConfig())

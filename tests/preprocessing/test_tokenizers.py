@@ -1,0 +1,65 @@
+import shutil
+
+import pytest
+from hypothesis import given, strategies as st
+
+from nsmc_attention.errors import TokenizerError
+from nsmc_attention.preprocessing.encoding import clean
+from nsmc_attention.preprocessing.tokenizers import align, tokenizer, tokenizer_version
+
+needs_java = pytest.mark.skipif(not shutil.which("java"), reason="needs a Java runtime")
+WITHOUT_JAVA = ["mecab", "characters", "whitespace"]
+SENTENCE = "정말 재미있는 영화였어요ㅋㅋ 했다!!"
+
+
+def test_mecab_gives_the_tokens_of_mecab_ko():
+    assert tokenizer("mecab")(SENTENCE) == ["정말", "재미있", "는", "영화", "였", "어요", "ㅋㅋ", "했", "다", "!", "!"]
+
+
+@pytest.mark.parametrize("name", WITHOUT_JAVA)
+@given(review=st.text())
+def test_offsets_give_back_the_tokens_of_any_text(name, review):
+    text = clean(review)
+    tokens = tokenizer(name)(text)
+    assert [text[start:end] for start, end in align(text, tokens)] == tokens
+    assert "".join(tokens) == "".join(text.split())
+
+
+@pytest.mark.parametrize("name", ["okt", "komoran", "hannanum", "kkma"])
+@needs_java
+def test_java_taggers_give_tokens_with_ordered_spans(name):
+    tokens = tokenizer(name)(SENTENCE)
+    spans = align(SENTENCE, tokens)
+    assert len(tokens) > 5 and len(spans) == len(tokens)
+    assert all(0 <= start <= end <= len(SENTENCE) for start, end in spans)
+    assert [start for start, _ in spans] == sorted(start for start, _ in spans)
+    assert tokenizer(name)("") == []
+
+
+def test_a_token_that_rewrites_the_text_is_found_by_its_letters():
+    assert align("밥을 했다", ["밥", "을", "하", "았", "다"])[:3] == [(0, 1), (1, 2), (3, 4)]
+    assert align("했다", ["하", "았", "다"])[-1] == (1, 2)
+
+
+def test_an_unknown_tokenizer_names_the_nearest():
+    with pytest.raises(TokenizerError, match=r"unknown tokenizer 'mecba'; did you mean 'mecab'\?"):
+        tokenizer("mecba")
+
+
+def test_without_java_the_message_says_what_to_do(monkeypatch):
+    import jpype
+    from nsmc_attention.preprocessing import tokenizers
+
+    def no_java(*args, **kwargs):
+        raise jpype.JVMNotFoundException("none")
+
+    monkeypatch.setattr(jpype, "getDefaultJVMPath", no_java)
+    monkeypatch.setattr(jpype, "isJVMStarted", lambda: False)
+    tokenizers.tokenizer.cache_clear()
+    with pytest.raises(TokenizerError, match="'okt' runs on Java: expected a Java runtime, found none"):
+        tokenizer("okt")
+
+
+def test_the_version_names_what_decides_the_tokens():
+    assert tokenizer_version("mecab") == "python-mecab-ko 1.3.7, python-mecab-ko-dic 2.1.1.post2"
+    assert tokenizer_version("characters") == ""

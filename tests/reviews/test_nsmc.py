@@ -1,0 +1,90 @@
+import pytest
+
+from nsmc_attention.errors import DataError
+from nsmc_attention.reviews import nsmc
+
+HEAD = "id\tdocument\tlabel\n"
+
+
+def write(folder, text, encoding="utf-8"):
+    path = folder / "reviews.txt"
+    path.write_bytes(text.encode(encoding) if isinstance(text, str) else text)
+    return path
+
+
+def test_quotes_and_missing_words_are_read_as_they_are(tmp_path):
+    path = write(tmp_path, HEAD + '1\t"최고\t1\n2\tNA\t0\n3\tnull\t0\n4\t\t1\n5\t \t0\n')
+    assert nsmc.read(path).documents == ['"최고', "NA", "null", "", " "]
+
+
+def test_byte_order_mark_and_windows_line_ends_change_nothing(tmp_path):
+    text = HEAD + "1\t좋다\t1\n2\t나쁘다\t0\n"
+    plain = nsmc.read(write(tmp_path, text)).frame
+    windows = nsmc.read(write(tmp_path, text.replace("\n", "\r\n"), "utf-8-sig")).frame
+    assert plain.equals(windows)
+
+
+def test_only_line_feed_ends_a_row(tmp_path):
+    assert nsmc.read(write(tmp_path, HEAD + "1\t가\u2028나\x85다\x0b라\t1\n")).documents == ["가\u2028나\x85다\x0b라"]
+
+
+def test_counts_tell_blank_duplicate_and_conflicting_rows(tmp_path):
+    path = write(tmp_path, HEAD + "1\t가\t1\n2\t가\t0\n3\t가\t1\n4\t나\t1\n5\t나\t1\n6\t\t0\n")
+    assert nsmc.read(path).counts() == {"rows": 6, "positive": 4, "blank": 1, "duplicate": 3, "conflicting": 3}
+
+
+@pytest.mark.parametrize("content, message", [
+    (b"", "the file is empty"),
+    (b"\xef\xbb\xbf\r\n", "the file is empty"),
+    (HEAD, "has a header but no reviews"),
+    ("id,document,label\n1,a,1\n", "line 1: expected the header"),
+    (HEAD + "1\t가\t1\n2\t나\n", "line 3: expected 3 tab-separated fields, found 2"),
+    (HEAD + "1\t가\t1\n2\t나\t다\t1\n", "line 3: expected 3 tab-separated fields, found 4"),
+    (HEAD + "1\t가\t2\n", "line 2: expected label 0 or 1, found '2'"),
+    (HEAD + "1\t가\tpositive\n", "line 2: expected label 0 or 1, found 'positive'"),
+    (HEAD.encode() + "1\t가나\t1\n".encode("cp949"), "line 2: expected UTF-8 text, found byte 0xb0"),
+    (bytes(range(256)), "expected UTF-8 text"),
+])
+def test_a_damaged_file_is_refused_with_its_line(tmp_path, content, message):
+    with pytest.raises(DataError, match=message):
+        nsmc.read(write(tmp_path, content))
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        nsmc.read(tmp_path / "none.txt")
+    with pytest.raises(DataError, match="cannot be read"):
+        nsmc.read(tmp_path)
+
+
+def test_a_file_that_is_not_the_official_one_is_refused(tmp_path):
+    (tmp_path / "ratings_test.txt").write_text(HEAD + "1\t가\t1\n", encoding="utf-8")
+    with pytest.raises(DataError, match="expected the official file with sha256 8ac9f64052f1…"):
+        nsmc.find("test", tmp_path)
+
+
+def test_a_failed_download_says_what_from_where_and_whither(tmp_path, monkeypatch):
+    monkeypatch.setattr(nsmc, "ADDRESS", "http://127.0.0.1:9/")
+    with pytest.raises(DataError, match="ratings_test.txt: not found, and the download from http://127.0.0.1:9/"):
+        nsmc.find("test", tmp_path / "new")
+    assert not list((tmp_path / "new").iterdir())
+
+
+def test_the_official_files_have_the_published_counts(nsmc_folder):
+    train, test = (nsmc.load("nsmc", part).counts() for part in ("train", "test"))
+    assert (train["rows"], train["positive"], train["blank"]) == (150000, 74827, 5)
+    assert (test["rows"], test["positive"], test["blank"]) == (50000, 25173, 3)
+
+
+def test_the_sample_is_balanced_and_its_parts_share_no_text():
+    train, test = nsmc.load("sample", "train"), nsmc.load("sample", "test")
+    assert len(train) + len(test) >= 600
+    assert train.labels.mean() == test.labels.mean() == 0.5
+    assert not set(train.documents) & set(test.documents)
+    assert all(part.counts()["duplicate"] == part.counts()["blank"] == 0 for part in (train, test))
+
+
+def test_no_line_of_the_sample_comes_from_the_corpus(nsmc_folder):
+    own = {"".join(text.split()) for part in ("train", "test") for text in nsmc.load("sample", part).documents}
+    official = {"".join(text.split()) for part in ("train", "test") for text in nsmc.load("nsmc", part).documents}
+    assert not own & official

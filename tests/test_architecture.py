@@ -1,0 +1,75 @@
+"""The package is read in one direction, and importing it costs and changes nothing."""
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nsmc_attention
+
+PACKAGE = Path(nsmc_attention.__file__).parent
+# An import goes to a smaller number, or stays within its own folder
+RANK = {"version": 0, "errors": 0, "atomic": 1, "mxnet_shim": 1, "config": 1, "metrics": 1, "card": 1, "reviews": 2,
+        "preprocessing": 3, "model": 4, "bundle": 5, "inference": 6, "analysis": 6, "evaluation": 7, "export": 7,
+        "training": 8, "cli": 9, "__main__": 10, "__init__": 10}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def place(path):
+    """The first name below the package: `training` for training/fit.py, `bundle` for bundle.py."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def own_imports(path):
+    package = ("nsmc_attention", *path.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[:len(package) - node.level + 1]
+            names = [node.module] if node.module else [name.name for name in node.names]
+            for name in names:
+                yield (*base, *name.split("."))[1]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path):
+    upward = [name for name in own_imports(path) if name != place(path) and RANK[name] >= RANK[place(path)]]
+    assert not upward
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
+    rooms = {"mxnet_shim.py", "preprocessing/gluon_data.py", "model/attention.py", "model/classifier.py",
+             "training/fit.py", "training/checkpoint.py", "training/recipe.py", "inference/engines.py"}
+    text = path.read_text(encoding="utf-8")
+    touches = any(word in text for word in ("import mxnet", "from mxnet", "import gluonnlp", "import_mxnet()"))
+    assert not touches or str(path.relative_to(PACKAGE)) in rooms
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_import_loads_nothing_heavy():
+    code = "import sys, nsmc_attention, nsmc_attention.cli; print(sorted({'numpy', 'mxnet', 'pandas', 'konlpy', " \
+           "'matplotlib', 'onnxruntime', 'requests'} & set(sys.modules)))"
+    assert run_python(code).strip() == "[]"
+
+
+def test_drawing_leaves_matplotlib_settings_alone():
+    code = "import matplotlib, numpy; before = dict(matplotlib.rcParams); " \
+           "from nsmc_attention import draw_heatmap; draw_heatmap(numpy.eye(2), ['가', '나']); " \
+           "print(before == dict(matplotlib.rcParams))"
+    assert run_python(code).strip() == "True"
+
+
+@pytest.mark.parametrize("name", nsmc_attention.__all__)
+def test_every_public_name_can_be_imported(name):
+    assert getattr(nsmc_attention, name) is not None
+
+
+def test_no_function_is_longer_than_sixty_lines():
+    long = [(path.name, node.name) for path in MODULES
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60]
+    assert not long
