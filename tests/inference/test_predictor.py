@@ -1,0 +1,154 @@
+import json
+import math
+import subprocess
+import sys
+from itertools import count, islice
+
+import numpy
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.inference.engines import pad_batch
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.reviews import nsmc
+
+ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return nsmc.load("sample", "test").documents
+
+
+@pytest.fixture(scope="module", params=["onnx", "gluon"])
+def classifier(request, bundle_folder):
+    return load_classifier(bundle_folder, request.param)
+
+
+def test_a_review_is_answered_alone_as_in_a_batch(classifier, texts):
+    together = classifier.predict_many(texts)
+    assert [classifier.predict(text) for text in texts[:40]] == together[:40]
+    assert classifier.predict_many(texts[::-1])[::-1] == together
+
+
+def test_a_prediction_holds_together(classifier, texts):
+    for each in classifier.predict_many(texts):
+        size = len(each.tokens)
+        assert [each.text[start:end] for start, end in each.offsets] == list(each.tokens)
+        assert each.weights.shape == (size, size) and each.token_weights.shape == (size,)
+        numpy.testing.assert_allclose(each.weights.sum(axis=1), 1, atol=1e-5)
+        assert math.isclose(each.token_weights.sum(), 1, abs_tol=1e-5)
+        assert each.label == ("positive" if each.probability >= 0.5 else "negative")
+        assert each.score == max(each.probability, 1 - each.probability)
+        assert json.loads(json.dumps(each.to_dict(weights=True)))["tokens"] == list(each.tokens)
+
+
+def test_the_call_answers_like_a_pipeline(classifier):
+    answers = classifier(["정말 좋다", ""])
+    assert set(answers[0]) == {"label", "score"} and answers[1] == {"label": None, "score": None}
+    assert classifier("정말 좋다") == answers[:1]
+
+
+def test_a_stream_is_read_window_by_window(classifier):
+    endless = (f"영화 {number}" for number in count())
+    assert [each.text for each in islice(classifier.predict_stream(endless), 5)] == [f"영화 {n}" for n in range(5)]
+
+
+def test_probabilities_are_those_of_the_predictions(classifier, texts):
+    found = classifier.probabilities([*texts, " "])
+    expected = [each.probability for each in classifier.predict_many(texts)]
+    numpy.testing.assert_allclose(found[:-1], expected, atol=1e-5)
+    assert math.isnan(found[-1])
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\0", "\ud800"])
+def test_a_text_without_a_word_is_answered_with_the_reason(classifier, text):
+    each = classifier.predict(text)
+    assert (each.label, each.score, each.probability, each.tokens) == (None, None, None, ())
+    assert each.error == "blank: no word to score"
+
+
+@pytest.mark.parametrize("text", ["👍👍🎬", "ㅋㅋㅋㅋㅋㅋ", "!!!", "가" * 10000, "재미 " * 5000, "좋\0다", "좋다\udfff",
+                                  "\u1112\u1161\u11ab글", "<script>", "=cmd|x", "\u202e거꾸로", "a\u0301\u0302" * 50])
+def test_strange_texts_are_answered(classifier, text):
+    each = classifier.predict(text)
+    assert each.label in ("positive", "negative") and 0 <= each.probability <= 1
+
+
+def test_decomposed_hangul_is_the_composed_word(classifier):
+    import unicodedata
+
+    assert classifier.predict(unicodedata.normalize("NFD", "재미있는 영화")) == classifier.predict("재미있는 영화")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(ANY, max_size=4))
+def test_any_text_is_answered(bundle_folder, many):
+    for each in onnx(bundle_folder).predict_many(many):
+        assert each.error or 0 <= each.probability <= 1
+
+
+def onnx(folder, cache={}):
+    return cache.setdefault(folder, load_classifier(folder, "onnx"))
+
+
+def test_a_review_longer_than_the_limit_is_cut_and_the_offsets_tell(bundle_folder):
+    each = onnx(bundle_folder).predict("가 나 " * 300)
+    assert len(each.tokens) == 256 and each.offsets[-1][1] < len(each.text)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"bytes", ["list"]])
+def test_what_is_no_text_is_refused(bundle_folder, wrong):
+    with pytest.raises(DataError, match="expected a review as str, found"):
+        onnx(bundle_folder).predict(wrong)
+
+
+def test_a_string_for_a_list_is_refused(bundle_folder):
+    with pytest.raises(DataError, match="expected a list of reviews, found one string"):
+        onnx(bundle_folder).predict_many("영화")
+
+
+def test_an_unknown_engine_names_the_nearest(bundle_folder):
+    with pytest.raises(ConfigError, match="unknown engine 'onx'; did you mean 'onnx'"):
+        load_classifier(bundle_folder, "onx")
+
+
+def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
+    import shutil
+
+    from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
+
+    bundle = load_bundle(bundle_folder)
+    write_bundle(tmp_path / "b", bundle.manifest, {**read_contents(bundle), "model.onnx": b"no onnx"})
+    with pytest.raises(BundleError, match="model.onnx: ONNX Runtime cannot load it"):
+        load_classifier(tmp_path / "b", "onnx")
+    contents = read_contents(bundle)
+    del contents["model.onnx"]
+    write_bundle(tmp_path / "b", bundle.manifest, contents)
+    with pytest.raises(BundleError, match="has no model.onnx; write it with `nsmc-attention export"):
+        load_classifier(tmp_path / "b", "onnx")
+    assert load_classifier(tmp_path / "b").engine.name == "gluon"
+    shutil.rmtree(tmp_path / "b")
+
+
+def test_padding_a_batch_keeps_ids_in_their_rows():
+    ids, lengths = pad_batch([[5, 6], [7], [8, 9, 10]], 1)
+    assert ids.tolist() == [[5, 6, 1], [7, 1, 1], [8, 9, 10]] and lengths.tolist() == [2, 1, 3]
+    assert pad_batch([[5]], 1, 4)[0].tolist() == [[5, 1, 1, 1]]
+
+
+def test_prediction_works_where_mxnet_cannot_be_imported(bundle_folder, tmp_path):
+    code = f"""
+import sys
+for name in ("mxnet", "gluonnlp", "onnx"):
+    sys.modules[name] = None
+from nsmc_attention import load_classifier, evaluate, save_heatmap
+from nsmc_attention.reviews import tables
+classifier = load_classifier({str(bundle_folder)!r})
+assert classifier.engine.name == "onnx"
+save_heatmap(classifier.predict("정말 재미있는 영화"), {str(tmp_path / "a.png")!r})
+print(evaluate(classifier, tables.load("sample", "test"))["n"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "180", done.stderr

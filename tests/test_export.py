@@ -1,0 +1,43 @@
+"""The ONNX model is the same function as the Gluon network."""
+import numpy
+import pytest
+
+from nsmc_attention.config import preset
+from nsmc_attention.export import onnx_model
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.mxnet_shim import import_mxnet
+from nsmc_attention.reviews import nsmc
+
+mxnet = import_mxnet()
+
+from nsmc_attention.model.attention import CELLS  # noqa: E402
+from nsmc_attention.model.classifier import build_network  # noqa: E402
+from nsmc_attention.model.parameters import snapshot  # noqa: E402
+
+
+@pytest.mark.parametrize("attention, architecture", [*((name, "masked") for name in CELLS), ("additive", "post")])
+def test_onnx_is_gluon_for_every_score(attention, architecture):
+    import onnxruntime
+
+    config = preset("default").with_fields(attention=attention, architecture=architecture, embedding_size=6,
+                                           hidden_size=4, attention_units=5, max_length=9)
+    mxnet.random.seed(1)
+    network = build_network(50, config)
+    network.initialize(mxnet.init.Normal(0.5))
+    random = numpy.random.RandomState(0)
+    ids = random.randint(0, 50, (6, 9)).astype("int32")
+    lengths = numpy.array([9, 1, 5, 9, 2, 3], dtype="int32")
+    logits, weights = network(mxnet.nd.array(ids, dtype="int32"), mxnet.nd.array(lengths, dtype="float32"))
+    session = onnxruntime.InferenceSession(onnx_model(config, snapshot(network)).SerializeToString())
+    given = {"token_ids": ids, "valid_length": lengths}
+    found = session.run(["probability", "weights"], {item.name: given[item.name] for item in session.get_inputs()})
+    numpy.testing.assert_allclose(found[0], logits.softmax()[:, 1].asnumpy(), atol=1e-5)
+    numpy.testing.assert_allclose(found[1], weights.asnumpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("folder", ["run_folder", "post_run_folder"])
+def test_both_engines_agree_on_raw_text(folder, request):
+    bundle = request.getfixturevalue(folder) / "bundle"
+    texts = nsmc.load("sample", "test").documents
+    onnx, gluon = (load_classifier(bundle, engine).predict_many(texts) for engine in ("onnx", "gluon"))
+    assert onnx == gluon

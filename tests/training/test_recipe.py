@@ -1,0 +1,132 @@
+import json
+import shutil
+
+import numpy
+import pytest
+
+from nsmc_attention.bundle import load_bundle
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.training import fit as fit_module
+from nsmc_attention.training.checkpoint import read_arrays
+from nsmc_attention.training.recipe import train
+
+TIMES = {"seconds"}
+
+
+def history(folder):
+    lines = (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()
+    return [{name: value for name, value in json.loads(line).items() if name not in TIMES} for line in lines]
+
+
+def parameters(folder):
+    return (folder / "bundle" / "weights.params").read_bytes()
+
+
+def test_a_run_folder_ends_with_a_bundle_curves_and_history(run_folder, tiny):
+    bundle = load_bundle(run_folder / "bundle")
+    assert bundle.config == tiny
+    assert (run_folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert [record["epoch"] for record in history(run_folder)] == [1, 2, 3]
+    assert len(list(run_folder.glob("checkpoint-*.npz"))) == tiny.training.keep_checkpoints
+    assert bundle.manifest["data"]["train"]["used"] == 486 and bundle.manifest["data"]["dev"]["used"] == 54
+
+
+def test_the_same_seed_gives_the_same_bytes(run_folder, tiny, tmp_path):
+    train("sample", tiny, tmp_path / "again", quiet=True)
+    assert parameters(tmp_path / "again") == parameters(run_folder)
+    assert history(tmp_path / "again") == history(run_folder)
+    for name in ("vocab.json", "model.onnx"):
+        assert (tmp_path / "again/bundle" / name).read_bytes() == (run_folder / "bundle" / name).read_bytes()
+
+
+def test_another_seed_gives_another_model(run_folder, tiny, tmp_path):
+    train("sample", tiny.with_fields(seed=1, epochs=1), tmp_path / "other", quiet=True)
+    assert parameters(tmp_path / "other") != parameters(run_folder)
+
+
+@pytest.mark.parametrize("stop_after", [7, 16, 21])
+def test_a_resumed_run_ends_like_an_uninterrupted_one(run_folder, tiny, tmp_path, monkeypatch, stop_after):
+    """Stopped between two checkpoints, at the end of an epoch, and in the middle of the second."""
+    step, done = fit_module.train_step, []
+
+    def stopping(*args):
+        if len(done) == stop_after:
+            raise KeyboardInterrupt
+        done.append(1)
+        return step(*args)
+
+    monkeypatch.setattr(fit_module, "train_step", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        train("sample", tiny, tmp_path / "run", quiet=True)
+    monkeypatch.undo()
+    train("sample", tiny, tmp_path / "run", quiet=True, resume=True)
+    assert parameters(tmp_path / "run") == parameters(run_folder)
+    assert history(tmp_path / "run") == history(run_folder)
+
+
+def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, tiny, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(run_folder, copy)
+    shutil.rmtree(copy / "bundle")
+    newest = sorted(copy.glob("checkpoint-*.npz"))[-1]
+    newest.write_bytes(newest.read_bytes()[:-100])
+    with pytest.warns(UserWarning, match="the checkpoint is damaged"):
+        train("sample", tiny, copy, quiet=True, resume=True)
+    assert parameters(copy) == parameters(run_folder)
+
+
+def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
+    from nsmc_attention.inference.engines import GluonEngine
+    from nsmc_attention.model.parameters import snapshot
+
+    best = read_arrays(run_folder / "best.npz")
+    kept = snapshot(GluonEngine(load_bundle(run_folder / "bundle")).network)
+    assert all(numpy.array_equal(best[name], kept[name]) for name in best)
+    records = history(run_folder)
+    manifest = load_bundle(run_folder / "bundle").manifest
+    assert manifest["metrics"]["dev"]["log_loss"] == min(record["dev_log_loss"] for record in records)
+
+
+def test_an_existing_run_folder_is_not_touched(run_folder, tiny):
+    before = sorted(path.stat().st_mtime_ns for path in run_folder.iterdir())
+    with pytest.raises(ConfigError, match="the run folder exists; go on with --resume"):
+        train("sample", tiny, run_folder, quiet=True)
+    assert sorted(path.stat().st_mtime_ns for path in run_folder.iterdir()) == before
+
+
+def test_resuming_with_other_settings_names_what_differs(run_folder, tiny):
+    with pytest.raises(ConfigError, match="cannot resume with another hidden_size: the run has 8, found 9"):
+        train("sample", tiny.with_fields(hidden_size=9), run_folder, resume=True, quiet=True)
+
+
+def test_resuming_where_there_is_no_run_says_so(tiny, tmp_path):
+    with pytest.raises(ConfigError, match="no run to resume"):
+        train("sample", tiny, tmp_path / "none", resume=True, quiet=True)
+
+
+def test_a_bad_file_leaves_no_run_folder(tiny, tmp_path):
+    (tmp_path / "bad.csv").write_text("document,label\n가,3\n", encoding="utf-8")
+    with pytest.raises(DataError, match="bad.csv row 1: expected label 0 or 1"):
+        train(tmp_path / "bad.csv", tiny, tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("rows, message", [
+    ("좋다,1\n최고,1\n", "expected reviews of both labels, found one"),
+    ("좋다,1\n별로,0\n", "too few reviews to split a dev part off"),
+])
+def test_too_little_data_is_refused(tiny, tmp_path, rows, message):
+    (tmp_path / "few.csv").write_text("document,label\n" + rows, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        train(tmp_path / "few.csv", tiny, tmp_path / "run", quiet=True)
+
+
+def test_the_article_model_trains_too(post_run_folder):
+    assert load_bundle(post_run_folder / "bundle").config.model.architecture == "post"
+
+
+def test_a_dev_file_of_the_user_is_used_whole(tiny, tmp_path):
+    path = tmp_path / "dev.csv"
+    path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 10, encoding="utf-8")
+    bundle = train("sample", tiny.with_fields(epochs=1), tmp_path / "run", valid=path, quiet=True)
+    assert bundle.manifest["data"]["dev"]["used"] == 20 and bundle.manifest["data"]["train"]["used"] == 540
