@@ -9,6 +9,8 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from .errors import DataError
+
 PREFIX = ".partial-"
 
 
@@ -16,10 +18,13 @@ PREFIX = ".partial-"
 def replaced_file(path, suffix=""):
     """Give a temporary path beside `path`; on success it becomes `path`, on an error it is removed.
 
-    The suffix, for writers that choose a format by it, ends the temporary name.
+    The suffix, for writers that choose a format by it, ends the temporary name. DataError where the folder
+    that the file should go into is not there.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() or not path.parent.is_dir():
+        raise DataError(f"{path}: {'is a folder' if path.is_dir() else f'no such folder {path.parent}'}; "
+                        "name a file in a folder that exists")
     sweep(path)
     handle, name = tempfile.mkstemp(prefix=f"{PREFIX}{path.name}-", suffix=suffix, dir=path.parent)
     os.close(handle)

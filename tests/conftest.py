@@ -52,5 +52,3 @@ def nsmc_folder():
     if not folder or not (Path(folder) / "ratings_train.txt").is_file():
         pytest.skip("needs the official files: set NSMC_ATTENTION_DATA to their folder")
     return Path(folder)
-
-

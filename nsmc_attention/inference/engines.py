@@ -4,10 +4,9 @@
 
 Knows nothing of text. Only the gluon engine imports MXNet, and only when it is built.
 """
-import os
-
 import numpy
 
+from ..cores import cores
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
 
 
@@ -24,8 +23,7 @@ class OnnxEngine:
             raise MissingPackage(f"the onnx engine needs onnxruntime ({problem}): pip install onnxruntime, "
                                  "or use --engine gluon") from problem
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or len(os.sched_getaffinity(0)) \
-            if hasattr(os, "sched_getaffinity") else 0
+        options.intra_op_num_threads = threads or cores()
         options.log_severity_level = 3
         try:
             self.session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

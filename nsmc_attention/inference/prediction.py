@@ -4,6 +4,8 @@ from typing import Optional
 
 import numpy
 
+from ..bundle import LABELS
+
 NOTHING_TO_READ = "blank: no word to score"
 
 
@@ -65,6 +67,14 @@ class Prediction:
             values["weights"] = self.weights.tolist()
             values["token_weights"] = self.token_weights.tolist()
         return {**values, "error": self.error} if self.error else values
+
+
+def verdict(probability):
+    """Answer (label, score, probability, error) for a probability of positive; NaN is a blank text."""
+    if probability != probability:
+        return None, None, None, NOTHING_TO_READ
+    positive = probability >= 0.5
+    return LABELS[positive], probability if positive else 1 - probability, probability, None
 
 
 def blank(text):

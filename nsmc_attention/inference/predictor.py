@@ -8,10 +8,10 @@ from itertools import islice
 
 import numpy
 
-from ..bundle import LABELS, load_bundle
+from ..bundle import load_bundle
 from ..errors import DataError
 from .engines import load_engine, pad_batch
-from .prediction import Prediction, blank
+from .prediction import Prediction, blank, verdict
 
 WINDOW = 4096
 # A batch holds at most this many padded pairs of tokens (N x T x T), which bounds the memory of its weights
@@ -100,12 +100,10 @@ def check_text(text):
 
 def prediction(encoded, probability, weights):
     size = len(encoded.tokens)
-    positive = probability >= 0.5
-    return Prediction(
-        text=encoded.text, label=LABELS[positive], score=probability if positive else 1 - probability,
-        probability=probability, tokens=encoded.tokens, offsets=encoded.offsets(),
-        # a copy: a view would keep the whole batch in memory
-        weights=numpy.array(weights[:size, :size]))
+    label, score, _, _ = verdict(probability)
+    # a copy of the weights: a view would keep the whole batch in memory
+    return Prediction(encoded.text, label, score, probability, encoded.tokens, encoded.offsets(),
+                      numpy.array(weights[:size, :size]))
 
 
 def load_classifier(bundle=None, engine="auto", device="auto"):

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from ..atomic import replaced_file
 from ..errors import ConfigError
+from .parallel import probability_stream
+from .prediction import verdict
 
 COLUMNS = ("label", "score", "probability", "error")
 STYLES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "text"}
@@ -20,11 +22,15 @@ def score_lines(classifier, lines, output="-", style=None, weights=False):
     """Score an iterable of reviews; csv and jsonl have the column `text`, the clean text."""
     with writer(output, style, weights, ["text"]) as write:
         for prediction in classifier.predict_stream(lines):
-            write({"text": prediction.text}, prediction)
+            write({"text": prediction.text}, prediction.text, prediction)
 
 
-def score_table(classifier, source, output="-", style=None, weights=False, text_column="document"):
-    """Score a table of any size (see `reviews.tables.chunks`); its columns come first in the output."""
+def score_table(classifier, source, output="-", style=None, weights=False, text_column="document", processes=None):
+    """Score a table of any size (see `reviews.tables.chunks`); its columns come first in the output.
+
+    A table of more than one piece is scored by `processes` workers (None: as many as cores), unless the output
+    is jsonl, which has tokens and weights.
+    """
     from tqdm import tqdm
 
     from ..reviews import tables
@@ -32,23 +38,50 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
     pieces = tables.chunks(source, text_column)
     first = next(pieces, None)
     names = [text_column] if first is None else [str(name) for name in first.columns]
-    taken = [name for name in COLUMNS if name in names]
-    prefix = "predicted_" if taken else ""
+    prefix = "predicted_" if set(COLUMNS) & set(names) else ""
+    rows = rows_with_text(first, pieces, text_column)
+    small = first is None or len(first) < tables.ROWS
     with writer(output, style, weights, names, prefix) as write, \
             tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
-        piece = first
-        while piece is not None:
-            texts = [tables.as_text(value) for value in piece[text_column]]
-            rows = piece.to_dict("records")
-            for row, prediction in zip(rows, classifier.predict_stream(texts)):
-                write(row, prediction)
-            bar.update(len(texts))
-            piece = next(pieces, None)
+        if write.needs_tokens:
+            scored = with_predictions(classifier, rows)
+        else:
+            scored = with_verdicts(classifier, rows, 1 if small else processes)
+        for row, text, result in scored:
+            write(row, text, result)
+            bar.update()
+
+
+def rows_with_text(first, pieces, text_column):
+    """Yield each piece of the table as (rows as dicts, texts)."""
+    from ..reviews import tables
+
+    piece = first
+    while piece is not None:
+        yield piece.to_dict("records"), [tables.as_text(value) for value in piece[text_column]]
+        piece = next(pieces, None)
+
+
+def with_predictions(classifier, pieces):
+    for rows, texts in pieces:
+        yield from zip(rows, texts, classifier.predict_stream(texts))
+
+
+def with_verdicts(classifier, pieces, processes):
+    waiting = []
+
+    def texts_only():
+        for rows, texts in pieces:
+            waiting.append(rows)
+            yield texts
+
+    for texts, probabilities in probability_stream(classifier, texts_only(), processes):
+        yield from zip(waiting.pop(0), texts, probabilities.tolist())
 
 
 @contextmanager
 def writer(output, style, weights, names, prefix=""):
-    """Give a function write(row, prediction) for an output path, or stdout for "-"."""
+    """Give a Writer for an output path, or stdout for "-"."""
     output = Path(output)
     style = style or STYLES.get(output.suffix.lower(), "text")
     if weights and style != "jsonl":
@@ -61,44 +94,59 @@ def writer(output, style, weights, names, prefix=""):
             yield WRITERS[style](file, names, prefix, weights)
 
 
-def text_writer(file, names, prefix, weights):
-    def write(row, prediction):
-        if prediction.error:
-            print(f"-\t-\t{prediction.text}\t{prediction.error}", file=file)
-        else:
-            print(f"{prediction.label}\t{prediction.score:.4f}\t{prediction.text}", file=file)
-
-    return write
+def four(result):
+    """Answer (label, score, probability, error) of a Prediction or of a bare probability."""
+    if isinstance(result, float):
+        return verdict(result)
+    return result.label, result.score, result.probability, result.error
 
 
-def csv_writer(file, names, prefix, weights):
-    table = csv.writer(file, lineterminator="\n")
-    table.writerow([*names, *(prefix + name for name in COLUMNS)])
+class TextWriter:
+    """One line a review: label, score, text."""
 
-    def write(row, prediction):
-        table.writerow([*row.values(), *("" if value is None else value for value in results(prediction).values())])
+    needs_tokens = False
 
-    return write
+    def __init__(self, file, names, prefix, weights):
+        self.file = file
+
+    def __call__(self, row, text, result):
+        label, score, _, error = four(result)
+        folded = " ".join(text.split())
+        line = f"-\t-\t{folded}\t{error}" if error else f"{label}\t{score:.4f}\t{folded}"
+        print(line, file=self.file)
 
 
-def jsonl_writer(file, names, prefix, weights):
-    def write(row, prediction):
-        # the row's own columns stay; the prediction's fields follow in the shape of Prediction.to_dict()
-        values = {prefix + name if name in COLUMNS else name: value
-                  for name, value in prediction.to_dict(weights).items()}
+class CsvWriter:
+    """The row's own columns, then label, score, probability and error.
+
+    Probabilities have 6 digits, beyond which the sums of differently composed batches differ.
+    """
+
+    needs_tokens = False
+
+    def __init__(self, file, names, prefix, weights):
+        self.table = csv.writer(file, lineterminator="\n")
+        self.table.writerow([*names, *(prefix + name for name in COLUMNS)])
+
+    def __call__(self, row, text, result):
+        label, score, probability, error = four(result)
+        figures = ("", "", "", error) if error else (label, f"{score:.6f}", f"{probability:.6f}", "")
+        self.table.writerow([*row.values(), *figures])
+
+
+class JsonlWriter:
+    """One object a line: the row's own columns, then `Prediction.to_dict()`."""
+
+    needs_tokens = True
+
+    def __init__(self, file, names, prefix, weights):
+        self.file, self.prefix, self.weights = file, prefix, weights
+
+    def __call__(self, row, text, result):
+        values = {self.prefix + name if name in COLUMNS else name: value
+                  for name, value in result.to_dict(self.weights).items()}
         own = {name: value for name, value in row.items() if name not in values}
-        print(json.dumps({**own, **values}, ensure_ascii=False, default=str), file=file)
-
-    return write
+        print(json.dumps({**own, **values}, ensure_ascii=False, default=str), file=self.file)
 
 
-def results(prediction):
-    """Answer the four result columns; probabilities with 6 digits, beyond which floats of batches differ."""
-    def digits(value):
-        return None if value is None else f"{value:.6f}"
-
-    return {"label": prediction.label, "score": digits(prediction.score),
-            "probability": digits(prediction.probability), "error": prediction.error}
-
-
-WRITERS = {"text": text_writer, "csv": csv_writer, "jsonl": jsonl_writer}
+WRITERS = {"text": TextWriter, "csv": CsvWriter, "jsonl": JsonlWriter}

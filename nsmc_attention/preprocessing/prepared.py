@@ -4,9 +4,9 @@ A cache entry's name holds everything that decides its content (texts, tokenizer
 of `clean`), so an entry is never stale; it is written whole or not at all and can be deleted at any time.
 """
 import hashlib
-import os
 
 from ..atomic import write_text
+from ..cores import cores
 from ..errors import NsmcError
 from .encoding import clean
 from .tokenizers import tokenizer, tokenizer_version
@@ -26,7 +26,7 @@ def tokenize(reviews, tokenizer_name):
 def tokenize_many(reviews, tokenizer_name, processes=None):
     """Answer the token list of each review, with as many processes as there are cores when it is worth it."""
     tokenizer(tokenizer_name)
-    processes = processes or os.cpu_count()
+    processes = processes or cores()
     if processes == 1 or len(reviews) < WORTH_A_PROCESS:
         return tokenize(reviews, tokenizer_name)
     # joblib's workers, unlike multiprocessing's, do not run the caller's main module again
@@ -48,6 +48,7 @@ def cached_tokens(reviews, tokenizer_name, cache):
             return [line.split(TOKEN) if line else [] for line in lines]
     token_lists = tokenize_many(reviews, tokenizer_name)
     try:
+        cache.mkdir(parents=True, exist_ok=True)
         write_text(path, REVIEW.join(TOKEN.join(tokens) for tokens in token_lists))
     except OSError as problem:
         raise NsmcError(f"{path}: the prepared tokens cannot be written: {problem.strerror}; "

@@ -42,8 +42,9 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report):
         for index, batch in enumerate(batches.epoch(config.seed, progress.epoch)):
             if index < progress.batch:
                 continue
-            # MXNet cannot save its generator's state: each step's dropout follows from (seed, step) instead
-            mxnet.random.seed((config.seed * 1_000_003 + progress.step) % 2**31)
+            if index == 0 or progress.step % config.checkpoint_steps == 0:
+                # MXNet cannot save its generator's state, so each stretch between two checkpoints starts anew
+                mxnet.random.seed((config.seed * 1_000_003 + progress.step) % 2**31)
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, config))
             progress.loss_sum += train_step(network, trainer, batch, config.clip_norm, device)
             progress.step, progress.batch = progress.step + 1, index + 1

@@ -17,7 +17,7 @@ from ..errors import ConfigError, DataError
 from ..mxnet_shim import import_mxnet
 from ..preprocessing.encoding import Encoder
 from ..preprocessing.prepared import cached_tokens
-from ..preprocessing.tokenizers import tokenizer_version
+from ..preprocessing.tokenizers import tokenizer, tokenizer_version
 from ..reviews import nsmc, tables
 from ..version import __version__
 from ..card import model_card
@@ -59,6 +59,8 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     DataError, ConfigError, TokenizerError
     """
     out = Path(out)
+    # an unknown tokenizer, or one without its Java, is told before anything is read or written
+    tokenizer(config.text.tokenizer)
     settings = {"data": str(data), "valid": str(valid) if valid else None, "config": config.to_dict()}
     reviews = tables.load(data, "train", data_dir, **columns(data, text_column, label_column))
     dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
@@ -86,6 +88,7 @@ def open_run(out, settings, resume):
     if not resume:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ConfigError(f"{out}: the run folder exists; go on with --resume, or name another with --out")
+        out.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
         return
     saved = read_settings(out)

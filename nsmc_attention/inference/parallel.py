@@ -1,0 +1,61 @@
+"""Probabilities for a stream of windows of reviews, computed by worker processes, in order.
+
+Each worker holds one whole classifier on one thread, so that tokenizing (which holds Python's lock) and the
+network use every core without waiting for each other. At most two windows a worker are under way: memory
+does not grow with the stream.
+"""
+from collections import deque
+from functools import lru_cache
+
+from ..cores import cores
+
+
+@lru_cache(maxsize=1)
+def worker_classifier(folder, engine):
+    from ..bundle import load_bundle
+    from .engines import load_engine
+    from .predictor import Classifier
+
+    bundle = load_bundle(folder)
+    return Classifier(bundle, load_engine(bundle, engine, "cpu", threads=1))
+
+
+def score_window(folder, engine, texts):
+    """Answer (N,) float64, NaN where a text is blank; runs in a worker, whose classifier stays loaded."""
+    return worker_classifier(folder, engine).probabilities(texts)
+
+
+def probability_stream(classifier, windows, processes=None):
+    """Yield (window, probabilities) for each window (a list of str), in order.
+
+    Parameters
+    ----------
+    classifier : Classifier
+        Its bundle is loaded again by each worker; its engine's kind is kept.
+    windows : iterable of list of str
+    processes : int or None
+        None is the number of cores; 1 computes here.
+    """
+    processes = processes or cores()
+    if processes == 1:
+        for window in windows:
+            yield window, classifier.probabilities(window)
+        return
+    # loky's workers, unlike multiprocessing's, do not run the caller's main module again
+    from joblib.externals.loky import get_reusable_executor
+
+    executor = get_reusable_executor(max_workers=processes)
+    folder, engine = str(classifier.bundle.folder), classifier.engine.name
+    pending = deque()
+    try:
+        for window in windows:
+            pending.append((window, executor.submit(score_window, folder, engine, window)))
+            if len(pending) >= 2 * processes:
+                done, future = pending.popleft()
+                yield done, future.result()
+        while pending:
+            done, future = pending.popleft()
+            yield done, future.result()
+    finally:
+        for _, future in pending:
+            future.cancel()

@@ -1,0 +1,149 @@
+"""The command line as a user meets it: in a process of its own."""
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SENTENCE = "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
+
+
+def command(*arguments, stdin="", **options):
+    return subprocess.run([sys.executable, "-m", "nsmc_attention", *map(str, arguments)], input=stdin,
+                          capture_output=True, encoding="utf-8", **options)
+
+
+def refused(*arguments, stdin=""):
+    done = command(*arguments, stdin=stdin)
+    assert done.returncode == 2 and done.stdout == "", done
+    assert re.fullmatch(r"error: [^\n]+\n", done.stderr), done.stderr
+    return done.stderr
+
+
+def test_one_review_is_answered(bundle_folder):
+    done = command("predict", SENTENCE, "--bundle", bundle_folder)
+    assert done.returncode == 0 and done.stderr == ""
+    assert re.fullmatch(rf"(positive|negative)\t[01]\.\d{{4}}\t{SENTENCE}\n", done.stdout)
+
+
+def test_lines_on_stdin_keep_their_order_and_blank_ones_their_place(bundle_folder):
+    done = command("predict", "--format", "jsonl", "--bundle", bundle_folder, stdin="\ufeff첫째\r\n\n셋째\n")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["text"].strip("\ufeff") for row in rows] == ["첫째", "", "셋째"]
+    assert rows[1]["label"] is None and rows[1]["error"] == "blank: no word to score"
+
+
+def test_a_table_keeps_its_columns_and_rows(bundle_folder, tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text('film,document\nA,"좋다, 정말"\nB,\nC,별로\n', encoding="utf-8-sig")
+    done = command("predict", "--input", source, "--output", tmp_path / "out.csv", "--bundle", bundle_folder)
+    assert done.returncode == 0 and done.stdout == ""
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"))))
+    assert [row["film"] for row in rows] == ["A", "B", "C"] and rows[0]["document"] == "좋다, 정말"
+    assert rows[1]["label"] == "" and rows[1]["error"] == "blank: no word to score"
+    assert list(rows[0]) == ["film", "document", "label", "score", "probability", "error"]
+
+
+def test_a_column_called_label_is_not_overwritten(bundle_folder, tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("document,label\n좋다,1\n", encoding="utf-8")
+    done = command("predict", "--input", source, "--format", "csv", "--bundle", bundle_folder)
+    assert done.stdout.startswith("document,label,predicted_label,predicted_score,predicted_probability,predicted_err")
+
+
+def test_weights_come_with_jsonl(bundle_folder):
+    done = command("predict", SENTENCE, "--format", "jsonl", "--weights", "--bundle", bundle_folder)
+    row = json.loads(done.stdout)
+    assert len(row["weights"]) == len(row["token_weights"]) == len(row["tokens"])
+
+
+def test_evaluate_prints_one_json_object(bundle_folder):
+    found = json.loads(command("evaluate", "--data", "sample", "--bundle", bundle_folder, "--json").stdout)
+    assert found["n"] == 180 and found["engine"] == "onnx"
+
+
+def test_explain_draws_the_picture(bundle_folder, tmp_path):
+    done = command("explain", SENTENCE, "--output", tmp_path / "a.png", "--bundle", bundle_folder)
+    assert done.returncode == 0 and (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_export_gives_the_model_of_the_bundle(bundle_folder, tmp_path):
+    assert command("export", "--bundle", bundle_folder, "--output", tmp_path / "m.onnx").returncode == 0
+    assert (tmp_path / "m.onnx").read_bytes() == (bundle_folder / "model.onnx").read_bytes()
+
+
+def test_help_names_every_command_and_every_setting():
+    top, training = command("--help").stdout, command("train", "--help").stdout
+    from nsmc_attention.config import all_fields
+
+    assert all(name in top for name in ("fetch", "train", "evaluate", "predict", "explain", "export"))
+    assert all(f"--{name.replace('_', '-')}" in training for name in all_fields())
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["predict", "a", "--bundle", "nowhere"], "nowhere: no such bundle folder"),
+    (["predict", "--input", "none.csv"], "none.csv: no such file"),
+    (["predict", "a", "--weights"], "--weights needs --format jsonl, found text"),
+    (["predict", "a", "--engine", "onx"], "unknown engine 'onx'; did you mean 'onnx'?"),
+    (["predict", "a", "--output", "no/such/file.csv"], "file.csv: no such folder no/such"),
+    (["predict", "a", "--output", "."], ".: is a folder"),
+    (["explain", "a", "--output", "a.jpg"], "a.jpg: unknown suffix '.jpg'"),
+    (["explain", " ", "--output", "a.png"], "explain: blank: no word to score"),
+    (["explain", "영화", "--output", "/proc/a.png"], "/proc"),
+    (["train", "--data", "none.csv"], "none.csv: no such file"),
+    (["train", "--data", "sample", "--preset", "pots"], "unknown preset 'pots'; did you mean 'post'?"),
+    (["train", "--data", "sample", "--tokenizer", "mecba"], "unknown tokenizer 'mecba'; did you mean 'mecab'?"),
+    (["train", "--data", "sample", "--hiden-size", "3"], "--hiden-size"),
+    (["train", "--data", "sample", "--hidden-size", "x"], "--hidden-size"),
+    (["train", "--data", "sample", "--epochs", "0"], "training.epochs: expected at least 1, found 0"),
+    (["train", "--data", "sample", "--out", "/proc/run"], "/proc/run"),
+    (["evaluate"], "Missing option '--data'"),
+    (["evalute"], "No such command 'evalute'"),
+])
+def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path, monkeypatch, bundle_folder):
+    monkeypatch.chdir(tmp_path)
+    if arguments[0] in ("predict", "explain") and "--bundle" not in arguments:
+        arguments = [*arguments, "--bundle", bundle_folder]
+    assert message in refused(*arguments)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_full_disk_is_one_line_and_leaves_no_half_file(bundle_folder):
+    done = command("predict", SENTENCE, "--output", "/dev/full/x", "--bundle", bundle_folder)
+    assert done.returncode == 2 and done.stderr.startswith("error: /dev/full")
+
+
+def test_a_closed_pipe_is_quiet(bundle_folder, tmp_path):
+    (tmp_path / "many.txt").write_text("영화 좋다\n" * 20000, encoding="utf-8")
+    done = subprocess.run(f"{sys.executable} -m nsmc_attention predict --bundle {bundle_folder} < {tmp_path}/many.txt "
+                          "| head -n 1", shell=True, capture_output=True, text=True)
+    assert done.stdout.count("\n") == 1 and done.stderr == ""
+
+
+def test_an_interrupt_is_exit_code_130(bundle_folder):
+    process = subprocess.Popen([sys.executable, "-m", "nsmc_attention", "predict", "--bundle", str(bundle_folder)],
+                               stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    assert (process.communicate()[1].strip(), process.returncode) == (b"interrupted", 130)
+
+
+def test_lone_surrogates_from_the_shell_are_answered(bundle_folder):
+    done = subprocess.run([sys.executable.encode(), b"-m", b"nsmc_attention", b"predict", b"\xff\xfe good",
+                           b"--bundle", os.fsencode(bundle_folder)], capture_output=True)
+    assert done.returncode == 0 and done.stdout.endswith(b"good\n")
+
+
+def test_the_article_preset_is_trained_evaluated_and_explained_on_the_sample(tmp_path):
+    run = tmp_path / "post"
+    assert command("train", "--data", "sample", "--preset", "post", "--epochs", 1, "--out", run).returncode == 0
+    assert command("explain", SENTENCE, "--output", tmp_path / "a.svg", "--bundle", run / "bundle").returncode == 0
+    assert "the run folder exists" in refused("train", "--data", "sample", "--out", run)
+    again = command("train", "--data", "sample", "--out", run, "--resume")
+    assert again.returncode == 0, again.stderr
