@@ -36,6 +36,7 @@ class ModelConfig:
     attention_units: int = setting(32, "units of the additive score (A)", low=1)
     attention_heads: int = setting(4, "heads of multihead attention; divides 2H", low=1)
     dropout: float = setting(0.3, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
+    word_dropout: float = setting(0.1, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
     attention_dropout: float = setting(0.0, "dropout of the attention weights", low=0.0, high=0.95)
 
 

@@ -13,7 +13,7 @@ import os
 import warnings
 from importlib.metadata import PackageNotFoundError, version
 
-from .cores import cores
+from .processes import cores
 from .errors import MissingPackage
 
 

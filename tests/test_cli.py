@@ -54,7 +54,7 @@ def test_a_column_called_label_is_not_overwritten(bundle_folder, tmp_path):
     source = tmp_path / "in.csv"
     source.write_text("document,label\n좋다,1\n", encoding="utf-8")
     done = command("predict", "--input", source, "--format", "csv", "--bundle", bundle_folder)
-    assert done.stdout.startswith("document,label,predicted_label,predicted_score,predicted_probability,predicted_err")
+    assert done.stdout.startswith("document,label,predicted_label,predicted_score,predicted_probability,predicted_e")
 
 
 def test_weights_come_with_jsonl(bundle_folder):

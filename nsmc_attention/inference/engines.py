@@ -6,7 +6,7 @@ Knows nothing of text. Only the gluon engine imports MXNet, and only when it is 
 """
 import numpy
 
-from ..cores import cores
+from ..processes import cores
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
 
 

@@ -7,7 +7,7 @@ does not grow with the stream.
 from collections import deque
 from functools import lru_cache
 
-from ..cores import cores
+from ..processes import cores, workers
 
 
 @lru_cache(maxsize=1)
@@ -41,21 +41,14 @@ def probability_stream(classifier, windows, processes=None):
         for window in windows:
             yield window, classifier.probabilities(window)
         return
-    # loky's workers, unlike multiprocessing's, do not run the caller's main module again
-    from joblib.externals.loky import get_reusable_executor
-
-    executor = get_reusable_executor(max_workers=processes)
     folder, engine = str(classifier.bundle.folder), classifier.engine.name
     pending = deque()
-    try:
+    with workers(processes) as pool:
         for window in windows:
-            pending.append((window, executor.submit(score_window, folder, engine, window)))
+            pending.append((window, pool.submit(score_window, folder, engine, window)))
             if len(pending) >= 2 * processes:
                 done, future = pending.popleft()
                 yield done, future.result()
         while pending:
             done, future = pending.popleft()
             yield done, future.result()
-    finally:
-        for _, future in pending:
-            future.cancel()

@@ -54,6 +54,8 @@ class SelfAttentionClassifier(HybridBlock):
         with self.name_scope():
             # sparse: a batch touches few rows, and only these are updated
             self.embedding = nn.Embedding(vocab_size, config.embedding_size, sparse_grad=True)
+            # of a token all units at once, Gal & Ghahramani 2016 (arXiv:1512.05287), section 4.2
+            self.word_dropout = nn.Dropout(config.word_dropout, axes=(2,))
             self.embedding_dropout = nn.Dropout(config.dropout)
             self.encoder = BidirectionalGRU(config.hidden_size)
             self.attention = attention_cell(config, 2 * config.hidden_size)
@@ -76,7 +78,8 @@ class SelfAttentionClassifier(HybridBlock):
             Row i says how much token i looks at each token: non-negative, sums to 1 over the tokens, 0 on
             padding. Rows of padding are 0.
         """
-        embedded = self.embedding_dropout(self.embedding(F.transpose(token_ids)))       # (T, N, E)
+        embedded = self.word_dropout(self.embedding(F.transpose(token_ids)))            # (T, N, E)
+        embedded = self.embedding_dropout(embedded)
         states = F.transpose(self.encoder(embedded, valid_length), axes=(1, 0, 2))      # (N, T, 2H)
         mask = token_mask(F, token_ids, valid_length)                                   # (N, T, 1)
         pairs = F.batch_dot(mask, mask, transpose_b=True)                               # (N, T, T)

@@ -6,8 +6,8 @@ of `clean`), so an entry is never stale; it is written whole or not at all and c
 import hashlib
 
 from ..atomic import write_text
-from ..cores import cores
 from ..errors import NsmcError
+from ..processes import cores, workers
 from .encoding import clean
 from .tokenizers import tokenizer, tokenizer_version
 
@@ -29,12 +29,10 @@ def tokenize_many(reviews, tokenizer_name, processes=None):
     processes = processes or cores()
     if processes == 1 or len(reviews) < WORTH_A_PROCESS:
         return tokenize(reviews, tokenizer_name)
-    # joblib's workers, unlike multiprocessing's, do not run the caller's main module again
-    from joblib import Parallel, delayed
-
     pieces = [reviews[start:start + CHUNK] for start in range(0, len(reviews), CHUNK)]
-    done = Parallel(n_jobs=processes)(delayed(tokenize)(piece, tokenizer_name) for piece in pieces)
-    return [tokens for piece in done for tokens in piece]
+    with workers(processes) as pool:
+        done = pool.map(tokenize, pieces, [tokenizer_name] * len(pieces))
+        return [tokens for piece in done for tokens in piece]
 
 
 def cached_tokens(reviews, tokenizer_name, cache):
