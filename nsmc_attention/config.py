@@ -29,14 +29,14 @@ class ModelConfig:
 
     architecture: str = setting("masked", "masked: padding has no influence; post: the original article's model",
                                 choices=("masked", "post"))
-    embedding_size: int = setting(64, "units of the embedding (E)", low=1)
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1)
     hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1)
     attention: str = setting("additive", "scoring function of the self-attention",
                              choices=("additive", "dot", "scaled", "general", "multihead"))
     attention_units: int = setting(32, "units of the additive score (A)", low=1)
     attention_heads: int = setting(4, "heads of multihead attention; divides 2H", low=1)
-    dropout: float = setting(0.3, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
-    word_dropout: float = setting(0.1, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
+    dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
+    word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
     attention_dropout: float = setting(0.0, "dropout of the attention weights", low=0.0, high=0.95)
 
 
@@ -44,12 +44,14 @@ class ModelConfig:
 class TrainingConfig:
     """How the network learns."""
 
-    epochs: int = setting(6, "most passes over the training part", low=1)
+    epochs: int = setting(5, "most passes over the training part", low=1)
     batch_size: int = setting(128, "reviews in a batch", low=1)
     learning_rate: float = setting(2e-3, "Adam's step size at its highest", low=0.0)
     schedule: str = setting("cosine", "learning rate over the steps", choices=("cosine", "constant"))
     warmup: float = setting(0.05, "share of the steps in which the learning rate rises", low=0.0, high=1.0)
     clip_norm: float = setting(1.0, "largest global norm of the gradient", low=1e-9)
+    average: float = setting(0.99, "decay of the parameters' moving average, which is what is kept; 0 for none",
+                             low=0.0, high=0.99999)
     dev_fraction: float = setting(0.05, "share of the training file kept for choosing the epoch", low=0.001, high=0.5)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
     seed: int = setting(0, "seed of everything that is drawn", low=0, high=2**31 - 1)
@@ -133,8 +135,9 @@ PRESETS = {
     "post": Config(
         text=TextConfig(max_length=30, vocab_size=30000),
         model=ModelConfig(architecture="post", embedding_size=64, hidden_size=64, attention_units=30,
-                          dropout=0.3, attention_dropout=0.2),
-        training=TrainingConfig(schedule="constant", warmup=0.0, learning_rate=1e-3, batch_size=100),
+                          dropout=0.3, word_dropout=0.0, attention_dropout=0.2),
+        training=TrainingConfig(schedule="constant", warmup=0.0, learning_rate=1e-3, batch_size=100, average=0.0,
+                                epochs=6),
     ),
 }
 

@@ -40,7 +40,7 @@ class Graph:
 
 
 def onnx_model(config, arrays):
-    """Write the network of a Config with its parameters as an ONNX model.
+    """Write the network of a Config with its parameters as an ONNX model; the embedding in half precision.
 
     Parameters
     ----------
@@ -113,7 +113,8 @@ def gru_arrays(arrays, prefix):
 def encode(graph, embedding, directions, valid_length):
     """Embedding and GRU: token_ids (N, T) -> states (N, T, 2H). An empty name of lengths reads the padding too."""
     across = graph.add("Transpose", "token_ids", perm=[1, 0])
-    embedded = graph.add("Gather", graph.constant("embedding", embedding), across)      # (T, N, E)
+    half = graph.constant("embedding", embedding.astype("float16"))
+    embedded = graph.add("Cast", graph.add("Gather", half, across), to=TensorProto.FLOAT)   # (T, N, E)
     weight, recurrent, bias = (graph.constant(name, numpy.stack(part))
                                for name, part in zip(("gru_w", "gru_r", "gru_b"), zip(*directions)))
     hidden = directions[0][1].shape[1]

@@ -12,7 +12,7 @@ mxnet = import_mxnet()
 
 from nsmc_attention.model.attention import CELLS  # noqa: E402
 from nsmc_attention.model.classifier import build_network  # noqa: E402
-from nsmc_attention.model.parameters import snapshot  # noqa: E402
+from nsmc_attention.model.parameters import halve_embeddings, snapshot  # noqa: E402
 
 
 @pytest.mark.parametrize("attention, architecture", [*((name, "masked") for name in CELLS), ("additive", "post")])
@@ -24,6 +24,7 @@ def test_onnx_is_gluon_for_every_score(attention, architecture):
     mxnet.random.seed(1)
     network = build_network(50, config)
     network.initialize(mxnet.init.Normal(0.5))
+    halve_embeddings(network)
     random = numpy.random.RandomState(0)
     ids = random.randint(0, 50, (6, 9)).astype("int32")
     lengths = numpy.array([9, 1, 5, 9, 2, 3], dtype="int32")

@@ -51,12 +51,13 @@ class GluonEngine:
 
         mxnet = import_mxnet()
         from ..model.classifier import build_network, choose_device
+        from ..model.parameters import load_gluon_file
 
         self.mxnet, self.device = mxnet, choose_device(device)
         self.network = build_network(len(bundle.encoder), bundle.config)
         path = bundle.file("weights.params")
         try:
-            self.network.load_parameters(str(path), ctx=self.device)
+            load_gluon_file(self.network, path, self.device)
         except (mxnet.MXNetError, AssertionError, ValueError) as problem:
             raise BundleError(f"{path}: does not fit the bundle's config: {str(problem).splitlines()[0][:200]}") \
                 from problem

@@ -63,16 +63,17 @@ class Checkpoints:
     def paths(self):
         return sorted(self.folder.glob("checkpoint-*.npz"))
 
-    def save(self, network, trainer, progress):
+    def save(self, network, trainer, average, progress):
         """Write the state whole or not at all, then drop the oldest beyond `keep`."""
         arrays = {"progress": as_bytes(asdict(progress))}
         arrays.update({f"network/{name}": array for name, array in snapshot(network).items()})
         arrays.update({f"adam/{name}": array for name, array in moments(trainer).items()})
+        arrays.update({f"average/{name}": array for name, array in average.to_numpy().items()})
         write_arrays(self.folder / f"checkpoint-{progress.step:08d}.npz", arrays)
         for path in self.paths()[:-self.keep]:
             path.unlink()
 
-    def load_newest(self, network, trainer):
+    def load_newest(self, network, trainer, average):
         """Restore the newest undamaged state; answer its Progress, a fresh one where there is none."""
         for path in reversed(self.paths()):
             try:
@@ -82,6 +83,7 @@ class Checkpoints:
                 continue
             restore(network, part_of(arrays, "network/"))
             restore_moments(trainer, part_of(arrays, "adam/"))
+            average.load(part_of(arrays, "average/"))
             return Progress(**json.loads(arrays["progress"].tobytes()))
         return Progress()
 

@@ -7,6 +7,7 @@ import time
 
 from ..mxnet_shim import import_mxnet
 from ..metrics import metrics
+from .average import Average
 
 mxnet = import_mxnet()
 
@@ -35,7 +36,8 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report):
         Its history has one dict an epoch: epoch, steps, seconds, train_loss, dev_* metrics.
     """
     trainer = make_trainer(network, config)
-    progress = checkpoints.load_newest(network, trainer)
+    average = Average(network, config.average)
+    progress = checkpoints.load_newest(network, trainer, average)
     total_steps = config.epochs * len(batches)
     while progress.epoch < config.epochs and progress.epoch - progress.best_epoch <= config.patience:
         started = time.perf_counter()
@@ -48,16 +50,18 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report):
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, config))
             progress.loss_sum += train_step(network, trainer, batch, config.clip_norm, device)
             progress.step, progress.batch = progress.step + 1, index + 1
+            average.update(progress.step)
             report(progress)
             if progress.step % config.checkpoint_steps == 0:
-                checkpoints.save(network, trainer, progress)
-        record = end_epoch(network, dev_batches, progress, device)
-        record["seconds"] = time.perf_counter() - started
-        if record["dev_log_loss"] < progress.best_loss:
-            progress.best_loss, progress.best_epoch = record["dev_log_loss"], progress.epoch
-            checkpoints.save_best(network)
+                checkpoints.save(network, trainer, average, progress)
+        with average.applied():
+            record = end_epoch(network, dev_batches, progress, device)
+            record["seconds"] = time.perf_counter() - started
+            if record["dev_log_loss"] < progress.best_loss:
+                progress.best_loss, progress.best_epoch = record["dev_log_loss"], progress.epoch
+                checkpoints.save_best(network)
         progress.epoch, progress.batch, progress.loss_sum = progress.epoch + 1, 0, 0.0
-        checkpoints.save(network, trainer, progress)
+        checkpoints.save(network, trainer, average, progress)
         report(progress, record)
     checkpoints.load_best(network)
     return progress

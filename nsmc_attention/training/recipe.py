@@ -240,15 +240,13 @@ def command(data, config):
 def finish(out, network, vocab, manifest, config, say):
     """Export, write the bundle and load it back, so that a run ends with a bundle known to be whole."""
     from ..export import onnx_model
-    from ..model.parameters import snapshot
+    from ..model.parameters import gluon_file, halve_embeddings, snapshot
 
-    parameters = out / "weights.params"
-    network.save_parameters(str(parameters))
-    contents = {"vocab.json": vocab.to_json().encode(), "weights.params": parameters.read_bytes(),
+    halve_embeddings(network)
+    contents = {"vocab.json": vocab.to_json().encode(), "weights.params": gluon_file(network),
                 "model.onnx": onnx_model(config, snapshot(network)).SerializeToString()}
     contents["README.md"] = model_card(manifest).encode()
     write_bundle(out / "bundle", manifest, contents)
-    parameters.unlink()
     best = manifest["metrics"]["dev"]
     say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {out / 'bundle'}")
     return load_bundle(out / "bundle")
