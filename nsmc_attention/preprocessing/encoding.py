@@ -6,6 +6,7 @@ needs no MXNet. `gluon_data` beside it builds the vocabulary; a test holds both 
 import json
 import unicodedata
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import BundleError
 from .tokenizers import align, tokenizer
@@ -26,8 +27,7 @@ def clean(review):
     return " ".join(review.split())
 
 
-@dataclass(frozen=True)
-class Encoded:
+class Encoded(NamedTuple):
     """A review on its way into the network; offsets are (start, end) in text, one a token."""
 
     text: str

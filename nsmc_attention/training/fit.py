@@ -5,8 +5,9 @@ Knows nothing of text, files or what the labels mean; `recipe` hands it batches 
 import math
 import time
 
-from ..mxnet_shim import import_mxnet
+from ..errors import ConfigError
 from ..metrics import metrics
+from ..mxnet_shim import import_mxnet
 from .average import Average
 
 mxnet = import_mxnet()
@@ -48,7 +49,11 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report):
                 # MXNet cannot save its generator's state, so each stretch between two checkpoints starts anew
                 mxnet.random.seed((config.seed * 1_000_003 + progress.step) % 2**31)
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, config))
-            progress.loss_sum += train_step(network, trainer, batch, config.clip_norm, device)
+            loss = train_step(network, trainer, batch, config.clip_norm, device)
+            if not math.isfinite(loss):
+                raise ConfigError(f"step {progress.step}: expected a finite loss, found {loss}; "
+                                  f"lower --learning-rate, which is {config.learning_rate}")
+            progress.loss_sum += loss
             progress.step, progress.batch = progress.step + 1, index + 1
             average.update(progress.step)
             report(progress)

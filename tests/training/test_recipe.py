@@ -132,3 +132,8 @@ def test_a_dev_file_of_the_user_is_used_whole(tiny, tmp_path):
     path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 10, encoding="utf-8")
     bundle = train("sample", tiny.with_fields(epochs=1), tmp_path / "run", valid=path, quiet=True)
     assert bundle.manifest["data"]["dev"]["used"] == 20 and bundle.manifest["data"]["train"]["used"] == 540
+
+
+def test_a_loss_that_is_not_finite_ends_the_run_with_advice(tiny, tmp_path):
+    with pytest.raises(ConfigError, match="expected a finite loss, found nan; lower --learning-rate"):
+        train("sample", tiny.with_fields(learning_rate=1e30, warmup=0.0), tmp_path / "run", quiet=True)

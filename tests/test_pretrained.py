@@ -1,0 +1,34 @@
+"""The bundle that ships with the package."""
+import pytest
+
+from nsmc_attention import predict
+from nsmc_attention.bundle import PRETRAINED, load_bundle
+from nsmc_attention.evaluation import evaluate
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.reviews import nsmc
+
+
+@pytest.mark.parametrize("text, label", [
+    ("정말 재미있는 영화였어요", "positive"), ("지루하고 돈이 아까워요", "negative"), ("최고의 영화", "positive"),
+    ("가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집", "negative"), ("재미없다", "negative"), ("강추!!", "positive"),
+])
+def test_plain_sentences_are_understood(text, label):
+    assert predict(text).label == label
+
+
+def test_it_is_small_and_says_where_it_comes_from():
+    manifest = load_bundle().manifest
+    assert sum(path.stat().st_size for path in PRETRAINED.iterdir()) <= 12 * 2**20
+    assert manifest["data"]["train"]["rows"] == 150000 and manifest["command"] == "nsmc-attention train --data nsmc"
+
+
+def test_both_engines_agree_on_a_thousand_raw_reviews(nsmc_folder):
+    texts = nsmc.load("nsmc", "test").documents[:1000]
+    onnx, gluon = (load_classifier(engine=engine).predict_many(texts) for engine in ("onnx", "gluon"))
+    assert onnx == gluon
+
+
+def test_the_recorded_test_figures_are_reached_again(nsmc_folder):
+    found, recorded = evaluate(load_classifier(), nsmc.load("nsmc", "test")), load_bundle().manifest["metrics"]["test"]
+    assert found["accuracy"] == pytest.approx(recorded["accuracy"], abs=1e-4) and found["accuracy"] >= 0.87
+    assert found["log_loss"] == pytest.approx(recorded["log_loss"], abs=1e-4)
