@@ -39,6 +39,10 @@ def mecab():
         def __init__(self):
             self.tagger = LatticeTagger()
 
+        def morphs(self, phrase):
+            """Answer what KoNLPy's own `morphs` does, without making (surface, tag) pairs first."""
+            return [line.partition("\t")[0] for line in self.tagger.parse(phrase).split("\n")[:-2]]
+
     return PipMecab().morphs
 
 

@@ -16,6 +16,17 @@ def test_mecab_gives_the_tokens_of_mecab_ko():
     assert tokenizer("mecab")(SENTENCE) == ["정말", "재미있", "는", "영화", "였", "어요", "ㅋㅋ", "했", "다", "!", "!"]
 
 
+@given(review=st.text())
+def test_mecab_tokens_are_those_that_konlpy_reads_from_the_same_tagger(review):
+    from konlpy.tag import Mecab
+
+    from nsmc_attention.preprocessing.tokenizers import mecab
+
+    text = clean(review)
+    tagger = mecab().__self__
+    assert tagger.morphs(text) == [token for token in Mecab.morphs(tagger, text) if token]
+
+
 @pytest.mark.parametrize("name", WITHOUT_JAVA)
 @given(review=st.text())
 def test_offsets_give_back_the_tokens_of_any_text(name, review):
