@@ -150,8 +150,7 @@ def evaluate(data, data_dir, text_column, label_column, bundle, engine, device, 
     from .reviews import tables
 
     classifier = load_classifier(bundle, engine, device)
-    columns = {} if data in ("nsmc", "sample") else {"text_column": text_column, "label_column": label_column}
-    found = score(classifier, tables.load(data, "test", data_dir, **columns))
+    found = score(classifier, tables.load(data, "test", data_dir, text_column, label_column))
     if record:
         write(classifier.bundle, found)
     print(json.dumps(found) if as_json else "\n".join(f"{name:10} {value}" for name, value in found.items()))

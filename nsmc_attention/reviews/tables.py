@@ -169,8 +169,8 @@ def parse_label(value, path, row):
     return int(float(text))
 
 
-def load(data, part, data_dir=None, **columns):
+def load(data, part, data_dir=None, text_column="document", label_column="label"):
     """Load what `--data` names: "nsmc", "sample" (their `part`, "train" or "test") or a labelled file."""
     if data in ("nsmc", "sample"):
         return nsmc.load(data, part, data_dir)
-    return read_labelled(data, **columns)
+    return read_labelled(data, text_column, label_column)

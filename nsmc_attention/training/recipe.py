@@ -12,6 +12,7 @@ import numpy
 
 from ..atomic import write_text
 from ..bundle import load_bundle, write_bundle
+from ..card import model_card
 from ..config import Config
 from ..errors import ConfigError, DataError
 from ..mxnet_shim import import_mxnet
@@ -20,7 +21,6 @@ from ..preprocessing.prepared import cached_tokens
 from ..preprocessing.tokenizers import tokenizer, tokenizer_version
 from ..reviews import nsmc, tables
 from ..version import __version__
-from ..card import model_card
 from .checkpoint import Checkpoints
 from .curves import save_curves
 
@@ -61,9 +61,11 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     out = Path(out)
     # an unknown tokenizer, or one without its Java, is told before anything is read or written
     tokenizer(config.text.tokenizer)
-    settings = {"data": str(data), "valid": str(valid) if valid else None, "config": config.to_dict()}
-    reviews = tables.load(data, "train", data_dir, **columns(data, text_column, label_column))
+    reviews = tables.load(data, "train", data_dir, text_column, label_column)
     dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
+    settings = {"data": {"name": reviews.name, "sha256": reviews.sha256},
+                "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if valid else None,
+                "config": config.to_dict()}
     open_run(out, settings, resume)
     say = silent if quiet else on_stderr
     say(f"{reviews.name}: {reviews.counts()}")
@@ -76,10 +78,6 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
 
     manifest = describe(reviews, dev_reviews, train_part, dev_part, encoder, config, progress)
     return finish(out, network, vocab, manifest, config, say)
-
-
-def columns(data, text_column, label_column):
-    return {} if data in ("nsmc", "sample") else {"text_column": text_column, "label_column": label_column}
 
 
 def open_run(out, settings, resume):

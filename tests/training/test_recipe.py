@@ -101,6 +101,15 @@ def test_resuming_with_other_settings_names_what_differs(run_folder, tiny):
         train("sample", tiny.with_fields(hidden_size=9), run_folder, resume=True, quiet=True)
 
 
+def test_resuming_with_a_changed_file_is_refused(tiny, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 20, encoding="utf-8")
+    train(path, tiny.with_fields(epochs=1), tmp_path / "run", quiet=True)
+    path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 21, encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot resume with another sha256"):
+        train(path, tiny.with_fields(epochs=1), tmp_path / "run", quiet=True, resume=True)
+
+
 def test_resuming_where_there_is_no_run_says_so(tiny, tmp_path):
     with pytest.raises(ConfigError, match="no run to resume"):
         train("sample", tiny, tmp_path / "none", resume=True, quiet=True)
