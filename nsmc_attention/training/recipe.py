@@ -66,13 +66,16 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     settings = {"data": {"name": reviews.name, "sha256": reviews.sha256},
                 "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if valid else None,
                 "config": config.to_dict()}
-    open_run(out, settings, resume)
+    check_run(out, settings, resume)
     say = silent if quiet else on_stderr
     say(f"{reviews.name}: {reviews.counts()}")
     whole = tokenized(reviews, config)
     train_part, dev_part = (whole, tokenized(dev_reviews, config)) if valid else split(whole, config.training)
     vocab, encoder = build_encoder(train_part, config)
     say(f"train {len(train_part.labels)}, dev {len(dev_part.labels)}, vocabulary {len(encoder)}")
+    # from here on nothing about the input can be wrong: only now is anything written
+    out.mkdir(parents=True, exist_ok=True)
+    write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
 
     network, progress = learn(train_part, dev_part, encoder, config, out, device, quiet)
 
@@ -80,19 +83,16 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     return finish(out, network, vocab, manifest, config, say)
 
 
-def open_run(out, settings, resume):
-    """Make the run folder, or check that the one there is the run to go on with."""
-    path = out / "settings.json"
+def check_run(out, settings, resume):
+    """Refuse a run folder that is in use, or on resuming one with other settings."""
     if not resume:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ConfigError(f"{out}: the run folder exists; go on with --resume, or name another with --out")
-        out.mkdir(parents=True, exist_ok=True)
-        write_text(path, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
         return
     saved = read_settings(out)
     for key in settings:
         if settings[key] != saved.get(key):
-            raise ConfigError(f"{path}: cannot resume with another {difference(key, saved.get(key), settings[key])}")
+            raise ConfigError(f"{out}: cannot resume with another {difference(key, saved.get(key), settings[key])}")
 
 
 def read_settings(out):

@@ -130,6 +130,7 @@ def test_too_little_data_is_refused(tiny, tmp_path, rows, message):
     (tmp_path / "few.csv").write_text("document,label\n" + rows, encoding="utf-8")
     with pytest.raises(DataError, match=message):
         train(tmp_path / "few.csv", tiny, tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_article_model_trains_too(post_run_folder):
