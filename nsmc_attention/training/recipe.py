@@ -88,6 +88,10 @@ def check_run(out, settings, resume):
     if not resume:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ConfigError(f"{out}: the run folder exists; go on with --resume, or name another with --out")
+        if not out.exists():
+            # tried before the work, so that a place that cannot be written to is told at once
+            out.mkdir(parents=True)
+            out.rmdir()
         return
     saved = read_settings(out)
     for key in settings:
