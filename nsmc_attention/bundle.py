@@ -51,9 +51,7 @@ class Bundle:
     def file(self, name):
         """Answer the path of one file; BundleError where this bundle was written without it."""
         if name not in self.manifest["files"]:
-            raise BundleError(f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
-                              f"{self.folder} --output {self.folder / name}`" if name == "model.onnx"
-                              else f"{self.folder}: has no {name}")
+            raise BundleError(f"{self.folder}: has no {name}; train it again, or use --engine gluon")
         return self.folder / name
 
 
@@ -99,6 +97,10 @@ def load_bundle(folder=None):
     manifest = read_manifest(folder)
     for name, expected in manifest["files"].items():
         verify_file(folder, name, expected)
+    foreign = sorted({path.name for path in folder.iterdir()} - {"manifest.json", *manifest["files"]})
+    if foreign:
+        raise BundleError(f"{folder}: holds a foreign file {foreign[0][:60]!r}, which the manifest does not list; "
+                          "remove it")
     config = read_config(manifest, folder)
     check_tokenizer(manifest, config, folder)
     vocabulary = (folder / "vocab.json").read_text(encoding="utf-8")
@@ -124,6 +126,8 @@ def read_manifest(folder):
     if schema != SCHEMA:
         raise BundleError(f"{path}: expected schema {SCHEMA}, found {str(schema)[:20]}; "
                           "this bundle needs another version of nsmc_attention")
+    if manifest.get("labels") != list(LABELS):
+        raise BundleError(f"{path}: expected the labels {list(LABELS)}, found {str(manifest.get('labels'))[:60]}")
     foreign = set(listed) - set(REQUIRED) - set(OPTIONAL)
     if foreign:
         raise BundleError(f"{path}: lists a foreign file {sorted(foreign)[0][:60]!r}")

@@ -11,16 +11,20 @@ from pathlib import Path
 import click
 
 from . import config as settings
+from .atomic import NO_ROOM
 from .errors import ConfigError, DataError, NsmcError
 from .version import __version__
 
 
 def main(arguments=None):
     """Run the command line; never returns."""
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
+    # UTF-8 whatever the locale says; a stream that the shell has closed is None
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # whatever the locale says: lone surrogates from the shell are answered, not crashed on
-            stream.reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "replace")
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict")
     sys.exit(run(arguments))
 
 
@@ -39,7 +43,13 @@ def run(arguments=None):
     except BrokenPipeError:
         # whoever read us is gone; so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except UnicodeDecodeError as problem:
+        return complain(f"stdin: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
+                        "convert it first (from CP949: iconv -f cp949 -t utf-8)")
     except OSError as problem:
+        if problem.errno in NO_ROOM and problem.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return complain(f"stdout: {problem.strerror}; make room")
         if problem.filename is None:
             raise
         return complain(f"{problem.filename}: {problem.strerror}; choose another place or make room")
@@ -161,7 +171,7 @@ def evaluate(data, data_dir, text_column, label_column, bundle, engine, device, 
 @click.option("--input", "source", type=click.Path(path_type=Path, allow_dash=True),
               help="csv, tsv, jsonl, parquet or txt file, or - for lines on stdin")
 @click.option("--output", type=click.Path(path_type=Path, allow_dash=True), default=Path("-"), show_default=True)
-@click.option("--format", "style", type=click.Choice(["text", "csv", "jsonl"]),
+@click.option("--format", "style", type=click.Choice(["text", "csv", "tsv", "jsonl"]),
               help="[default: by the output's suffix, else text]")
 @click.option("--text-column", default="document", show_default=True)
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")

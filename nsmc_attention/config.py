@@ -59,6 +59,10 @@ class TrainingConfig:
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
 
 
+POST_FIXES = {"attention": "additive", "attention_units": 30, "dropout": 0.3, "word_dropout": 0.0,
+              "attention_dropout": 0.2}
+
+
 @dataclass(frozen=True)
 class Config:
     """A whole training in one value; `to_dict` and `from_dict` are inverse."""
@@ -71,9 +75,17 @@ class Config:
         for name, part in self.parts().items():
             for item in fields(part):
                 check(f"{name}.{item.name}", getattr(part, item.name), item)
+        self.refuse_what_post_fixes()
         heads, width = self.model.attention_heads, 2 * self.model.hidden_size
         if self.model.attention == "multihead" and width % heads:
             raise ConfigError(f"model.attention_heads: expected a divisor of 2 x hidden_size = {width}, found {heads}")
+
+    def refuse_what_post_fixes(self):
+        """The original article's model has no choice in these; a setting without effect would be a lie."""
+        for name, value in POST_FIXES.items():
+            if self.model.architecture == "post" and getattr(self.model, name) != value:
+                raise ConfigError(f"model.{name}: the architecture post has {value!r}, found "
+                                  f"{getattr(self.model, name)!r}")
 
     def parts(self):
         return {"text": self.text, "model": self.model, "training": self.training}
@@ -134,8 +146,7 @@ PRESETS = {
     # The original article: 30 tokens, embedding and GRU as small as there, constant rate, no mask.
     "post": Config(
         text=TextConfig(max_length=30, vocab_size=30000),
-        model=ModelConfig(architecture="post", embedding_size=64, hidden_size=64, attention_units=30,
-                          dropout=0.3, word_dropout=0.0, attention_dropout=0.2),
+        model=ModelConfig(architecture="post", embedding_size=64, hidden_size=64, **POST_FIXES),
         training=TrainingConfig(schedule="constant", warmup=0.0, learning_rate=1e-3, batch_size=100, average=0.0,
                                 epochs=6),
     ),

@@ -10,8 +10,14 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from .atomic import replaced_file
+from .bundle import load_bundle
+from .errors import BundleError
+from .inference.engines import GluonEngine, pad_batch
+from .model.parameters import snapshot
+from .reviews import nsmc
 
 OPSET, IR_VERSION = 17, 9
+PARITY = 1e-5
 # ONNX orders a GRU's gates update, reset, new; MXNet and cuDNN reset, update, new
 GATES = (1, 0, 2)
 
@@ -191,20 +197,47 @@ def multihead(graph, model, arrays, states, pairs, mean):
 
 
 def export_bundle(folder, output):
-    """Write the ONNX model of a bundle to `output`; see `onnx_model`.
+    """Write the ONNX model of a bundle to `output`, after comparing it with Gluon on the sample's raw texts.
 
     Returns
     -------
     dict
-        output, bytes
-    """
-    from .bundle import load_bundle
-    from .inference.engines import GluonEngine
-    from .model.parameters import snapshot
+        output, bytes, reviews (compared), probability_difference and weights_difference (largest).
 
+    Raises
+    ------
+    BundleError
+        A difference above 1e-5; nothing is written.
+    """
     bundle = load_bundle(folder)
-    model = onnx_model(bundle.config, snapshot(GluonEngine(bundle, "cpu").network))
-    content = model.SerializeToString()
+    gluon = GluonEngine(bundle, "cpu")
+    content = onnx_model(bundle.config, snapshot(gluon.network)).SerializeToString()
+    found = parity(bundle, gluon, content)
+    if max(found["probability_difference"], found["weights_difference"]) > PARITY:
+        raise BundleError(f"{folder}: expected ONNX and Gluon to agree to {PARITY}, found {found}; report this")
     with replaced_file(output) as temporary:
         temporary.write_bytes(content)
-    return {"output": str(output), "bytes": len(content)}
+    return {"output": str(output), "bytes": len(content), **found}
+
+
+def parity(bundle, gluon, content):
+    """Answer the largest differences between a Gluon engine and a serialized ONNX model on raw texts."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    names = [item.name for item in session.get_inputs()]
+
+    def run(token_ids, valid_length):
+        given = {"token_ids": token_ids, "valid_length": valid_length}
+        return session.run(["probability", "weights"], {name: given[name] for name in names})
+
+    texts = [text for part in ("train", "test") for text in nsmc.load("sample", part).documents]
+    id_lists = [bundle.encoder.encode(text).token_ids for text in texts]
+    differences = numpy.zeros(2)
+    fixed = bundle.config.text.max_length if bundle.config.model.architecture == "post" else None
+    for start in range(0, len(id_lists), 64):
+        batch = pad_batch(id_lists[start:start + 64], bundle.encoder.padding, fixed)
+        gaps = [abs(one - other).max() for one, other in zip(gluon(*batch), run(*batch))]
+        differences = numpy.maximum(differences, gaps)
+    return {"reviews": len(texts), "probability_difference": float(differences[0]),
+            "weights_difference": float(differences[1])}

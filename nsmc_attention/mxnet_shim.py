@@ -11,6 +11,7 @@ ran at 2,100 instead of 3,100 reviews/s). The engine called NaiveEngine runs all
 """
 import os
 import warnings
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 from .processes import cores
@@ -36,7 +37,23 @@ def import_mxnet():
                 f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}); "
                 "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0' (x86-64 Linux and macOS), "
                 "or predict with --engine onnx") from problem
+    with stderr_closed():
+        # the first operation starts the engine, which prints its name whenever it is not the default one
+        mxnet.nd.waitall()
     return mxnet
+
+
+@contextmanager
+def stderr_closed():
+    """Keep what native code prints to stderr out of the user's sight for the length of a `with` block."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def is_cpu_build():

@@ -56,6 +56,7 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
 
 
 @pytest.mark.parametrize("values, message", [
+    ({"labels": ["positive", "negative"]}, "expected the labels"),
     ({"schema": 2}, "expected schema 1, found 2"),
     ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
     ({"tokenizer_version": "python-mecab-ko 1.0"}, "was made with python-mecab-ko 1.0, found python-mecab-ko 1.3.7"),
@@ -66,6 +67,12 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
 def test_a_manifest_that_does_not_fit_is_refused(copy, values, message):
     change(copy, **values)
     with pytest.raises(BundleError, match=message):
+        load_bundle(copy)
+
+
+def test_a_foreign_file_in_the_folder_is_refused(copy):
+    (copy / "evil.py").write_text("", encoding="utf-8")
+    with pytest.raises(BundleError, match="holds a foreign file 'evil.py'"):
         load_bundle(copy)
 
 

@@ -149,3 +149,56 @@ def test_the_article_preset_is_trained_evaluated_and_explained_on_the_sample(tmp
     assert "the run folder exists" in refused("train", "--data", "sample", "--out", run)
     again = command("train", "--data", "sample", "--out", run, "--resume")
     assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("name, content, message", [
+    ("a.csv", b"\xef\xbb\xbf\n", "the file is empty"),
+    ("a.csv", b"id,document\n", "expected a column 'text', found id, document"),
+    ("a.txt", "ID\tdocument\tlabel\n1\t가\t1\n".encode(), "expected one review a line, or the header"),
+])
+def test_a_table_without_the_column_is_refused(name, content, message, tmp_path, bundle_folder):
+    (tmp_path / name).write_bytes(content)
+    assert message in refused("predict", "--input", tmp_path / name, "--text-column", "text", "--bundle", bundle_folder)
+
+
+def test_stdin_in_another_encoding_is_refused(bundle_folder):
+    done = subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", "--bundle", str(bundle_folder)],
+                          input="정말 좋다\n".encode("cp949"), capture_output=True)
+    assert done.returncode == 2 and done.stderr.startswith(b"error: stdin: expected UTF-8 text")
+
+
+def test_a_full_standard_output_is_one_line(bundle_folder):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", "좋다", "--bundle", str(bundle_folder)],
+                              stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["predict", "좋다"], ["explain", "좋다", "--output", "a.png"]])
+def test_a_gpu_that_is_not_there_is_refused(arguments, bundle_folder, tmp_path):
+    message = refused(*arguments, "--device", "gpu", "--bundle", bundle_folder)
+    assert "--device gpu: expected a GPU that MXNet sees, found none" in message
+
+
+def test_jsonl_rows_keep_their_own_columns(bundle_folder, tmp_path):
+    rows = '{"document": "좋다", "text": "own", "n": 1}\n{"document": null}\n'
+    (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
+    done = command("predict", "--input", tmp_path / "a.jsonl", "--format", "jsonl", "--bundle", bundle_folder)
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert (first["text"], first["predicted_text"], first["n"]) == ("own", "좋다", 1)
+    assert second["label"] is None and second["n"] is None
+
+
+def test_a_table_that_was_scored_is_scored_again_beside(bundle_folder, tmp_path):
+    source = tmp_path / "a.csv"
+    source.write_text("document,label,predicted_label\n좋다,1,x\n", encoding="utf-8")
+    done = command("predict", "--input", source, "--format", "csv", "--bundle", bundle_folder)
+    assert "predicted_predicted_label" in done.stdout.splitlines()[0]
+
+
+def test_an_output_that_is_a_link_or_a_pipe_stays_one(bundle_folder, tmp_path):
+    target, link = tmp_path / "target.txt", tmp_path / "link.txt"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    assert command("predict", "좋다", "--output", link, "--bundle", bundle_folder).returncode == 0
+    assert link.is_symlink() and "좋다" in target.read_text(encoding="utf-8")

@@ -102,8 +102,12 @@ def save_heatmap(prediction, path):
     DataError
         The prediction has no tokens.
     """
+    import logging
+
     import matplotlib
 
+    # embedding a font in a PDF, fontTools logs each table that it leaves out
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
     path = check_suffix(path)
     if prediction.error:
         raise DataError(f"heatmap: {prediction.error}")

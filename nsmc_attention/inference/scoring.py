@@ -10,19 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..atomic import replaced_file
-from ..errors import ConfigError
+from ..errors import ConfigError, DataError, did_you_mean
 from .parallel import probability_stream
 from .prediction import verdict
 
 COLUMNS = ("label", "score", "probability", "error")
-STYLES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "text"}
+STYLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "text", "": "text"}
 
 
 def score_lines(classifier, lines, output="-", style=None, weights=False):
     """Score an iterable of reviews; csv and jsonl have the column `text`, the clean text."""
     with writer(output, style, weights, ["text"]) as write:
         for prediction in classifier.predict_stream(lines):
-            write({"text": prediction.text}, prediction.text, prediction)
+            write({"text": prediction.text} if not write.needs_tokens else {}, prediction.text, prediction)
 
 
 def score_table(classifier, source, output="-", style=None, weights=False, text_column="document", processes=None):
@@ -38,7 +38,9 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
     pieces = tables.chunks(source, text_column)
     first = next(pieces, None)
     names = [text_column] if first is None else [str(name) for name in first.columns]
-    prefix = "predicted_" if set(COLUMNS) & set(names) else ""
+    prefix = ""
+    while {prefix + name for name in COLUMNS} & set(names):
+        prefix += "predicted_"
     rows = rows_with_text(first, pieces, text_column)
     small = first is None or len(first) < tables.ROWS
     with writer(output, style, weights, names, prefix) as write, \
@@ -83,7 +85,10 @@ def with_verdicts(classifier, pieces, processes):
 def writer(output, style, weights, names, prefix=""):
     """Give a Writer for an output path, or stdout for "-"."""
     output = Path(output)
-    style = style or STYLES.get(output.suffix.lower(), "text")
+    if style is None and output.suffix.lower() not in STYLES:
+        hint = did_you_mean(output.suffix, filter(None, STYLES))
+        raise ConfigError(f"{output}: unknown suffix {output.suffix!r}{hint}; or choose a --format")
+    style = style or STYLES[output.suffix.lower()]
     if weights and style != "jsonl":
         raise ConfigError(f"--weights needs --format jsonl, found {style}")
     if str(output) == "-":
@@ -123,15 +128,28 @@ class CsvWriter:
     """
 
     needs_tokens = False
+    delimiter = ","
 
     def __init__(self, file, names, prefix, weights):
-        self.table = csv.writer(file, lineterminator="\n")
+        self.names = names
+        self.table = csv.writer(file, delimiter=self.delimiter, lineterminator="\n")
         self.table.writerow([*names, *(prefix + name for name in COLUMNS)])
 
     def __call__(self, row, text, result):
         label, score, probability, error = four(result)
         figures = ("", "", "", error) if error else (label, f"{score:.6f}", f"{probability:.6f}", "")
-        self.table.writerow([*row.values(), *figures])
+        foreign = [name for name in row if name not in self.names]
+        if foreign:
+            raise DataError(f"csv: expected the columns of the first rows, found {foreign[0]!r} too; "
+                            "use --format jsonl")
+        cells = (row.get(name) for name in self.names)
+        self.table.writerow([*("" if cell is None else cell for cell in cells), *figures])
+
+
+class TsvWriter(CsvWriter):
+    """As csv, with tabs."""
+
+    delimiter = "\t"
 
 
 class JsonlWriter:
@@ -145,8 +163,15 @@ class JsonlWriter:
     def __call__(self, row, text, result):
         values = {self.prefix + name if name in COLUMNS else name: value
                   for name, value in result.to_dict(self.weights).items()}
-        own = {name: value for name, value in row.items() if name not in values}
-        print(json.dumps({**own, **values}, ensure_ascii=False, default=str), file=self.file)
+        values = {free(name, row): value for name, value in values.items()}
+        print(json.dumps({**row, **values}, ensure_ascii=False, default=str), file=self.file)
 
 
-WRITERS = {"text": TextWriter, "csv": CsvWriter, "jsonl": JsonlWriter}
+def free(name, taken):
+    """Answer name, with `predicted_` before it as often as it takes not to be among those taken."""
+    while name in taken:
+        name = f"predicted_{name}"
+    return name
+
+
+WRITERS = {"text": TextWriter, "csv": CsvWriter, "tsv": TsvWriter, "jsonl": JsonlWriter}

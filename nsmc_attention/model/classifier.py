@@ -3,6 +3,7 @@
 `SelfAttentionClassifier` masks its padding; `PostClassifier` is the original article's model, kept as it was.
 Shapes are defined at the head of `attention`. Knows nothing of text; trained by `training.fit`.
 """
+from ..errors import ConfigError
 from ..mxnet_shim import import_mxnet
 
 mxnet = import_mxnet()
@@ -145,6 +146,12 @@ def build_network(vocab_size, config):
 
 
 def choose_device(name):
-    """Answer the MXNet context for "auto", "cpu" or "gpu"; auto is the GPU where MXNet sees one."""
+    """Answer the MXNet context for "auto", "cpu" or "gpu"; auto is the GPU where MXNet sees one.
+
+    ConfigError for "gpu" where there is none: MXNet itself would abort the process.
+    """
     gpus = mxnet.context.num_gpus() if name in ("auto", "gpu") else 0
-    return mxnet.gpu() if gpus or name == "gpu" else mxnet.cpu()
+    if name == "gpu" and not gpus:
+        raise ConfigError("--device gpu: expected a GPU that MXNet sees, found none; install a CUDA build "
+                          "(pip install mxnet-cu112==1.9.1) or use --device cpu")
+    return mxnet.gpu() if gpus else mxnet.cpu()

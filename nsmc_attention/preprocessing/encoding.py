@@ -11,12 +11,15 @@ from typing import NamedTuple
 from ..errors import BundleError
 from .tokenizers import align, tokenizer
 
+FILLERS = "\u115f\u1160\u3164\uffa0"
+
 
 def clean(review):
     """Fold a review into the text that is tokenized and that offsets point into.
 
     NFC (never NFKC, which turns ㅋ into another letter); lone surrogates and control characters dropped
-    (MeCab stops silently at NUL); white space of any kind becomes one space; none at either end.
+    (MeCab stops silently at NUL); white space of any kind becomes one space; none at either end. A text with
+    nothing to see (zero-width characters, Hangul fillers) is empty.
     """
     if not review.isprintable():
         # Cc control, Cs lone surrogate; white space among them (tab, line ends) is folded below
@@ -24,7 +27,12 @@ def clean(review):
                          if character.isspace() or unicodedata.category(character) not in ("Cc", "Cs"))
     if not review.isascii():
         review = unicodedata.normalize("NFC", review)
-    return " ".join(review.split())
+    text = " ".join(review.split())
+    return text if text.isascii() or any(map(visible, text)) else ""
+
+
+def visible(character):
+    return character not in FILLERS and unicodedata.category(character) not in ("Cf", "Zs")
 
 
 class Encoded(NamedTuple):

@@ -4,6 +4,7 @@ A tokenizer is a callable, text -> list of tokens; KoNLPy's taggers bring most o
 tokens again in the text, so that no tokenizer needs to know of offsets. Stands between reviews and encoding.
 """
 import difflib
+import threading
 import unicodedata
 from functools import lru_cache
 from importlib.metadata import version
@@ -21,19 +22,25 @@ def mecab():
     from konlpy.tag import Mecab
     from mecab import MeCab
 
-    class LatticeTagger:
-        """Parses one text into MeCab's lines of `surface<tab>features`, reusing one lattice."""
+    class ThreadLattice(threading.local):
+        """A lattice a thread: it holds the sentence between setting and reading it."""
 
         def __init__(self):
-            self.tagger = MeCab()._tagger
             self.lattice = Lattice()
             self.lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
 
+    class LatticeTagger:
+        """Parses one text into MeCab's lines of `surface<tab>features`; safe to call from several threads."""
+
+        def __init__(self):
+            self.tagger, self.own = MeCab()._tagger, ThreadLattice()
+
         def parse(self, text):
-            self.lattice.set_sentence(text)
-            if not self.tagger.parse(self.lattice):
+            lattice = self.own.lattice
+            lattice.set_sentence(text)
+            if not self.tagger.parse(lattice):
                 raise TokenizerError(f"mecab: {self.tagger.what()}")
-            return self.lattice.to_string()
+            return lattice.to_string()
 
     class PipMecab(Mecab):
         def __init__(self):

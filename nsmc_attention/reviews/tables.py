@@ -23,7 +23,17 @@ def format_of(path):
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise DataError(f"{path}: unknown kind of file {suffix!r}; expected one of {', '.join(FORMATS)}")
-    return "nsmc" if suffix in (".txt", ".tsv") and nsmc.is_nsmc(path) else FORMATS[suffix]
+    if suffix in (".txt", ".tsv") and nsmc.is_nsmc(path):
+        return "nsmc"
+    if suffix == ".txt" and has_tab(path):
+        raise DataError(f"{path} line 1: expected one review a line, or the header 'id<tab>document<tab>label', "
+                        "found other columns; name a table .tsv")
+    return FORMATS[suffix]
+
+
+def has_tab(path):
+    with open(path, "rb") as file:
+        return b"\t" in file.readline(10000)
 
 
 def chunks(path, text_column="document", rows=ROWS):
@@ -62,11 +72,15 @@ def read_csv(path, separator, quoting, rows):
     with open(path, encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=separator, quoting=quoting, strict=True)
         try:
-            header = next(reader)
+            header = next((row for row in reader if row), None)
+            if header is None:
+                raise DataError(f"{path}: the file is empty; expected a header and reviews")
             twice = [name for name in header if header.count(name) > 1]
             if twice:
                 raise DataError(f"{path} line 1: expected each column once, found {twice[0]!r} twice")
             body = (checked_row(row, header, path, reader.line_num) for row in reader if row or len(header) == 1)
+            # a table without rows still has its columns
+            yield pandas.DataFrame(list(islice(body, rows)), columns=header, dtype=object)
             while piece := list(islice(body, rows)):
                 yield pandas.DataFrame(piece, columns=header, dtype=object)
         except csv.Error as problem:
@@ -84,7 +98,13 @@ def read_jsonl(path, rows):
     with open(path, encoding="utf-8-sig") as file:
         numbered = ((number, line) for number, line in enumerate(file, start=1) if line.strip())
         while piece := list(islice(numbered, rows)):
-            yield pandas.DataFrame([parse_object(line, path, number) for number, line in piece], dtype=object)
+            yield from_rows([parse_object(line, path, number) for number, line in piece])
+
+
+def from_rows(rows):
+    """Make a DataFrame of dicts, every value as it is, None where a row lacks the key."""
+    frame = pandas.DataFrame(rows, dtype=object)
+    return frame.where(frame.notna(), None)
 
 
 def parse_object(line, path, number):
@@ -110,7 +130,8 @@ def read_parquet(path, rows):
     try:
         with parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=rows):
-                yield batch.to_pandas()
+                # not to_pandas(), which makes floats of integers beside a null and hides an index
+                yield from_rows(batch.to_pylist())
     except (ArrowException, OSError) as problem:
         raise DataError(f"{path}: not a readable parquet file: {str(problem).splitlines()[0]}") from problem
 
@@ -136,9 +157,8 @@ READERS = {
 
 def as_text(value):
     """Answer a cell as text; a missing value (None, NaN) is the empty text."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None or value != value else str(value)
+    missing = value is None or isinstance(value, float) and value != value
+    return "" if missing else str(value)
 
 
 def read_labelled(path, text_column="document", label_column="label"):

@@ -17,7 +17,7 @@ class Average:
         Its parameters must exist.
     decay : float
         Share of the average that stays at each update, reached from below so that the start is forgotten;
-        0 follows the network exactly.
+        0 keeps the network's own parameters.
     """
 
     def __init__(self, network, decay):
@@ -27,7 +27,7 @@ class Average:
 
     def update(self, step):
         """Take the network's parameters in, after `step` steps of training."""
-        if step % EVERY:
+        if not self.decay or step % EVERY:
             return
         updates = step // EVERY
         stay = min(self.decay, updates / (updates + 10))
@@ -36,8 +36,11 @@ class Average:
             self.arrays[name] += (1 - stay) * parameter.data()
 
     @contextmanager
-    def applied(self):
-        """Put the average into the network for the length of a `with` block."""
+    def applied(self, step):
+        """Put the average into the network for the length of a `with` block, once there is one after `step` steps."""
+        if not self.decay or step < EVERY:
+            yield
+            return
         own = {name: parameter.data().copy() for name, parameter in self.parameters.items()}
         self.put(self.arrays)
         yield

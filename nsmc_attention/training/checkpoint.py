@@ -3,6 +3,7 @@
 Plain numpy archives without pickle; each array is guarded by the archive's checksums. Knows the network's
 parameters and Adam's moments, nothing of text.
 """
+import io
 import json
 import warnings
 import zipfile
@@ -103,8 +104,11 @@ def part_of(arrays, prefix):
 
 
 def write_arrays(path, arrays):
-    with replaced_file(path) as temporary, open(temporary, "wb") as file:
-        numpy.savez(file, **arrays)
+    # through memory: on a full disk, savez to a file ends in an error of the zip archive and not of the disk
+    content = io.BytesIO()
+    numpy.savez(content, **arrays)
+    with replaced_file(path) as temporary:
+        temporary.write_bytes(content.getbuffer())
 
 
 def read_arrays(path):

@@ -28,5 +28,5 @@ def save_curves(history, path):
         axes.axvline(best["epoch"], color="0.7", linewidth=1, linestyle=":")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
-    with replaced_file(path, suffix=".png") as temporary:
+    with replaced_file(path) as temporary:
         figure.savefig(temporary, dpi=150, format="png")

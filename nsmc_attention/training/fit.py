@@ -59,7 +59,7 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report):
             report(progress)
             if progress.step % config.checkpoint_steps == 0:
                 checkpoints.save(network, trainer, average, progress)
-        with average.applied():
+        with average.applied(progress.step):
             record = end_epoch(network, dev_batches, progress, device)
             record["seconds"] = time.perf_counter() - started
             if record["dev_log_loss"] < progress.best_loss:

@@ -73,14 +73,21 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     train_part, dev_part = (whole, tokenized(dev_reviews, config)) if valid else split(whole, config.training)
     vocab, encoder = build_encoder(train_part, config)
     say(f"train {len(train_part.labels)}, dev {len(dev_part.labels)}, vocabulary {len(encoder)}")
+    context = device_context(device)
     # from here on nothing about the input can be wrong: only now is anything written
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
 
-    network, progress = learn(train_part, dev_part, encoder, config, out, device, quiet)
+    network, progress = learn(train_part, dev_part, encoder, config, out, context, quiet)
 
     manifest = describe(reviews, dev_reviews, train_part, dev_part, encoder, config, progress)
     return finish(out, network, vocab, manifest, config, say)
+
+
+def device_context(name):
+    from ..model.classifier import choose_device
+
+    return choose_device(name)
 
 
 def check_run(out, settings, resume):
@@ -148,10 +155,10 @@ def build_encoder(part, config):
     return vocab, Encoder.from_json(vocab.to_json(), config.text)
 
 
-def learn(train_part, dev_part, encoder, config, out, device_name, quiet):
+def learn(train_part, dev_part, encoder, config, out, device, quiet):
     """Build the network and fit it; answer both the network (best epoch) and the Progress."""
     mxnet = import_mxnet()
-    from ..model.classifier import build_network, choose_device
+    from ..model.classifier import build_network
     from ..preprocessing.gluon_data import Batches
     from .fit import fit
 
@@ -160,13 +167,9 @@ def learn(train_part, dev_part, encoder, config, out, device_name, quiet):
         Batches([encoder.ids(tokens) for tokens in part.token_lists], part.labels, encoder.padding,
                 config.training.batch_size, length)
         for part in (train_part, dev_part))
-    device = choose_device(device_name)
     mxnet.random.seed(config.training.seed)
     network = build_network(len(encoder), config)
-    try:
-        network.initialize(mxnet.init.Xavier(), ctx=device)
-    except mxnet.MXNetError as problem:
-        raise ConfigError(f"--device {device_name}: this MXNet has no GPU; use --device cpu") from problem
+    network.initialize(mxnet.init.Xavier(), ctx=device)
     warm_up(network, batches, device)
     network.hybridize(static_alloc=True)
     checkpoints = Checkpoints(out, config.training.keep_checkpoints)
@@ -223,15 +226,15 @@ def describe(reviews, dev_reviews, train_part, dev_part, encoder, config, progre
         "vocabulary": len(encoder),
         "config": config.to_dict(),
         "data": data,
-        "command": command(reviews.name, config),
+        "command": command(reviews.name, config, dev_reviews),
         "metrics": {"dev": {"best_epoch": best["epoch"], **{name: best[f"dev_{name}"]
                                                             for name in ("accuracy", "f1", "log_loss", "ece")}}},
     }
 
 
-def command(data, config):
+def command(data, config, dev_reviews=None):
     """Answer the command line that makes this training again: only what differs from the default is named."""
-    default, words = Config(), []
+    default, words = Config(), ["--valid", dev_reviews.name] if dev_reviews else []
     for name, part in config.parts().items():
         for key, value in vars(part).items():
             if value != getattr(default.parts()[name], key):

@@ -25,7 +25,8 @@ def test_clean_text_is_clean(review):
 
 @pytest.mark.parametrize("review, text", [
     ("\u1112\u1161\u11ab글", "한글"), ("ㅋㅋㅋ", "ㅋㅋㅋ"), ("가\0나", "가나"), ("가\ud83d나", "가나"),
-    (" 가\u3000\u2028나\r\n", "가 나"), ("👨‍👩‍👧 좋다", "👨‍👩‍👧 좋다"), ("\ufeff", "\ufeff"), ("\u1112\u0000\u1161", "하"),
+    (" 가\u3000\u2028나\r\n", "가 나"), ("👨‍👩‍👧 좋다", "👨‍👩‍👧 좋다"), ("\ufeff", ""),
+    ("\u200b \u3164", ""), ("\u1112\u0000\u1161", "하"),
 ])
 def test_clean_examples(review, text):
     assert clean(review) == text

@@ -74,3 +74,20 @@ def test_without_java_the_message_says_what_to_do(monkeypatch):
 def test_the_version_names_what_decides_the_tokens():
     assert tokenizer_version("mecab") == "python-mecab-ko 1.3.7, python-mecab-ko-dic 2.1.1.post2"
     assert tokenizer_version("characters") == ""
+
+
+def test_threads_do_not_read_each_other_s_tokens():
+    import sys
+    from concurrent.futures import ThreadPoolExecutor
+
+    from nsmc_attention.reviews import nsmc
+
+    texts = nsmc.load("sample", "test").documents * 3
+    split, interval = tokenizer("mecab"), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(split, texts))
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == [split(text) for text in texts]
