@@ -11,10 +11,34 @@ from gluonnlp.model import DotProductAttentionCell, MLPAttentionCell, MultiHeadA
 from mxnet.gluon import nn  # noqa: E402
 
 
+HIDDEN_SCORE = -1e18
+
+
+class AdditiveAttention(MLPAttentionCell):
+    """GluonNLP's additive cell, the same function, with a backward pass that takes half the time.
+
+    The sum of each query with each key is a matrix product with 0 and 1 instead of a broadcast: the gradient
+    then is a product too, where MXNet reduces a broadcast's gradient over its middle axes element by element
+    (22 % of a training step, `benchmarks/README.md`).
+    """
+
+    def _compute_score(self, F, query, key, mask=None):
+        """(N, T, 2H), (N, T, 2H), (N, T, T) of 0 and 1 -> (N, T, T)."""
+        query, key = self._query_mid_layer(query), self._key_mid_layer(key)             # (N, T, A)
+        # every unit copied to each of T places: (A, T, A)
+        copies = F.broadcast_like(F.expand_dims(F.eye(self._units), axis=1), key, lhs_axes=(1,), rhs_axes=(1,))
+        queries = F.dot(query, copies)                                                  # (N, T, T, A)
+        ones = F.ones_like(F.slice_axis(query, axis=2, begin=0, end=1))                 # (N, T, 1)
+        keys = F.batch_dot(ones, F.reshape(key, shape=(0, 1, -1)))                      # (N, T, T * A)
+        pairs = self._act(queries + F.reshape_like(keys, queries))
+        scores = F.reshape(self._attention_score(pairs), shape=(0, 0, 0))
+        return scores if mask is None else F.where(mask, scores, HIDDEN_SCORE * F.ones_like(scores))
+
+
 def additive(config, width):
     """score(q, k) = v . tanh(W q + U k + b), Bahdanau et al. 2015 (arXiv:1409.0473), appendix A.1.2."""
     # The cell's default activation is one Block shared by all cells: each gets its own here
-    return MLPAttentionCell(config.attention_units, act=nn.Activation("tanh"), dropout=config.attention_dropout)
+    return AdditiveAttention(config.attention_units, act=nn.Activation("tanh"), dropout=config.attention_dropout)
 
 
 def dot(config, width):
