@@ -51,7 +51,8 @@ class Bundle:
     def file(self, name):
         """Answer the path of one file; BundleError where this bundle was written without it."""
         if name not in self.manifest["files"]:
-            raise BundleError(f"{self.folder}: has no {name}; train it again, or use --engine gluon")
+            raise BundleError(f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
+                              f"{self.folder}`, or use --engine gluon")
         return self.folder / name
 
 

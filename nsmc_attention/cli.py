@@ -220,9 +220,30 @@ def explain(text, output, bundle, engine, device):
 
 @commands.command()
 @click.option("--bundle", type=click.Path(path_type=Path), required=True)
-@click.option("--output", type=click.Path(path_type=Path), required=True, help="model.onnx")
+@click.option("--output", type=click.Path(path_type=Path), help="model.onnx  [default: into the bundle itself]")
 def export(bundle, output):
-    """Write a bundle's function for ONNX Runtime, after comparing it with Gluon on raw text."""
+    """Write a bundle's function for ONNX Runtime, after comparing it with Gluon on 1,000 raw texts."""
     from .export import export_bundle
 
     print(json.dumps(export_bundle(bundle, output)))
+
+
+@commands.command()
+@click.option("--data", default="nsmc", show_default=True, help="nsmc, sample, or a labelled file")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="folder of the official files")
+@click.option("--repetitions", type=click.IntRange(1), default=5, show_default=True, help="rounds")
+@click.option("--json", "as_json", is_flag=True, help="one JSON object at the end")
+def benchmark(data, data_dir, repetitions, as_json):
+    """Measure speed beside PyTorch and scikit-learn, in turn, at the same model and batches.
+
+    \b
+    pip install 'nsmc_attention[benchmark]'
+    nsmc-attention benchmark
+    """
+    from .benchmark import comparisons
+
+    if as_json:
+        print(json.dumps(comparisons.benchmark(data, repetitions, data_dir, report=lambda row: None)))
+    else:
+        print(comparisons.HEADER)
+        comparisons.benchmark(data, repetitions, data_dir, report=comparisons.show)

@@ -2,8 +2,9 @@
 import numpy
 import pytest
 
+from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.config import preset
-from nsmc_attention.export import onnx_model
+from nsmc_attention.export import export_bundle, onnx_model
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.mxnet_shim import import_mxnet
 from nsmc_attention.reviews import nsmc
@@ -43,3 +44,21 @@ def test_both_engines_agree_on_raw_text(folder, request):
     texts = nsmc.load("sample", "test").documents
     onnx, gluon = (load_classifier(bundle, engine).predict_many(texts) for engine in ("onnx", "gluon"))
     assert onnx == gluon
+
+
+def test_a_training_records_how_close_both_engines_are(run_folder):
+    found = load_bundle(run_folder / "bundle").manifest["parity"]
+    assert found["reviews"] == 540
+    assert 0 <= max(found["probability_difference"], found["weights_difference"]) <= 1e-5
+
+
+def test_export_puts_a_missing_model_into_the_bundle(run_folder, tmp_path):
+    bundle = load_bundle(run_folder / "bundle")
+    contents = read_contents(bundle)
+    model = contents.pop("model.onnx")
+    write_bundle(tmp_path / "bundle", bundle.manifest, contents)
+    found = export_bundle(tmp_path / "bundle")
+    assert found["reviews"] == 1000 and found["bytes"] == len(model)
+    again = load_bundle(tmp_path / "bundle")
+    assert again.file("model.onnx").read_bytes() == model
+    assert again.manifest["parity"]["reviews"] == 1000

@@ -15,7 +15,7 @@ from .prediction import Prediction, blank, verdict
 
 WINDOW = 4096
 # A batch holds at most this many padded pairs of tokens (N x T x T), which bounds the memory of its weights
-BATCH, PAIRS = 128, 128 * 64 * 64
+PAIRS = 128 * 64 * 64
 
 
 class Classifier:
@@ -73,15 +73,14 @@ class Classifier:
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
-            members = order[-fitting(lengths[order[-1]]):]
+            members = order[-self.fitting(lengths[order[-1]]):]
             order = order[:-len(members)]
             batch = pad_batch([id_lists[member] for member in members], self.bundle.encoder.padding, self.fixed_length)
             yield (members, *self.engine(*batch))
 
-
-def fitting(longest):
-    """Answer how many reviews of at most `longest` tokens make a batch."""
-    return max(1, min(BATCH, PAIRS // int(longest) ** 2))
+    def fitting(self, longest):
+        """Answer how many reviews of at most `longest` tokens make a batch."""
+        return max(1, min(self.engine.batch_size, PAIRS // int(longest) ** 2))
 
 
 def windows(texts):

@@ -15,6 +15,7 @@ from ..bundle import load_bundle, write_bundle
 from ..card import model_card
 from ..config import Config
 from ..errors import ConfigError, DataError
+from ..inference.engines import GluonEngine
 from ..mxnet_shim import import_mxnet
 from ..preprocessing.encoding import Encoder
 from ..preprocessing.prepared import cached_tokens
@@ -81,7 +82,8 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     network, progress = learn(train_part, dev_part, encoder, config, out, context, quiet)
 
     manifest = describe(reviews, dev_reviews, train_part, dev_part, encoder, config, progress)
-    return finish(out, network, vocab, manifest, config, say)
+    engine = GluonEngine(network, context)
+    return finish(out, engine, vocab, encoder, manifest, config, reviews.documents, say)
 
 
 def device_context(name):
@@ -242,14 +244,20 @@ def command(data, config, dev_reviews=None):
     return " ".join(["nsmc-attention train --data", data, *words])
 
 
-def finish(out, network, vocab, manifest, config, say):
+def finish(out, engine, vocab, encoder, manifest, config, documents, say):
     """Export, write the bundle and load it back, so that a run ends with a bundle known to be whole."""
-    from ..export import onnx_model
+    from ..export import PARITY, exceeds, onnx_model, parity
     from ..model.parameters import gluon_file, halve_embeddings, snapshot
 
-    halve_embeddings(network)
-    contents = {"vocab.json": vocab.to_json().encode(), "weights.params": gluon_file(network),
-                "model.onnx": onnx_model(config, snapshot(network)).SerializeToString()}
+    halve_embeddings(engine.network)
+    contents = {"vocab.json": vocab.to_json().encode(), "weights.params": gluon_file(engine.network)}
+    model = onnx_model(config, snapshot(engine.network)).SerializeToString()
+    manifest["parity"] = parity(engine, model, encoder, config, documents)
+    if exceeds(manifest["parity"]):
+        say(f"the ONNX model is left out: expected it to agree with Gluon to {PARITY}, found {manifest['parity']}; "
+            "report this")
+    else:
+        contents["model.onnx"] = model
     contents["README.md"] = model_card(manifest).encode()
     write_bundle(out / "bundle", manifest, contents)
     best = manifest["metrics"]["dev"]

@@ -126,7 +126,7 @@ def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
     contents = read_contents(bundle)
     del contents["model.onnx"]
     write_bundle(tmp_path / "b", bundle.manifest, contents)
-    with pytest.raises(BundleError, match="has no model.onnx; train it again, or use --engine gluon"):
+    with pytest.raises(BundleError, match="has no model.onnx; write it with `nsmc-attention export"):
         load_classifier(tmp_path / "b", "onnx")
     assert load_classifier(tmp_path / "b").engine.name == "gluon"
     shutil.rmtree(tmp_path / "b")

@@ -76,11 +76,11 @@ def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, t
 
 
 def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
-    from nsmc_attention.inference.engines import GluonEngine
+    from nsmc_attention.inference.engines import load_engine
     from nsmc_attention.model.parameters import snapshot
 
     best = read_arrays(run_folder / "best.npz")
-    kept = snapshot(GluonEngine(load_bundle(run_folder / "bundle")).network)
+    kept = snapshot(load_engine(load_bundle(run_folder / "bundle"), "gluon").network)
     for name in best:
         stored = best[name].astype("float16") if name == "embedding.weight" else best[name]
         assert numpy.array_equal(stored.astype("float32"), kept[name]), name

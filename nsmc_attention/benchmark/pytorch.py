@@ -1,14 +1,18 @@
 """The same architecture in PyTorch, as a contestant: embedding, bidirectional GRU, additive attention, mean, Dense.
 
 Batches are of one exact length, so PyTorch needs neither packing nor masks: what it computes is what our
-network computes. The embedding is updated sparsely (SparseAdam) where that is faster for PyTorch.
+network computes. PyTorch comes with the extra `benchmark` and is used nowhere else.
 """
 import torch
 from torch import nn
 
+from ..processes import cores
+
 
 class TorchClassifier(nn.Module):
-    def __init__(self, vocab_size, model, sparse=True):
+    """token ids (N, T) int64 -> logits (N, 2), weights (N, T, T); `model` is a ModelConfig."""
+
+    def __init__(self, vocab_size, model, sparse):
         super().__init__()
         width, units = 2 * model.hidden_size, model.attention_units
         self.word_dropout = nn.Dropout1d(model.word_dropout)
@@ -20,7 +24,6 @@ class TorchClassifier(nn.Module):
         self.output = nn.Linear(width, 2)
 
     def forward(self, token_ids):
-        """(N, T) -> logits (N, 2), weights (N, T, T)."""
         embedded = self.dropout(self.word_dropout(self.embedding(token_ids)))                # (N, T, E)
         states, _ = self.gru(embedded)                                                       # (N, T, 2H)
         pairs = torch.tanh(self.query(states).unsqueeze(2) + self.key(states).unsqueeze(1))  # (N, T, T, A)
@@ -29,16 +32,46 @@ class TorchClassifier(nn.Module):
         return self.output(self.dropout(pooled)), weights
 
 
-class TorchTrainer:
+def build(workload, compiled, sparse):
+    torch.set_num_threads(cores())
+    torch.manual_seed(0)
+    network = TorchClassifier(workload.vocabulary, workload.model, sparse)
+    return network, torch.compile(network, dynamic=True) if compiled else network
+
+
+class TorchScoring:
+    """Forward passes without gradients."""
+
+    def __init__(self, workload, compiled=False):
+        self.network = build(workload, compiled, sparse=False)[1].eval()
+        self.batches = [torch.from_numpy(token_ids).long() for token_ids, _, _ in workload.batches]
+
+    def __call__(self):
+        with torch.inference_mode():
+            for token_ids in self.batches:
+                logits, _ = self.network(token_ids)
+                torch.softmax(logits, dim=1)
+
+
+class TorchTraining:
     """Adam over everything, the embedding sparsely where `sparse`; clipping by global norm as ours does."""
 
-    def __init__(self, network, learning_rate, clip_norm, sparse=True):
-        self.network, self.clip_norm = network, clip_norm
-        rest = [value for name, value in network.named_parameters() if not (sparse and name.startswith("embedding"))]
-        self.optimizers = [torch.optim.Adam(rest, learning_rate)]
+    def __init__(self, workload, compiled=False, sparse=True):
+        self.plain, self.network = build(workload, compiled, sparse)
+        self.clip_norm = workload.training.clip_norm
+        self.batches = [(torch.from_numpy(token_ids).long(), torch.from_numpy(labels).long())
+                        for token_ids, _, labels in workload.batches]
+        rest = [value for name, value in self.plain.named_parameters()
+                if not (sparse and name.startswith("embedding"))]
+        rate = workload.training.learning_rate
+        self.optimizers = [torch.optim.Adam(rest, rate)]
         if sparse:
-            self.optimizers.append(torch.optim.SparseAdam(list(network.embedding.parameters()), learning_rate))
+            self.optimizers.append(torch.optim.SparseAdam(list(self.plain.embedding.parameters()), rate))
         self.loss = nn.CrossEntropyLoss()
+
+    def __call__(self):
+        for token_ids, labels in self.batches:
+            self.step(token_ids, labels)
 
     def step(self, token_ids, labels):
         for optimizer in self.optimizers:
@@ -51,7 +84,7 @@ class TorchTrainer:
         return loss.item()
 
     def clip(self):
-        gradients = [parameter.grad for parameter in self.network.parameters()]
+        gradients = [parameter.grad for parameter in self.plain.parameters()]
         values = [gradient.coalesce().values() if gradient.is_sparse else gradient for gradient in gradients]
         norm = torch.sqrt(sum((value * value).sum() for value in values))
         scale = float(self.clip_norm / norm)

@@ -1,0 +1,143 @@
+"""What is compared, and the whole benchmark as one function."""
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy
+
+from ..bundle import load_bundle
+from ..config import preset
+from ..processes import cores
+from ..reviews import tables
+from .contestants import Workload
+from .rounds import Comparison, compare
+
+TRAINING = ("nsmc_attention, training", "PyTorch eager, sparse Adam", "PyTorch eager, dense Adam",
+            "PyTorch compiled, training", "TF-IDF + logistic regression, training")
+SCORING = ("nsmc_attention, onnx", "nsmc_attention, gluon", "PyTorch eager", "PyTorch compiled",
+           "TF-IDF + logistic regression", "sgemm")
+ONE_REVIEW, GROWTH = SCORING[:4], (SCORING[0], SCORING[2])
+TRAIN_REVIEWS, SCORE_REVIEWS, GROWTH_REVIEWS, SINGLE_REVIEWS = 6400, 10240, 2560, 500
+TRAIN_BATCH, SCORE_BATCH, LENGTH = 128, 256, 20
+LENGTHS, HIDDEN = (5, 10, 20, 40, 70), (32, 64, 128, 256)
+PACKAGES = ("nsmc_attention", "mxnet", "gluonnlp", "onnxruntime", "torch", "scikit-learn", "numpy")
+
+
+def benchmark(data="nsmc", repetitions=5, data_dir=None, report=print):
+    """Measure training and inference beside PyTorch and scikit-learn, at the same architecture and batches.
+
+    Parameters
+    ----------
+    data : "nsmc", "sample" or a path
+        Labelled reviews, whose lengths the first two comparisons have.
+    repetitions : int
+        Rounds in which every contestant runs once.
+    report : callable
+        Called with each row when it is measured.
+
+    Returns
+    -------
+    dict
+        machine, repetitions, data, rows (see `rounds.compare`).
+    """
+    reviews = tables.load(data, "train", data_dir)
+    rows = []
+    for comparison in comparisons(reviews):
+        for row in compare(comparison, repetitions):
+            report(row)
+            rows.append(row)
+    return {"machine": machine(), "repetitions": repetitions, "data": reviews.name, "rows": rows}
+
+
+def comparisons(reviews):
+    """Yield the Comparisons, one after the other so that only one workload is in memory."""
+    yield Comparison("training, batches of 128", real(reviews, TRAIN_REVIEWS, TRAIN_BATCH), TRAINING)
+    yield Comparison("scoring, batches of 256", real(reviews, SCORE_REVIEWS, SCORE_BATCH), SCORING)
+    yield Comparison(f"scoring, batches of 256 with {LENGTH} tokens",
+                     synthetic(SCORE_REVIEWS, SCORE_BATCH, LENGTH), SCORING[:4] + SCORING[5:])
+    yield Comparison(f"one review of {LENGTH} tokens", synthetic(SINGLE_REVIEWS, 1, LENGTH), ONE_REVIEW)
+    for length in LENGTHS:
+        yield Comparison(f"growth, {length} tokens", synthetic(GROWTH_REVIEWS, SCORE_BATCH, length), GROWTH)
+    for hidden in HIDDEN:
+        yield Comparison(f"growth, hidden {hidden}", synthetic(GROWTH_REVIEWS, SCORE_BATCH, LENGTH, hidden), GROWTH)
+
+
+def real(reviews, count, batch_size):
+    """Build a Workload from the first `count` reviews that are not blank, in batches of one exact length."""
+    encoder = load_bundle().encoder
+    encoded = [encoder.encode(document) for document in reviews.documents[:count]]
+    labels = reviews.labels[:count].astype("float32")
+    lengths = numpy.array([len(each.token_ids) for each in encoded])
+    batches, documents = [], []
+    for length in numpy.unique(lengths[lengths > 0]):
+        members = numpy.flatnonzero(lengths == length)
+        for start in range(0, len(members), batch_size):
+            rows = members[start:start + batch_size]
+            batches.append((numpy.array([encoded[row].token_ids for row in rows], dtype="int32"),
+                            numpy.full(len(rows), length, dtype="float32"), labels[rows]))
+            documents.extend(" ".join(encoded[row].tokens) for row in rows)
+    return Workload(batches, documents, len(encoder), *settings())
+
+
+def synthetic(count, batch_size, length, hidden=None):
+    """Build a Workload of random tokens, all reviews of one length."""
+    model, training = settings(hidden)
+    vocabulary = preset("default").text.vocab_size
+    random = numpy.random.RandomState(0)
+    batches = [(random.randint(2, vocabulary, (batch_size, length)).astype("int32"),
+                numpy.full(batch_size, length, dtype="float32"), (numpy.arange(batch_size) % 2).astype("float32"))
+               for _ in range(count // batch_size)]
+    return Workload(batches, [], vocabulary, model, training)
+
+
+def settings(hidden=None):
+    sizes = {"embedding_size": hidden or 128, "hidden_size": hidden or 128, "attention_units": 32}
+    config = preset("default").with_fields(attention="additive", **sizes)
+    return config.model, config.training
+
+
+def machine():
+    """Describe what the figures were measured on."""
+    return {"processor": processor(), "cores": cores(), "system": platform.system(),
+            "python": platform.python_version(), **{name: installed(name) for name in PACKAGES}}
+
+
+def processor():
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def installed(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def as_line(row):
+    """Answer one row of the printed table, in Markdown."""
+    if "absent" in row:
+        return f"| {row['comparison']} | {row['contestant']} | absent: {row['absent']} | | | |"
+
+    def three(found, digits):
+        return "" if found is None else " / ".join(f"{found[key]:,.{digits}f}" for key in ("min", "median", "max"))
+
+    unit = "" if row["unit"] == "reviews/s" else f" {row['unit']}"
+    return (f"| {row['comparison']} | {row['contestant']} | {three(row['rate'], 0)}{unit} | "
+            f"{three(row.get('ratio'), 2)} | {three(row.get('of_sgemm'), 2)} | {row['peak_mb']} |")
+
+
+HEADER = """| what | contestant | reviews/s: min / median / max | ratio to PyTorch eager | of sgemm | peak MiB |
+|---|---|---|---|---|---|"""
+
+
+def show(row):
+    """Print a row at once, with a note to stderr when PyTorch is what is absent."""
+    print(as_line(row), flush=True)
+    if "No module named 'torch'" in row.get("absent", ""):
+        print("PyTorch is not installed: pip install 'nsmc_attention[benchmark]'", file=sys.stderr)
