@@ -113,10 +113,11 @@ def main():
             print(f"| {stage} | {seconds * MILLION / len(documents):.1f} | {100 * seconds / total:.0f} % |")
         print(f"\n| reviews, file to file, {cores()} cores | s | reviews/s | reviews/s after start-up | peak MiB |")
         print("|---|---|---|---|---|")
+        start = None
         for size in SIZES:
             write_reviews(path, documents, size)
             seconds, peak = score_file(path)
-            start = seconds if size == SIZES[0] else start
+            start = start or seconds
             after = f"{size / (seconds - start):,.0f}" if size >= 10000 else ""
             print(f"| {size:,} | {seconds:.2f} | {size / seconds:,.0f} | {after} | {peak:.0f} |", flush=True)
 

@@ -22,6 +22,7 @@ def model_card(manifest):
         f"{config['model']['attention']} score) over tokens of {manifest['tokenizer_version'] or 'characters'}.",
         f"Learned from {data['train']['used']:,} reviews of {data['train']['name']} "
         f"(sha256 `{data['train']['sha256'][:16]}…`); the epoch was chosen on {data['dev']['used']:,} others.",
+        *stars(data.get("pretraining")),
         "",
         "| part | accuracy | F1 | log loss | ECE |",
         "|---|---|---|---|---|",
@@ -35,3 +36,12 @@ def model_card(manifest):
         "measured. Attention weights show where the model looks, which is not always why it answers as it does.",
         "",
     ])
+
+
+def stars(pretraining):
+    """Answer the lines on the raw reviews that the model learned from first, none where there were none."""
+    if not pretraining:
+        return []
+    kept, read, by_id, by_text = (pretraining[key] for key in ("kept", "read", "left_out_by_id", "left_out_by_text"))
+    return [f"Before that it learned the stars of {kept:,} raw reviews; of {read:,} read, {by_id:,} were left out by",
+            f"id and {by_text:,} by text, because they are in the official test file or in the dev part."]

@@ -106,14 +106,18 @@ def engine_options(command):
 
 
 @commands.command()
-@click.argument("what", type=click.Choice(["nsmc"]))
+@click.argument("what", type=click.Choice(["nsmc", "raw"]))
 @click.option("--data-dir", type=click.Path(path_type=Path), help="where to  [default: the cache folder]")
 def fetch(what, data_dir):
-    """Download a corpus, verify it by sha256 and say where it is."""
-    from .reviews import nsmc
+    """Download a corpus and say where it is.
 
-    for part in nsmc.FILES:
-        print(nsmc.find(part, data_dir))
+    nsmc: the official files, verified by sha256. raw: the archive with all star reviews (47 MB and more), which
+    the preset `extended` learns from.
+    """
+    from .reviews import nsmc, raw
+
+    found = [raw.find(data_dir)] if what == "raw" else [nsmc.find(part, data_dir) for part in nsmc.FILES]
+    print(*found, sep="\n")
 
 
 @commands.command()

@@ -20,6 +20,8 @@ class TextConfig:
     tokenizer: str = setting("mecab", "tokenizer, by name")
     vocab_size: int = setting(16000, "largest vocabulary, special tokens included", low=3)
     min_count: int = setting(2, "a token rarer than this in the training part is unknown", low=1)
+    rare_words: str = setting("unknown", "a word that the vocabulary lacks is unknown, or cut into pieces it has",
+                              choices=("unknown", "pieces"))
     max_length: int = setting(256, "longest review in tokens; what is beyond is not read", low=1, high=1024)
 
 
@@ -45,6 +47,8 @@ class TrainingConfig:
     """How the network learns."""
 
     epochs: int = setting(5, "most passes over the training part", low=1)
+    pretrain_epochs: int = setting(0, "passes over the raw star reviews before, 0 for none", low=0)
+    pretrain_learning_rate: float = setting(2e-3, "Adam's step size at its highest, in these passes", low=0.0)
     batch_size: int = setting(128, "reviews in a batch", low=1)
     learning_rate: float = setting(2e-3, "Adam's step size at its highest", low=0.0)
     schedule: str = setting("cosine", "learning rate over the steps", choices=("cosine", "constant"))
@@ -143,6 +147,11 @@ def all_fields():
 
 PRESETS = {
     "default": Config(),
+    # Learns from the raw star reviews too: the extended track.
+    "extended": Config(
+        text=TextConfig(vocab_size=24000, rare_words="pieces"),
+        training=TrainingConfig(pretrain_epochs=3, epochs=3, learning_rate=1e-3),
+    ),
     # The original article: 30 tokens, embedding and GRU as small as there, constant rate, no mask.
     "post": Config(
         text=TextConfig(max_length=30, vocab_size=30000),

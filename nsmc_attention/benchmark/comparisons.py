@@ -18,7 +18,7 @@ TRAINING = ("nsmc_attention, training", "PyTorch eager, sparse Adam", "PyTorch e
 SCORING = ("nsmc_attention, onnx", "nsmc_attention, gluon", "PyTorch eager", "PyTorch compiled",
            "TF-IDF + logistic regression", "sgemm")
 ONE_REVIEW, GROWTH = SCORING[:4], (SCORING[0], SCORING[2])
-TRAIN_REVIEWS, SCORE_REVIEWS, GROWTH_REVIEWS, SINGLE_REVIEWS = 6400, 10240, 2560, 500
+TRAIN_REVIEWS, SCORE_REVIEWS, GROWTH_REVIEWS, SINGLE_REVIEWS = 20000, 20480, 2560, 500
 TRAIN_BATCH, SCORE_BATCH, LENGTH = 128, 256, 20
 LENGTHS, HIDDEN = (5, 10, 20, 40, 70), (32, 64, 128, 256)
 PACKAGES = ("nsmc_attention", "mxnet", "gluonnlp", "onnxruntime", "torch", "scikit-learn", "numpy")

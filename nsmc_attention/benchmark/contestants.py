@@ -3,12 +3,11 @@
 Every contestant runs in a process of its own, so that one library's threads are not another's burden.
 """
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy
 
 from ..config import ModelConfig, TrainingConfig
-from ..processes import cores
 
 MATRIX = 2048
 

@@ -21,7 +21,7 @@ GLUON_BATCH = 128
 class OnnxEngine:
     """Runs a model written by `export`; safe to call from several threads.
 
-    A batch is cut into one piece a thread, each computed on its own: a quarter faster than ONNX Runtime's
+    A batch is cut into pieces that the threads compute each on its own: a quarter faster than ONNX Runtime's
     threads within one operator, which wait for each other at every step of the GRU.
 
     Parameters
@@ -61,8 +61,8 @@ class OnnxEngine:
         self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def __call__(self, token_ids, valid_length):
-        pieces = min(self.threads, len(token_ids) // WORTH_A_THREAD)
-        if pieces < 2:
+        pieces = max(min(self.threads, len(token_ids) // WORTH_A_THREAD), -(-len(token_ids) // PIECE))
+        if pieces < 2 or not self.pool:
             return tuple(self.run(token_ids, valid_length))
         parts = self.pool.map(self.run, numpy.array_split(token_ids, pieces), numpy.array_split(valid_length, pieces))
         return tuple(numpy.concatenate(answers) for answers in zip(*parts))
@@ -113,7 +113,8 @@ def gluon_engine(bundle, device, threads):
     try:
         load_gluon_file(network, path, context)
     except (mxnet.MXNetError, AssertionError, ValueError) as problem:
-        raise BundleError(f"{path}: does not fit the bundle's config: {str(problem).splitlines()[0][:200]}") from problem
+        raise BundleError(f"{path}: does not fit the bundle's config: {str(problem).splitlines()[0][:200]}") \
+            from problem
     network.hybridize(static_alloc=True)
     return GluonEngine(network, context)
 

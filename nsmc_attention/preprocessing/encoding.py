@@ -58,6 +58,8 @@ class Encoder:
         Ids of what the vocabulary lacks, and of padding. They differ: padding is masked, unknown is read.
     max_length : int
         Tokens beyond are not read.
+    cut_rare : bool
+        Cut a word that the vocabulary lacks into the longest pieces that it has.
     """
 
     tokenizer_name: str
@@ -65,6 +67,7 @@ class Encoder:
     unknown: int
     padding: int
     max_length: int
+    cut_rare: bool = False
 
     @classmethod
     def from_json(cls, vocabulary, text_config, where="vocab.json"):
@@ -79,14 +82,22 @@ class Encoder:
             raise BundleError(f"{where}: expected a vocabulary as gluonnlp writes it, found none") from problem
         if not numbered:
             raise BundleError(f"{where}: expected the ids 0 to {len(token_to_idx) - 1}, each once")
-        return cls(text_config.tokenizer, token_to_idx, unknown, padding, text_config.max_length)
+        return cls(text_config.tokenizer, token_to_idx, unknown, padding, text_config.max_length,
+                   text_config.rare_words == "pieces")
 
     def __len__(self):
         return len(self.token_to_idx)
 
     def tokenize(self, text):
         """Answer the tokens of a clean text, at most max_length."""
-        return tokenizer(self.tokenizer_name)(text)[:self.max_length]
+        return self.units(tokenizer(self.tokenizer_name)(text))
+
+    def units(self, words):
+        """Answer what of a tokenizer's words gets an id each, at most max_length: the words, or pieces of rare ones."""
+        if self.cut_rare:
+            words = [unit for word in words
+                     for unit in ((word,) if word in self.token_to_idx else pieces(word, self.token_to_idx))]
+        return words[:self.max_length]
 
     def ids(self, tokens):
         """Answer one id a token, at most max_length."""
@@ -98,3 +109,16 @@ class Encoder:
         text = clean(review)
         tokens = self.tokenize(text)
         return Encoded(text, tuple(tokens), tuple(self.ids(tokens)))
+
+
+def pieces(word, known):
+    """Cut a word from the left into the longest pieces that are known; a character that is not stands alone.
+
+    The cutting of WordPiece (Wu et al. 2016, arXiv:1609.08144, section 4.1) without its continuation marks.
+    """
+    found, start = [], 0
+    while start < len(word):
+        end = next((end for end in range(len(word), start, -1) if word[start:end] in known), start + 1)
+        found.append(word[start:end])
+        start = end
+    return found

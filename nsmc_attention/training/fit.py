@@ -82,11 +82,17 @@ def train_step(network, trainer, batch, clip_norm, device):
     """Update the parameters by one batch; answer its mean loss (nats)."""
     with autograd.record():
         logits, _ = network(*as_inputs(batch, device))
-        loss = gluon.loss.SoftmaxCELoss()(logits, mxnet.nd.array(batch.labels, ctx=device)).mean()
+        loss = gluon.loss.SoftmaxCELoss(sparse_label=False)(logits, targets(batch, device)).mean()
     loss.backward()
     # Trainer divides gradients by its argument: clipping costs no pass over them
     trainer.step(max(1.0, gradient_norm(trainer) / clip_norm))
     return float(loss.asscalar())
+
+
+def targets(batch, device):
+    """Answer (N, C): the probability of each class that a label, 0 to 1, stands for."""
+    positive = mxnet.nd.array(batch.labels, ctx=device)
+    return mxnet.nd.stack(1 - positive, positive, axis=1)
 
 
 def gradient_norm(trainer):

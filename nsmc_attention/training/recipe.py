@@ -5,10 +5,11 @@ model, `fit`, export and bundle, and has no numerics of its own.
 """
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy
+import pandas
 
 from ..atomic import write_text
 from ..bundle import load_bundle, write_bundle
@@ -20,7 +21,7 @@ from ..mxnet_shim import import_mxnet
 from ..preprocessing.encoding import Encoder
 from ..preprocessing.prepared import cached_tokens
 from ..preprocessing.tokenizers import tokenizer, tokenizer_version
-from ..reviews import nsmc, tables
+from ..reviews import nsmc, raw, tables
 from ..version import __version__
 from .checkpoint import Checkpoints
 from .curves import save_curves
@@ -28,10 +29,25 @@ from .curves import save_curves
 
 @dataclass(frozen=True)
 class Part:
-    """Tokenized reviews without the blank ones: token_lists (N of them) and labels (N,)."""
+    """Tokenized reviews without the blank ones.
+
+    Attributes
+    ----------
+    token_lists : list of list of str
+    labels : (N,) array
+        The probability of positive: 0 or 1, or of raw reviews (stars - 1) / 9.
+    frame : DataFrame
+        The reviews themselves, row by row.
+    """
 
     token_lists: list
     labels: numpy.ndarray
+    frame: pandas.DataFrame
+
+    def take(self, members):
+        """Answer the Part of these positions, in the order of the file."""
+        members = sorted(members)
+        return Part([self.token_lists[i] for i in members], self.labels[members], self.frame.iloc[members])
 
 
 def train(data, config, out, valid=None, resume=False, device="auto", data_dir=None, quiet=False,
@@ -41,7 +57,8 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     Parameters
     ----------
     data : "nsmc", "sample" or a path
-        What to learn from; of the first two the train file. The test file is never looked at.
+        What to learn from; of the first two the train file. The test file is looked at only to leave its reviews
+        out of the raw ones, where config.training.pretrain_epochs asks for these.
     config : Config
     out : path
         The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/.
@@ -72,16 +89,17 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     say(f"{reviews.name}: {reviews.counts()}")
     whole = tokenized(reviews, config)
     train_part, dev_part = (whole, tokenized(dev_reviews, config)) if valid else split(whole, config.training)
-    vocab, encoder = build_encoder(train_part, config)
+    stars, star_part = read_stars(config, dev_part, data_dir, say)
+    vocab, encoder = build_encoder([star_part, train_part] if stars else [train_part], config)
     say(f"train {len(train_part.labels)}, dev {len(dev_part.labels)}, vocabulary {len(encoder)}")
     context = device_context(device)
     # from here on nothing about the input can be wrong: only now is anything written
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
 
-    network, progress = learn(train_part, dev_part, encoder, config, out, context, quiet)
+    network, progress = learn(star_part, train_part, dev_part, encoder, config, out, context, quiet)
 
-    manifest = describe(reviews, dev_reviews, train_part, dev_part, encoder, config, progress)
+    manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, progress)
     engine = GluonEngine(network, context)
     return finish(out, engine, vocab, encoder, manifest, config, reviews.documents, say)
 
@@ -130,11 +148,28 @@ def difference(key, saved, given):
 
 def tokenized(reviews, config):
     """Tokenize reviews (from the cache where they were before) and drop the blank ones."""
-    token_lists = cached_tokens(reviews.documents, config.text.tokenizer, nsmc.cache_folder() / "prepared")
-    keep = numpy.array([bool(tokens) for tokens in token_lists])
-    if len(set(reviews.labels[keep].tolist())) < 2:
+    part = tokenized_part(reviews.frame, reviews.labels, config)
+    if len(set(part.labels.tolist())) < 2:
         raise DataError(f"{reviews.name}: expected reviews of both labels, found one")
-    return Part([tokens for tokens in token_lists if tokens], reviews.labels[keep])
+    return part
+
+
+def tokenized_part(frame, labels, config):
+    token_lists = cached_tokens(frame["document"].tolist(), config.text.tokenizer, nsmc.cache_folder() / "prepared")
+    keep = numpy.array([bool(tokens) for tokens in token_lists])
+    return Part([tokens for tokens in token_lists if tokens], labels[keep], frame[keep])
+
+
+def read_stars(config, dev_part, data_dir, say):
+    """Answer the raw reviews to learn from first, and their Part; (None, None) where the config wants none.
+
+    Left out is every review of the official test file and of the dev part, by id and by text.
+    """
+    if not config.training.pretrain_epochs:
+        return None, None
+    stars = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev_part.frame])
+    say(f"raw star reviews: {stars.counts}")
+    return stars, tokenized_part(stars.frame, stars.targets, config)
 
 
 def split(part, training):
@@ -146,39 +181,59 @@ def split(part, training):
                                   stratify=part.labels, random_state=training.seed)
     except ValueError as problem:
         raise DataError(f"too few reviews to split a dev part off: {problem}") from problem
-    return [Part([part.token_lists[i] for i in sorted(members)], part.labels[sorted(members)]) for members in chosen]
+    return [part.take(members) for members in chosen]
 
 
-def build_encoder(part, config):
-    """Answer gluonnlp's Vocab of the training part, and the Encoder that reads it back from JSON."""
+def build_encoder(parts, config):
+    """Answer gluonnlp's Vocab of what is learned from, and the Encoder that reads it back from JSON."""
     from ..preprocessing.gluon_data import build_vocab
 
-    vocab = build_vocab(part.token_lists, config.text)
+    vocab = build_vocab([tokens for part in parts for tokens in part.token_lists], config.text)
     return vocab, Encoder.from_json(vocab.to_json(), config.text)
 
 
-def learn(train_part, dev_part, encoder, config, out, device, quiet):
-    """Build the network and fit it; answer both the network (best epoch) and the Progress."""
+def learn(star_part, train_part, dev_part, encoder, config, out, device, quiet):
+    """Build the network and fit it, to the stars first where there are any.
+
+    Answers the network with the best epoch's parameters, and the Progress of the last stage.
+    """
     mxnet = import_mxnet()
     from ..model.classifier import build_network
     from ..preprocessing.gluon_data import Batches
-    from .fit import fit
 
-    length = config.text.max_length if config.model.architecture == "post" else None
-    batches, dev_batches = (
-        Batches([encoder.ids(tokens) for tokens in part.token_lists], part.labels, encoder.padding,
-                config.training.batch_size, length)
-        for part in (train_part, dev_part))
+    def batched(part):
+        length = config.text.max_length if config.model.architecture == "post" else None
+        sequences = [encoder.ids(encoder.units(tokens)) for tokens in part.token_lists]
+        return Batches(sequences, part.labels, encoder.padding, config.training.batch_size, length)
+
+    batches, dev_batches = batched(train_part), batched(dev_part)
     mxnet.random.seed(config.training.seed)
     network = build_network(len(encoder), config)
     network.initialize(mxnet.init.Xavier(), ctx=device)
     warm_up(network, batches, device)
     network.hybridize(static_alloc=True)
-    checkpoints = Checkpoints(out, config.training.keep_checkpoints)
-    with Reporter(out, config.training.epochs * len(batches), quiet) as report:
-        progress = fit(network, batches, dev_batches, config.training, device, checkpoints, report)
-    save_curves(progress.history, out / "curves.png")
-    return network, progress
+    if star_part:
+        stage(network, batched(star_part), dev_batches, pretraining(config.training), device, out / "pretraining",
+              quiet)
+    return network, stage(network, batches, dev_batches, config.training, device, out, quiet)
+
+
+def pretraining(training):
+    """Answer the TrainingConfig of the passes over the raw reviews, all of which are made."""
+    epochs = training.pretrain_epochs
+    return replace(training, epochs=epochs, patience=epochs, learning_rate=training.pretrain_learning_rate)
+
+
+def stage(network, batches, dev_batches, training, device, folder, quiet):
+    """Fit the network with checkpoints, history and curves in `folder`; where that is done, take its result."""
+    from .fit import fit
+
+    folder.mkdir(exist_ok=True)
+    checkpoints = Checkpoints(folder, training.keep_checkpoints)
+    with Reporter(folder, training.epochs * len(batches), quiet) as report:
+        progress = fit(network, batches, dev_batches, training, device, checkpoints, report)
+    save_curves(progress.history, folder / "curves.png")
+    return progress
 
 
 def warm_up(network, batches, device):
@@ -216,12 +271,14 @@ class Reporter:
                            f"{record['seconds']:.0f} s", file=sys.stderr)
 
 
-def describe(reviews, dev_reviews, train_part, dev_part, encoder, config, progress):
+def describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, progress):
     """Answer the manifest of a finished training: where its data came from and how it did on the dev part."""
     best = progress.history[progress.best_epoch]
     data = {"train": {**reviews.describe(), "used": len(train_part.labels)},
             "dev": {**(dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}),
                     "used": len(dev_part.labels)}}
+    if stars:
+        data["pretraining"] = stars.describe()
     return {
         "package_version": __version__,
         "tokenizer_version": tokenizer_version(config.text.tokenizer),

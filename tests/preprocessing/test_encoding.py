@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from nsmc_attention.config import TextConfig
 from nsmc_attention.errors import BundleError
-from nsmc_attention.preprocessing.encoding import Encoder, clean
+from nsmc_attention.preprocessing.encoding import Encoder, clean, pieces
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
 VOCABULARY = json.dumps({"token_to_idx": {"<unk>": 0, "<pad>": 1, "영화": 2}, "unknown_token": "<unk>",
@@ -53,3 +53,23 @@ def test_unknown_and_padding_are_different_ids():
 def test_a_file_that_is_no_vocabulary_is_refused(broken):
     with pytest.raises(BundleError, match="vocab.json: expected"):
         Encoder.from_json(broken, TextConfig())
+
+
+@given(st.text("가나다라ab", max_size=12), st.sets(st.text("가나다라ab", min_size=1, max_size=3)))
+def test_pieces_of_a_word_give_the_word_back_and_are_the_longest(word, known):
+    found = pieces(word, known)
+    assert "".join(found) == word
+    start = 0
+    for piece in found:
+        assert piece in known or len(piece) == 1
+        assert not any(word[start:end] in known for end in range(start + len(piece) + 1, len(word) + 1))
+        start += len(piece)
+
+
+@given(ANY)
+def test_cutting_rare_words_keeps_offsets_and_limit(review):
+    encoder = Encoder.from_json(VOCABULARY, TextConfig(rare_words="pieces", max_length=8))
+    encoded = encoder.encode(review)
+    assert len(encoded.tokens) == len(encoded.token_ids) <= 8
+    assert [encoded.text[a:b] for a, b in encoded.offsets()] == list(encoded.tokens)
+    assert all(len(token) == 1 or token in encoder.token_to_idx for token in encoded.tokens)

@@ -45,6 +45,22 @@ def test_the_vocabulary_is_the_same_to_the_byte_whatever_the_order(token_lists):
     assert len(build_vocab(token_lists, config)) == 300
 
 
+@pytest.mark.parametrize("size", [300, 900])
+def test_with_pieces_the_vocabulary_holds_the_characters_of_rare_words(token_lists, size):
+    config = TextConfig(vocab_size=size, min_count=1, rare_words="pieces")
+    vocab = build_vocab(token_lists, config)
+    assert len(vocab) <= size
+    assert vocab.to_json() == build_vocab(token_lists[::-1], config).to_json()
+    encoder = Encoder.from_json(vocab.to_json(), config)
+    by_gluonnlp = sequence_transform(vocab, config.max_length)
+    unknown = 0
+    for tokens in token_lists:
+        units = encoder.units(tokens)
+        assert "".join(units) == "".join(tokens) and by_gluonnlp(units) == encoder.ids(units)
+        unknown += encoder.ids(units).count(encoder.unknown)
+    assert unknown == 0 or size == 300
+
+
 def test_padding_is_not_the_unknown_id(token_lists):
     vocab = build_vocab(token_lists, TextConfig())
     assert vocab[vocab.padding_token] != vocab[vocab.unknown_token]

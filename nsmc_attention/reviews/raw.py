@@ -1,0 +1,167 @@
+"""The raw reviews that NSMC was drawn from: 1 to 10 stars, film and date, read as a stream from a zip or a folder.
+
+Format: one JSON file a film under `raw/`, a list of objects. The official files are part of it, so whoever
+learns from it must leave out what is tested on: `load` takes the reviews to leave out and counts them.
+"""
+import hashlib
+import json
+import os
+import unicodedata
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas
+
+from ..errors import DataError
+from . import nsmc
+
+ARCHIVE = "nsmc-raw.zip"
+ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"
+COLUMNS = ("id", "document", "stars", "film", "date")
+# A film's file is below 1 MB; what claims more is not one
+LARGEST = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class StarReviews:
+    """Reviews with stars.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        id (str), document (str), stars (int, 1 to 10), film (str), date (str, as the archive has it).
+    sha256 : str
+        Of the reviews that are kept, ids and texts in order.
+    counts : dict
+        read, and of these blank, repeated (an id seen before), left_out_by_id, left_out_by_text, kept.
+    """
+
+    frame: pandas.DataFrame
+    sha256: str
+    counts: dict
+
+    @property
+    def documents(self):
+        return self.frame["document"].tolist()
+
+    @property
+    def targets(self):
+        """(N,) float32 in 0 to 1: (stars - 1) / 9, read as the probability of positive."""
+        return ((self.frame["stars"].to_numpy() - 1) / 9).astype("float32")
+
+    def describe(self):
+        return {"name": "raw", "sha256": self.sha256, **self.counts}
+
+
+def find(data_dir=None):
+    """Answer the path of the archive (or of a folder with `raw/`), downloading it where it is not there yet."""
+    named = [data_dir] if data_dir else [os.environ.get("NSMC_ATTENTION_DATA"), nsmc.cache_folder()]
+    folders = [Path(folder) for folder in named if folder]
+    for folder in folders:
+        for path in (folder / ARCHIVE, folder / "raw"):
+            if path.exists():
+                return path
+    return download(folders[-1])
+
+
+def download(folder):
+    import pooch
+    import requests
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # the public archive is made anew at each request: it has no lasting hash
+        return Path(pooch.retrieve(ADDRESS, None, fname=ARCHIVE, path=folder, progressbar=True))
+    except (requests.RequestException, OSError, ValueError) as problem:
+        raise DataError(
+            f"{ARCHIVE}: not found, and the download from {ADDRESS} into {folder} failed "
+            f"({type(problem).__name__}); fetch it elsewhere and set NSMC_ATTENTION_DATA to its folder") from problem
+
+
+def load(path, leave_out):
+    """Read the raw reviews, without those to be tested on.
+
+    Parameters
+    ----------
+    path : path
+        A zip with `.../raw/*.json`, or a folder of such files.
+    leave_out : list of DataFrame
+        Reviews with `document` and perhaps `id`: whatever has one of their ids, or one of their texts when all
+        white space is taken away, is left out.
+
+    Raises
+    ------
+    DataError
+        No such archive, a file that is not a list of reviews, stars that are not 1 to 10.
+    """
+    ids = {str(each) for frame in leave_out if "id" in frame for each in frame["id"]}
+    texts = {folded(each) for frame in leave_out for each in frame["document"]}
+    counts = dict.fromkeys(("read", "blank", "repeated", "left_out_by_id", "left_out_by_text"), 0)
+    rows, seen, content = [], set(), hashlib.sha256()
+    for row in stream(path):
+        counts["read"] += 1
+        reason = reason_to_drop(row, ids, texts, seen)
+        if reason:
+            counts[reason] += 1
+            continue
+        seen.add(row[0])
+        content.update(f"{row[0]}\t{row[1]}\n".encode("utf-8", "surrogatepass"))
+        rows.append(row)
+    if not rows:
+        raise DataError(f"{path}: no raw review is left of {counts['read']}; expected files raw/<film>.json")
+    return StarReviews(pandas.DataFrame(rows, columns=COLUMNS), content.hexdigest(), {**counts, "kept": len(rows)})
+
+
+def reason_to_drop(row, ids, texts, seen):
+    text = folded(row[1])
+    if not text:
+        return "blank"
+    if row[0] in ids:
+        return "left_out_by_id"
+    if text in texts:
+        return "left_out_by_text"
+    return "repeated" if row[0] in seen else None
+
+
+def folded(text):
+    """Answer the text composed (NFC) and without white space: what makes two reviews the same to a reader."""
+    return "".join(unicodedata.normalize("NFC", text).split())
+
+
+def stream(path):
+    """Yield (id, document, stars, film, date) of every raw review, film by film in the order of their file names."""
+    for name, content in files(Path(path)):
+        try:
+            reviews = json.loads(content)
+            rows = [(str(each["review_id"]), each["review"], int(each["rating"]), str(each["movie_id"]),
+                     str(each.get("date", ""))) for each in reviews]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+            raise DataError(f"{path} {name}: expected a list of reviews with review_id, review, rating and movie_id, "
+                            f"found {type(problem).__name__}: {problem}") from problem
+        for row in rows:
+            if not isinstance(row[1], str) or not 1 <= row[2] <= 10:
+                raise DataError(f"{path} {name}: expected a text and 1 to 10 stars, found {str(row[1:3])[:60]}")
+            yield row
+
+
+def files(path):
+    """Yield (name, bytes) of each film's file."""
+    if path.is_dir():
+        for file in sorted(path.glob("*.json")):
+            yield file.name, file.read_bytes()
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for item in sorted(archive.infolist(), key=lambda item: item.filename):
+                folder, _, name = item.filename.rpartition("/")
+                if not name.endswith(".json") or not (folder == "raw" or folder.endswith("/raw")):
+                    continue
+                if item.file_size > LARGEST:
+                    raise DataError(f"{path} {item.filename}: expected at most {LARGEST} bytes, found {item.file_size}")
+                yield item.filename, archive.read(item)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, zlib.error) as problem:
+        raise DataError(f"{path}: not a readable zip archive: {problem}; fetch it again") from problem
