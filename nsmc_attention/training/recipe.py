@@ -14,7 +14,7 @@ import pandas
 from ..atomic import write_text
 from ..bundle import load_bundle, write_bundle
 from ..card import model_card
-from ..config import Config
+from ..config import PRESETS, Config
 from ..errors import ConfigError, DataError
 from ..inference.engines import GluonEngine
 from ..mxnet_shim import import_mxnet
@@ -23,6 +23,7 @@ from ..preprocessing.prepared import cached_tokens
 from ..preprocessing.tokenizers import tokenizer, tokenizer_version
 from ..reviews import nsmc, raw, tables
 from ..version import __version__
+from .calibration import calibrate
 from .checkpoint import Checkpoints
 from .curves import save_curves
 
@@ -97,9 +98,9 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
 
-    network, progress = learn(star_part, train_part, dev_part, encoder, config, out, context, quiet)
+    network, progress, calibration = learn(star_part, train_part, dev_part, encoder, config, out, context, quiet)
 
-    manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, progress)
+    manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, progress, calibration)
     engine = GluonEngine(network, context)
     return finish(out, engine, vocab, encoder, manifest, config, reviews.documents, say)
 
@@ -195,7 +196,8 @@ def build_encoder(parts, config):
 def learn(star_part, train_part, dev_part, encoder, config, out, device, quiet):
     """Build the network and fit it, to the stars first where there are any.
 
-    Answers the network with the best epoch's parameters, and the Progress of the last stage.
+    Answers the network with the best epoch's parameters, calibrated; the Progress of the last stage; and the
+    figures of the calibration.
     """
     mxnet = import_mxnet()
     from ..model.classifier import build_network
@@ -215,7 +217,8 @@ def learn(star_part, train_part, dev_part, encoder, config, out, device, quiet):
     if star_part:
         stage(network, batched(star_part), dev_batches, pretraining(config.training), device, out / "pretraining",
               quiet)
-    return network, stage(network, batches, dev_batches, config.training, device, out, quiet)
+    progress = stage(network, batches, dev_batches, config.training, device, out, quiet)
+    return network, progress, calibrate(network, dev_batches, device)
 
 
 def pretraining(training):
@@ -271,7 +274,7 @@ class Reporter:
                            f"{record['seconds']:.0f} s", file=sys.stderr)
 
 
-def describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, progress):
+def describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, progress, calibration):
     """Answer the manifest of a finished training: where its data came from and how it did on the dev part."""
     best = progress.history[progress.best_epoch]
     data = {"train": {**reviews.describe(), "used": len(train_part.labels)},
@@ -286,19 +289,22 @@ def describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config,
         "config": config.to_dict(),
         "data": data,
         "command": command(reviews.name, config, dev_reviews),
-        "metrics": {"dev": {"best_epoch": best["epoch"], **{name: best[f"dev_{name}"]
-                                                            for name in ("accuracy", "f1", "log_loss", "ece")}}},
+        "calibration": calibration,
+        # a temperature changes no label, hence neither accuracy nor F1
+        "metrics": {"dev": {"best_epoch": best["epoch"], "accuracy": best["dev_accuracy"], "f1": best["dev_f1"],
+                            **calibration["after"]}},
     }
 
 
 def command(data, config, dev_reviews=None):
-    """Answer the command line that makes this training again: only what differs from the default is named."""
-    default, words = Config(), ["--valid", dev_reviews.name] if dev_reviews else []
-    for name, part in config.parts().items():
-        for key, value in vars(part).items():
-            if value != getattr(default.parts()[name], key):
-                words += [f"--{key.replace('_', '-')}", str(value)]
-    return " ".join(["nsmc-attention train --data", data, *words])
+    """Answer the command line that makes this training again: the nearest preset, and what differs from it."""
+    valid = ["--valid", dev_reviews.name] if dev_reviews else []
+    choices = []
+    for name, known in PRESETS.items():
+        flags = [word for part in config.parts() for key, value in vars(config.parts()[part]).items()
+                 if value != getattr(known.parts()[part], key) for word in (f"--{key.replace('_', '-')}", str(value))]
+        choices.append(([] if name == "default" else ["--preset", name]) + flags)
+    return " ".join(["nsmc-attention train --data", data, *valid, *min(choices, key=len)])
 
 
 def finish(out, engine, vocab, encoder, manifest, config, documents, say):
