@@ -36,7 +36,8 @@ def record(bundle, found):
 
     kept = ("n", "accuracy", "f1", "precision", "recall", "roc_auc", "log_loss", "ece", "confusion", "data", "engine")
     figures = {name: found[name] for name in kept}
-    figures["command"] = f"nsmc-attention evaluate --data {found['data']} --bundle {bundle.name}"
+    which = "" if bundle.name == "pretrained" else f" --bundle {bundle.name}"
+    figures["command"] = f"nsmc-attention evaluate --data {found['data']}{which}"
     part = "test" if found["data"] == bundle.manifest["data"]["train"]["name"] else f"test on {found['data']}"
     manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: figures}}
     write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": model_card(manifest).encode()})

@@ -14,8 +14,8 @@ from .engines import load_engine, pad_batch
 from .prediction import Prediction, blank, verdict
 
 WINDOW = 4096
-# A batch holds at most this many padded pairs of tokens (N x T x T), which bounds the memory of its weights
-PAIRS = 128 * 64 * 64
+# A batch holds at most this many padded pairs of tokens (N x T x T), which bounds the memory of its scores
+PAIRS = 32 * 48 * 48
 
 
 class Classifier:
