@@ -14,7 +14,7 @@ import pandas
 from ..atomic import write_text
 from ..bundle import load_bundle, write_bundle
 from ..card import model_card
-from ..config import PRESETS, Config
+from ..config import PRESETS
 from ..errors import ConfigError, DataError
 from ..inference.engines import GluonEngine
 from ..mxnet_shim import import_mxnet
