@@ -8,6 +8,7 @@ from functools import partial
 import numpy
 
 from ..config import ModelConfig, TrainingConfig
+from ..errors import MissingPackage
 
 MATRIX = 2048
 
@@ -126,8 +127,9 @@ class TfidfTraining:
 
         self.documents = workload.documents
         self.labels = numpy.concatenate([labels for _, _, labels in workload.batches])
-        self.pipeline = make_pipeline(TfidfVectorizer(analyzer=one_and_two_grams, sublinear_tf=True, min_df=2),
-                                      LogisticRegression(C=5, solver="liblinear"))
+        counted = TfidfVectorizer(tokenizer=str.split, token_pattern=None, lowercase=False, ngram_range=(1, 2),
+                                  sublinear_tf=True, min_df=2)
+        self.pipeline = make_pipeline(counted, LogisticRegression(C=5, solver="liblinear"))
 
     def __call__(self):
         self.pipeline.fit(self.documents, self.labels)
@@ -138,16 +140,10 @@ class TfidfScoring(TfidfTraining):
 
     def __init__(self, workload):
         super().__init__(workload)
-        self.labels = numpy.arange(len(self.documents)) % 2
         self.pipeline.fit(self.documents, self.labels)
 
     def __call__(self):
         self.pipeline.predict_proba(self.documents)
-
-
-def one_and_two_grams(document):
-    words = document.split(" ")
-    return words + [" ".join(pair) for pair in zip(words, words[1:])]
 
 
 class Sgemm:
@@ -164,8 +160,11 @@ class Sgemm:
 
 def torch_contestant(name, **settings):
     def build(workload):
-        from . import pytorch
-
+        try:
+            from . import pytorch
+        except ImportError as problem:
+            raise MissingPackage(f"PyTorch did not import ({problem}): "
+                                 "pip install 'nsmc_attention[benchmark]'") from problem
         return getattr(pytorch, name)(workload, **settings)
     return build
 

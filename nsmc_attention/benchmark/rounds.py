@@ -30,7 +30,7 @@ def compare(comparison, repetitions):
         same of its rate to the baseline's in the same round; the baseline is the fastest contestant whose name
         begins with it), peak_mb of its process, or `absent` with the reason.
     """
-    rows, seconds, peaks = {}, {}, {}
+    rows, seconds = {}, {}
     with ExitStack() as stack:
         pools = {}
         for name in comparison.contestants:

@@ -49,14 +49,19 @@ def find(part, data_dir=None):
     DataError
         The file has another sha256 than the official one, or cannot be downloaded.
     """
-    named = [data_dir] if data_dir else [os.environ.get("NSMC_ATTENTION_DATA"), cache_folder()]
-    folders = [Path(folder) for folder in named if folder]
-    for folder in folders:
-        path = folder / FILES[part]
+    name, places = FILES[part], folders(data_dir)
+    for folder in places:
+        path = folder / name
         if path.exists():
             verify(path, SHA256[part])
             return path
-    return download(part, folders[-1])
+    return download(name, ADDRESS + name, SHA256[part], places[-1])
+
+
+def folders(data_dir):
+    """Answer where to look for a corpus, in this order; a download goes into the last."""
+    named = [data_dir] if data_dir else [os.environ.get("NSMC_ATTENTION_DATA"), cache_folder()]
+    return [Path(folder) for folder in named if folder]
 
 
 def verify(path, expected):
@@ -66,18 +71,20 @@ def verify(path, expected):
                         "delete it and run `nsmc-attention fetch nsmc`")
 
 
-def download(part, folder):
-    """Download the official file into folder, atomically; DataError says what, from where and whither."""
+def download(name, address, expected, folder):
+    """Download a file into folder, atomically, and verify it unless no sha256 is expected (None).
+
+    DataError says what, from where and whither.
+    """
     import pooch
     import requests
 
-    name = FILES[part]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return Path(pooch.retrieve(ADDRESS + name, SHA256[part], fname=name, path=folder, progressbar=True))
+        return Path(pooch.retrieve(address, expected, fname=name, path=folder, progressbar=True))
     except (requests.RequestException, OSError, ValueError) as problem:
         raise DataError(
-            f"{name}: not found, and the download from {ADDRESS + name} into {folder} failed "
+            f"{name}: not found, and the download from {address} into {folder} failed "
             f"({type(problem).__name__}); fetch it elsewhere and set NSMC_ATTENTION_DATA to its folder") from problem
 
 

@@ -5,7 +5,6 @@ learns from it must leave out what is tested on: `load` takes the reviews to lea
 """
 import hashlib
 import json
-import os
 import unicodedata
 import zipfile
 import zlib
@@ -57,27 +56,13 @@ class StarReviews:
 
 def find(data_dir=None):
     """Answer the path of the archive (or of a folder with `raw/`), downloading it where it is not there yet."""
-    named = [data_dir] if data_dir else [os.environ.get("NSMC_ATTENTION_DATA"), nsmc.cache_folder()]
-    folders = [Path(folder) for folder in named if folder]
-    for folder in folders:
+    places = nsmc.folders(data_dir)
+    for folder in places:
         for path in (folder / ARCHIVE, folder / "raw"):
             if path.exists():
                 return path
-    return download(folders[-1])
-
-
-def download(folder):
-    import pooch
-    import requests
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # the public archive is made anew at each request: it has no lasting hash
-        return Path(pooch.retrieve(ADDRESS, None, fname=ARCHIVE, path=folder, progressbar=True))
-    except (requests.RequestException, OSError, ValueError) as problem:
-        raise DataError(
-            f"{ARCHIVE}: not found, and the download from {ADDRESS} into {folder} failed "
-            f"({type(problem).__name__}); fetch it elsewhere and set NSMC_ATTENTION_DATA to its folder") from problem
+    # the public archive is made anew at each request: it has no lasting hash
+    return nsmc.download(ARCHIVE, ADDRESS, None, places[-1])
 
 
 def load(path, leave_out):

@@ -27,8 +27,12 @@ def calibrate(network, dev_batches, device):
         if name in LAST_LAYERS:
             parameter.set_data(parameter.data() / found)
     after = probabilities(network, dev_batches, device)
-    figures = [{name: metrics(labels, each)[name] for name in ("log_loss", "ece")} for each in (before, after)]
-    return {"temperature": found, "before": figures[0], "after": figures[1]}
+    return {"temperature": found, "before": figures(labels, before), "after": figures(labels, after)}
+
+
+def figures(labels, probability):
+    found = metrics(labels, probability)
+    return {name: found[name] for name in ("log_loss", "ece")}
 
 
 def temperature(probability, labels):
