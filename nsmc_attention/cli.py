@@ -171,6 +171,87 @@ def evaluate(data, data_dir, text_column, label_column, bundle, engine, device, 
 
 
 @commands.command()
+@engine_options
+@click.option("--failures", is_flag=True, help="list the cases that failed, not the categories")
+@click.option("--json", "as_json", is_flag=True, help="one JSON object a row")
+def behaviour(bundle, engine, device, failures, as_json):
+    """Check a bundle on small own sentences: negation, contrast, slang, typos, missing spaces.
+
+    \b
+    nsmc-attention behaviour
+    nsmc-attention behaviour --bundle runs/first/bundle --failures
+    """
+    from .analysis.behaviour import cases, check, summary
+    from .inference.predictor import load_classifier
+
+    table = check(load_classifier(bundle, engine, device).probabilities, cases())
+    shown = table[~table["passed"]] if failures else summary(table)
+    print(shown.to_json(orient="records", lines=True, force_ascii=False).strip() if as_json else
+          shown.to_string(index=False, na_rep="", float_format="{:.3f}".format))
+
+
+@commands.command()
+@data_options
+@engine_options
+@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="reviews, drawn by seed")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="one JSON object")
+def faithfulness(data, data_dir, text_column, label_column, bundle, engine, device, limit, seed, as_json):
+    """Measure how far the attention can be believed: against erasing words, beside a random order.
+
+    \b
+    nsmc-attention faithfulness --data nsmc
+    nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --json
+    """
+    from .evaluation import faithfulness as measure
+    from .inference.predictor import load_classifier
+    from .reviews import tables
+
+    classifier = load_classifier(bundle, engine, device)
+    found = measure(classifier, tables.load(data, "test", data_dir, text_column, label_column), limit, seed)
+    print(json.dumps(found) if as_json else "\n".join(f"{name:30} {value}" for name, value in flat(found)))
+
+
+def flat(values, prefix=""):
+    """Yield (name, value) of nested dicts, names joined by blanks, numbers to four digits."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{name} ")
+        else:
+            yield prefix + name, f"{value:.4f}" if isinstance(value, float) else value
+
+
+@commands.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--data", default="nsmc", show_default=True, help="nsmc, sample, or a labelled file")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="folder of the official files")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/comparison"), show_default=True,
+              help="folder; runs that it has already are not trained again")
+@click.option("--seeds", default="0", show_default=True, help="seeds, as 0,1,2")
+@click.option("--test", is_flag=True, help="score the test file too")
+@config_options
+def compare(names, data, data_dir, out, seeds, test, **fields):
+    """Train and score presets and baselines (majority, tfidf) beside each other.
+
+    \b
+    nsmc-attention compare majority tfidf average default --data nsmc
+    nsmc-attention compare default --seeds 0,1,2 --hidden-size 64 --out runs/narrow
+    """
+    from .training import comparison
+
+    if fields.pop("seed") is not None:
+        raise ConfigError("compare: expected --seeds, found --seed")
+    try:
+        numbers = tuple(int(seed) for seed in seeds.split(","))
+    except ValueError:
+        raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
+    changes = {name: value for name, value in fields.items() if value is not None}
+    table = comparison.compare(data, names, out, numbers, test, changes, data_dir,
+                               report=lambda row: print(row, file=sys.stderr))
+    print(comparison.as_markdown(table), end="")
+
+
+@commands.command()
 @click.argument("text", nargs=-1)
 @click.option("--input", "source", type=click.Path(path_type=Path, allow_dash=True),
               help="csv, tsv, jsonl, parquet or txt file, or - for lines on stdin")

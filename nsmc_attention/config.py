@@ -22,6 +22,8 @@ class TextConfig:
     min_count: int = setting(2, "a token rarer than this in the training part is unknown", low=1)
     rare_words: str = setting("unknown", "a word that the vocabulary lacks is unknown, or cut into pieces it has",
                               choices=("unknown", "pieces"))
+    ngram_buckets: int = setting(2**20, "numbers that character n-grams are hashed to, 0 for no wide part",
+                                 low=0, high=2**26)
     max_length: int = setting(256, "longest review in tokens; what is beyond is not read", low=1, high=1024)
 
 
@@ -31,15 +33,22 @@ class ModelConfig:
 
     architecture: str = setting("masked", "masked: padding has no influence; post: the original article's model",
                                 choices=("masked", "post"))
+    encoder: str = setting("gru", "what reads the words in their order; none: each word by itself",
+                           choices=("gru", "none"))
     embedding_size: int = setting(128, "units of the embedding (E)", low=1)
     hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1)
-    attention: str = setting("additive", "scoring function of the self-attention",
-                             choices=("additive", "dot", "scaled", "general", "multihead"))
+    attention: str = setting("additive", "scoring function of the self-attention; uniform: none, every word alike",
+                             choices=("additive", "dot", "scaled", "general", "multihead", "uniform"))
     attention_units: int = setting(32, "units of the additive score (A)", low=1)
     attention_heads: int = setting(4, "heads of multihead attention; divides 2H", low=1)
     dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
     word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
     attention_dropout: float = setting(0.0, "dropout of the attention weights", low=0.0, high=0.95)
+
+    @property
+    def width(self):
+        """Units of what the attention reads: both directions of the GRU, or the embedding itself."""
+        return 2 * self.hidden_size if self.encoder == "gru" else self.embedding_size
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,10 @@ class TrainingConfig:
     clip_norm: float = setting(1.0, "largest global norm of the gradient", low=1e-9)
     average: float = setting(0.99, "decay of the parameters' moving average, which is what is kept; 0 for none",
                              low=0.0, high=0.99999)
+    erasure_reviews: int = setting(40000, "reviews by whose erased words the attention is taught at the end, 0 for "
+                                   "none", low=0)
+    erasure_epochs: int = setting(2, "passes over these", low=1)
+    erasure_learning_rate: float = setting(1e-3, "Adam's step size at its highest, in these passes", low=0.0)
     dev_fraction: float = setting(0.05, "share of the training file kept for choosing the epoch", low=0.001, high=0.5)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
     seed: int = setting(0, "seed of everything that is drawn", low=0, high=2**31 - 1)
@@ -63,8 +76,8 @@ class TrainingConfig:
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
 
 
-POST_FIXES = {"attention": "additive", "attention_units": 30, "dropout": 0.3, "word_dropout": 0.0,
-              "attention_dropout": 0.2}
+POST_FIXES = {"ngram_buckets": 0, "encoder": "gru", "attention": "additive", "attention_units": 30, "dropout": 0.3,
+              "word_dropout": 0.0, "attention_dropout": 0.2, "erasure_reviews": 0}
 
 
 @dataclass(frozen=True)
@@ -80,16 +93,18 @@ class Config:
             for item in fields(part):
                 check(f"{name}.{item.name}", getattr(part, item.name), item)
         self.refuse_what_post_fixes()
-        heads, width = self.model.attention_heads, 2 * self.model.hidden_size
+        heads, width = self.model.attention_heads, self.model.width
         if self.model.attention == "multihead" and width % heads:
-            raise ConfigError(f"model.attention_heads: expected a divisor of 2 x hidden_size = {width}, found {heads}")
+            raise ConfigError(f"model.attention_heads: expected a divisor of {width}, the units of a state, "
+                              f"found {heads}")
 
     def refuse_what_post_fixes(self):
         """The original article's model has no choice in these; a setting without effect would be a lie."""
-        for name, value in POST_FIXES.items():
-            if self.model.architecture == "post" and getattr(self.model, name) != value:
-                raise ConfigError(f"model.{name}: the architecture post has {value!r}, found "
-                                  f"{getattr(self.model, name)!r}")
+        for part_name, part in self.parts().items():
+            for name, value in POST_FIXES.items():
+                found = getattr(part, name, value)
+                if self.model.architecture == "post" and found != value:
+                    raise ConfigError(f"{part_name}.{name}: the architecture post has {value!r}, found {found!r}")
 
     def parts(self):
         return {"text": self.text, "model": self.model, "training": self.training}
@@ -149,16 +164,15 @@ PRESETS = {
     "default": Config(),
     # Learns from the raw star reviews too: the extended track.
     "extended": Config(
-        text=TextConfig(vocab_size=24000, rare_words="pieces"),
+        text=TextConfig(rare_words="pieces"),
         training=TrainingConfig(pretrain_epochs=3, epochs=3, learning_rate=1e-3),
     ),
+    # As fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings.
+    "average": Config().with_fields(encoder="none", attention="uniform", ngram_buckets=0, erasure_reviews=0),
     # The original article: 30 tokens, embedding and GRU as small as there, constant rate, no mask.
-    "post": Config(
-        text=TextConfig(max_length=30, vocab_size=30000),
-        model=ModelConfig(architecture="post", embedding_size=64, hidden_size=64, **POST_FIXES),
-        training=TrainingConfig(schedule="constant", warmup=0.0, learning_rate=1e-3, batch_size=100, average=0.0,
-                                epochs=6),
-    ),
+    "post": Config().with_fields(
+        **{"architecture": "post", **POST_FIXES}, max_length=30, vocab_size=30000, embedding_size=64, hidden_size=64,
+        schedule="constant", warmup=0.0, learning_rate=1e-3, batch_size=100, average=0.0, epochs=6),
 }
 
 

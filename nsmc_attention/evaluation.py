@@ -1,5 +1,7 @@
-"""A classifier against labelled reviews: the figures that `evaluate` prints."""
+"""A classifier against reviews: the figures that `evaluate` and `faithfulness` print."""
+import sys
 import time
+from functools import partial
 
 import numpy
 
@@ -27,6 +29,28 @@ def evaluate(classifier, reviews):
     found = metrics(reviews.labels, numpy.nan_to_num(probability, nan=0.5))
     return {**found, "data": reviews.name, "bundle": classifier.bundle.name, "engine": classifier.engine.name,
             "seconds": round(seconds, 3)}
+
+
+def faithfulness(classifier, reviews, limit=1000, seed=0):
+    """Measure how far a classifier's `token_weights` can be believed on reviews drawn by seed.
+
+    Returns
+    -------
+    dict
+        `analysis.faithfulness.faithfulness` plus data, bundle and seconds.
+    """
+    from tqdm import tqdm
+
+    from .analysis.faithfulness import faithfulness as measure
+
+    started = time.perf_counter()
+    chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
+    predictions = classifier.predict_many([reviews.documents[place] for place in chosen])
+    bar = partial(tqdm, desc="erasing words", file=sys.stderr, disable=None, mininterval=0.5)
+    found = measure(classifier.score, [each.tokens for each in predictions],
+                    [each.token_weights for each in predictions], seed, bar)
+    return {**found, "data": reviews.name, "bundle": classifier.bundle.name,
+            "seconds": round(time.perf_counter() - started, 3)}
 
 
 def record(bundle, found):

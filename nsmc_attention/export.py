@@ -12,8 +12,9 @@ from onnx import TensorProto, helper, numpy_helper
 from .atomic import replaced_file
 from .bundle import load_bundle, read_contents, write_bundle
 from .errors import BundleError
-from .inference.engines import OnnxEngine, load_engine, pad_batch
-from .model.parameters import snapshot
+from .inference.engines import OnnxEngine, load_engine
+from .model.parameters import in_bytes, snapshot
+from .preprocessing.ngrams import NGRAMS, SMALLEST
 from .reviews import nsmc
 
 OPSET, IR_VERSION = 17, 9
@@ -44,9 +45,15 @@ class Graph:
         self.nodes.append(helper.make_node(operator, inputs, names, **attributes))
         return names[0]
 
+    def split(self, source, axis):
+        """Answer the names of the two halves of `source`."""
+        names = [f"half_{len(self.nodes)}_{number}" for number in range(2)]
+        self.add("Split", source, outputs=names, axis=axis)
+        return names
+
 
 def onnx_model(config, arrays):
-    """Write the network of a Config with its parameters as an ONNX model; the embedding in half precision.
+    """Write the network of a Config with its parameters as an ONNX model; its tables as `model.parameters` stores them.
 
     Parameters
     ----------
@@ -56,7 +63,8 @@ def onnx_model(config, arrays):
     Returns
     -------
     onnx.ModelProto
-        Inputs token_ids (N, T) int32 and valid_length (N,) int32;
+        Inputs token_ids (N, T) int32, valid_length (N,) int32 and, where the network reads n-grams, ngram_ids
+        (N, T, NGRAMS) int32;
         outputs probability (N,) of positive and weights (N, T, T), float32.
     """
     graph = Graph()
@@ -67,6 +75,8 @@ def onnx_model(config, arrays):
     graph.add("Squeeze", positive, graph.integers(1), output="probability")
     inputs = [helper.make_tensor_value_info("token_ids", TensorProto.INT32, ["N", "T"]),
               helper.make_tensor_value_info("valid_length", TensorProto.INT32, ["N"])]
+    if config.text.ngram_buckets:
+        inputs.append(helper.make_tensor_value_info("ngram_ids", TensorProto.INT32, ["N", "T", NGRAMS]))
     outputs = [helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
                helper.make_tensor_value_info("weights", TensorProto.FLOAT, ["N", "T", "T"])]
     model = helper.make_model(
@@ -78,7 +88,8 @@ def onnx_model(config, arrays):
 
 def masked_graph(graph, model, arrays):
     """SelfAttentionClassifier, line by line."""
-    directions = [gru_arrays(arrays, f"encoder.{name}._unfused.0.") for name in ("forward_gru", "backward_gru")]
+    names = ("forward_gru", "backward_gru") if model.encoder == "gru" else ()
+    directions = [gru_arrays(arrays, f"encoder.{name}._unfused.0.") for name in names]
     states = encode(graph, arrays["embedding.weight"], directions, "valid_length")
     mask = token_mask(graph)                                                            # (N, T, 1)
     across = graph.add("Transpose", mask, perm=[0, 2, 1])                               # (N, 1, T)
@@ -88,12 +99,23 @@ def masked_graph(graph, model, arrays):
     if model.attention == "multihead":
         pooled = multihead(graph, model, arrays, states, pairs, mean)
     else:
-        scores = SCORES[model.attention](graph, arrays, states, 2 * model.hidden_size)
-        masked_softmax(graph, scores, pairs, output="weights")
+        masked_softmax(graph, SCORES[model.attention](graph, arrays, states, model.width), pairs, output="weights")
         pooled = graph.add("MatMul", graph.add("MatMul", mean, "weights"), states)      # (N, 1, 2H)
     flat = graph.add("Squeeze", pooled, graph.integers(1))
-    return graph.add("Gemm", flat, graph.constant("output_weight", arrays["output.weight"]),
-                     graph.constant("output_bias", arrays["output.bias"]), transB=1)
+    logits = graph.add("Gemm", flat, graph.constant("output_weight", arrays["output.weight"]),
+                       graph.constant("output_bias", arrays["output.bias"]), transB=1)
+    table = arrays.get("ngram_table.weight")
+    return logits if table is None else graph.add("Add", logits, by_ngrams(graph, table))
+
+
+def by_ngrams(graph, table):
+    """ngram_ids (N, T, NGRAMS) -> (N, C), as `SelfAttentionClassifier.by_ngrams`."""
+    rows = graph.add("Gather", graph.constant("ngram_table", table.astype("float16")), "ngram_ids")
+    sums = graph.add("ReduceSum", graph.add("Cast", rows, to=TensorProto.FLOAT), graph.integers(1, 2), keepdims=0)
+    weight, square = graph.split(sums, axis=1)                                          # (N, 1) each
+    inside = graph.add("Max", square, graph.constant("smallest", numpy.float32(SMALLEST)))
+    log_odds = graph.add("Div", weight, graph.add("Sqrt", inside))
+    return graph.add("Mul", log_odds, graph.constant("halves", numpy.array([[-0.5, 0.5]], "float32")))
 
 
 def post_graph(graph, model, arrays):
@@ -119,8 +141,9 @@ def gru_arrays(arrays, prefix):
 def encode(graph, embedding, directions, valid_length):
     """Embedding and GRU: token_ids (N, T) -> states (N, T, 2H). An empty name of lengths reads the padding too."""
     across = graph.add("Transpose", "token_ids", perm=[1, 0])
-    half = graph.constant("embedding", embedding.astype("float16"))
-    embedded = graph.add("Cast", graph.add("Gather", half, across), to=TensorProto.FLOAT)   # (T, N, E)
+    embedded = rows_of(graph, "embedding", embedding, across)                           # (T, N, E)
+    if not directions:
+        return graph.add("Transpose", embedded, perm=[1, 0, 2], output="states")
     weight, recurrent, bias = (graph.constant(name, numpy.stack(part))
                                for name, part in zip(("gru_w", "gru_r", "gru_b"), zip(*directions)))
     hidden = directions[0][1].shape[1]
@@ -128,6 +151,15 @@ def encode(graph, embedding, directions, valid_length):
                        direction="bidirectional", hidden_size=hidden, linear_before_reset=1)
     by_review = graph.add("Transpose", states, perm=[2, 0, 1, 3])                       # (T, 2, N, H) -> (N, T, 2, H)
     return graph.add("Reshape", by_review, graph.integers(0, 0, 2 * hidden), output="states")
+
+
+def rows_of(graph, name, table, numbers):
+    """The rows of a table of embeddings, which is stored as `model.parameters` stores it."""
+    whole, scale = in_bytes(table)
+    rows = graph.add("Cast", graph.add("Gather", graph.constant(name, whole), numbers), to=TensorProto.FLOAT)
+    steps = graph.add("Cast", graph.add("Gather", graph.constant(f"{name}_scale", scale), numbers),
+                      to=TensorProto.FLOAT)
+    return graph.add("Mul", rows, steps)
 
 
 def token_mask(graph):
@@ -174,12 +206,17 @@ def general(graph, arrays, states, width):
     return dot(graph, arrays, states, width, query=dense(graph, "attention._proj_query", arrays, states, bias=False))
 
 
-SCORES = {"additive": additive, "dot": dot, "scaled": scaled, "general": general}
+def uniform(graph, arrays, states, width):
+    return graph.add("MatMul", graph.add("Mul", states, graph.constant("nothing", numpy.float32(0))),
+                     graph.add("Transpose", states, perm=[0, 2, 1]))
+
+
+SCORES = {"additive": additive, "dot": dot, "scaled": scaled, "general": general, "uniform": uniform}
 
 
 def multihead(graph, model, arrays, states, pairs, mean):
     """Adds the output "weights", the mean over the heads, and answers the pooled contexts (N, 1, 2H)."""
-    heads, size = model.attention_heads, 2 * model.hidden_size // model.attention_heads
+    heads, size = model.attention_heads, model.width // model.attention_heads
 
     def project(name):
         projected = dense(graph, f"attention.proj_{name}", arrays, states)
@@ -193,7 +230,7 @@ def multihead(graph, model, arrays, states, pairs, mean):
     graph.add("ReduceMean", weights, axes=[1], keepdims=0, output="weights")
     looked_at = graph.add("MatMul", graph.add("Unsqueeze", mean, graph.integers(1)), weights)
     pooled = graph.add("Transpose", graph.add("MatMul", looked_at, value), perm=[0, 2, 1, 3])
-    return graph.add("Reshape", pooled, graph.integers(0, 1, 2 * model.hidden_size))
+    return graph.add("Reshape", pooled, graph.integers(0, 1, model.width))
 
 
 def export_bundle(folder, output=None):
@@ -246,14 +283,14 @@ def parity(gluon, content, encoder, config, texts):
         reviews (compared: those that are not blank), probability_difference and weights_difference (largest).
     """
     onnx_engine = OnnxEngine(content)
-    id_lists = [ids for ids in (encoder.encode(text).token_ids for text in texts[:PARITY_TEXTS]) if ids]
+    token_lists = [tokens for tokens in (encoder.encode(text).tokens for text in texts[:PARITY_TEXTS]) if tokens]
     differences = numpy.zeros(2)
     fixed = config.text.max_length if config.model.architecture == "post" else None
-    for start in range(0, len(id_lists), 64):
-        batch = pad_batch(id_lists[start:start + 64], encoder.padding, fixed)
+    for start in range(0, len(token_lists), 64):
+        batch = encoder.batch(token_lists[start:start + 64], fixed)
         gaps = [abs(one - other).max() for one, other in zip(gluon(*batch), onnx_engine(*batch))]
         differences = numpy.maximum(differences, gaps)
-    return {"reviews": len(id_lists), "probability_difference": float(differences[0]),
+    return {"reviews": len(token_lists), "probability_difference": float(differences[0]),
             "weights_difference": float(differences[1])}
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from nsmc_attention.config import preset
 
-TINY = preset("default").with_fields(embedding_size=8, hidden_size=8, attention_units=4, epochs=3, batch_size=32,
-                                     learning_rate=0.02, checkpoint_steps=5, dev_fraction=0.1)
+TINY = preset("default").with_fields(embedding_size=8, hidden_size=8, attention_units=4, ngram_buckets=500, epochs=3,
+                                     batch_size=32, learning_rate=0.02, checkpoint_steps=5, dev_fraction=0.1,
+                                     erasure_reviews=100)
 
 
 @pytest.fixture(autouse=True, scope="session")

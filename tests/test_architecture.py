@@ -40,7 +40,7 @@ def test_imports_point_one_way(path):
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
     rooms = {"mxnet_shim.py", "preprocessing/gluon_data.py", "model/attention.py", "model/classifier.py",
-             "model/parameters.py", "training/fit.py", "training/checkpoint.py", "training/recipe.py",
+             "model/parameters.py", "training/fit.py", "training/checkpoint.py", "training/stages.py",
              "inference/engines.py", "benchmark/contestants.py"}
     text = path.read_text(encoding="utf-8")
     touches = any(word in text for word in ("import mxnet", "from mxnet", "import gluonnlp", "import_mxnet()"))

@@ -48,7 +48,7 @@ def test_an_altered_file_is_refused(copy, name, damage):
         load_bundle(copy)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"schema": 1}', b"\xff\xfe", b"[" * 100000])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"schema": 2}', b"\xff\xfe", b"[" * 100000])
 def test_a_manifest_that_is_none_is_refused(copy, content):
     (copy / "manifest.json").write_bytes(content)
     with pytest.raises(BundleError, match="expected a bundle's manifest"):
@@ -57,7 +57,7 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
 
 @pytest.mark.parametrize("values, message", [
     ({"labels": ["positive", "negative"]}, "expected the labels"),
-    ({"schema": 2}, "expected schema 1, found 2"),
+    ({"schema": 1}, "expected schema 2, found 1"),
     ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
     ({"tokenizer_version": "python-mecab-ko 1.0"}, "was made with python-mecab-ko 1.0, found python-mecab-ko 1.3.7"),
     ({"config": {"model": {"hiden_size": 2}}}, "unknown key 'hiden_size' in model"),

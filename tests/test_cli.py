@@ -68,6 +68,26 @@ def test_evaluate_prints_one_json_object(bundle_folder):
     assert found["n"] == 180 and found["engine"] == "onnx"
 
 
+def test_behaviour_prints_a_row_a_category(bundle_folder):
+    rows = [json.loads(line) for line in command("behaviour", "--bundle", bundle_folder, "--json").stdout.splitlines()]
+    assert rows[-1]["category"] == "all" and rows[-1]["cases"] == sum(row["cases"] for row in rows[:-1])
+    failed = command("behaviour", "--bundle", bundle_folder, "--json", "--failures").stdout.splitlines()
+    assert len(failed) == rows[-1]["cases"] - rows[-1]["passed"]
+
+
+def test_faithfulness_prints_one_json_object(bundle_folder):
+    done = command("faithfulness", "--data", "sample", "--bundle", bundle_folder, "--limit", 30, "--json")
+    found = json.loads(done.stdout)
+    assert found["reviews"] <= 30 and set(found["attention"]) == {"comprehensiveness", "sufficiency"}
+    assert -1 <= found["tau"]["attention"]["low"] <= found["tau"]["attention"]["high"] <= 1
+
+
+def test_compare_prints_the_table_that_it_writes(tmp_path):
+    done = command("compare", "majority", "--data", "sample", "--out", tmp_path / "out", "--seeds", "0,1")
+    assert done.returncode == 0 and done.stdout == (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    assert "| majority | 2 |" in done.stdout
+
+
 def test_explain_draws_the_picture(bundle_folder, tmp_path):
     done = command("explain", SENTENCE, "--output", tmp_path / "a.png", "--bundle", bundle_folder)
     assert done.returncode == 0 and (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
@@ -103,6 +123,10 @@ def test_help_names_every_command_and_every_setting():
     (["train", "--data", "sample", "--hidden-size", "x"], "--hidden-size"),
     (["train", "--data", "sample", "--epochs", "0"], "training.epochs: expected at least 1, found 0"),
     (["train", "--data", "sample", "--out", "/proc/run"], "/proc/run"),
+    (["compare", "tfid", "--data", "sample"], "unknown preset or baseline 'tfid'; did you mean 'tfidf'?"),
+    (["compare", "tfidf", "--seeds", "one"], "--seeds: expected whole numbers as 0,1,2, found 'one'"),
+    (["compare", "tfidf", "--seed", "1"], "expected --seeds, found --seed"),
+    (["faithfulness", "--data", "sample", "--limit", "1"], "expected at least 2 reviews of 3 tokens or more, found"),
     (["evaluate"], "Missing option '--data'"),
     (["evalute"], "No such command 'evalute'"),
 ])

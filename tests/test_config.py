@@ -21,8 +21,9 @@ def test_field_names_are_unique_across_the_parts():
     ({"model": {"dropout": 1.0}}, r"model.dropout: expected from 0.0 to 0.95, found 1.0"),
     ({"model": {"dropout": float("nan")}}, r"model.dropout: expected"),
     ({"model": {"attention": "additve"}}, r"unknown value 'additve'; did you mean 'additive'\?"),
-    ({"model": {"attention": "multihead", "hidden_size": 9}}, r"expected a divisor of 2 x hidden_size = 18, found 4"),
-    ({"model": {**preset("post").to_dict()["model"], "attention": "dot"}}, r"the architecture post has 'additive'"),
+    ({"model": {"attention": "multihead", "hidden_size": 9}}, r"a divisor of 18, the units of a state, found 4"),
+    ({**preset("post").to_dict(), "model": {**preset("post").to_dict()["model"], "attention": "dot"}},
+     r"model.attention: the architecture post has 'additive'"),
     ({"text": []}, r"text: expected named settings, found list"),
 ])
 def test_impossible_settings_are_refused_with_the_place(values, message):

@@ -13,26 +13,35 @@ mxnet = import_mxnet()
 
 from nsmc_attention.model.attention import CELLS  # noqa: E402
 from nsmc_attention.model.classifier import build_network  # noqa: E402
-from nsmc_attention.model.parameters import halve_embeddings, snapshot  # noqa: E402
+from nsmc_attention.model.parameters import round_tables, snapshot  # noqa: E402
+from nsmc_attention.preprocessing.ngrams import NGRAMS  # noqa: E402
 
 
-@pytest.mark.parametrize("attention, architecture", [*((name, "masked") for name in CELLS), ("additive", "post")])
-def test_onnx_is_gluon_for_every_score(attention, architecture):
+@pytest.mark.parametrize("attention, architecture, encoder, buckets", [
+    *((name, "masked", "gru", 40) for name in CELLS), ("additive", "masked", "gru", 0),
+    ("uniform", "masked", "none", 40), ("additive", "post", "gru", 0)])
+def test_onnx_is_gluon_for_every_network(attention, architecture, encoder, buckets):
     import onnxruntime
 
     config = preset("post" if architecture == "post" else "default").with_fields(
         embedding_size=6, hidden_size=4, max_length=9)
-    config = config.with_fields(attention=attention, attention_units=5) if architecture == "masked" else config
+    if architecture == "masked":
+        config = config.with_fields(attention=attention, attention_units=5, encoder=encoder, ngram_buckets=buckets)
     mxnet.random.seed(1)
     network = build_network(50, config)
     network.initialize(mxnet.init.Normal(0.5))
-    halve_embeddings(network)
+    if buckets:
+        network.ngram_table.weight.set_data(mxnet.nd.random.uniform(shape=(buckets, 2)))
+    round_tables(network)
     random = numpy.random.RandomState(0)
     ids = random.randint(0, 50, (6, 9)).astype("int32")
     lengths = numpy.array([9, 1, 5, 9, 2, 3], dtype="int32")
-    logits, weights = network(mxnet.nd.array(ids, dtype="int32"), mxnet.nd.array(lengths, dtype="float32"))
-    session = onnxruntime.InferenceSession(onnx_model(config, snapshot(network)).SerializeToString())
     given = {"token_ids": ids, "valid_length": lengths}
+    if buckets:
+        given["ngram_ids"] = random.randint(0, buckets, (6, 9, NGRAMS)).astype("int32")
+    logits, weights = network(*(mxnet.nd.array(array, dtype="float32" if name == "valid_length" else "int32")
+                                for name, array in given.items()))
+    session = onnxruntime.InferenceSession(onnx_model(config, snapshot(network)).SerializeToString())
     found = session.run(["probability", "weights"], {item.name: given[item.name] for item in session.get_inputs()})
     numpy.testing.assert_allclose(found[0], logits.softmax()[:, 1].asnumpy(), atol=1e-5)
     numpy.testing.assert_allclose(found[1], weights.asnumpy(), atol=1e-5)

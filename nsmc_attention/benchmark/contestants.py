@@ -108,7 +108,7 @@ class OnnxScoring:
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
         config = preset("default").with_fields(
             embedding_size=workload.model.embedding_size, hidden_size=workload.model.hidden_size,
-            attention_units=workload.model.attention_units)
+            attention_units=workload.model.attention_units, ngram_buckets=0)
         self.engine = OnnxEngine(onnx_model(config, snapshot(built)).SerializeToString())
         self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
 

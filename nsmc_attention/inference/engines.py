@@ -1,6 +1,8 @@
 """The network behind one call, by MXNet or by ONNX Runtime.
 
-    engine(token_ids (N, T) int32, valid_length (N,) int32) -> probability (N,), weights (N, T, T)
+    engine(*arrays) -> probability (N,), weights (N, T, T)
+
+The arrays are those of `Encoder.batch`: token_ids, valid_length and, for a model that reads them, ngram_ids.
 
 `engine.batch_size` is how many reviews it takes best at a time. Knows nothing of text. Only the gluon engine
 imports MXNet, and only when it is built.
@@ -12,6 +14,7 @@ import numpy
 from ..processes import cores
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
 
+INPUTS = ("token_ids", "valid_length", "ngram_ids")
 # Reviews a thread computes at once: what they need stays in its cache. Fewer than WORTH_A_THREAD wait for no other
 PIECE, WORTH_A_THREAD = 32, 8
 # The HybridBlock's batch on MXNet, of which a GPU wants many reviews
@@ -50,7 +53,7 @@ class OnnxEngine:
         except Exception as problem:  # onnxruntime raises classes of its own, all of them Exception alone
             raise BundleError(f"{where}: ONNX Runtime cannot load it: {str(problem).splitlines()[0][:200]}") \
                 from problem
-        expected = (["token_ids", "valid_length"], ["probability", "weights"])
+        expected = (list(INPUTS), ["probability", "weights"])
         found = ([item.name for item in self.session.get_inputs()], [item.name for item in self.session.get_outputs()])
         if not set(found[0]) <= set(expected[0]) or found[1] != expected[1]:
             raise BundleError(f"{where}: expected inputs and outputs {expected}, found {found}; "
@@ -60,15 +63,16 @@ class OnnxEngine:
         self.batch_size = PIECE * self.threads
         self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
-    def __call__(self, token_ids, valid_length):
-        pieces = max(min(self.threads, len(token_ids) // WORTH_A_THREAD), -(-len(token_ids) // PIECE))
+    def __call__(self, *arrays):
+        reviews = len(arrays[0])
+        pieces = max(min(self.threads, reviews // WORTH_A_THREAD), -(-reviews // PIECE))
         if pieces < 2 or not self.pool:
-            return tuple(self.run(token_ids, valid_length))
-        parts = self.pool.map(self.run, numpy.array_split(token_ids, pieces), numpy.array_split(valid_length, pieces))
+            return tuple(self.run(*arrays))
+        parts = self.pool.map(self.run, *(numpy.array_split(array, pieces) for array in arrays))
         return tuple(numpy.concatenate(answers) for answers in zip(*parts))
 
-    def run(self, token_ids, valid_length):
-        given = {"token_ids": token_ids, "valid_length": valid_length}
+    def run(self, *arrays):
+        given = dict(zip(INPUTS, arrays))
         return self.session.run(["probability", "weights"], {name: given[name] for name in self.inputs})
 
 
@@ -89,10 +93,11 @@ class GluonEngine:
 
         self.mxnet, self.network, self.device = import_mxnet(), network, device
 
-    def __call__(self, token_ids, valid_length):
+    def __call__(self, token_ids, valid_length, *ngram_ids):
         nd = self.mxnet.nd
         logits, weights = self.network(nd.array(token_ids, ctx=self.device, dtype="int32"),
-                                       nd.array(valid_length, ctx=self.device, dtype="float32"))
+                                       nd.array(valid_length, ctx=self.device, dtype="float32"),
+                                       *(nd.array(ids, ctx=self.device, dtype="int32") for ids in ngram_ids))
         return logits.softmax()[:, 1].asnumpy(), weights.asnumpy()
 
 
@@ -112,7 +117,7 @@ def gluon_engine(bundle, device, threads):
     network = build_network(len(bundle.encoder), bundle.config)
     try:
         load_gluon_file(network, path, context)
-    except (mxnet.MXNetError, AssertionError, ValueError) as problem:
+    except (mxnet.MXNetError, AssertionError, ValueError, KeyError) as problem:
         raise BundleError(f"{path}: does not fit the bundle's config: {str(problem).splitlines()[0][:200]}") \
             from problem
     network.hybridize(static_alloc=True)
@@ -129,14 +134,3 @@ def load_engine(bundle, name="auto", device="auto", threads=None):
     if name not in ENGINES:
         raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, [*ENGINES, 'auto'])}")
     return ENGINES[name](bundle, device, threads)
-
-
-def pad_batch(id_lists, padding, fixed_length=None):
-    """Stack id lists to token_ids (N, T) int32 and valid_length (N,) int32; T is the longest or fixed_length."""
-    valid_length = numpy.array([len(ids) for ids in id_lists], dtype="int32")
-    width = fixed_length or int(valid_length.max())
-    token_ids = numpy.full((len(id_lists), width), padding, dtype="int32")
-    # boolean indexing fills row by row in order, which is the order of the joined lists
-    inside = numpy.arange(width) < valid_length[:, None]
-    token_ids[inside] = numpy.concatenate([numpy.asarray(ids, dtype="int32") for ids in id_lists])
-    return token_ids, valid_length

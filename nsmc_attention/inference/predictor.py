@@ -10,12 +10,50 @@ import numpy
 
 from ..bundle import load_bundle
 from ..errors import DataError
-from .engines import load_engine, pad_batch
+from .engines import load_engine
 from .prediction import Prediction, blank, verdict
 
 WINDOW = 4096
 # A batch holds at most this many padded pairs of tokens (N x T x T), which bounds the memory of its scores
 PAIRS = 32 * 48 * 48
+
+
+class TokenScorer:
+    """Tokens in, probabilities and weights out: reviews batched by length, through one engine.
+
+    Parameters
+    ----------
+    encoder : preprocessing.encoding.Encoder
+    engine : callable
+        See `engines`.
+    config : Config
+    """
+
+    def __init__(self, encoder, engine, config):
+        self.encoder, self.engine = encoder, engine
+        self.fixed_length = config.text.max_length if config.model.architecture == "post" else None
+
+    def __call__(self, token_lists):
+        """Answer (N,) float64, the probability of positive for each list of tokens; NaN where it is empty."""
+        found = numpy.full(len(token_lists), numpy.nan)
+        for members, probability, _ in self.run(token_lists):
+            found[members] = probability
+        return found
+
+    def run(self, token_lists):
+        """Yield (members, probability, weights) over the lists that are not empty, batched by length."""
+        lengths = numpy.array([len(tokens) for tokens in token_lists])
+        order = numpy.argsort(lengths, kind="stable")
+        order = order[lengths[order] > 0]
+        while len(order):
+            members = order[-self.fitting(lengths[order[-1]]):]
+            order = order[:-len(members)]
+            batch = self.encoder.batch([token_lists[member] for member in members], self.fixed_length)
+            yield (members, *self.engine(*batch))
+
+    def fitting(self, longest):
+        """Answer how many reviews of at most `longest` tokens make a batch."""
+        return max(1, min(self.engine.batch_size, PAIRS // int(longest) ** 2))
 
 
 class Classifier:
@@ -30,8 +68,7 @@ class Classifier:
 
     def __init__(self, bundle, engine):
         self.bundle, self.engine = bundle, engine
-        post = bundle.config.model.architecture == "post"
-        self.fixed_length = bundle.config.text.max_length if post else None
+        self.score = TokenScorer(bundle.encoder, engine, bundle.config)
 
     def __call__(self, texts):
         """Answer [{"label": "positive", "score": 0.98}, ...], the shape that HF pipelines return."""
@@ -51,36 +88,16 @@ class Classifier:
         for window in windows(texts):
             encoded = [self.bundle.encoder.encode(check_text(text)) for text in window]
             found = [blank(each.text) for each in encoded]
-            for members, probability, weights in self.run([each.token_ids for each in encoded]):
+            for members, probability, weights in self.score.run([each.tokens for each in encoded]):
                 for row, member in enumerate(members):
                     found[member] = prediction(encoded[member], float(probability[row]), weights[row])
             yield from found
 
     def probabilities(self, texts):
         """Answer (N,) float64, the probability of positive for each review; NaN where it is blank."""
-        parts = []
-        for window in windows(texts):
-            part = numpy.full(len(window), numpy.nan)
-            ids = [self.bundle.encoder.encode(check_text(text)).token_ids for text in window]
-            for members, probability, _ in self.run(ids):
-                part[members] = probability
-            parts.append(part)
+        encode = self.bundle.encoder.encode
+        parts = [self.score([encode(check_text(text)).tokens for text in window]) for window in windows(texts)]
         return numpy.concatenate(parts) if parts else numpy.zeros(0)
-
-    def run(self, id_lists):
-        """Yield (members, probability, weights) over the non-empty id lists, batched by length."""
-        lengths = numpy.array([len(ids) for ids in id_lists])
-        order = numpy.argsort(lengths, kind="stable")
-        order = order[lengths[order] > 0]
-        while len(order):
-            members = order[-self.fitting(lengths[order[-1]]):]
-            order = order[:-len(members)]
-            batch = pad_batch([id_lists[member] for member in members], self.bundle.encoder.padding, self.fixed_length)
-            yield (members, *self.engine(*batch))
-
-    def fitting(self, longest):
-        """Answer how many reviews of at most `longest` tokens make a batch."""
-        return max(1, min(self.engine.batch_size, PAIRS // int(longest) ** 2))
 
 
 def windows(texts):

@@ -8,7 +8,7 @@ from ..mxnet_shim import import_mxnet
 mxnet = import_mxnet()
 
 from gluonnlp.model import DotProductAttentionCell, MLPAttentionCell, MultiHeadAttentionCell  # noqa: E402
-from mxnet.gluon import nn  # noqa: E402
+from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 
 HIDDEN_SCORE = -1e18
@@ -66,7 +66,23 @@ def multihead(config, width):
     return MultiHeadAttentionCell(base, width, width, width, config.attention_heads)
 
 
-CELLS = {"additive": additive, "dot": dot, "scaled": scaled, "general": general, "multihead": multihead}
+class UniformAttention(HybridBlock):
+    """Looks at every token alike: what is left of attention when it has no choice."""
+
+    def hybrid_forward(self, F, query, key, value, mask):
+        """Called as GluonNLP's cells are; mask (N, T, T) of 0 and 1."""
+        seen = F.maximum(F.sum(mask, axis=2, keepdims=True), F.ones_like(F.slice_axis(mask, axis=2, begin=0, end=1)))
+        weights = F.broadcast_div(mask, seen)
+        return F.batch_dot(weights, value), weights
+
+
+def uniform(config, width):
+    """The same weight for every token: the mean, for comparison (Wiegreffe & Pinter 2019, arXiv:1908.04626)."""
+    return UniformAttention()
+
+
+CELLS = {"additive": additive, "dot": dot, "scaled": scaled, "general": general, "multihead": multihead,
+         "uniform": uniform}
 
 
 def attention_cell(config, width):

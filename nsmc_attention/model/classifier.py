@@ -11,6 +11,7 @@ mxnet = import_mxnet()
 from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
 from gluonnlp.model import MLPAttentionCell  # noqa: E402
 
+from ..preprocessing.ngrams import SMALLEST  # noqa: E402
 from .attention import attention_cell  # noqa: E402
 
 CLASSES = 2
@@ -61,30 +62,38 @@ def side_by_side(F, forward, backward):
 class SelfAttentionClassifier(HybridBlock):
     """Embedding, bidirectional GRU, self-attention, mean over the contexts, Dense.
 
-    Query and key of the attention are both the GRU's output. Padding is masked in both GRU directions, in
-    the attention and in the mean, so wider padding or other reviews in the batch change nothing.
+    Query and key of the attention are both the GRU's output. Padding is masked in both GRU directions, in the
+    attention and in the mean, so wider padding or other reviews in the batch change nothing. Where there is a
+    table of n-grams, what it says is added to what the attention finds (wide & deep); it is learned apart, by
+    `training.wide`.
 
     Parameters
     ----------
     vocab_size : int
     config : ModelConfig
+    ngram_buckets : int
+        Rows of the table of n-grams; 0 for a network without.
     """
 
-    def __init__(self, vocab_size, config, **kwargs):
+    def __init__(self, vocab_size, config, ngram_buckets=0, **kwargs):
         super().__init__(**kwargs)
         self.multihead = config.attention == "multihead"
+        self.ngrams = bool(ngram_buckets)
         with self.name_scope():
             # sparse: a batch touches few rows, and only these are updated
             self.embedding = nn.Embedding(vocab_size, config.embedding_size, sparse_grad=True)
             # of a token all units at once, Gal & Ghahramani 2016 (arXiv:1512.05287), section 4.2
             self.word_dropout = nn.Dropout(config.word_dropout, axes=(2,))
             self.embedding_dropout = nn.Dropout(config.dropout)
-            self.encoder = BidirectionalGRU(config.hidden_size)
-            self.attention = attention_cell(config, 2 * config.hidden_size)
+            self.encoder = BidirectionalGRU(config.hidden_size) if config.encoder == "gru" else None
+            self.attention = attention_cell(config, config.width)
             self.output_dropout = nn.Dropout(config.dropout)
-            self.output = nn.Dense(CLASSES, in_units=2 * config.hidden_size)
+            self.output = nn.Dense(CLASSES, in_units=config.width)
+            if self.ngrams:
+                self.ngram_table = nn.Embedding(ngram_buckets, 2, weight_initializer="zeros")
+                self.ngram_table.weight.grad_req = "null"
 
-    def hybrid_forward(self, F, token_ids, valid_length):
+    def hybrid_forward(self, F, token_ids, valid_length, ngram_ids=None):
         """Classify a batch.
 
         Parameters
@@ -92,6 +101,8 @@ class SelfAttentionClassifier(HybridBlock):
         token_ids : (N, T) int32
         valid_length : (N,) float32
             Tokens of each review, 1 to T; what stands behind is padding, whatever its id.
+        ngram_ids : (N, T, NGRAMS) int32 or None
+            See `preprocessing.ngrams`; given where, and only where, there is a table of n-grams.
 
         Returns
         -------
@@ -102,20 +113,28 @@ class SelfAttentionClassifier(HybridBlock):
         """
         embedded = self.word_dropout(self.embedding(F.transpose(token_ids)))            # (T, N, E)
         embedded = self.embedding_dropout(embedded)
-        states = F.transpose(self.encoder(embedded, valid_length), axes=(1, 0, 2))      # (N, T, 2H)
+        states = self.encoder(embedded, valid_length) if self.encoder else embedded
+        states = F.transpose(states, axes=(1, 0, 2))                                    # (N, T, 2H)
         mask = token_mask(F, token_ids, valid_length)                                   # (N, T, 1)
         pairs = F.batch_dot(mask, mask, transpose_b=True)                               # (N, T, T)
         contexts, weights = self.attention(states, states, states, pairs)
         mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))         # (N, T, 1)
         if self.multihead:
-            pooled = F.batch_dot(mean, contexts, transpose_a=True)                      # (N, 1, 2H)
             weights = F.mean(weights, axis=1)
-        else:
-            # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, 2H) contexts are never built
-            looked_at = F.batch_dot(mean, weights, transpose_a=True)                    # (N, 1, T)
-            pooled = F.batch_dot(looked_at, states)                                     # (N, 1, 2H)
+        # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, 2H) contexts are never built
+        looked_at = F.batch_dot(mean, weights, transpose_a=True)                        # (N, 1, T)
+        pooled = F.batch_dot(mean, contexts, transpose_a=True) if self.multihead else F.batch_dot(looked_at, states)
         logits = self.output(self.output_dropout(F.flatten(pooled)))                    # (N, C)
+        if self.ngrams:
+            logits = logits + self.by_ngrams(F, ngram_ids)
         return logits, weights
+
+    def by_ngrams(self, F, ngram_ids):
+        """(N, T, NGRAMS) -> (N, C): the log-odds that `training.wide` explains, half to each class."""
+        sums = F.sum(self.ngram_table(ngram_ids), axis=(1, 2))                          # (N, 2)
+        weight, square = F.split(sums, axis=1, num_outputs=2)                           # (N, 1) each
+        half = 0.5 * weight / F.sqrt(F.maximum(square, SMALLEST * F.ones_like(square)))
+        return F.concat(-half, half, dim=1)
 
 
 def token_mask(F, token_ids, valid_length):
@@ -148,7 +167,7 @@ class PostClassifier(HybridBlock):
             self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
 
     def __call__(self, token_ids, valid_length=None):
-        """valid_length is taken, so that both models are called alike, and not used."""
+        """Here valid_length is taken, so that both models are called alike, and not used."""
         return super().__call__(token_ids)
 
     def hybrid_forward(self, F, token_ids):
@@ -158,12 +177,12 @@ class PostClassifier(HybridBlock):
         return self.dense(contexts), weights
 
 
-def build_network(vocab_size, config):
-    """Build the network of a Config, parameters not yet initialized."""
+def build_network(vocab_size, config, wide=True):
+    """Build the network of a Config, parameters not yet initialized; without its table of n-grams to train it."""
     model = config.model
     if model.architecture == "post":
         return PostClassifier(vocab_size, model.embedding_size, config.text.max_length, model.hidden_size)
-    return SelfAttentionClassifier(vocab_size, model)
+    return SelfAttentionClassifier(vocab_size, model, config.text.ngram_buckets if wide else 0)
 
 
 def choose_device(name):

@@ -1,9 +1,19 @@
-"""A network's parameters as plain arrays by structural name, and back; and as Gluon's parameter file."""
+"""A network's parameters as plain arrays by structural name, and back; and as Gluon's parameter file.
+
+Tables are most of a model's size. In files embeddings are whole numbers of 8 bits with a scale a row, and the
+table of n-grams is in half precision, which costs no accuracy (benchmarks/onnx_forms.py); a trained network is
+rounded to what they hold, so that every file of a bundle holds the same numbers.
+"""
 import tempfile
 from pathlib import Path
 
-# Tables of embeddings, most of a model's size: half precision costs no accuracy and halves the files
-EMBEDDINGS = ("embedding.weight", "embed.weight")
+import numpy
+
+TABLES = ("embedding.weight", "embed.weight")
+# Two numbers a row, for which a scale would cost as much as it saves
+HALVES = ("ngram_table.weight",)
+SCALE = ".scale"
+LARGEST = 127
 
 
 def snapshot(network):
@@ -17,19 +27,50 @@ def restore(network, arrays):
         parameter.set_data(arrays[name])
 
 
-def halve_embeddings(network):
-    """Round the embeddings to what half precision can hold, so that every file of a bundle holds the same numbers."""
+def fill(network, arrays, device):
+    """Put arrays into a network that was never called, all in single precision."""
     for name, parameter in network._collect_params_with_prefix().items():
-        if name in EMBEDDINGS:
+        parameter.shape = arrays[name].shape
+        parameter.initialize(ctx=device)
+        parameter.set_data(arrays[name].astype("float32"))
+
+
+def in_bytes(table):
+    """Answer a table (rows, units) as whole numbers, int8, and the scale of each row (rows, 1), float16.
+
+    Their product is the table, to half a scale; of a product made here, it is the table itself.
+    """
+    scale = (abs(table).max(axis=1, keepdims=True) / LARGEST).astype("float16")
+    # what half precision calls 0 would divide by 0: such a row is 0
+    steps = numpy.where(scale > 0, scale, 1).astype("float32")
+    return numpy.rint(table / steps).clip(-LARGEST, LARGEST).astype("int8"), scale
+
+
+def from_bytes(whole, scale):
+    return whole.astype("float32") * scale.astype("float32")
+
+
+def round_tables(network):
+    """Round the tables to what the files of a bundle hold."""
+    for name, parameter in network._collect_params_with_prefix().items():
+        if name in TABLES:
+            parameter.set_data(from_bytes(*in_bytes(parameter.data().asnumpy())))
+        elif name in HALVES:
             parameter.set_data(parameter.data().astype("float16").astype("float32"))
 
 
 def gluon_file(network):
-    """Answer the bytes of a Gluon parameter file, embeddings in half precision; see `halve_embeddings`."""
+    """Answer the bytes of a Gluon parameter file; see `round_tables`."""
     from mxnet import nd
 
-    arrays = {name: nd.array(array, dtype="float16" if name in EMBEDDINGS else "float32")
-              for name, array in snapshot(network).items()}
+    arrays = {}
+    for name, array in snapshot(network).items():
+        if name in TABLES:
+            whole, scale = in_bytes(array)
+            arrays[name] = nd.array(whole, dtype="int8")
+            arrays[name + SCALE] = nd.array(scale, dtype="float16")
+        else:
+            arrays[name] = nd.array(array, dtype="float16" if name in HALVES else "float32")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "weights.params"
         nd.save(str(path), arrays)
@@ -38,4 +79,8 @@ def gluon_file(network):
 
 def load_gluon_file(network, path, device):
     """Load a file of `gluon_file` into a network, all parameters in single precision."""
-    network.load_parameters(str(path), ctx=device, cast_dtype=True, dtype_source="current")
+    from mxnet import nd
+
+    stored = {name: array.asnumpy() for name, array in nd.load(str(path)).items()}
+    fill(network, {name: from_bytes(array, stored[name + SCALE]) if name + SCALE in stored else array
+                   for name, array in stored.items()}, device)

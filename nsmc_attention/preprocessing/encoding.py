@@ -1,14 +1,18 @@
 """The only way from a review to token ids, used by training and prediction alike.
 
 review -> clean text -> tokens -> ids by the bundle's vocab.json. Plain Python on purpose: prediction
-needs no MXNet. `gluon_data` beside it builds the vocabulary; a test holds both to the same ids.
+needs no MXNet. `ngrams` adds what the review looks like; `gluon_data` beside it builds the vocabulary, and a
+test holds both to the same ids.
 """
 import json
 import unicodedata
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy
+
 from ..errors import BundleError
+from .ngrams import ngram_ids
 from .tokenizers import align, tokenizer
 
 FILLERS = "\u115f\u1160\u3164\uffa0"
@@ -40,7 +44,6 @@ class Encoded(NamedTuple):
 
     text: str
     tokens: tuple
-    token_ids: tuple
 
     def offsets(self):
         return tuple(align(self.text, self.tokens))
@@ -60,6 +63,8 @@ class Encoder:
         Tokens beyond are not read.
     cut_rare : bool
         Cut a word that the vocabulary lacks into the longest pieces that it has.
+    ngram_buckets : int
+        Numbers that character n-grams are hashed to; 0 for none.
     """
 
     tokenizer_name: str
@@ -68,6 +73,7 @@ class Encoder:
     padding: int
     max_length: int
     cut_rare: bool = False
+    ngram_buckets: int = 0
 
     @classmethod
     def from_json(cls, vocabulary, text_config, where="vocab.json"):
@@ -83,7 +89,7 @@ class Encoder:
         if not numbered:
             raise BundleError(f"{where}: expected the ids 0 to {len(token_to_idx) - 1}, each once")
         return cls(text_config.tokenizer, token_to_idx, unknown, padding, text_config.max_length,
-                   text_config.rare_words == "pieces")
+                   text_config.rare_words == "pieces", text_config.ngram_buckets)
 
     def __len__(self):
         return len(self.token_to_idx)
@@ -105,10 +111,34 @@ class Encoder:
         return [find(token, unknown) for token in tokens[:self.max_length]]
 
     def encode(self, review):
-        """Clean, tokenize and number one review; no token where the review is blank."""
+        """Clean and tokenize one review; no token where the review is blank."""
         text = clean(review)
-        tokens = self.tokenize(text)
-        return Encoded(text, tuple(tokens), tuple(self.ids(tokens)))
+        return Encoded(text, tuple(self.tokenize(text)))
+
+    def batch(self, token_lists, width=None):
+        """Number and pad the tokens of N reviews: the arrays that a network reads.
+
+        Parameters
+        ----------
+        token_lists : list of lists of str, none empty
+        width : int or None
+            Padded length; None is that of the longest.
+
+        Returns
+        -------
+        tuple
+            token_ids (N, T) int32, valid_length (N,) int32 and, where there are n-grams, ngram_ids
+            (N, T, NGRAMS) int32 (see `ngrams`).
+        """
+        id_lists = [self.ids(tokens) for tokens in token_lists]
+        valid_length = numpy.array([len(ids) for ids in id_lists], dtype="int32")
+        width = width or int(valid_length.max())
+        token_ids = numpy.full((len(id_lists), width), self.padding, dtype="int32")
+        # boolean indexing fills row by row in order, which is the order of the joined lists
+        inside = numpy.arange(width) < valid_length[:, None]
+        token_ids[inside] = numpy.concatenate([numpy.asarray(ids, dtype="int32") for ids in id_lists])
+        arrays = (token_ids, valid_length)
+        return (*arrays, ngram_ids(token_lists, self.ngram_buckets, width)) if self.ngram_buckets else arrays
 
 
 def pieces(word, known):

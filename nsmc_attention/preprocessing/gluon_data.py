@@ -6,6 +6,7 @@ written as vocab.json, from which `encoding` gives the same ids without GluonNLP
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
+from typing import Optional
 
 from ..mxnet_shim import import_mxnet
 
@@ -84,33 +85,43 @@ def bucket_lengths(longest):
 
 @dataclass(frozen=True)
 class Batch:
-    """N reviews side by side: token_ids (N, T) int32, valid_length (N,) float32, labels (N,) float32, 0 to 1."""
+    """N reviews side by side.
+
+    Attributes
+    ----------
+    token_ids : (N, T) int32
+    valid_length : (N,) float32
+    labels : (N,) float32, 0 to 1
+    importance : (N, T) float32 or None
+        What the attention is to look at: sums to 1 over the tokens.
+    """
 
     token_ids: numpy.ndarray
     valid_length: numpy.ndarray
     labels: numpy.ndarray
+    importance: Optional[numpy.ndarray] = None
 
 
 class Batches:
-    """Reviews padded once, bucket by bucket; a batch is then a slice of its bucket.
+    """Reviews numbered and padded once, bucket by bucket; a batch is then a slice of its bucket.
 
     Parameters
     ----------
-    sequences : list of list of int
-        Token ids, at least one each.
+    token_lists : list of list of str
+        At least one token each.
     labels : (N,) array
         The probability of positive: 0 or 1, or what lies between.
-    padding : int
-        The vocabulary's padding id.
+    encoder : encoding.Encoder
     batch_size : int
     fixed_length : int or None
         Where given, every batch is padded to this length (the `post` model reads no other).
+    importance : list of (T,) arrays or None
     """
 
-    def __init__(self, sequences, labels, padding, batch_size, fixed_length=None):
+    def __init__(self, token_lists, labels, encoder, batch_size, fixed_length=None, importance=None):
         self.batch_size = batch_size
         self.labels = numpy.asarray(labels, dtype="float32")
-        lengths = numpy.array([len(ids) for ids in sequences])
+        lengths = numpy.array([min(len(tokens), encoder.max_length) for tokens in token_lists])
         buckets = numpy.array([fixed_length] if fixed_length else bucket_lengths(int(lengths.max())))
         lengths = numpy.minimum(lengths, buckets[-1])
         self.lengths = lengths.astype("float32")
@@ -119,13 +130,16 @@ class Batches:
         self.row = numpy.empty(len(lengths), dtype="int64")
         self.padded = {}
         for index in numpy.unique(self.bucket):
-            members = numpy.flatnonzero(self.bucket == index)
+            members, length = numpy.flatnonzero(self.bucket == index), int(buckets[index])
             self.row[members] = numpy.arange(len(members))
-            self.padded[index] = pad([sequences[m] for m in members], padding, int(buckets[index]))
+            own = [token_lists[member] for member in members]
+            self.padded[index] = (
+                pad([encoder.ids(tokens) for tokens in own], encoder.padding, length),
+                None if importance is None else pad_weights([importance[member] for member in members], length))
 
     def __len__(self):
         """Batches in an epoch."""
-        return sum(-(-len(rows) // self.batch_size) for rows in self.padded.values())
+        return sum(-(-len(ids) // self.batch_size) for ids, _ in self.padded.values())
 
     def sampler(self, shuffle):
         """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
@@ -147,8 +161,10 @@ class Batches:
             yield members, self.take(members)
 
     def take(self, members):
-        rows = self.padded[self.bucket[members[0]]][self.row[members]]
-        return Batch(rows, self.lengths[members], self.labels[members])
+        rows = self.row[members]
+        token_ids, importance = (None if array is None else array[rows]
+                                 for array in self.padded[self.bucket[members[0]]])
+        return Batch(token_ids, self.lengths[members], self.labels[members], importance)
 
 
 def pad(sequences, padding, length):
@@ -156,3 +172,11 @@ def pad(sequences, padding, length):
     widen = gluonnlp.data.PadSequence(length, pad_val=padding, clip=True)
     stacked = gluonnlp.data.batchify.Pad(pad_val=padding, dtype="int32")([widen(list(ids)) for ids in sequences])
     return stacked.asnumpy()
+
+
+def pad_weights(rows, length):
+    """Stack one number a token to (N, length) float32, 0 in the padding."""
+    found = numpy.zeros((len(rows), length), dtype="float32")
+    for row, values in zip(found, rows):
+        row[:len(values)] = values
+    return found

@@ -15,6 +15,9 @@ mxnet = import_mxnet()
 import numpy  # noqa: E402
 from mxnet import autograd, gluon  # noqa: E402
 
+# Added to weights before their logarithm is taken
+SMALLEST = 1e-6
+
 
 def fit(network, batches, dev_batches, config, device, checkpoints, report):
     """Train until the dev loss stops falling; leave the best epoch's parameters in the network.
@@ -22,7 +25,7 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report):
     Parameters
     ----------
     network : HybridBlock
-        Initialized; called with (token_ids, valid_length), answers (logits, weights).
+        Initialized; called with what `as_inputs` answers, answers (logits, weights).
     batches, dev_batches : preprocessing.gluon_data.Batches
     config : TrainingConfig
     device : mxnet context
@@ -81,8 +84,10 @@ def make_trainer(network, config):
 def train_step(network, trainer, batch, clip_norm, device):
     """Update the parameters by one batch; answer its mean loss (nats)."""
     with autograd.record():
-        logits, _ = network(*as_inputs(batch, device))
+        logits, weights = network(*as_inputs(batch, device))
         loss = gluon.loss.SoftmaxCELoss(sparse_label=False)(logits, targets(batch, device)).mean()
+        if batch.importance is not None:
+            loss = loss + divergence(weights, batch, device)
     loss.backward()
     # Trainer divides gradients by its argument: clipping costs no pass over them
     trainer.step(max(1.0, gradient_norm(trainer) / clip_norm))
@@ -93,6 +98,20 @@ def targets(batch, device):
     """Answer (N, C): the probability of each class that a label, 0 to 1, stands for."""
     positive = mxnet.nd.array(batch.labels, ctx=device)
     return mxnet.nd.stack(1 - positive, positive, axis=1)
+
+
+def divergence(weights, batch, device):
+    """Answer how far the attention, averaged over its rows, is from the importance it is to show.
+
+    The mean of KL(importance || attention) in nats over the reviews.
+    """
+    nd = mxnet.nd
+    importance = nd.array(batch.importance, ctx=device)                                 # (N, T)
+    rows = nd.ones((len(batch.labels), 1, weights.shape[1]), ctx=device)
+    lengths = nd.array(batch.valid_length, ctx=device).reshape((-1, 1))
+    looked_at = nd.batch_dot(rows, weights).reshape((0, -1)) / lengths                  # (N, T)
+    gap = nd.log(importance + SMALLEST) - nd.log(looked_at + SMALLEST)
+    return (importance * gap).sum(axis=1).mean()
 
 
 def gradient_norm(trainer):

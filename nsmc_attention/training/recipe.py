@@ -5,11 +5,9 @@ model, `fit`, export and bundle, and has no numerics of its own.
 """
 import json
 import sys
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy
-import pandas
 
 from ..atomic import write_text
 from ..bundle import load_bundle, write_bundle
@@ -17,38 +15,12 @@ from ..card import model_card
 from ..config import PRESETS
 from ..errors import ConfigError, DataError
 from ..inference.engines import GluonEngine
-from ..mxnet_shim import import_mxnet
 from ..preprocessing.encoding import Encoder
 from ..preprocessing.prepared import cached_tokens
 from ..preprocessing.tokenizers import tokenizer, tokenizer_version
 from ..reviews import nsmc, raw, tables
 from ..version import __version__
-from .calibration import calibrate
-from .checkpoint import Checkpoints
-from .curves import save_curves
-
-
-@dataclass(frozen=True)
-class Part:
-    """Tokenized reviews without the blank ones.
-
-    Attributes
-    ----------
-    token_lists : list of list of str
-    labels : (N,) array
-        The probability of positive: 0 or 1, or of raw reviews (stars - 1) / 9.
-    frame : DataFrame
-        The reviews themselves, row by row.
-    """
-
-    token_lists: list
-    labels: numpy.ndarray
-    frame: pandas.DataFrame
-
-    def take(self, members):
-        """Answer the Part of these positions, in the order of the file."""
-        members = sorted(members)
-        return Part([self.token_lists[i] for i in members], self.labels[members], self.frame.iloc[members])
+from .stages import Part, Run
 
 
 def train(data, config, out, valid=None, resume=False, device="auto", data_dir=None, quiet=False,
@@ -98,10 +70,10 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
 
-    network, progress, calibration = learn(star_part, train_part, dev_part, encoder, config, out, context, quiet)
+    learned = Run(config, encoder, out, context, quiet).learn(star_part, train_part, dev_part)
 
-    manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, progress, calibration)
-    engine = GluonEngine(network, context)
+    manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, learned)
+    engine = GluonEngine(learned.network, context)
     return finish(out, engine, vocab, encoder, manifest, config, reviews.documents, say)
 
 
@@ -193,90 +165,8 @@ def build_encoder(parts, config):
     return vocab, Encoder.from_json(vocab.to_json(), config.text)
 
 
-def learn(star_part, train_part, dev_part, encoder, config, out, device, quiet):
-    """Build the network and fit it, to the stars first where there are any.
-
-    Answers the network with the best epoch's parameters, calibrated; the Progress of the last stage; and the
-    figures of the calibration.
-    """
-    mxnet = import_mxnet()
-    from ..model.classifier import build_network
-    from ..preprocessing.gluon_data import Batches
-
-    def batched(part):
-        length = config.text.max_length if config.model.architecture == "post" else None
-        sequences = [encoder.ids(encoder.units(tokens)) for tokens in part.token_lists]
-        return Batches(sequences, part.labels, encoder.padding, config.training.batch_size, length)
-
-    batches, dev_batches = batched(train_part), batched(dev_part)
-    mxnet.random.seed(config.training.seed)
-    network = build_network(len(encoder), config)
-    network.initialize(mxnet.init.Xavier(), ctx=device)
-    warm_up(network, batches, device)
-    network.hybridize(static_alloc=True)
-    if star_part:
-        stage(network, batched(star_part), dev_batches, pretraining(config.training), device, out / "pretraining",
-              quiet)
-    progress = stage(network, batches, dev_batches, config.training, device, out, quiet)
-    return network, progress, calibrate(network, dev_batches, device)
-
-
-def pretraining(training):
-    """Answer the TrainingConfig of the passes over the raw reviews, all of which are made."""
-    epochs = training.pretrain_epochs
-    return replace(training, epochs=epochs, patience=epochs, learning_rate=training.pretrain_learning_rate)
-
-
-def stage(network, batches, dev_batches, training, device, folder, quiet):
-    """Fit the network with checkpoints, history and curves in `folder`; where that is done, take its result."""
-    from .fit import fit
-
-    folder.mkdir(exist_ok=True)
-    checkpoints = Checkpoints(folder, training.keep_checkpoints)
-    with Reporter(folder, training.epochs * len(batches), quiet) as report:
-        progress = fit(network, batches, dev_batches, training, device, checkpoints, report)
-    save_curves(progress.history, folder / "curves.png")
-    return progress
-
-
-def warm_up(network, batches, device):
-    """Show the network one batch, so that parameters of deferred shape exist before a checkpoint is restored."""
-    from .fit import as_inputs
-
-    _, batch = next(batches.in_order())
-    network(*as_inputs(batch, device))
-
-
-class Reporter:
-    """Shows progress on stderr and writes history.jsonl after each epoch."""
-
-    def __init__(self, out, steps, quiet):
-        from tqdm import tqdm
-
-        self.path = out / "history.jsonl"
-        self.bar = tqdm(total=steps, unit="step", disable=quiet, file=sys.stderr, mininterval=0.5)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.bar.close()
-
-    def __call__(self, progress, record=None):
-        self.bar.update(progress.step - self.bar.n)
-        if record is None:
-            self.bar.set_postfix_str(f"loss {progress.loss_sum / progress.batch:.3f}", refresh=False)
-            return
-        write_text(self.path, "".join(json.dumps(each) + "\n" for each in progress.history))
-        if not self.bar.disable:
-            self.bar.write(f"epoch {record['epoch']}: train loss {record['train_loss']:.4f}, dev loss "
-                           f"{record['dev_log_loss']:.4f}, dev accuracy {100 * record['dev_accuracy']:.2f} %, "
-                           f"{record['seconds']:.0f} s", file=sys.stderr)
-
-
-def describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, progress, calibration):
+def describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, learned):
     """Answer the manifest of a finished training: where its data came from and how it did on the dev part."""
-    best = progress.history[progress.best_epoch]
     data = {"train": {**reviews.describe(), "used": len(train_part.labels)},
             "dev": {**(dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}),
                     "used": len(dev_part.labels)}}
@@ -289,10 +179,8 @@ def describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config,
         "config": config.to_dict(),
         "data": data,
         "command": command(reviews.name, config, dev_reviews),
-        "calibration": calibration,
-        # a temperature changes no label, hence neither accuracy nor F1
-        "metrics": {"dev": {"best_epoch": best["epoch"], "accuracy": best["dev_accuracy"], "f1": best["dev_f1"],
-                            **calibration["after"]}},
+        "calibration": learned.calibration,
+        "metrics": {"dev": {"best_epoch": learned.progress.best_epoch + 1, **learned.calibration["after"]}},
     }
 
 
@@ -310,9 +198,8 @@ def command(data, config, dev_reviews=None):
 def finish(out, engine, vocab, encoder, manifest, config, documents, say):
     """Export, write the bundle and load it back, so that a run ends with a bundle known to be whole."""
     from ..export import PARITY, exceeds, onnx_model, parity
-    from ..model.parameters import gluon_file, halve_embeddings, snapshot
+    from ..model.parameters import gluon_file, snapshot
 
-    halve_embeddings(engine.network)
     contents = {"vocab.json": vocab.to_json().encode(), "weights.params": gluon_file(engine.network)}
     model = onnx_model(config, snapshot(engine.network)).SerializeToString()
     manifest["parity"] = parity(engine, model, encoder, config, documents)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.inference.engines import pad_batch
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
 
@@ -130,12 +129,6 @@ def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
         load_classifier(tmp_path / "b", "onnx")
     assert load_classifier(tmp_path / "b").engine.name == "gluon"
     shutil.rmtree(tmp_path / "b")
-
-
-def test_padding_a_batch_keeps_ids_in_their_rows():
-    ids, lengths = pad_batch([[5, 6], [7], [8, 9, 10]], 1)
-    assert ids.tolist() == [[5, 6, 1], [7, 1, 1], [8, 9, 10]] and lengths.tolist() == [2, 1, 3]
-    assert pad_batch([[5]], 1, 4)[0].tolist() == [[5, 1, 1, 1]]
 
 
 def test_prediction_works_where_mxnet_cannot_be_imported(bundle_folder, tmp_path):

@@ -10,27 +10,41 @@ from mxnet import autograd, gluon, nd  # noqa: E402
 
 from nsmc_attention.model.attention import CELLS  # noqa: E402
 from nsmc_attention.model.classifier import PostClassifier, build_network  # noqa: E402
+from nsmc_attention.preprocessing.ngrams import NGRAMS  # noqa: E402
 
-VOCABULARY = 50
+VOCABULARY, BUCKETS = 50, 40
 LENGTHS = [7, 3, 1, 5]
 every_score = pytest.mark.parametrize("attention", CELLS)
 
 
-def network(attention="additive", architecture="masked", seed=0):
+def network(attention="additive", architecture="masked", seed=0, encoder="gru"):
     config = preset("post" if architecture == "post" else "default").with_fields(
         embedding_size=6, hidden_size=4, max_length=9)
-    config = config.with_fields(attention=attention, attention_units=5) if architecture == "masked" else config
+    if architecture == "masked":
+        config = config.with_fields(attention=attention, attention_units=5, ngram_buckets=BUCKETS, encoder=encoder)
     mxnet.random.seed(seed)
     built = build_network(VOCABULARY, config)
     built.initialize(mxnet.init.Normal(0.5))
+    if architecture == "masked":
+        # it is 0 until it is filled, and nothing could be told of it
+        table = nd.random.uniform(0.5, 2, shape=(BUCKETS, 2))
+        table[0] = 0
+        built.ngram_table.weight.set_data(table)
     return built
 
 
-def inputs(width=7, filler=1, lengths=LENGTHS):
+def inputs(width=7, filler=1, lengths=LENGTHS, buckets=BUCKETS):
+    """Random tokens, `filler` in the padding, and, unless buckets is 0, random n-grams."""
     ids = numpy.random.RandomState(0).randint(2, VOCABULARY, (len(lengths), width))
     for row, length in enumerate(lengths):
         ids[row, length:] = filler
-    return nd.array(ids, dtype="int32"), nd.array(lengths, dtype="float32")
+    given = nd.array(ids, dtype="int32"), nd.array(lengths, dtype="float32")
+    if not buckets:
+        return given
+    ngrams = numpy.random.RandomState(1).randint(0, buckets, (len(lengths), 15, NGRAMS))[:, :width]
+    for row, length in enumerate(lengths):
+        ngrams[row, length:] = 0
+    return (*given, nd.array(ngrams, dtype="int32"))
 
 
 def answers(built, *given):
@@ -54,11 +68,13 @@ def test_weights_are_a_distribution_over_the_tokens_of_each_row(attention):
 @every_score
 def test_wider_padding_leaves_weights_unchanged(attention):
     built = network(attention)
-    ids, lengths = inputs()
+    ids, lengths, ngrams = inputs()
     wide = numpy.ones((4, 15), dtype="int32")
     wide[:, :7] = ids.asnumpy()
-    (logits, weights), (wide_logits, wide_weights) = answers(built, ids, lengths), \
-        answers(built, nd.array(wide, dtype="int32"), lengths)
+    wide_ngrams = numpy.zeros((4, 15, NGRAMS), dtype="int32")
+    wide_ngrams[:, :7] = ngrams.asnumpy()
+    (logits, weights), (wide_logits, wide_weights) = answers(built, ids, lengths, ngrams), \
+        answers(built, nd.array(wide, dtype="int32"), lengths, nd.array(wide_ngrams, dtype="int32"))
     numpy.testing.assert_allclose(wide_logits, logits, atol=1e-5)
     numpy.testing.assert_allclose(wide_weights[:, :7, :7], weights, atol=1e-5)
 
@@ -73,10 +89,10 @@ def test_what_stands_in_the_padding_changes_nothing(attention):
 @every_score
 def test_a_review_is_scored_alone_as_in_a_batch(attention):
     built = network(attention)
-    ids, lengths = inputs()
-    logits, weights = answers(built, ids, lengths)
+    ids, lengths, ngrams = inputs()
+    logits, weights = answers(built, ids, lengths, ngrams)
     for row, length in enumerate(LENGTHS):
-        alone = answers(built, ids[row:row + 1, :length], lengths[row:row + 1])
+        alone = answers(built, ids[row:row + 1, :length], lengths[row:row + 1], ngrams[row:row + 1, :length])
         numpy.testing.assert_allclose(alone[0][0], logits[row], atol=1e-5)
         numpy.testing.assert_allclose(alone[1][0], weights[row, :length, :length], atol=1e-5)
 
@@ -95,19 +111,22 @@ def test_every_parameter_gets_a_gradient(attention, architecture):
     built = network(attention, architecture)
     width = 9 if architecture == "post" else 7
     with autograd.record():
-        logits, _ = built(*inputs(width))
+        logits, _ = built(*inputs(width, buckets=BUCKETS if architecture == "masked" else 0))
         gluon.loss.SoftmaxCELoss()(logits, nd.array([0, 1, 0, 1])).mean().backward()
     for name, parameter in built.collect_params().items():
+        if parameter.grad_req == "null":
+            continue
         assert abs(parameter.list_grad()[0].asnumpy()).sum() > 0, name
 
 
 @every_score
 def test_eight_reviews_can_be_learned_by_heart(attention):
-    config = preset("default").with_fields(attention=attention, embedding_size=16, hidden_size=8, dropout=0.0)
+    config = preset("default").with_fields(attention=attention, embedding_size=16, hidden_size=8, dropout=0.0,
+                                           ngram_buckets=0)
     mxnet.random.seed(0)
     built = build_network(VOCABULARY, config)
     built.initialize(mxnet.init.Xavier())
-    given, labels = inputs(lengths=[7, 3, 2, 5, 6, 4, 7, 2]), nd.array([0, 1, 1, 0, 1, 0, 0, 1])
+    given, labels = inputs(lengths=[7, 3, 2, 5, 6, 4, 7, 2], buckets=0), nd.array([0, 1, 1, 0, 1, 0, 0, 1])
     trainer = gluon.Trainer(built.collect_params(), "adam", {"learning_rate": 0.02}, kvstore=None)
     for _ in range(120):
         with autograd.record():
@@ -117,14 +136,17 @@ def test_eight_reviews_can_be_learned_by_heart(attention):
     assert loss.asscalar() < 0.01
 
 
-def test_pooling_by_weights_is_the_mean_of_the_contexts():
+def test_the_logits_are_those_of_the_mean_context_and_of_the_ngrams():
     built = network()
-    ids, lengths = inputs()
-    logits, weights = built(ids, lengths)
+    ids, lengths, ngrams = inputs()
+    logits, weights = built(ids, lengths, ngrams)
     states = nd.transpose(built.encoder(built.embedding(nd.transpose(ids)), lengths), axes=(1, 0, 2)).asnumpy()
+    table = built.ngram_table.weight.data().asnumpy()
     for row, length in enumerate(LENGTHS):
         contexts = weights[row].asnumpy()[:length, :length] @ states[row, :length]
         expected = built.output(nd.array(contexts.mean(axis=0, keepdims=True))).asnumpy()[0]
+        weight, square = table[ngrams[row].asnumpy()].sum(axis=(0, 1))
+        expected += numpy.array([-0.5, 0.5]) * weight / square ** 0.5
         numpy.testing.assert_allclose(logits[row].asnumpy(), expected, atol=1e-5)
 
 
@@ -132,10 +154,10 @@ def test_the_article_model_has_its_parts_and_reads_its_padding():
     built = PostClassifier(VOCABULARY, 6, 9, 4)
     mxnet.random.seed(0)
     built.initialize(mxnet.init.Normal(0.5))
-    ids, lengths = inputs(width=9)
+    ids, lengths = inputs(width=9, buckets=0)
     logits, weights = answers(built, ids, lengths)
     assert logits.shape == (4, 2) and weights.shape == (4, 9, 9)
     assert built.dense.weight.shape == (2, 9 * 8)
     numpy.testing.assert_allclose(weights.sum(axis=2), 1, atol=1e-5)
-    other, _ = answers(built, inputs(width=9, filler=33)[0], lengths)
+    other, _ = answers(built, inputs(width=9, filler=33, buckets=0)[0], lengths)
     assert abs(other - logits).max() > 1e-3

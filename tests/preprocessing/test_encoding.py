@@ -37,7 +37,7 @@ def test_clean_examples(review, text):
 def test_any_review_is_encoded(name, review):
     encoder = Encoder.from_json(VOCABULARY, TextConfig(tokenizer=name, max_length=8))
     encoded = encoder.encode(review)
-    assert len(encoded.tokens) == len(encoded.token_ids) == len(encoded.offsets()) <= 8
+    assert len(encoded.tokens) == len(encoded.offsets()) <= 8
     assert [encoded.text[a:b] for a, b in encoded.offsets()] == list(encoded.tokens)
 
 
@@ -70,6 +70,14 @@ def test_pieces_of_a_word_give_the_word_back_and_are_the_longest(word, known):
 def test_cutting_rare_words_keeps_offsets_and_limit(review):
     encoder = Encoder.from_json(VOCABULARY, TextConfig(rare_words="pieces", max_length=8))
     encoded = encoder.encode(review)
-    assert len(encoded.tokens) == len(encoded.token_ids) <= 8
+    assert len(encoded.tokens) <= 8
     assert [encoded.text[a:b] for a, b in encoded.offsets()] == list(encoded.tokens)
     assert all(len(token) == 1 or token in encoder.token_to_idx for token in encoded.tokens)
+
+
+def test_padding_a_batch_keeps_ids_in_their_rows():
+    known = {"<unk>": 0, "<pad>": 1, "가": 2, "나": 3}
+    encoder = Encoder("whitespace", known, 0, 1, 4)
+    ids, lengths = encoder.batch([["가", "나"], ["나"], ["다", "가", "가"]])
+    assert ids.tolist() == [[2, 3, 1], [3, 1, 1], [0, 2, 2]] and lengths.tolist() == [2, 1, 3]
+    assert encoder.batch([["가"]], 4)[0].tolist() == [[2, 1, 1, 1]]

@@ -25,7 +25,7 @@ def test_both_ways_to_ids_agree(token_lists, documents):
     by_gluonnlp = sequence_transform(vocab, 9)
     unseen = nsmc.load("sample", "test").documents
     for review, tokens in zip(documents + unseen, token_lists + tokenize_many(unseen, "mecab")):
-        assert by_gluonnlp(tokens) == encoder.ids(tokens) == list(encoder.encode(review).token_ids)
+        assert by_gluonnlp(tokens) == encoder.ids(tokens) == encoder.ids(encoder.encode(review).tokens)
 
 
 def test_both_ways_agree_on_the_whole_corpus(nsmc_folder):
@@ -68,35 +68,57 @@ def test_padding_is_not_the_unknown_id(token_lists):
 
 
 @pytest.fixture(scope="module")
-def sequences():
+def reviews():
+    """500 reviews of 1 to 119 tokens, each of one token that no other has."""
     lengths = numpy.random.RandomState(0).randint(1, 120, 500)
-    return [[index + 2] * length for index, length in enumerate(lengths)]
+    return [[f"t{index}"] * length for index, length in enumerate(lengths)]
+
+
+@pytest.fixture(scope="module")
+def encoder(reviews):
+    known = {"<unk>": 0, "<pad>": 1, **{tokens[0]: index + 2 for index, tokens in enumerate(reviews)}}
+    return Encoder("whitespace", known, 0, 1, 256)
+
+
+def batches(reviews, encoder, fixed_length=None, importance=None):
+    return Batches(reviews, numpy.arange(500), encoder, 32, fixed_length, importance)
 
 
 @pytest.mark.parametrize("fixed_length", [None, 30])
-def test_an_epoch_has_every_review_once_with_its_own_label(sequences, fixed_length):
-    batches = Batches(sequences, numpy.arange(500), 1, 32, fixed_length)
-    found = list(batches.epoch(seed=1, epoch=0))
-    assert len(found) == len(batches)
+def test_an_epoch_has_every_review_once_with_its_own_label(reviews, encoder, fixed_length):
+    whole = batches(reviews, encoder, fixed_length)
+    found = list(whole.epoch(seed=1, epoch=0))
+    assert len(found) == len(whole)
     assert sorted(numpy.concatenate([batch.labels for batch in found])) == list(range(500))
     for batch in found:
         for ids, length, label in zip(batch.token_ids, batch.valid_length, batch.labels):
-            expected = sequences[int(label)][:fixed_length]
+            expected = encoder.ids(reviews[int(label)])[:fixed_length]
             assert ids[:len(expected)].tolist() == expected and set(ids[len(expected):]) <= {1}
             assert length == len(expected)
 
 
-def test_short_reviews_are_batched_without_padding(sequences):
-    for batch in Batches(sequences, numpy.arange(500), 1, 32).epoch(0, 0):
+def test_a_batch_is_what_prediction_makes_of_the_same_tokens(reviews, encoder):
+    importance = [numpy.arange(len(tokens)) + 1.0 for tokens in reviews]
+    for batch in batches(reviews, encoder, importance=importance).epoch(seed=1, epoch=0):
+        members = batch.labels.astype(int)
+        expected = encoder.batch([reviews[member] for member in members], batch.token_ids.shape[1])
+        for one, other in zip((batch.token_ids, batch.valid_length), expected):
+            assert numpy.array_equal(one, other)
+        for row, member in zip(batch.importance, members):
+            assert row.sum() == importance[member].sum() and row[0] == 1
+
+
+def test_short_reviews_are_batched_without_padding(reviews, encoder):
+    for batch in batches(reviews, encoder).epoch(0, 0):
         assert batch.token_ids.shape[1] - batch.valid_length.min() < (1 if batch.valid_length.max() <= 48 else 16)
 
 
-def test_seed_and_epoch_alone_decide_the_order(sequences):
+def test_seed_and_epoch_alone_decide_the_order(reviews, encoder):
     def order(seed, epoch, before=0):
-        batches = Batches(sequences, numpy.arange(500), 1, 32)
+        whole = batches(reviews, encoder)
         for earlier in range(before):
-            list(batches.epoch(seed, earlier))
-        return numpy.concatenate([batch.labels for batch in batches.epoch(seed, epoch)]).tolist()
+            list(whole.epoch(seed, earlier))
+        return numpy.concatenate([batch.labels for batch in whole.epoch(seed, epoch)]).tolist()
 
     assert order(1, 2) == order(1, 2, before=2)
     assert order(1, 2) != order(1, 3) and order(1, 2) != order(2, 2)

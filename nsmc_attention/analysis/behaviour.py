@@ -1,0 +1,74 @@
+"""Does a classifier do what a reader would expect? Small own sentences, checked by category.
+
+In the manner of CheckList (Ribeiro et al. 2020, arXiv:2005.04118): minimum functionality (MFT: this sentence
+has that label), invariance (INV: a typo or another name changes no label), direction (DIR: added praise does
+not make a review less positive). Takes a scoring callable, never a network.
+"""
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import pandas
+
+SENTENCES = Path(__file__).parent / "behaviour.tsv"
+# By how much the probability may move against the expected direction (CheckList's own margin)
+MARGIN = 0.1
+
+
+@dataclass(frozen=True)
+class Case:
+    """One expectation; `other` is the changed text of INV and DIR, None for MFT. Its label is 0 or 1."""
+
+    kind: str
+    category: str
+    label: int
+    text: str
+    other: str
+
+
+def cases():
+    """Answer the list of Cases that come with the package."""
+    with open(SENTENCES, encoding="utf-8", newline="") as file:
+        return [Case(row["kind"], row["category"], int(row["label"]), row["text"], row["other"] or None)
+                for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+
+
+def check(score, expectations):
+    """Check a classifier.
+
+    Parameters
+    ----------
+    score : callable
+        list of N str -> (N,) probability of positive, as `Classifier.probabilities`.
+    expectations : list of Case
+
+    Returns
+    -------
+    DataFrame
+        The fields of each Case, probability, other_probability (NaN for MFT) and passed (bool).
+    """
+    table = pandas.DataFrame(expectations)
+    changed = table["other"].notna()
+    table["probability"] = score(table["text"].tolist())
+    table["other_probability"] = numpy.nan
+    table.loc[changed, "other_probability"] = score(table.loc[changed, "other"].tolist())
+    table["passed"] = [passed(row) for row in table.itertuples()]
+    return table
+
+
+def passed(case):
+    """Tell whether probability and other_probability are as the case wants them."""
+    if case.kind == "DIR":
+        change = case.other_probability - case.probability
+        return bool((change if case.label else -change) >= -MARGIN)
+    found = [case.probability] if case.kind == "MFT" else [case.probability, case.other_probability]
+    return all((probability >= 0.5) == bool(case.label) for probability in found)
+
+
+def summary(table):
+    """Answer one row a category, and a last one for all: kind, category, cases, passed, share."""
+    rows = table.groupby(["kind", "category"], sort=False)["passed"].agg(["size", "sum"]).reset_index()
+    rows.columns = ["kind", "category", "cases", "passed"]
+    rows.loc[len(rows)] = ["", "all", rows["cases"].sum(), rows["passed"].sum()]
+    return rows.assign(share=rows["passed"] / rows["cases"])

@@ -1,0 +1,48 @@
+"""How much the answer changes when a word is erased: the measure that attention is taught by and judged by."""
+import numpy
+
+# Reviews whose erasures are scored together
+PIECE = 256
+
+
+def leave_one_out(score, token_lists, progress=iter):
+    """Erase each token in turn.
+
+    Li, Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3: the change of the log-odds, here without its sign.
+
+    Parameters
+    ----------
+    score : callable
+        list of lists of str -> (N,) probability of positive, as `inference.predictor.TokenScorer`.
+    token_lists : list of lists of str, none empty
+    progress : callable
+        Wraps what is gone through, as tqdm does.
+
+    Returns
+    -------
+    list of (T,) float64, at least 0
+        |log-odds of the whole review - log-odds without the token|; 0 where the token is the only one.
+    """
+    whole = log_odds(score(token_lists))
+    found = []
+    for number in progress(range(0, len(token_lists), PIECE)):
+        piece = token_lists[number:number + PIECE]
+        without = [without_token(tokens, place) for tokens in piece for place in range(len(tokens))]
+        change = numpy.abs(log_odds(score(without)) - numpy.repeat(whole[number:number + PIECE], list(map(len, piece))))
+        found.extend(numpy.split(numpy.nan_to_num(change), numpy.cumsum(list(map(len, piece)))[:-1]))
+    return found
+
+
+def without_token(tokens, place):
+    return [*tokens[:place], *tokens[place + 1:]]
+
+
+def log_odds(probability):
+    inside = numpy.clip(probability, 1e-7, 1 - 1e-7)
+    return numpy.log(inside) - numpy.log1p(-inside)
+
+
+def shares(importance):
+    """Answer importance divided by its sum; equal shares where nothing matters."""
+    total = importance.sum()
+    return importance / total if total > 0 else numpy.full(len(importance), 1 / len(importance))

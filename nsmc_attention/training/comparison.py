@@ -1,0 +1,149 @@
+"""Presets and baselines trained and scored beside each other, each with several seeds: one table, one picture.
+
+Everything is scored on the dev part, by which one chooses; the test file only where it is asked for.
+"""
+import time
+from pathlib import Path
+
+import pandas
+
+from ..atomic import replaced_file, write_text
+from ..config import PRESETS, preset
+from ..errors import ConfigError, did_you_mean
+from ..inference.predictor import load_classifier
+from ..metrics import metrics
+from ..reviews import tables
+from .baselines import BASELINES, probabilities
+from .recipe import split, tokenized, train
+
+FIGURES = ("accuracy", "f1", "log_loss", "ece")
+
+
+def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=None, quiet=False, report=print):
+    """Train and score each of `names` with each seed; what `out` has already is not trained again.
+
+    Parameters
+    ----------
+    data : "nsmc", "sample" or a path
+    names : list of str
+        Presets, and the baselines "majority" and "tfidf".
+    out : path
+        Folder for the runs (NAME-SEED), comparison.csv, comparison.md and comparison.png.
+    seeds : tuple of int
+        A baseline has no seed of its own, but another seed splits another dev part off.
+    test : bool
+        Score the test file too.
+    changes : dict or None
+        Config fields changed in every preset.
+    report : callable
+        Called with each row as it is found.
+
+    Returns
+    -------
+    DataFrame
+        A row for each name and seed: name, seed, parameters, seconds, dev_* and test_* figures.
+    """
+    check_names(names)
+    out, rows = Path(out), []
+    out.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        for seed in seeds:
+            build = baseline_row if name in BASELINES else preset_row
+            rows.append({"name": name, "seed": seed,
+                         **build(data, name, seed, out / f"{name}-{seed}", test, changes or {}, data_dir, quiet)})
+            report(rows[-1])
+    table = pandas.DataFrame(rows)
+    with replaced_file(out / "comparison.csv") as temporary:
+        table.to_csv(temporary, index=False)
+    write_text(out / "comparison.md", as_markdown(table))
+    draw(table, out / "comparison.png")
+    return table
+
+
+def check_names(names):
+    known = [*PRESETS, *BASELINES]
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"unknown preset or baseline {name!r}{did_you_mean(name, known)}")
+    if not names:
+        raise ConfigError(f"expected presets or baselines to compare; there are {', '.join(known)}")
+
+
+def preset_row(data, name, seed, run, test, changes, data_dir, quiet):
+    config = preset(name).with_fields(**changes, seed=seed)
+    started = time.perf_counter()
+    finished = (run / "bundle" / "manifest.json").is_file()
+    if not finished:
+        train(data, config, run, data_dir=data_dir, quiet=quiet, resume=(run / "settings.json").is_file())
+    seconds = None if finished else round(time.perf_counter() - started, 1)
+    classifier = load_classifier(run / "bundle")
+    if classifier.bundle.config != config:
+        raise ConfigError(f"{run}: a run with other settings is there; name another folder with --out")
+    row = {"seconds": seconds, **figures("dev", classifier.bundle.manifest["metrics"]["dev"])}
+    if test:
+        reviews = tables.load(data, "test", data_dir)
+        row.update(score("test", reviews.labels, classifier.probabilities(reviews.documents)))
+    return row
+
+
+def baseline_row(data, name, seed, run, test, changes, data_dir, quiet):
+    config = preset("default").with_fields(**changes, seed=seed)
+    train_part, dev_part = split(tokenized(tables.load(data, "train", data_dir), config), config.training)
+    others = [("dev", dev_part.frame["document"].tolist(), dev_part.labels)]
+    if test:
+        reviews = tables.load(data, "test", data_dir)
+        others.append(("test", reviews.documents, reviews.labels))
+    started = time.perf_counter()
+    found = probabilities(name, train_part.frame["document"].tolist(), train_part.labels,
+                          [documents for _, documents, _ in others])
+    row = {"seconds": round(time.perf_counter() - started, 1)}
+    for (part, _, labels), probability in zip(others, found):
+        row.update(score(part, labels, probability))
+    return row
+
+
+def score(part, labels, probability):
+    """Answer the figures of a part; a blank review counts, with probability 0.5."""
+    filled = pandas.Series(probability).fillna(0.5).to_numpy()
+    return figures(part, metrics(labels, filled))
+
+
+def figures(part, found):
+    return {f"{part}_{name}": found[name] for name in FIGURES}
+
+
+def as_markdown(table):
+    """Answer the table as Markdown: a row a name, mean and, of several seeds, standard deviation."""
+    columns = [name for name in table.columns if name not in ("name", "seed")]
+    lines = ["| name | seeds | " + " | ".join(columns) + " |", "|" + "---|" * (len(columns) + 2)]
+    for name, rows in table.groupby("name", sort=False):
+        lines.append(f"| {name} | {len(rows)} | " + " | ".join(spread(rows[column]) for column in columns) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def spread(values):
+    values = values.dropna()
+    if values.empty:
+        return ""
+    digits = 1 if values.name == "seconds" else 4
+    mean = f"{values.mean():.{digits}f}"
+    return mean if len(values) == 1 else f"{mean} ± {values.std():.{digits}f}"
+
+
+def draw(table, path):
+    """Draw the accuracy of each name, a dot a seed, in the order given."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(table["name"]))
+    figure = Figure(figsize=(7, 1 + 0.4 * len(names)), layout="constrained")
+    axes = figure.add_subplot()
+    for part, marker in (("dev", "o"), ("test", "s")):
+        if f"{part}_accuracy" in table:
+            axes.plot(100 * table[f"{part}_accuracy"], table["name"].map(names.index), marker, label=part, alpha=0.7)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("accuracy, %")
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend()
+    with replaced_file(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")

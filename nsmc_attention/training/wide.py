@@ -1,0 +1,68 @@
+"""The wide part: logistic regression on character n-grams, learned by scikit-learn and kept as a table.
+
+What the network generalizes and what is better known by heart make mistakes of different kinds (wide & deep,
+Cheng et al. 2016, arXiv:1606.07792). Both are learned apart: learned together, the n-grams soon fit the training
+part alone (benchmarks/ACCURACY.md).
+"""
+import numpy
+from scipy import sparse
+
+from ..preprocessing.ngrams import SMALLEST, ngram_ids
+
+# Inverse strength of the L2 penalty, and most steps of the solver: more change nothing that is reported
+STRENGTH, STEPS = 4.0, 60
+PIECE = 4096
+
+
+def fit_wide(token_lists, labels, buckets):
+    """Learn the table.
+
+    A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm. Both labels
+    weigh the same, however many reviews have them: the raw star reviews are mostly praise.
+
+    Parameters
+    ----------
+    token_lists : list of N lists of str
+    labels : (N,) of 0 and 1
+    buckets : int
+
+    Returns
+    -------
+    (buckets, 2) float32
+        Of each n-gram its weight times its inverse document frequency, and the square of that frequency: the
+        log-odds of a review are the sum of the first divided by the root of the sum of the second.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    present = presence(token_lists, buckets)
+    documents = numpy.asarray(present.sum(axis=0)).ravel()
+    # as scikit-learn smooths it
+    idf = numpy.log((1 + len(labels)) / (1 + documents)) + 1
+    features = present @ sparse.diags(idf.astype("float32"))
+    norm = numpy.sqrt(numpy.maximum(present @ idf ** 2, 1))
+    model = LogisticRegression(C=STRENGTH, max_iter=STEPS, class_weight="balanced")
+    model.fit(sparse.diags((1 / norm).astype("float32")) @ features, labels)
+    # what no review had weighs nothing and lengthens nothing
+    seen = documents > 0
+    table = numpy.stack([model.coef_[0] * idf * seen, idf ** 2 * seen], axis=1)
+    return table.astype("float32")
+
+
+def presence(token_lists, buckets):
+    """Answer the sparse matrix (N, buckets), float32: 1 where a review has an n-gram."""
+    rows, columns = [], []
+    for start in range(0, len(token_lists), PIECE):
+        piece = token_lists[start:start + PIECE]
+        numbers = ngram_ids(piece, buckets, max(map(len, piece)))
+        row, token, slot = numpy.nonzero(numbers)
+        rows.append(row + start)
+        columns.append(numbers[row, token, slot])
+    rows, columns = numpy.concatenate(rows), numpy.concatenate(columns)
+    return sparse.csr_matrix((numpy.ones(len(rows), dtype="float32"), (rows, columns)),
+                             shape=(len(token_lists), buckets))
+
+
+def log_odds(table, token_lists):
+    """Answer (N,) float64: what the table says of each list of tokens."""
+    present = presence(token_lists, len(table))
+    return (present @ table[:, 0]) / numpy.sqrt(numpy.maximum(present @ table[:, 1], SMALLEST))

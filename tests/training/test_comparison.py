@@ -1,0 +1,47 @@
+import pandas
+import pytest
+
+from nsmc_attention.errors import ConfigError
+from nsmc_attention.training.comparison import as_markdown, compare
+
+SMALL = {"embedding_size": 8, "ngram_buckets": 300, "epochs": 1, "dev_fraction": 0.1}
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    out = tmp_path_factory.mktemp("comparison")
+    return out, compare("sample", ["majority", "tfidf", "average"], out, seeds=(0, 1), test=True, changes=SMALL,
+                        quiet=True, report=lambda row: None)
+
+
+def test_every_name_is_scored_with_every_seed(compared):
+    out, table = compared
+    assert table[["name", "seed"]].values.tolist() == [
+        [name, seed] for name in ("majority", "tfidf", "average") for seed in (0, 1)]
+    assert table[["dev_accuracy", "test_accuracy", "dev_log_loss", "test_ece"]].notna().all(axis=None)
+    assert (out / "comparison.png").read_bytes().startswith(b"\x89PNG")
+    pandas.testing.assert_frame_equal(pandas.read_csv(out / "comparison.csv"), table)
+    text = (out / "comparison.md").read_text(encoding="utf-8")
+    assert text == as_markdown(table) and text.count("\n") == 5 and "| average | 2 |" in text
+
+
+def test_the_majority_is_right_as_often_as_its_label(compared):
+    _, table = compared
+    # the sample is balanced
+    assert table.query("name == 'majority'")["test_accuracy"].tolist() == [0.5, 0.5]
+
+
+def test_what_is_there_is_not_trained_again(compared):
+    out, table = compared
+    again = compare("sample", ["average"], out, seeds=(1,), changes=SMALL, quiet=True, report=lambda row: None)
+    assert again["dev_accuracy"].tolist() == table.query("name == 'average' and seed == 1")["dev_accuracy"].tolist()
+    with pytest.raises(ConfigError, match="a run with other settings is there"):
+        compare("sample", ["average"], out, seeds=(1,), changes={**SMALL, "embedding_size": 9}, quiet=True)
+
+
+@pytest.mark.parametrize("names, message", [(["tfid"], "unknown preset or baseline 'tfid'; did you mean 'tfidf'"),
+                                            ([], "expected presets or baselines to compare")])
+def test_unknown_names_are_refused_before_anything_is_trained(tmp_path, names, message):
+    with pytest.raises(ConfigError, match=message):
+        compare("sample", names, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
