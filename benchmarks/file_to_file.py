@@ -43,17 +43,11 @@ def stages(path):
     found["tokenize (Mecab)"], token_lists = timed(lambda: [split(text) for text in cleaned])
     unit_lists = [encoder.units(tokens) for tokens in token_lists]
 
-    def numbered():
-        for start in range(0, len(unit_lists), WINDOW):
-            encoder.batch([tokens or ["."] for tokens in unit_lists[start:start + WINDOW]])
-
-    found["tokens to ids and n-grams"], _ = timed(numbered)
-
     def network():
         for start in range(0, len(unit_lists), WINDOW):
             deque(classifier.score.run(unit_lists[start:start + WINDOW]), maxlen=0)
 
-    found["the same and the network (ONNX, one thread)"], _ = timed(network)
+    found["ids, n-grams and network (ONNX, one thread)"], _ = timed(network)
 
     def write():
         with writer(path.parent / "stage.csv", None, False, list(rows[0])) as put:

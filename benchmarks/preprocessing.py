@@ -12,7 +12,7 @@ from nsmc_attention.preprocessing.prepared import CHUNK, tokenize, tokenize_many
 from nsmc_attention.processes import workers
 from nsmc_attention.reviews import nsmc
 
-ONE_PROCESS, TIMES = 60000, 5
+ONE_PROCESS, TIMES, BATCH = 60000, 5, 64
 
 
 def rates(work, count):
@@ -28,6 +28,13 @@ def tokenize_with(pool, reviews):
     return list(chain.from_iterable(pool.map(tokenize, pieces, ["mecab"] * len(pieces))))
 
 
+def to_arrays(encoder, reviews):
+    """Encode and number, as prediction does it: in batches of about one length."""
+    token_lists = sorted((encoder.encode(review).tokens for review in reviews), key=len)
+    for start in range(0, len(token_lists), BATCH):
+        encoder.batch([tokens or (".",) for tokens in token_lists[start:start + BATCH]])
+
+
 def show(name, work, count):
     found = sorted(rates(work, count))
     print(f"| {name} | {count:,} | {found[0]:,.0f} | {statistics.median(found):,.0f} | {found[-1]:,.0f} |", flush=True)
@@ -38,7 +45,8 @@ def main():
     some, encoder = reviews[:ONE_PROCESS], load_bundle().encoder
     print(f"| Mecab, {TIMES} times | reviews of the NSMC train file | min | median | max (reviews/s) |")
     print("|---|---|---|---|---|")
-    show("review to ids, one process", lambda: deque(map(encoder.encode, some), maxlen=0), len(some))
+    show("review to tokens, one process", lambda: deque(map(encoder.encode, some), maxlen=0), len(some))
+    show("review to ids and n-grams, one process", lambda: to_arrays(encoder, some), len(some))
     show("review to tokens, two processes, their start included", lambda: tokenize_many(reviews, "mecab", 2),
          len(reviews))
     with workers(2) as pool:
