@@ -23,6 +23,7 @@ def model_card(manifest):
         f"Learned from {data['train']['used']:,} reviews of {data['train']['name']} "
         f"(sha256 `{data['train']['sha256'][:16]}…`); the epoch was chosen on {data['dev']['used']:,} others.",
         *stars(data.get("pretraining")),
+        *wide(config["text"]["ngram_buckets"]),
         "",
         "| part | accuracy | F1 | log loss | ECE |",
         "|---|---|---|---|---|",
@@ -36,6 +37,13 @@ def model_card(manifest):
         "measured. Attention weights show where the model looks, which is not always why it answers as it does.",
         "",
     ])
+
+
+def wide(buckets):
+    """Answer the line on the wide part, none where there is none."""
+    if not buckets:
+        return []
+    return [f"Its answer is joined with a logistic regression's on character n-grams, hashed to {buckets:,} numbers."]
 
 
 def stars(pretraining):
