@@ -177,6 +177,8 @@ reviews it is at least 95 % sure of, {sure_accuracy:.2f} % are right ({sure_wron
 
 ## By film
 
+![film](pictures/film.png)
+
 {film}
 
 ## Label noise

@@ -93,6 +93,8 @@ class Config:
             for item in fields(part):
                 check(f"{name}.{item.name}", getattr(part, item.name), item)
         self.refuse_what_post_fixes()
+        if self.text.ngram_buckets == 1:
+            raise ConfigError("text.ngram_buckets: expected 0 or at least 2, found 1")
         heads, width = self.model.attention_heads, self.model.width
         if self.model.attention == "multihead" and width % heads:
             raise ConfigError(f"model.attention_heads: expected a divisor of {width}, the units of a state, "

@@ -13,7 +13,7 @@ from .atomic import replaced_file
 from .bundle import load_bundle, read_contents, write_bundle
 from .errors import BundleError
 from .inference.engines import OnnxEngine, load_engine
-from .model.parameters import in_bytes, snapshot
+from .model.parameters import NGRAM_TABLE, in_bytes, snapshot
 from .preprocessing.ngrams import NGRAMS, SMALLEST
 from .reviews import nsmc
 
@@ -104,7 +104,7 @@ def masked_graph(graph, model, arrays):
     flat = graph.add("Squeeze", pooled, graph.integers(1))
     logits = graph.add("Gemm", flat, graph.constant("output_weight", arrays["output.weight"]),
                        graph.constant("output_bias", arrays["output.bias"]), transB=1)
-    table = arrays.get("ngram_table.weight")
+    table = arrays.get(NGRAM_TABLE)
     return logits if table is None else graph.add("Add", logits, by_ngrams(graph, table))
 
 

@@ -1,6 +1,9 @@
 """How good probabilities are, by scikit-learn; takes arrays, knows nothing of networks or files."""
 import numpy
 
+# The four of them that trainings and comparisons keep
+HEADLINE = ("accuracy", "f1", "log_loss", "ece")
+
 
 def metrics(labels, probability):
     """Score probabilities of `positive` against labels.
@@ -35,6 +38,12 @@ def metrics(labels, probability):
         "ece": expected_calibration_error(labels, probability),
         "confusion": score.confusion_matrix(labels, predicted, labels=[0, 1]).tolist(),
     }
+
+
+def headline(labels, probability):
+    """Answer those `metrics` that HEADLINE names."""
+    found = metrics(labels, probability)
+    return {name: found[name] for name in HEADLINE}
 
 
 def expected_calibration_error(labels, probability, bins=15):

@@ -24,6 +24,7 @@ def test_field_names_are_unique_across_the_parts():
     ({"model": {"attention": "multihead", "hidden_size": 9}}, r"a divisor of 18, the units of a state, found 4"),
     ({**preset("post").to_dict(), "model": {**preset("post").to_dict()["model"], "attention": "dot"}},
      r"model.attention: the architecture post has 'additive'"),
+    ({"text": {"ngram_buckets": 1}}, r"text.ngram_buckets: expected 0 or at least 2, found 1"),
     ({"text": []}, r"text: expected named settings, found list"),
 ])
 def test_impossible_settings_are_refused_with_the_place(values, message):

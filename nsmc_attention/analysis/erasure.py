@@ -1,5 +1,6 @@
 """How much the answer changes when a word is erased: the measure that attention is taught by and judged by."""
 import numpy
+from scipy.special import logit
 
 # Reviews whose erasures are scored together
 PIECE = 256
@@ -28,8 +29,9 @@ def leave_one_out(score, token_lists, progress=iter):
     for number in progress(range(0, len(token_lists), PIECE)):
         piece = token_lists[number:number + PIECE]
         without = [without_token(tokens, place) for tokens in piece for place in range(len(tokens))]
-        change = numpy.abs(log_odds(score(without)) - numpy.repeat(whole[number:number + PIECE], list(map(len, piece))))
-        found.extend(numpy.split(numpy.nan_to_num(change), numpy.cumsum(list(map(len, piece)))[:-1]))
+        lengths = [len(tokens) for tokens in piece]
+        change = numpy.abs(log_odds(score(without)) - numpy.repeat(whole[number:number + PIECE], lengths))
+        found.extend(numpy.split(numpy.nan_to_num(change), numpy.cumsum(lengths)[:-1]))
     return found
 
 
@@ -38,8 +40,7 @@ def without_token(tokens, place):
 
 
 def log_odds(probability):
-    inside = numpy.clip(probability, 1e-7, 1 - 1e-7)
-    return numpy.log(inside) - numpy.log1p(-inside)
+    return logit(numpy.clip(probability, 1e-7, 1 - 1e-7))
 
 
 def shares(importance):

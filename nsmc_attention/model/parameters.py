@@ -11,7 +11,8 @@ import numpy
 
 TABLES = ("embedding.weight", "embed.weight")
 # Two numbers a row, for which a scale would cost as much as it saves
-HALVES = ("ngram_table.weight",)
+NGRAM_TABLE = "ngram_table.weight"
+HALVES = (NGRAM_TABLE,)
 SCALE = ".scale"
 LARGEST = 127
 

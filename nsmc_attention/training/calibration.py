@@ -3,14 +3,14 @@
 What is found on the dev part goes into the last layer and the table, so it costs nothing at prediction.
 """
 import numpy
+from scipy.special import expit, logit
 
-from ..metrics import metrics
+from ..metrics import headline
+from ..model.parameters import NGRAM_TABLE
 
-# The last layer of either network, and the table of n-grams
+# The last layer of either network
 LAST_WEIGHT, LAST_BIAS = ("output.weight", "dense.weight"), ("output.bias", "dense.bias")
-TABLE = "ngram_table.weight"
 RANGE = (0.2, 5.0)
-FIGURES = ("accuracy", "f1", "log_loss", "ece")
 
 
 def calibration(probability, labels, wide=None):
@@ -37,9 +37,9 @@ def calibration(probability, labels, wide=None):
         scale, wide_scale, bias, wide = 1 / temperature(probability, labels), 0.0, 0.0, 0.0
     else:
         scale, wide_scale, bias = joined(log_odds(probability), wide, labels)
-    after = 1 / (1 + numpy.exp(-(scale * log_odds(probability) + wide_scale * wide + bias)))
+    after = expit(scale * log_odds(probability) + wide_scale * wide + bias)
     return {"scale": scale, "wide_scale": wide_scale, "bias": bias,
-            "before": figures(labels, probability), "after": figures(labels, after)}
+            "before": headline(labels, probability), "after": headline(labels, after)}
 
 
 def calibrated(arrays, found, table=None):
@@ -52,18 +52,12 @@ def calibrated(arrays, found, table=None):
             half = found["bias"] / 2
             changed[name] = (arrays[name] * found["scale"] + numpy.array([-half, half])).astype("float32")
     if table is not None:
-        changed[TABLE] = table * numpy.array([found["wide_scale"], 1], dtype="float32")
+        changed[NGRAM_TABLE] = table * numpy.array([found["wide_scale"], 1], dtype="float32")
     return changed
 
 
-def figures(labels, probability):
-    found = metrics(labels, probability)
-    return {name: found[name] for name in FIGURES}
-
-
 def log_odds(probability):
-    inside = numpy.clip(probability, 1e-12, 1 - 1e-12)
-    return numpy.log(inside) - numpy.log1p(-inside)
+    return logit(numpy.clip(probability, 1e-12, 1 - 1e-12))
 
 
 def joined(deep, wide, labels):

@@ -10,13 +10,12 @@ import pandas
 from ..atomic import replaced_file, write_text
 from ..config import PRESETS, preset
 from ..errors import ConfigError, did_you_mean
+from ..evaluation import evaluate
 from ..inference.predictor import load_classifier
-from ..metrics import metrics
+from ..metrics import HEADLINE, headline
 from ..reviews import tables
 from .baselines import BASELINES, probabilities
 from .recipe import split, tokenized, train
-
-FIGURES = ("accuracy", "f1", "log_loss", "ece")
 
 
 def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=None, quiet=False, report=print):
@@ -82,7 +81,7 @@ def preset_row(data, name, seed, run, test, changes, data_dir, quiet):
     row = {"seconds": seconds, **figures("dev", classifier.bundle.manifest["metrics"]["dev"])}
     if test:
         reviews = tables.load(data, "test", data_dir)
-        row.update(score("test", reviews.labels, classifier.probabilities(reviews.documents)))
+        row.update(figures("test", evaluate(classifier, reviews)))
     return row
 
 
@@ -98,18 +97,12 @@ def baseline_row(data, name, seed, run, test, changes, data_dir, quiet):
                           [documents for _, documents, _ in others])
     row = {"seconds": round(time.perf_counter() - started, 1)}
     for (part, _, labels), probability in zip(others, found):
-        row.update(score(part, labels, probability))
+        row.update(figures(part, headline(labels, probability)))
     return row
 
 
-def score(part, labels, probability):
-    """Answer the figures of a part; a blank review counts, with probability 0.5."""
-    filled = pandas.Series(probability).fillna(0.5).to_numpy()
-    return figures(part, metrics(labels, filled))
-
-
 def figures(part, found):
-    return {f"{part}_{name}": found[name] for name in FIGURES}
+    return {f"{part}_{name}": found[name] for name in HEADLINE}
 
 
 def as_markdown(table):

@@ -6,7 +6,7 @@ import math
 import time
 
 from ..errors import ConfigError
-from ..metrics import metrics
+from ..metrics import headline
 from ..mxnet_shim import import_mxnet
 from .average import Average
 
@@ -148,9 +148,9 @@ def probabilities(network, batches, device):
 
 def end_epoch(network, dev_batches, progress, device):
     """Score the dev part; answer the epoch's record for the history."""
-    dev = metrics(dev_batches.labels.astype(int), probabilities(network, dev_batches, device))
+    dev = headline(dev_batches.labels.astype(int), probabilities(network, dev_batches, device))
     record = {"epoch": progress.epoch + 1, "steps": progress.step,
               "train_loss": progress.loss_sum / max(1, progress.batch)}
-    record.update({f"dev_{name}": dev[name] for name in ("log_loss", "accuracy", "f1", "ece")})
+    record.update({f"dev_{name}": value for name, value in dev.items()})
     progress.history.append(record)
     return record

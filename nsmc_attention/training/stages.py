@@ -48,6 +48,10 @@ class Part:
         members = sorted(members)
         return Part([self.token_lists[i] for i in members], self.labels[members], self.frame.iloc[members])
 
+    def in_units(self, encoder):
+        """Answer the Part with what of each review gets an id in place of its words."""
+        return replace(self, token_lists=[encoder.units(tokens) for tokens in self.token_lists])
+
 
 @dataclass(frozen=True)
 class Learned:
@@ -78,13 +82,15 @@ class Run:
     def learn(self, star_part, train_part, dev_part):
         """Build the network and fit it, to the stars first where there are any; answer what was Learned."""
         training = self.config.training
+        star_part = star_part and star_part.in_units(self.encoder)
+        train_part, dev_part = train_part.in_units(self.encoder), dev_part.in_units(self.encoder)
         batches, dev_batches = self.batched(train_part), self.batched(dev_part)
         network = self.new_network(batches)
         if star_part:
             self.stage(network, self.batched(star_part), dev_batches, pretraining(training), self.out / "pretraining")
         progress = self.stage(network, batches, dev_batches, training, self.out)
         table = self.wide_table(star_part, train_part)
-        wide = None if table is None else log_odds(table, self.units(dev_part))
+        wide = None if table is None else log_odds(table, dev_part.token_lists)
         if training.erasure_reviews:
             part = some(train_part, training)
             found = self.calibration(network, dev_batches, wide)
@@ -96,15 +102,11 @@ class Run:
         found = self.calibration(network, dev_batches, wide)
         return Learned(self.whole(network, found, table), progress, found)
 
-    def units(self, part):
-        """Answer what of each review gets an id."""
-        return [self.encoder.units(tokens) for tokens in part.token_lists]
-
     def batched(self, part, importance=None):
         from ..preprocessing.gluon_data import Batches
 
         length = self.config.text.max_length if self.config.model.architecture == "post" else None
-        return Batches(self.units(part), part.labels, self.encoder, self.config.training.batch_size, length, importance)
+        return Batches(part.token_lists, part.labels, self.encoder, self.config.training.batch_size, length, importance)
 
     def new_network(self, batches):
         """Build the network without its wide part, and show it one batch so that all its parameters exist."""
@@ -138,13 +140,12 @@ class Run:
         """
         if not self.config.text.ngram_buckets:
             return None
-        token_lists, labels = self.units(train_part), train_part.labels
+        token_lists, labels = train_part.token_lists, train_part.labels
         if star_part:
             stars = star_part.frame["stars"].to_numpy()
             clear = numpy.flatnonzero((stars <= 4) | (stars >= 9)).tolist()
             others = not_among(train_part.frame, star_part.frame)
-            raw_units = self.units(star_part)
-            token_lists = [raw_units[i] for i in clear] + [token_lists[i] for i in others]
+            token_lists = [star_part.token_lists[i] for i in clear] + [token_lists[i] for i in others]
             labels = numpy.concatenate([stars[clear] > 5, labels[others]])
         return fit_wide(token_lists, labels.astype(int), self.config.text.ngram_buckets)
 
@@ -176,7 +177,7 @@ class Run:
         engine = OnnxEngine(onnx_model(self.config, snapshot(network)).SerializeToString())
         scorer = TokenScorer(self.encoder, engine, self.config)
         bar = partial(tqdm, desc="erasing words", disable=self.quiet, file=sys.stderr, mininterval=0.5)
-        return [shares(found) for found in leave_one_out(scorer, self.units(part), bar)]
+        return [shares(found) for found in leave_one_out(scorer, part.token_lists, bar)]
 
 
 def pretraining(training):
