@@ -19,7 +19,7 @@ from .errors import BundleError, ConfigError
 from .preprocessing.encoding import Encoder
 from .preprocessing.tokenizers import tokenizer_version
 
-SCHEMA = 2
+SCHEMA = 3
 LABELS = ("negative", "positive")
 REQUIRED = ("vocab.json", "weights.params")
 OPTIONAL = ("model.onnx", "README.md")

@@ -67,8 +67,8 @@ class TrainingConfig:
                              low=0.0, high=0.99999)
     erasure_reviews: int = setting(40000, "reviews by whose erased words the attention is taught at the end, 0 for "
                                    "none", low=0)
-    erasure_epochs: int = setting(2, "passes over these", low=1)
-    erasure_learning_rate: float = setting(1e-3, "Adam's step size at its highest, in these passes", low=0.0)
+    erasure_epochs: int = setting(6, "passes over these", low=1)
+    erasure_learning_rate: float = setting(1.5e-3, "Adam's step size at its highest, in these passes", low=0.0)
     dev_fraction: float = setting(0.05, "share of the training file kept for choosing the epoch", low=0.001, high=0.5)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
     seed: int = setting(0, "seed of everything that is drawn", low=0, high=2**31 - 1)
@@ -167,7 +167,7 @@ PRESETS = {
     # Learns from the raw star reviews too: the extended track.
     "extended": Config(
         text=TextConfig(rare_words="pieces"),
-        training=TrainingConfig(pretrain_epochs=3, epochs=3, learning_rate=1e-3),
+        training=TrainingConfig(pretrain_epochs=6, epochs=3, learning_rate=1e-3),
     ),
     # As fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings.
     "average": Config().with_fields(encoder="none", attention="uniform", ngram_buckets=0, erasure_reviews=0),

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy
 
+from .errors import MissingPackage
 from .metrics import metrics
 
 
@@ -37,18 +38,30 @@ def faithfulness(classifier, reviews, limit=1000, seed=0):
     Returns
     -------
     dict
-        `analysis.faithfulness.faithfulness` plus data, bundle and seconds.
+        `analysis.faithfulness.faithfulness` plus data, bundle and seconds. What needs the network itself
+        (gradients, replaced attention) is left out where MXNet is missing, and of the original article's model.
     """
     from tqdm import tqdm
 
     from .analysis.faithfulness import faithfulness as measure
+    from .explanation import Explainer
 
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
-    predictions = classifier.predict_many([reviews.documents[place] for place in chosen])
+    predictions = [each for each in classifier.predict_many([reviews.documents[place] for place in chosen])
+                   if not each.error]
+    token_lists = [each.tokens for each in predictions]
+    explainer = Explainer(classifier)
+    gradients, replaced = None, None
+    try:
+        gradients = explainer.gradients(token_lists)
+        if classifier.bundle.config.model.architecture == "masked":
+            replaced = {how: explainer.replaced(token_lists, how, seed) for how in ("uniform", "permuted")}
+    except MissingPackage as problem:
+        print(f"no gradients: {problem}", file=sys.stderr)
     bar = partial(tqdm, desc="erasing words", file=sys.stderr, disable=None, mininterval=0.5)
-    found = measure(classifier.score, [each.tokens for each in predictions],
-                    [each.token_weights for each in predictions], seed, bar)
+    found = measure(classifier.score, token_lists, [each.token_weights for each in predictions], gradients, replaced,
+                    seed, bar)
     return {**found, "data": reviews.name, "bundle": classifier.bundle.name,
             "seconds": round(time.perf_counter() - started, 3)}
 

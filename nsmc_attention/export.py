@@ -91,31 +91,44 @@ def masked_graph(graph, model, arrays):
     names = ("forward_gru", "backward_gru") if model.encoder == "gru" else ()
     directions = [gru_arrays(arrays, f"encoder.{name}._unfused.0.") for name in names]
     states = encode(graph, arrays["embedding.weight"], directions, "valid_length")
+    seen, by_review = states, None
+    if NGRAM_TABLE in arrays:
+        by_token, by_review = ngram_log_odds(graph, arrays[NGRAM_TABLE])
+    if "evidence.weight" in arrays:
+        told = dense(graph, "evidence", arrays, with_neighbour(graph, by_token), bias=False)
+        seen = graph.add("Add", states, told)
     mask = token_mask(graph)                                                            # (N, T, 1)
     across = graph.add("Transpose", mask, perm=[0, 2, 1])                               # (N, 1, T)
     pairs = graph.add("Mul", mask, across)                                              # (N, T, T)
     length = graph.add("Unsqueeze", graph.add("Cast", "valid_length", to=TensorProto.FLOAT), graph.integers(1, 2))
     mean = graph.add("Div", across, length)                                             # (N, 1, T)
     if model.attention == "multihead":
-        pooled = multihead(graph, model, arrays, states, pairs, mean)
+        pooled = multihead(graph, model, arrays, seen, states, pairs, mean)
     else:
-        masked_softmax(graph, SCORES[model.attention](graph, arrays, states, model.width), pairs, output="weights")
+        masked_softmax(graph, SCORES[model.attention](graph, arrays, seen, model.width), pairs, output="weights")
         pooled = graph.add("MatMul", graph.add("MatMul", mean, "weights"), states)      # (N, 1, 2H)
-    flat = graph.add("Squeeze", pooled, graph.integers(1))
-    logits = graph.add("Gemm", flat, graph.constant("output_weight", arrays["output.weight"]),
-                       graph.constant("output_bias", arrays["output.bias"]), transB=1)
-    table = arrays.get(NGRAM_TABLE)
-    return logits if table is None else graph.add("Add", logits, by_ngrams(graph, table))
+    features = pooled if by_review is None else graph.add("Concat", pooled, by_review, axis=2)
+    return graph.add("Gemm", graph.add("Squeeze", features, graph.integers(1)),
+                     graph.constant("output_weight", arrays["output.weight"]),
+                     graph.constant("output_bias", arrays["output.bias"]), transB=1)
 
 
-def by_ngrams(graph, table):
-    """ngram_ids (N, T, NGRAMS) -> (N, C), as `SelfAttentionClassifier.by_ngrams`."""
+def ngram_log_odds(graph, table):
+    """ngram_ids (N, T, NGRAMS) -> (N, T, 1) and (N, 1, 1), as `model.classifier.ngram_log_odds`."""
     rows = graph.add("Gather", graph.constant("ngram_table", table.astype("float16")), "ngram_ids")
-    sums = graph.add("ReduceSum", graph.add("Cast", rows, to=TensorProto.FLOAT), graph.integers(1, 2), keepdims=0)
-    weight, square = graph.split(sums, axis=1)                                          # (N, 1) each
+    sums = graph.add("ReduceSum", graph.add("Cast", rows, to=TensorProto.FLOAT), graph.integers(2), keepdims=0)
+    weight, square = graph.split(sums, axis=2)                                          # (N, T, 1) each
+    square = graph.add("ReduceSum", square, graph.integers(1))
     inside = graph.add("Max", square, graph.constant("smallest", numpy.float32(SMALLEST)))
-    log_odds = graph.add("Div", weight, graph.add("Sqrt", inside))
-    return graph.add("Mul", log_odds, graph.constant("halves", numpy.array([[-0.5, 0.5]], "float32")))
+    by_token = graph.add("Div", weight, graph.add("Sqrt", inside))
+    return by_token, graph.add("ReduceSum", by_token, graph.integers(1))
+
+
+def with_neighbour(graph, by_token):
+    """(N, T, 1) -> (N, T, EVIDENCE), as `model.classifier.with_neighbour`."""
+    shifted = graph.add("Pad", by_token, graph.integers(0, 1, 0, 0, 0, 0))
+    before = graph.add("Slice", shifted, graph.integers(0), graph.integers(-1), graph.integers(1))
+    return graph.add("Concat", by_token, before, axis=2)
 
 
 def post_graph(graph, model, arrays):
@@ -214,16 +227,16 @@ def uniform(graph, arrays, states, width):
 SCORES = {"additive": additive, "dot": dot, "scaled": scaled, "general": general, "uniform": uniform}
 
 
-def multihead(graph, model, arrays, states, pairs, mean):
+def multihead(graph, model, arrays, seen, states, pairs, mean):
     """Adds the output "weights", the mean over the heads, and answers the pooled contexts (N, 1, 2H)."""
     heads, size = model.attention_heads, model.width // model.attention_heads
 
-    def project(name):
-        projected = dense(graph, f"attention.proj_{name}", arrays, states)
+    def project(name, source):
+        projected = dense(graph, f"attention.proj_{name}", arrays, source)
         split = graph.add("Reshape", projected, graph.integers(0, 0, heads, size))
         return graph.add("Transpose", split, perm=[0, 2, 1, 3])                         # (N, K, T, 2H / K)
 
-    query, key, value = project("query"), project("key"), project("value")
+    query, key, value = project("query", seen), project("key", seen), project("value", states)
     scores = graph.add("Mul", graph.add("MatMul", query, graph.add("Transpose", key, perm=[0, 1, 3, 2])),
                        graph.constant("scale", numpy.float32(size ** -0.5)))
     weights = masked_softmax(graph, scores, graph.add("Unsqueeze", pairs, graph.integers(1)))

@@ -9,7 +9,7 @@ PIECE = 256
 def leave_one_out(score, token_lists, progress=iter):
     """Erase each token in turn.
 
-    Li, Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3: the change of the log-odds, here without its sign.
+    Li, Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3, the change of the log-odds.
 
     Parameters
     ----------
@@ -21,8 +21,9 @@ def leave_one_out(score, token_lists, progress=iter):
 
     Returns
     -------
-    list of (T,) float64, at least 0
-        |log-odds of the whole review - log-odds without the token|; 0 where the token is the only one.
+    list of (T,) float64
+        Log-odds of the whole review less those without the token: above 0 where it speaks for positive. Of a
+        token that stands alone, the log-odds themselves.
     """
     whole = log_odds(score(token_lists))
     found = []
@@ -30,8 +31,8 @@ def leave_one_out(score, token_lists, progress=iter):
         piece = token_lists[number:number + PIECE]
         without = [without_token(tokens, place) for tokens in piece for place in range(len(tokens))]
         lengths = [len(tokens) for tokens in piece]
-        change = numpy.abs(log_odds(score(without)) - numpy.repeat(whole[number:number + PIECE], lengths))
-        found.extend(numpy.split(numpy.nan_to_num(change), numpy.cumsum(lengths)[:-1]))
+        change = numpy.repeat(whole[number:number + PIECE], lengths) - numpy.nan_to_num(log_odds(score(without)))
+        found.extend(numpy.split(change, numpy.cumsum(lengths)[:-1]))
     return found
 
 
@@ -43,7 +44,8 @@ def log_odds(probability):
     return logit(numpy.clip(probability, 1e-7, 1 - 1e-7))
 
 
-def shares(importance):
-    """Answer importance divided by its sum; equal shares where nothing matters."""
+def shares(changes):
+    """Answer changes without their signs, divided by their sum; equal shares where nothing matters."""
+    importance = numpy.abs(changes)
     total = importance.sum()
     return importance / total if total > 0 else numpy.full(len(importance), 1 / len(importance))

@@ -40,6 +40,20 @@ class TokenScorer:
             found[members] = probability
         return found
 
+    def details(self, token_lists):
+        """Answer the probabilities, as the call does, and of each list what the engine answers beside them.
+
+        Weights are (T, T), what a `gradients.GradientEngine` answers (T,); None where a list is empty.
+        """
+        found, beside = numpy.full(len(token_lists), numpy.nan), [None] * len(token_lists)
+        for members, probability, arrays in self.run(token_lists):
+            found[members] = probability
+            for member, array in zip(members, arrays):
+                size = len(token_lists[member])
+                # a copy: a view would keep the whole batch in memory
+                beside[member] = numpy.array(array[(slice(size),) * array.ndim])
+        return found, beside
+
     def run(self, token_lists):
         """Yield (members, probability, weights) over the lists that are not empty, batched by length."""
         lengths = numpy.array([len(tokens) for tokens in token_lists])
@@ -87,11 +101,8 @@ class Classifier:
         """Yield Predictions in order while reading `texts` (any iterable of str) window by window."""
         for window in windows(texts):
             encoded = [self.bundle.encoder.encode(check_text(text)) for text in window]
-            found = [blank(each.text) for each in encoded]
-            for members, probability, weights in self.score.run([each.tokens for each in encoded]):
-                for row, member in enumerate(members):
-                    found[member] = prediction(encoded[member], float(probability[row]), weights[row])
-            yield from found
+            for each, probability, weights in zip(encoded, *self.score.details([each.tokens for each in encoded])):
+                yield blank(each.text) if weights is None else prediction(each, float(probability), weights)
 
     def probabilities(self, texts):
         """Answer (N,) float64, the probability of positive for each review; NaN where it is blank."""
@@ -115,11 +126,8 @@ def check_text(text):
 
 
 def prediction(encoded, probability, weights):
-    size = len(encoded.tokens)
     label, score, _, _ = verdict(probability)
-    # a copy of the weights: a view would keep the whole batch in memory
-    return Prediction(encoded.text, label, score, probability, encoded.tokens, encoded.offsets(),
-                      numpy.array(weights[:size, :size]))
+    return Prediction(encoded.text, label, score, probability, encoded.tokens, encoded.offsets(), weights)
 
 
 def load_classifier(bundle=None, engine="auto", device="auto"):

@@ -13,6 +13,7 @@ from gluonnlp.model import MLPAttentionCell  # noqa: E402
 
 from ..preprocessing.ngrams import SMALLEST  # noqa: E402
 from .attention import attention_cell  # noqa: E402
+from .parameters import EVIDENCE  # noqa: E402
 
 CLASSES = 2
 
@@ -63,9 +64,11 @@ class SelfAttentionClassifier(HybridBlock):
     """Embedding, bidirectional GRU, self-attention, mean over the contexts, Dense.
 
     Query and key of the attention are both the GRU's output. Padding is masked in both GRU directions, in the
-    attention and in the mean, so wider padding or other reviews in the batch change nothing. Where there is a
-    table of n-grams, what it says is added to what the attention finds (wide & deep); it is learned apart, by
-    `training.wide`.
+    attention and in the mean, so wider padding or other reviews in the batch change nothing.
+
+    Where there is a table of n-grams, learned apart by `training.wide`, the last layer reads what it says of the
+    review beside the pooled contexts (wide & deep), and what it says of each token is added, projected, to the
+    token's query and key: the attention can point at a word that only the n-grams know.
 
     Parameters
     ----------
@@ -88,10 +91,13 @@ class SelfAttentionClassifier(HybridBlock):
             self.encoder = BidirectionalGRU(config.hidden_size) if config.encoder == "gru" else None
             self.attention = attention_cell(config, config.width)
             self.output_dropout = nn.Dropout(config.dropout)
-            self.output = nn.Dense(CLASSES, in_units=config.width)
+            self.output = nn.Dense(CLASSES, in_units=config.width + self.ngrams)
             if self.ngrams:
                 self.ngram_table = nn.Embedding(ngram_buckets, 2, weight_initializer="zeros")
                 self.ngram_table.weight.grad_req = "null"
+            self.told = self.ngrams and config.attention != "uniform"
+            if self.told:
+                self.evidence = nn.Dense(config.width, in_units=EVIDENCE, use_bias=False, flatten=False)
 
     def hybrid_forward(self, F, token_ids, valid_length, ngram_ids=None):
         """Classify a batch.
@@ -111,30 +117,66 @@ class SelfAttentionClassifier(HybridBlock):
             Row i says how much token i looks at each token: non-negative, sums to 1 over the tokens, 0 on
             padding. Rows of padding are 0.
         """
-        embedded = self.word_dropout(self.embedding(F.transpose(token_ids)))            # (T, N, E)
-        embedded = self.embedding_dropout(embedded)
-        states = self.encoder(embedded, valid_length) if self.encoder else embedded
-        states = F.transpose(states, axes=(1, 0, 2))                                    # (N, T, 2H)
-        mask = token_mask(F, token_ids, valid_length)                                   # (N, T, 1)
+        rows = self.look_up(F, token_ids, ngram_ids)
+        return self.read(F, rows, token_mask(F, token_ids, valid_length), valid_length)
+
+    def look_up(self, F, token_ids, ngram_ids=None):
+        """Answer what stands in the tables: [(T, N, E)] and, with n-grams, (N, T, NGRAMS, 2)."""
+        rows = [self.embedding(F.transpose(token_ids))]
+        return [*rows, self.ngram_table(ngram_ids)] if self.ngrams else rows
+
+    def read(self, F, rows, mask, valid_length):
+        """Classify what `look_up` answered, for gradients with respect to it; mask is (N, T, 1)."""
+        states, seen, by_review = self.encode(F, rows, valid_length)
         pairs = F.batch_dot(mask, mask, transpose_b=True)                               # (N, T, T)
-        contexts, weights = self.attention(states, states, states, pairs)
+        contexts, weights = self.attention(seen, seen, states, pairs)
         mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))         # (N, T, 1)
         if self.multihead:
             weights = F.mean(weights, axis=1)
-        # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, 2H) contexts are never built
-        looked_at = F.batch_dot(mean, weights, transpose_a=True)                        # (N, 1, T)
-        pooled = F.batch_dot(mean, contexts, transpose_a=True) if self.multihead else F.batch_dot(looked_at, states)
-        logits = self.output(self.output_dropout(F.flatten(pooled)))                    # (N, C)
-        if self.ngrams:
-            logits = logits + self.by_ngrams(F, ngram_ids)
-        return logits, weights
+            pooled = F.batch_dot(mean, contexts, transpose_a=True)                      # (N, 1, 2H)
+        else:
+            # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, 2H) contexts are never built
+            looked_at = F.batch_dot(mean, weights, transpose_a=True)                    # (N, 1, T)
+            pooled = F.batch_dot(looked_at, states)
+        return self.answer(F, pooled, by_review), weights
 
-    def by_ngrams(self, F, ngram_ids):
-        """(N, T, NGRAMS) -> (N, C): the log-odds that `training.wide` explains, half to each class."""
-        sums = F.sum(self.ngram_table(ngram_ids), axis=(1, 2))                          # (N, 2)
-        weight, square = F.split(sums, axis=1, num_outputs=2)                           # (N, 1) each
-        half = 0.5 * weight / F.sqrt(F.maximum(square, SMALLEST * F.ones_like(square)))
-        return F.concat(-half, half, dim=1)
+    def encode(self, F, rows, valid_length):
+        """Answer the states (N, T, 2H), what the attention sees of them, the n-grams' log-odds (N, 1, 1) or None."""
+        embedded = self.embedding_dropout(self.word_dropout(rows[0]))
+        states = self.encoder(embedded, valid_length) if self.encoder else embedded
+        states = F.transpose(states, axes=(1, 0, 2))
+        by_token, by_review = ngram_log_odds(F, rows[1]) if self.ngrams else (None, None)
+        seen = states + self.evidence(with_neighbour(F, by_token)) if self.told else states
+        return states, seen, by_review
+
+    def answer(self, F, pooled, by_review):
+        """(N, 1, 2H), (N, 1, 1) or None -> logits (N, C)."""
+        features = self.output_dropout(F.flatten(pooled))
+        return self.output(F.concat(features, F.flatten(by_review), dim=1) if self.ngrams else features)
+
+    def looking(self, F, rows, looked_at, valid_length):
+        """Answer the logits that given weights (N, 1, T) lead to, in place of the attention's own."""
+        states, _, by_review = self.encode(F, rows, valid_length)
+        values = self.attention.proj_value(states) if self.multihead else states
+        return self.answer(F, F.batch_dot(looked_at, values), by_review)
+
+
+def ngram_log_odds(F, rows):
+    """Rows of the table (N, T, NGRAMS, 2) -> the log-odds of `training.wide` by token (N, T, 1) and review (N, 1, 1).
+
+    Those of the tokens add up to the review's.
+    """
+    weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)                # (N, T, 1) each
+    square = F.sum(square, axis=1, keepdims=True)
+    by_token = F.broadcast_div(weight, F.sqrt(F.maximum(square, SMALLEST * F.ones_like(square))))
+    return by_token, F.sum(by_token, axis=1, keepdims=True)
+
+
+def with_neighbour(F, by_token):
+    """(N, T, 1) -> (N, T, EVIDENCE): of each token and of the one before it, whose last n-grams reach into it."""
+    nothing = F.zeros_like(F.slice_axis(by_token, axis=1, begin=0, end=1))
+    before = F.slice_like(F.concat(nothing, by_token, dim=1), by_token, axes=(1,))
+    return F.concat(by_token, before, dim=2)
 
 
 def token_mask(F, token_ids, valid_length):
@@ -172,7 +214,16 @@ class PostClassifier(HybridBlock):
 
     def hybrid_forward(self, F, token_ids):
         """(N, seq_len) -> logits (N, C) and weights (N, seq_len, seq_len), rows sum to 1 over all positions."""
-        states = self.bigru(self.drop(self.embed(token_ids)))      # (N, T, 2H)
+        return self.read(F, self.look_up(F, token_ids))
+
+    def look_up(self, F, token_ids):
+        """Answer what stands in the table: [(T, N, E)]."""
+        return [self.embed(F.transpose(token_ids))]
+
+    def read(self, F, rows, mask=None, valid_length=None):
+        """Classify what `look_up` answered, for gradients with respect to it."""
+        embedded = F.transpose(rows[0], axes=(1, 0, 2))            # (N, T, E)
+        states = self.bigru(self.drop(embedded))                   # (N, T, 2H)
         contexts, weights = self.attention(states, states)         # (N, T, 2H), (N, T, T)
         return self.dense(contexts), weights
 

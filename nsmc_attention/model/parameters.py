@@ -13,6 +13,8 @@ TABLES = ("embedding.weight", "embed.weight")
 # Two numbers a row, for which a scale would cost as much as it saves
 NGRAM_TABLE = "ngram_table.weight"
 HALVES = (NGRAM_TABLE,)
+# Log-odds of its n-grams that a token's query and key are told
+EVIDENCE = 2
 SCALE = ".scale"
 LARGEST = 127
 
@@ -34,6 +36,27 @@ def fill(network, arrays, device):
         parameter.shape = arrays[name].shape
         parameter.initialize(ctx=device)
         parameter.set_data(arrays[name].astype("float32"))
+
+
+def widened(arrays, table):
+    """Answer the parameters of a network without wide part as those of one with it, which says the same."""
+    nothing = numpy.zeros((len(arrays["output.weight"]), 1), dtype="float32")
+    width = arrays["output.weight"].shape[1]
+    return {**arrays, "output.weight": numpy.concatenate([arrays["output.weight"], nothing], axis=1),
+            NGRAM_TABLE: table, "evidence.weight": numpy.zeros((width, EVIDENCE), dtype="float32")}
+
+
+def wide_scale(arrays):
+    """Answer what the wide part's log-odds are multiplied by in the network of these parameters."""
+    return float(arrays["output.weight"][1, -1] - arrays["output.weight"][0, -1]) if NGRAM_TABLE in arrays else 0.0
+
+
+def without_wide(arrays):
+    """Answer the parameters of a network whose last layer does not hear its wide part."""
+    weight = arrays["output.weight"].copy()
+    if NGRAM_TABLE in arrays:
+        weight[:, -1] = 0
+    return {**arrays, "output.weight": weight}
 
 
 def in_bytes(table):

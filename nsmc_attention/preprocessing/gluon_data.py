@@ -15,6 +15,8 @@ import_mxnet()
 import gluonnlp  # noqa: E402
 import numpy  # noqa: E402
 
+from .ngrams import ngram_ids  # noqa: E402
+
 PADDING = "<pad>"
 # Entries of a vocabulary that are no words: unknown and padding
 SPECIAL = 2
@@ -94,12 +96,14 @@ class Batch:
     labels : (N,) float32, 0 to 1
     importance : (N, T) float32 or None
         What the attention is to look at: sums to 1 over the tokens.
+    ngram_ids : (N, T, NGRAMS) int32 or None
     """
 
     token_ids: numpy.ndarray
     valid_length: numpy.ndarray
     labels: numpy.ndarray
     importance: Optional[numpy.ndarray] = None
+    ngram_ids: Optional[numpy.ndarray] = None
 
 
 class Batches:
@@ -116,9 +120,11 @@ class Batches:
     fixed_length : int or None
         Where given, every batch is padded to this length (the `post` model reads no other).
     importance : list of (T,) arrays or None
+    wide : bool
+        With the n-grams, for a network that has a wide part.
     """
 
-    def __init__(self, token_lists, labels, encoder, batch_size, fixed_length=None, importance=None):
+    def __init__(self, token_lists, labels, encoder, batch_size, fixed_length=None, importance=None, wide=False):
         self.batch_size = batch_size
         self.labels = numpy.asarray(labels, dtype="float32")
         lengths = numpy.array([min(len(tokens), encoder.max_length) for tokens in token_lists])
@@ -135,11 +141,12 @@ class Batches:
             own = [token_lists[member] for member in members]
             self.padded[index] = (
                 pad([encoder.ids(tokens) for tokens in own], encoder.padding, length),
-                None if importance is None else pad_weights([importance[member] for member in members], length))
+                None if importance is None else pad_weights([importance[member] for member in members], length),
+                ngram_ids(own, encoder.ngram_buckets, length) if wide else None)
 
     def __len__(self):
         """Batches in an epoch."""
-        return sum(-(-len(ids) // self.batch_size) for ids, _ in self.padded.values())
+        return sum(-(-len(ids) // self.batch_size) for ids, *_ in self.padded.values())
 
     def sampler(self, shuffle):
         """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
@@ -162,9 +169,9 @@ class Batches:
 
     def take(self, members):
         rows = self.row[members]
-        token_ids, importance = (None if array is None else array[rows]
-                                 for array in self.padded[self.bucket[members[0]]])
-        return Batch(token_ids, self.lengths[members], self.labels[members], importance)
+        token_ids, importance, ngrams = (None if array is None else array[rows]
+                                         for array in self.padded[self.bucket[members[0]]])
+        return Batch(token_ids, self.lengths[members], self.labels[members], importance, ngrams)
 
 
 def pad(sequences, padding, length):

@@ -1,6 +1,6 @@
 """Probabilities that mean what they say: the network's log-odds scaled, and joined with the wide part's.
 
-What is found on the dev part goes into the last layer and the table, so it costs nothing at prediction.
+What is found on the dev part goes into the last layer, so it costs nothing at prediction.
 """
 import numpy
 from scipy.special import expit, logit
@@ -13,7 +13,7 @@ LAST_WEIGHT, LAST_BIAS = ("output.weight", "dense.weight"), ("output.bias", "den
 RANGE = (0.2, 5.0)
 
 
-def calibration(probability, labels, wide=None):
+def calibration(odds, labels, wide=None):
     """Find how much the network's log-odds, and the wide part's, are worth.
 
     Without a wide part by one temperature (Guo et al. 2017, arXiv:1706.04599, section 4.2), which changes no
@@ -21,8 +21,8 @@ def calibration(probability, labels, wide=None):
 
     Parameters
     ----------
-    probability : (N,) float
-        Of positive, by the network alone, of the dev part.
+    odds : (N,) float
+        Log-odds of positive, by the network alone, of the dev part.
     labels : (N,) int
     wide : (N,) float or None
         Log-odds of the same reviews by the wide part.
@@ -34,25 +34,25 @@ def calibration(probability, labels, wide=None):
         `after` the dev part's accuracy, f1, log_loss and ece.
     """
     if wide is None:
-        scale, wide_scale, bias, wide = 1 / temperature(probability, labels), 0.0, 0.0, 0.0
+        scale, wide_scale, bias, wide = 1 / temperature(odds, labels), 0.0, 0.0, 0.0
     else:
-        scale, wide_scale, bias = joined(log_odds(probability), wide, labels)
-    after = expit(scale * log_odds(probability) + wide_scale * wide + bias)
+        scale, wide_scale, bias = joined(odds, wide, labels)
+    after = expit(scale * odds + wide_scale * wide + bias)
     return {"scale": scale, "wide_scale": wide_scale, "bias": bias,
-            "before": headline(labels, probability), "after": headline(labels, after)}
+            "before": headline(labels, expit(odds)), "after": headline(labels, after)}
 
 
-def calibrated(arrays, found, table=None):
-    """Answer {name: array} of a network's parameters with the `calibration` in them, and with a table of n-grams."""
+def calibrated(arrays, found):
+    """Answer {name: array} of a network's parameters with the `calibration` in its last layer."""
     changed = dict(arrays)
+    halves = numpy.array([-0.5, 0.5])
     for name in arrays:
         if name in LAST_WEIGHT:
-            changed[name] = arrays[name] * numpy.float32(found["scale"])
+            changed[name] = (arrays[name] * found["scale"]).astype("float32")
+            if NGRAM_TABLE in arrays:
+                changed[name][:, -1] = found["wide_scale"] * halves
         elif name in LAST_BIAS:
-            half = found["bias"] / 2
-            changed[name] = (arrays[name] * found["scale"] + numpy.array([-half, half])).astype("float32")
-    if table is not None:
-        changed[NGRAM_TABLE] = table * numpy.array([found["wide_scale"], 1], dtype="float32")
+            changed[name] = (arrays[name] * found["scale"] + found["bias"] * halves).astype("float32")
     return changed
 
 
@@ -69,18 +69,18 @@ def joined(deep, wide, labels):
     return (*map(float, model.coef_[0]), float(model.intercept_[0]))
 
 
-def temperature(probability, labels):
+def temperature(odds, labels):
     """Answer the divisor of the log-odds, within RANGE, that gives these labels the smallest log loss.
 
     Parameters
     ----------
-    probability : (N,) float
-        Of the label 1.
+    odds : (N,) float
+        Log-odds of the label 1.
     labels : (N,) int
     """
     from scipy.optimize import minimize_scalar
 
-    odds, signs = log_odds(probability), 2 * numpy.asarray(labels) - 1
+    signs = 2 * numpy.asarray(labels) - 1
 
     def loss(logarithm):
         return numpy.logaddexp(0, -signs * odds / numpy.exp(logarithm)).mean()

@@ -26,6 +26,7 @@ class Progress:
     loss_sum: float = 0.0
     best_loss: float = float("inf")
     best_epoch: int = -1
+    untrained_entropy: float = 1.0
     history: list = field(default_factory=list)
 
 

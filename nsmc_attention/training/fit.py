@@ -6,6 +6,7 @@ import math
 import time
 
 from ..errors import ConfigError
+from ..analysis.report import evenness
 from ..metrics import headline
 from ..mxnet_shim import import_mxnet
 from .average import Average
@@ -19,7 +20,7 @@ from mxnet import autograd, gluon  # noqa: E402
 SMALLEST = 1e-6
 
 
-def fit(network, batches, dev_batches, config, device, checkpoints, report):
+def fit(network, batches, dev_batches, config, device, checkpoints, report, keep_last=False):
     """Train until the dev loss stops falling; leave the best epoch's parameters in the network.
 
     Parameters
@@ -33,17 +34,22 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report):
         Where a state is found there, the training goes on from it.
     report : callable
         Called with Progress after each step and, with a second argument, the epoch's record after each epoch.
+    keep_last : bool
+        Make all epochs and keep the last, where it is not the dev loss that a stage is after.
 
     Returns
     -------
     Progress
-        Its history has one dict an epoch: epoch, steps, seconds, train_loss, dev_* metrics.
+        Its history has one dict an epoch: epoch, steps, seconds, train_loss, dev_* metrics; dev_entropy is how
+        evenly the attention looks, 0..1 (`analysis.report.evenness`).
     """
     trainer = make_trainer(network, config)
     average = Average(network, config.average)
     progress = checkpoints.load_newest(network, trainer, average)
     total_steps = config.epochs * len(batches)
-    while progress.epoch < config.epochs and progress.epoch - progress.best_epoch <= config.patience:
+    if not progress.step:
+        progress.untrained_entropy = evenness(dev_answers(network, dev_batches, device)[1])
+    while progress.epoch < config.epochs and (keep_last or progress.epoch - progress.best_epoch <= config.patience):
         started = time.perf_counter()
         for index, batch in enumerate(batches.epoch(config.seed, progress.epoch)):
             if index < progress.batch:
@@ -65,7 +71,7 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report):
         with average.applied(progress.step):
             record = end_epoch(network, dev_batches, progress, device)
             record["seconds"] = time.perf_counter() - started
-            if record["dev_log_loss"] < progress.best_loss:
+            if keep_last or record["dev_log_loss"] < progress.best_loss:
                 progress.best_loss, progress.best_epoch = record["dev_log_loss"], progress.epoch
                 checkpoints.save_best(network)
         progress.epoch, progress.batch, progress.loss_sum = progress.epoch + 1, 0, 0.0
@@ -77,7 +83,8 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report):
 
 def make_trainer(network, config):
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); rows of the embedding that a batch lacks are not touched."""
-    return gluon.Trainer(network.collect_params(), "adam", kvstore=None,
+    learned = {name: each for name, each in network.collect_params().items() if each.grad_req != "null"}
+    return gluon.Trainer(learned, "adam", kvstore=None,
                          optimizer_params={"learning_rate": config.learning_rate, "lazy_update": True})
 
 
@@ -122,8 +129,10 @@ def gradient_norm(trainer):
 
 
 def as_inputs(batch, device):
-    return (mxnet.nd.array(batch.token_ids, ctx=device, dtype="int32"),
-            mxnet.nd.array(batch.valid_length, ctx=device))
+    arrays = (mxnet.nd.array(batch.token_ids, ctx=device, dtype="int32"),
+              mxnet.nd.array(batch.valid_length, ctx=device))
+    ngrams = batch.ngram_ids
+    return arrays if ngrams is None else (*arrays, mxnet.nd.array(ngrams, ctx=device, dtype="int32"))
 
 
 def learning_rate(step, total_steps, config):
@@ -139,18 +148,27 @@ def learning_rate(step, total_steps, config):
 
 def probabilities(network, batches, device):
     """Answer the probability of `positive` for each review of the batches: (N,) float64, in their order."""
-    found = numpy.empty(len(batches.labels))
+    return dev_answers(network, batches, device)[0]
+
+
+def dev_answers(network, batches, device):
+    """Answer the probabilities (N,) float64 of the reviews, in their order, and of each the weights of its tokens."""
+    found, looked_at = numpy.empty(len(batches.labels)), [None] * len(batches.labels)
     for positions, batch in batches.in_order():
-        logits, _ = network(*as_inputs(batch, device))
+        logits, weights = network(*as_inputs(batch, device))
         found[positions] = logits.softmax()[:, 1].asnumpy()
-    return found
+        rows = weights.sum(axis=1).asnumpy()
+        for position, row, length in zip(positions, rows, batch.valid_length.astype(int)):
+            looked_at[position] = row[:length] / row[:length].sum()
+    return found, looked_at
 
 
 def end_epoch(network, dev_batches, progress, device):
     """Score the dev part; answer the epoch's record for the history."""
-    dev = headline(dev_batches.labels.astype(int), probabilities(network, dev_batches, device))
+    probability, looked_at = dev_answers(network, dev_batches, device)
+    dev = headline(dev_batches.labels.astype(int), probability)
     record = {"epoch": progress.epoch + 1, "steps": progress.step,
               "train_loss": progress.loss_sum / max(1, progress.batch)}
-    record.update({f"dev_{name}": value for name, value in dev.items()})
+    record.update({f"dev_{name}": value for name, value in dev.items()}, dev_entropy=evenness(looked_at))
     progress.history.append(record)
     return record

@@ -18,12 +18,18 @@ from tqdm import tqdm
 from ..analysis.erasure import leave_one_out, shares
 from ..atomic import write_text
 from ..inference.engines import OnnxEngine
+from ..inference.gradients import GradientEngine
 from ..inference.predictor import TokenScorer
+from ..model.parameters import NGRAM_TABLE, fill, restore, round_tables, snapshot, wide_scale, widened, without_wide
 from ..mxnet_shim import import_mxnet
-from .calibration import calibrated, calibration
+from .calibration import calibrated, calibration, log_odds as logit_of
 from .checkpoint import Checkpoints, Progress
-from .curves import save_curves
+from .curves import save_curves, save_evenness
 from .wide import fit_wide, log_odds
+
+# Of the importance that the attention is taught, what gradients say
+GRADIENT_SHARE = 0.25
+NO_DROPOUT = {"dropout": 0.0, "word_dropout": 0.0, "attention_dropout": 0.0}
 
 
 @dataclass(frozen=True)
@@ -87,26 +93,39 @@ class Run:
         batches, dev_batches = self.batched(train_part), self.batched(dev_part)
         network = self.new_network(batches)
         if star_part:
-            self.stage(network, self.batched(star_part), dev_batches, pretraining(training), self.out / "pretraining")
+            self.stage(network, self.batched(star_part), dev_batches, pretraining(training), self.out / "pretraining",
+                       keep_last=True)
         progress = self.stage(network, batches, dev_batches, training, self.out)
         table = self.wide_table(star_part, train_part)
         wide = None if table is None else log_odds(table, dev_part.token_lists)
+        network = self.final(network, table)
+        dev_batches = self.batched(dev_part, wide=table is not None)
+        found = self.calibrate(network, dev_batches, wide)
         if training.erasure_reviews:
-            part = some(train_part, training)
-            found = self.calibration(network, dev_batches, wide)
-            importance = self.importance(self.whole(network, found, table), part)
-            # its own answers are the labels: the attention is to change, not what the network says
-            part = replace(part, labels=self.probabilities(network, self.batched(part)))
-            self.stage(network, self.batched(part, importance), dev_batches, erasing(training),
-                       self.out / "attention")
-        found = self.calibration(network, dev_batches, wide)
-        return Learned(self.whole(network, found, table), progress, found)
+            self.teach_attention(network, some(train_part, training), dev_batches)
+            found = self.calibrate(network, dev_batches, wide)
+        round_tables(network)
+        return Learned(network, progress, found)
 
-    def batched(self, part, importance=None):
+    def teach_attention(self, network, part, dev_batches):
+        """Fit the attention to each token's share of what changes when it is erased.
+
+        The network's own answers are the labels, those of the deep part alone: the attention is to change, not
+        what the network says. Nothing is dropped, because what is not seen cannot be pointed at.
+        """
+        wide = NGRAM_TABLE in snapshot(network)
+        importance = self.importance(network, part)
+        restore(network, without_wide(snapshot(network)))
+        part = replace(part, labels=self.probabilities(network, self.batched(part, wide=wide)))
+        self.stage(network, self.batched(part, importance, wide), dev_batches, erasing(self.config.training),
+                   self.out / "attention", keep_last=True)
+
+    def batched(self, part, importance=None, wide=False):
         from ..preprocessing.gluon_data import Batches
 
         length = self.config.text.max_length if self.config.model.architecture == "post" else None
-        return Batches(part.token_lists, part.labels, self.encoder, self.config.training.batch_size, length, importance)
+        return Batches(part.token_lists, part.labels, self.encoder, self.config.training.batch_size, length, importance,
+                       wide)
 
     def new_network(self, batches):
         """Build the network without its wide part, and show it one batch so that all its parameters exist."""
@@ -121,15 +140,16 @@ class Run:
         network.hybridize(static_alloc=True)
         return network
 
-    def stage(self, network, batches, dev_batches, training, folder):
+    def stage(self, network, batches, dev_batches, training, folder, keep_last=False):
         """Fit the network with checkpoints, history and curves in `folder`; where that is done, take its result."""
         from .fit import fit
 
         folder.mkdir(exist_ok=True)
         checkpoints = Checkpoints(folder, training.keep_checkpoints)
         with Reporter(folder, training.epochs * len(batches), self.quiet) as report:
-            progress = fit(network, batches, dev_batches, training, self.device, checkpoints, report)
+            progress = fit(network, batches, dev_batches, training, self.device, checkpoints, report, keep_last)
         save_curves(progress.history, folder / "curves.png")
+        save_evenness(progress, folder / "attention.png")
         return progress
 
     def wide_table(self, star_part, train_part):
@@ -154,42 +174,54 @@ class Run:
 
         return probabilities(network, batches, self.device)
 
-    def calibration(self, network, dev_batches, wide):
-        return calibration(self.probabilities(network, dev_batches), dev_batches.labels.astype(int), wide)
+    def calibrate(self, network, dev_batches, wide):
+        """Put the calibration that the dev part asks for into the network, and answer it."""
+        arrays = snapshot(network)
+        odds = logit_of(self.probabilities(network, dev_batches))
+        alone = odds if wide is None else odds - wide_scale(arrays) * wide
+        found = calibration(alone, dev_batches.labels.astype(int), wide)
+        restore(network, calibrated(arrays, found))
+        return found
 
-    def whole(self, network, found, table):
-        """Answer a network with the calibration `found` and the wide part in it, as a bundle's files will hold it."""
+    def final(self, network, table):
+        """Answer the network as the bundle will hold it, without dropout, and with its wide part where there is one."""
         from ..model.classifier import build_network
-        from ..model.parameters import fill, round_tables, snapshot
 
-        whole = build_network(len(self.encoder), self.config)
-        fill(whole, calibrated(snapshot(network), found, table), self.device)
-        round_tables(whole)
-        whole.hybridize(static_alloc=True)
-        return whole
+        if self.config.model.architecture == "post":
+            return network
+        arrays = snapshot(network)
+        kept = build_network(len(self.encoder), self.config.with_fields(**NO_DROPOUT))
+        fill(kept, arrays if table is None else widened(arrays, table), self.device)
+        kept.hybridize(static_alloc=True)
+        return kept
 
     def importance(self, network, part):
-        """Answer for each review each token's share of what changes when it is erased, (T,)."""
+        """Answer for each review each token's share of what the answer hangs on, (T,).
+
+        Mostly of what changes when the token is erased; in part of gradient x input, which agrees with erasure
+        only in part (benchmarks/ATTENTION.md) and is the other measure that the attention is judged by.
+        """
         from ..export import onnx_model
-        from ..model.parameters import snapshot
 
         # ONNX Runtime, because it answers three times as fast
         engine = OnnxEngine(onnx_model(self.config, snapshot(network)).SerializeToString())
         scorer = TokenScorer(self.encoder, engine, self.config)
         bar = partial(tqdm, desc="erasing words", disable=self.quiet, file=sys.stderr, mininterval=0.5)
-        return [shares(found) for found in leave_one_out(scorer, part.token_lists, bar)]
+        erased = leave_one_out(scorer, part.token_lists, bar)
+        gradients = TokenScorer(self.encoder, GradientEngine(network, self.device), self.config)
+        products = gradients.details(part.token_lists)[1]
+        return [(1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other)
+                for one, other in zip(erased, products)]
 
 
 def pretraining(training):
     """Answer the TrainingConfig of the passes over the raw reviews, all of which are made."""
-    epochs = training.pretrain_epochs
-    return replace(training, epochs=epochs, patience=epochs, learning_rate=training.pretrain_learning_rate)
+    return replace(training, epochs=training.pretrain_epochs, learning_rate=training.pretrain_learning_rate)
 
 
 def erasing(training):
     """Answer the TrainingConfig of the attention's stage, all epochs of which are made."""
-    epochs = training.erasure_epochs
-    return replace(training, epochs=epochs, patience=epochs, learning_rate=training.erasure_learning_rate)
+    return replace(training, epochs=training.erasure_epochs, learning_rate=training.erasure_learning_rate)
 
 
 def some(part, training):

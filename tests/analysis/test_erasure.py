@@ -17,13 +17,13 @@ def linear(token_lists):
 def test_of_a_linear_scorer_the_change_is_the_token_s_own_worth(repeated):
     reviews = REVIEWS[:2] * repeated
     for tokens, found in zip(reviews, leave_one_out(linear, reviews)):
-        numpy.testing.assert_allclose(found, [abs(POLARITY[token]) for token in tokens], atol=1e-6)
+        numpy.testing.assert_allclose(found, [POLARITY[token] for token in tokens], atol=1e-6)
 
 
-def test_the_only_token_is_compared_with_nothing():
-    assert leave_one_out(linear, [["좋다"]])[0].tolist() == [0]
+def test_a_token_that_stands_alone_is_all_there_is():
+    assert leave_one_out(linear, [["좋다"]])[0] == pytest.approx([2])
 
 
 def test_shares_sum_to_one_and_are_equal_where_nothing_matters():
-    assert shares(numpy.array([1.0, 3.0])).tolist() == [0.25, 0.75]
+    assert shares(numpy.array([1.0, -3.0])).tolist() == [0.25, 0.75]
     assert shares(numpy.zeros(4)).tolist() == [0.25] * 4

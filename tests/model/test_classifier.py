@@ -9,7 +9,8 @@ mxnet = import_mxnet()
 from mxnet import autograd, gluon, nd  # noqa: E402
 
 from nsmc_attention.model.attention import CELLS  # noqa: E402
-from nsmc_attention.model.classifier import PostClassifier, build_network  # noqa: E402
+from nsmc_attention.model.classifier import (  # noqa: E402
+    PostClassifier, build_network, ngram_log_odds, with_neighbour)
 from nsmc_attention.preprocessing.ngrams import NGRAMS  # noqa: E402
 
 VOCABULARY, BUCKETS = 50, 40
@@ -144,10 +145,29 @@ def test_the_logits_are_those_of_the_mean_context_and_of_the_ngrams():
     table = built.ngram_table.weight.data().asnumpy()
     for row, length in enumerate(LENGTHS):
         contexts = weights[row].asnumpy()[:length, :length] @ states[row, :length]
-        expected = built.output(nd.array(contexts.mean(axis=0, keepdims=True))).asnumpy()[0]
         weight, square = table[ngrams[row].asnumpy()].sum(axis=(0, 1))
-        expected += numpy.array([-0.5, 0.5]) * weight / square ** 0.5
+        features = numpy.append(contexts.mean(axis=0), weight / square ** 0.5)
+        expected = built.output(nd.array(features[None])).asnumpy()[0]
         numpy.testing.assert_allclose(logits[row].asnumpy(), expected, atol=1e-5)
+
+
+def test_the_attention_is_told_of_the_ngrams_and_of_them_alone_what_the_evidence_weighs():
+    built = network()
+    ids, lengths, ngrams = inputs()
+    others = (ngrams * 3 + 1) % BUCKETS * (ngrams > 0)
+    for evidence, same in ((built.evidence.weight.data(), False), (nd.zeros((8, 2)), True)):
+        built.evidence.weight.set_data(evidence)
+        one, other = (answers(built, ids, lengths, given)[1] for given in (ngrams, others))
+        assert numpy.allclose(one, other, atol=1e-6) is same
+
+
+def test_the_log_odds_of_the_tokens_add_up_to_those_of_the_review():
+    table, (_, _, ngrams) = network().ngram_table, inputs()
+    by_token, by_review = ngram_log_odds(nd, table(ngrams))
+    numpy.testing.assert_allclose(by_token.sum(axis=1).asnumpy(), by_review.asnumpy()[:, 0], rtol=1e-5)
+    told = with_neighbour(nd, by_token).asnumpy()
+    numpy.testing.assert_array_equal(told[:, 1:, 1], told[:, :-1, 0])
+    assert not told[:, 0, 1].any()
 
 
 def test_the_article_model_has_its_parts_and_reads_its_padding():
