@@ -17,8 +17,11 @@ EXPORTS = {
     "preset": "config",
     "train": "training.recipe",
     "evaluate": "evaluation",
+    "explain": "explanation",
+    "Attribution": "analysis.attribution",
     "draw_heatmap": "analysis.heatmap",
     "save_heatmap": "analysis.heatmap",
+    "save_attributions": "analysis.pictures",
     "NsmcError": "errors",
 }
 __all__ = [*EXPORTS, "__version__"]

@@ -12,7 +12,7 @@ import click
 
 from . import config as settings
 from .atomic import NO_ROOM
-from .errors import ConfigError, DataError, NsmcError
+from .errors import ConfigError, NsmcError
 from .version import __version__
 
 
@@ -195,30 +195,28 @@ def behaviour(bundle, engine, device, failures, as_json):
 @engine_options
 @click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="reviews, drawn by seed")
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--plot", type=click.Path(path_type=Path), help=".png, .svg or .pdf, beside published figures")
 @click.option("--json", "as_json", is_flag=True, help="one JSON object")
-def faithfulness(data, data_dir, text_column, label_column, bundle, engine, device, limit, seed, as_json):
-    """Measure how far the attention can be believed: against erasing words, beside a random order.
+def faithfulness(data, data_dir, text_column, label_column, bundle, engine, device, limit, seed, plot, as_json):
+    """Measure how far the attention can be believed: against erasing words and gradients, beside a random order.
 
     \b
     nsmc-attention faithfulness --data nsmc
-    nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --json
+    nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --plot faithfulness.png
     """
+    from .analysis.faithfulness_report import as_text, save_plot
+    from .analysis.heatmap import check_suffix
     from .evaluation import faithfulness as measure
     from .inference.predictor import load_classifier
     from .reviews import tables
 
+    if plot:
+        check_suffix(plot)
     classifier = load_classifier(bundle, engine, device)
     found = measure(classifier, tables.load(data, "test", data_dir, text_column, label_column), limit, seed)
-    print(json.dumps(found) if as_json else "\n".join(f"{name:30} {value}" for name, value in flat(found)))
-
-
-def flat(values, prefix=""):
-    """Yield (name, value) of nested dicts, names joined by blanks, numbers to four digits."""
-    for name, value in values.items():
-        if isinstance(value, dict):
-            yield from flat(value, f"{prefix}{name} ")
-        else:
-            yield prefix + name, f"{value:.4f}" if isinstance(value, float) else value
+    if plot:
+        save_plot({found["bundle"]: found}, plot)
+    print(json.dumps(found) if as_json else as_text(found))
 
 
 @commands.command()
@@ -283,24 +281,35 @@ def predict(text, source, output, style, text_column, weights, bundle, engine, d
 
 
 @commands.command()
-@click.argument("text")
-@click.option("--output", required=True, type=click.Path(path_type=Path), help=".png, .svg or .pdf")
+@click.argument("text", nargs=-1, required=True)
+@click.option("--output", required=True, type=click.Path(path_type=Path), help=".png, .svg, .pdf or .html")
+@click.option("--method", "methods", multiple=True, default=["attention"], show_default=True,
+              help="attention, erasure, gradient, integrated, random; may be given again")
+@click.option("--picture", type=click.Choice(["matrix", "words"]),
+              help="of .png, .svg, .pdf  [default: matrix of one review's attention, else words]")
+@click.option("--by-word", is_flag=True, help="weights of words between white space, not of morphemes")
+@click.option("--beside", multiple=True, type=click.Path(path_type=Path), help="another bundle to draw beside")
 @engine_options
-def explain(text, output, bundle, engine, device):
-    """Draw which words each word of a review looks at.
+def explain(text, output, methods, picture, by_word, beside, bundle, engine, device):
+    """Draw which words each word of a review looks at, or what other methods lay on each word.
+
+    An .html page is interactive: it shows the value of a word pointed at, and what a word clicked looks at.
 
     \b
     nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집" --output heatmap.png
+    nsmc-attention explain "배우는 좋은데 영화는 별로" --method attention --method erasure --output words.html
     """
-    from .analysis.heatmap import check_suffix, save_heatmap
+    from .analysis.attribution import check_method
+    from .analysis.pictures import check_picture, save_attributions
+    from .explanation import explain_many
     from .inference.predictor import load_classifier
 
-    check_suffix(output)
-    prediction = load_classifier(bundle, engine, device).predict(text)
-    if prediction.error:
-        raise DataError(f"explain: {prediction.error}")
-    save_heatmap(prediction, output)
-    print(f"{prediction.label}\t{prediction.score:.4f}\t{output}")
+    check_picture(output, picture, [check_method(method) for method in methods])
+    classifiers = [load_classifier(each, engine, device) for each in (bundle, *beside)]
+    reviews = explain_many(classifiers, text, methods, by_word)
+    save_attributions(reviews, output, picture)
+    for first, *_ in reviews:
+        print(f"{first.label}\t{max(first.probability, 1 - first.probability):.4f}\t{output}")
 
 
 @commands.command()

@@ -74,3 +74,19 @@ class Explainer:
 def explain(classifier, text, method="attention", seed=0):
     """Answer the Attribution of one review; see `Explainer`, which is for many."""
     return Explainer(classifier)(text, method, seed)
+
+
+def explain_many(classifiers, texts, methods=("attention",), by_word=False):
+    """Answer for each review the Attributions of every classifier by every method, as `analysis.pictures` draws them.
+
+    Parameters
+    ----------
+    classifiers : list of inference.predictor.Classifier
+    texts : list of str
+    methods : list of str
+    by_word : bool
+        Over words between white space (eojeol), not tokens.
+    """
+    explainers = [Explainer(classifier) for classifier in classifiers]
+    reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in texts]
+    return [[each.by_word() for each in beside] for beside in reviews] if by_word else reviews

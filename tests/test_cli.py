@@ -78,8 +78,18 @@ def test_behaviour_prints_a_row_a_category(bundle_folder):
 def test_faithfulness_prints_one_json_object(bundle_folder):
     done = command("faithfulness", "--data", "sample", "--bundle", bundle_folder, "--limit", 30, "--json")
     found = json.loads(done.stdout)
-    assert found["reviews"] <= 30 and set(found["attention"]) == {"comprehensiveness", "sufficiency"}
-    assert -1 <= found["tau"]["attention"]["low"] <= found["tau"]["attention"]["high"] <= 1
+    assert found["reviews"] <= 30 and set(found["orders"]) == {"attention", "gradient", "erasure", "random"}
+    for measure in ("erasure", "gradient"):
+        tau = found["tau"]["attention"][measure]
+        assert -1 <= tau["low"] <= tau["mean"] <= tau["high"] <= 1
+    assert set(found["replaced"]) == {"uniform", "permuted"}
+
+
+def test_faithfulness_draws_and_tells(bundle_folder, tmp_path):
+    done = command("faithfulness", "--data", "sample", "--bundle", bundle_folder, "--limit", 30, "--plot",
+                   tmp_path / "a.svg")
+    assert done.returncode == 0 and (tmp_path / "a.svg").exists()
+    assert [line.split()[0] for line in done.stdout.splitlines()[2:6]] == ["attention", "gradient", "erasure", "random"]
 
 
 def test_compare_prints_the_table_that_it_writes(tmp_path):
@@ -91,6 +101,13 @@ def test_compare_prints_the_table_that_it_writes(tmp_path):
 def test_explain_draws_the_picture(bundle_folder, tmp_path):
     done = command("explain", SENTENCE, "--output", tmp_path / "a.png", "--bundle", bundle_folder)
     assert done.returncode == 0 and (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_explain_draws_reviews_and_models_beside_each_other(bundle_folder, tmp_path):
+    done = command("explain", SENTENCE, "별로", "--output", tmp_path / "a.html", "--bundle", bundle_folder, "--beside",
+                   bundle_folder, "--method", "attention", "--method", "erasure", "--by-word")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2
+    assert (tmp_path / "a.html").read_text(encoding="utf-8").count('"method": "erasure"') == 4
 
 
 def test_export_gives_the_model_of_the_bundle(bundle_folder, tmp_path):
@@ -114,6 +131,11 @@ def test_help_names_every_command_and_every_setting():
     (["predict", "a", "--output", "no/such/file.csv"], "file.csv: no such folder no/such"),
     (["predict", "a", "--output", "."], ".: is a folder"),
     (["explain", "a", "--output", "a.jpg"], "a.jpg: unknown suffix '.jpg'"),
+    (["explain", "a", "--output", "a.png", "--method", "erazure"], "unknown method 'erazure'; did you mean 'erasure'"),
+    (["explain", "a", "--output", "a.html", "--picture", "words"], "leave --picture words out"),
+    (["explain", "a", " ", "--output", "a.html"], "explain: blank: no word to score"),
+    (["explain", "--output", "a.html"], "Missing argument 'TEXT...'"),
+    (["faithfulness", "--data", "sample", "--plot", "a.html"], "a.html: unknown suffix '.html'"),
     (["explain", " ", "--output", "a.png"], "explain: blank: no word to score"),
     (["explain", "영화", "--output", "/proc/a.png"], "/proc"),
     (["train", "--data", "none.csv"], "none.csv: no such file"),

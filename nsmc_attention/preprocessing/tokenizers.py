@@ -12,7 +12,7 @@ from importlib.metadata import version
 from ..errors import TokenizerError, did_you_mean
 
 
-def mecab():
+def pip_mecab():
     """KoNLPy's Mecab on the pip packages python-mecab-ko and python-mecab-ko-dic: no system install.
 
     KoNLPy wants the module `MeCab` of a system install; its class is kept, only the tagger below it is
@@ -50,7 +50,23 @@ def mecab():
             """Answer what KoNLPy's own `morphs` does, without making (surface, tag) pairs first."""
             return [line.partition("\t")[0] for line in self.tagger.parse(phrase).split("\n")[:-2]]
 
-    return PipMecab().morphs
+    return PipMecab()
+
+
+def mecab():
+    """The morphemes that `pip_mecab` finds."""
+    return pip_mecab().morphs
+
+
+@lru_cache(maxsize=1)
+def mecab_tagger():
+    return pip_mecab().pos
+
+
+def mecab_tags(text):
+    """Answer (start, end, tag) of each morpheme of a clean text, by the tagset of mecab-ko-dic; XR is a root."""
+    found = mecab_tagger()(text) if text else []
+    return [(start, end, tag) for (start, end), (_, tag) in zip(align(text, [token for token, _ in found]), found)]
 
 
 def konlpy_tagger(name):

@@ -1,0 +1,107 @@
+"""How faithful attention is: of several bundles, of several ways from a T x T matrix to one weight a word, in a corpus.
+
+    NSMC_ATTENTION_DATA=... python benchmarks/attention.py [NAME=BUNDLE ...]
+
+Prints the tables of ATTENTION.md and draws its pictures; the packaged bundle comes first. 1,000 official test reviews
+drawn by seed 0 for the tables, the packaged bundle alone for the candidates, 5,000 reviews for the corpus.
+"""
+import sys
+from pathlib import Path
+
+import numpy
+
+from nsmc_attention.analysis.erasure import leave_one_out
+from nsmc_attention.analysis.faithfulness import SHORTEST, agreement, aopc
+from nsmc_attention.analysis.faithfulness_report import interval, save_plot
+from nsmc_attention.analysis.heatmap import save_figure
+from nsmc_attention.analysis.report import draw_corpus, entropy
+from nsmc_attention.evaluation import evaluate, faithfulness
+from nsmc_attention.explanation import Explainer
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.model.classifier import ngram_log_odds
+from nsmc_attention.preprocessing.tokenizers import mecab_tags
+from nsmc_attention.reviews import nsmc
+
+PICTURES = Path(__file__).parent / "pictures"
+REVIEWS, CORPUS = 1000, 5000
+
+
+def main(arguments):
+    reviews = nsmc.load("nsmc", "test")
+    classifiers = {"packaged": load_classifier(),
+                   **{name: load_classifier(folder) for name, folder in (each.split("=") for each in arguments)}}
+    results = {name: faithfulness(classifier, reviews, REVIEWS) for name, classifier in classifiers.items()}
+    accuracy = {name: evaluate(classifier, reviews)["accuracy"] for name, classifier in classifiers.items()}
+    print_bundles(results, accuracy)
+    save_plot(results, PICTURES / "faithfulness.png")
+    chosen = numpy.random.RandomState(0).permutation(len(reviews))
+    texts = [reviews.documents[place] for place in chosen]
+    print_candidates(classifiers["packaged"], texts[:REVIEWS])
+    save_figure(draw_corpus(classifiers["packaged"].predict_many(texts[:CORPUS]), mecab_tags), PICTURES / "corpus.png")
+
+
+def print_bundles(results, accuracy):
+    print("| model | accuracy | tau with erasure | p < 0.05 | tau with gradient | p < 0.05 "
+          "| comprehensiveness (random) | sufficiency (random) | uniform weights: change, labels |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, found in results.items():
+        tau, orders = found["tau"]["attention"], found["orders"]
+        uniform = found["replaced"]["uniform"]
+        cells = [name, f"{100 * accuracy[name]:.2f}"]
+        for measure in ("erasure", "gradient"):
+            cells += [interval(tau[measure]), f"{100 * tau[measure]['significant']:.0f} %"]
+        for kind in ("comprehensiveness", "sufficiency"):
+            cells.append(f"{orders['attention'][kind]['mean']:.3f} ({orders['random'][kind]['mean']:.3f})")
+        cells.append(f"{uniform['change']:.3f}, {100 * uniform['flipped']:.1f} %")
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def print_candidates(classifier, texts):
+    """One weight a word by each candidate, judged as `faithfulness` judges."""
+    explainer = Explainer(classifier)
+    predictions = [each for each in classifier.predict_many(texts) if len(each.tokens) >= SHORTEST]
+    token_lists = [list(each.tokens) for each in predictions]
+    erased = [numpy.abs(change) for change in leave_one_out(classifier.score, token_lists)]
+    gradients = [numpy.abs(each) for each in explainer.gradients(token_lists)]
+    whole = classifier.score(token_lists)
+    inside = [network_parts(explainer, tokens) for tokens in token_lists]
+    print("\n| one weight a word | tau with erasure | tau with gradient | comprehensiveness | sufficiency |")
+    print("|---|---|---|---|---|")
+    for name, candidate in CANDIDATES.items():
+        weights = [candidate(each.weights.astype("float64"), *parts) for each, parts in zip(predictions, inside)]
+        found = aopc(classifier.score, token_lists, weights, whole)
+        print(f"| {name} | {interval(agreement(weights, erased))} | {interval(agreement(weights, gradients))} | "
+              f"{found['comprehensiveness']['mean']:.3f} | {found['sufficiency']['mean']:.3f} |", flush=True)
+
+
+def network_parts(explainer, tokens):
+    """Answer of each token: what its state adds to the log-odds if looked at alone, its length, its n-grams' share."""
+    network, nd = explainer.gluon.network, explainer.gluon.mxnet.nd
+    ids, lengths, ngrams = explainer.bundle.encoder.batch([tokens])
+    rows = network.look_up(nd, nd.array(ids, dtype="int32"), nd.array(ngrams, dtype="int32"))
+    states = network.encode(nd, rows, nd.array(lengths, dtype="float32"))[0].asnumpy()[0]
+    negative, positive = network.output.weight.data().asnumpy()
+    last = positive - negative
+    by_token = ngram_log_odds(nd, rows[1])[0].asnumpy()[0, :, 0]
+    return states @ last[:-1], numpy.linalg.norm(states, axis=1), last[-1] * by_token
+
+
+def sharpest(weights):
+    return numpy.argmin([entropy(row) for row in weights])
+
+
+CANDIDATES = {
+    "column mean": lambda w, worth, length, ngrams: w.mean(axis=0),
+    "column maximum": lambda w, worth, length, ngrams: w.max(axis=0),
+    "rows weighed by what they are looked at": lambda w, worth, length, ngrams: w.mean(axis=0) @ w,
+    "row of the word most looked at": lambda w, worth, length, ngrams: w[w.mean(axis=0).argmax()],
+    "row of the sharpest query": lambda w, worth, length, ngrams: w[sharpest(w)],
+    "column mean x length of the state": lambda w, worth, length, ngrams: w.mean(axis=0) * length,
+    "column mean x what the last layer makes of the state":
+        lambda w, worth, length, ngrams: abs(w.mean(axis=0) * worth),
+    "that, and what the word's n-grams say": lambda w, worth, length, ngrams: abs(w.mean(axis=0) * worth + ngrams),
+    "what the word's n-grams say alone": lambda w, worth, length, ngrams: abs(ngrams),
+}
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,74 @@
+"""Attributions as one interactive HTML page that needs nothing else: no address outside, its own Hangul font.
+
+The page's script is `page.html` beside this module. Reviews reach it as JSON, which it puts on the page as text:
+no letter of a review is ever read as HTML.
+"""
+import base64
+import io
+import json
+from importlib.resources import files
+
+from ..atomic import write_text
+from ..errors import DataError
+from .attribution import METHODS
+from .heatmap import font_file
+
+# What the page's script writes and does not spell out
+OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
+
+
+def page(reviews, title="nsmc_attention"):
+    """Answer the HTML page.
+
+    Parameters
+    ----------
+    reviews : list of lists of attribution.Attribution
+        Those of one list are drawn beside each other: a review by several methods, or by several models.
+    title : str
+
+    Returns
+    -------
+    str
+    """
+    if not reviews or not all(reviews):
+        raise DataError("page: expected at least one review, found none")
+    data = {"title": title, "reviews": [[panel(each) for each in beside] for beside in reviews]}
+    template = (files(__package__) / "page.html").read_text(encoding="utf-8")
+    characters = OWN_CHARACTERS + template + title + "".join(each.text for beside in reviews for each in beside)
+    # in a script no "</" may stand; JSON allows each of its characters to be written as a number
+    content = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    return template.replace("FONT_AS_BASE64", embedded_font(characters)).replace("REVIEWS_AS_JSON", content)
+
+
+def panel(attribution):
+    """Answer an attribution as plain values for JSON; numbers to four digits, as many as a reader can see."""
+    matrix = None if attribution.matrix is None else [[round(float(value), 4) for value in row]
+                                                      for row in attribution.matrix]
+    return {"text": attribution.text, "label": attribution.label, "probability": round(attribution.probability, 4),
+            "source": attribution.source, "method": attribution.method, "meaning": METHODS[attribution.method],
+            "signed": attribution.signed, "offsets": [list(span) for span in attribution.offsets],
+            "tokens": list(attribution.tokens), "values": [round(float(value), 4) for value in attribution.values],
+            "matrix": matrix}
+
+
+def embedded_font(characters):
+    """Answer NanumGothic with these characters alone, WOFF in base64: a whole one is 4 MB, this some kilobytes."""
+    import logging
+
+    from fontTools import subset
+
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
+    options = subset.Options(flavor="woff", notdef_outline=True, layout_features=[])
+    font = subset.load_font(str(font_file()), options)
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes={ord(character) for character in characters})
+    subsetter.subset(font)
+    content = io.BytesIO()
+    font.flavor = "woff"
+    font.save(content)
+    return base64.b64encode(content.getvalue()).decode()
+
+
+def save_page(reviews, path, title="nsmc_attention"):
+    """Write the `page` of these reviews, whole or not at all."""
+    write_text(path, page(reviews, title))
