@@ -323,6 +323,25 @@ def export(bundle, output):
 
 
 @commands.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 for every network this machine is in")
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="processes")
+@click.option("--bundle", type=click.Path(path_type=Path), help="bundle folder  [default: the packaged one]")
+@click.option("--engine", default="auto", show_default=True, help="auto, onnx or gluon")
+def serve(host, port, workers, bundle, engine):
+    """Serve a page to play with and an HTTP API.
+
+    \b
+    pip install 'nsmc_attention[serve]'
+    nsmc-attention serve
+    curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
+    """
+    from .serve.app import serve as run_server
+
+    run_server(host, port, bundle, engine, workers)
+
+
+@commands.command()
 @click.option("--data", default="nsmc", show_default=True, help="nsmc, sample, or a labelled file")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="folder of the official files")
 @click.option("--repetitions", type=click.IntRange(1), default=5, show_default=True, help="rounds")

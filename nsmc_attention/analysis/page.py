@@ -1,7 +1,7 @@
 """Attributions as one interactive HTML page that needs nothing else: no address outside, its own Hangul font.
 
-The page's script is `page.html` beside this module. Reviews reach it as JSON, which it puts on the page as text:
-no letter of a review is ever read as HTML.
+The page is `page.html` beside this module, its words are drawn by `words.js` and `words.css`, as on the page of
+`serve`. Reviews reach it as JSON, which it puts on the page as text: no letter of a review is ever read as HTML.
 """
 import base64
 import io
@@ -33,11 +33,21 @@ def page(reviews, title="nsmc_attention"):
     if not reviews or not all(reviews):
         raise DataError("page: expected at least one review, found none")
     data = {"title": title, "reviews": [[panel(each) for each in beside] for beside in reviews]}
-    template = (files(__package__) / "page.html").read_text(encoding="utf-8")
+    template = with_words(file("page.html"))
     characters = OWN_CHARACTERS + template + title + "".join(each.text for beside in reviews for each in beside)
     # in a script no "</" may stand; JSON allows each of its characters to be written as a number
     content = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
-    return template.replace("FONT_AS_BASE64", embedded_font(characters)).replace("REVIEWS_AS_JSON", content)
+    font = base64.b64encode(font_of(characters)).decode()
+    return template.replace("FONT_AS_BASE64", font).replace("REVIEWS_AS_JSON", content)
+
+
+def file(name):
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def with_words(template):
+    """Put the script and style that draw words into a page."""
+    return template.replace("WORDS_CSS", file("words.css")).replace("WORDS_JS", file("words.js"))
 
 
 def panel(attribution):
@@ -51,8 +61,8 @@ def panel(attribution):
             "matrix": matrix}
 
 
-def embedded_font(characters):
-    """Answer NanumGothic with these characters alone, WOFF in base64: a whole one is 4 MB, this some kilobytes."""
+def font_of(characters):
+    """Answer NanumGothic with these characters alone, as bytes of WOFF: a whole one is megabytes, this kilobytes."""
     import logging
 
     from fontTools import subset
@@ -66,7 +76,7 @@ def embedded_font(characters):
     content = io.BytesIO()
     font.flavor = "woff"
     font.save(content)
-    return base64.b64encode(content.getvalue()).decode()
+    return content.getvalue()
 
 
 def save_page(reviews, path, title="nsmc_attention"):

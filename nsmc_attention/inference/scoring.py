@@ -4,6 +4,7 @@ Every row keeps its place and its other columns; a row that cannot be scored has
 reason in `error`. Memory does not grow with the number of rows, and an output file appears whole or not at all.
 """
 import csv
+import io
 import json
 import sys
 from contextlib import contextmanager
@@ -15,12 +16,15 @@ from .parallel import probability_stream
 from .prediction import verdict
 
 COLUMNS = ("label", "score", "probability", "error")
+# Characters that are written at a time
+PIECE = 1 << 16
 STYLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "text", "": "text"}
 
 
 def score_lines(classifier, lines, output="-", style=None, weights=False):
     """Score an iterable of reviews; csv and jsonl have the column `text`, the clean text."""
-    with writer(output, style, weights, ["text"]) as write:
+    with opened(output, style, weights) as (file, style):
+        write = WRITERS[style](file, ["text"], "", weights)
         for prediction in classifier.predict_stream(lines):
             write({"text": prediction.text} if not write.needs_tokens else {}, prediction.text, prediction)
 
@@ -33,6 +37,15 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
     """
     from tqdm import tqdm
 
+    with opened(output, style, weights) as (file, style), \
+            tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
+        for piece in table_pieces(classifier, source, style, weights, text_column, processes, bar.update):
+            file.write(piece)
+
+
+def table_pieces(classifier, source, style, weights=False, text_column="document", processes=None,
+                 report=lambda: None):
+    """Yield what `score_table` writes, as it becomes known; `report` is called after each row."""
     from ..reviews import tables
 
     pieces = tables.chunks(source, text_column)
@@ -43,15 +56,20 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
         prefix += "predicted_"
     rows = rows_with_text(first, pieces, text_column)
     small = first is None or len(first) < tables.ROWS
-    with writer(output, style, weights, names, prefix) as write, \
-            tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
-        if write.needs_tokens:
-            scored = with_predictions(classifier, rows)
-        else:
-            scored = with_verdicts(classifier, rows, 1 if small else processes)
-        for row, text, result in scored:
-            write(row, text, result)
-            bar.update()
+    written = io.StringIO()
+    write = WRITERS[style](written, names, prefix, weights)
+    if write.needs_tokens:
+        scored = with_predictions(classifier, rows)
+    else:
+        scored = with_verdicts(classifier, rows, 1 if small else processes)
+    for row, text, result in scored:
+        write(row, text, result)
+        report()
+        if written.tell() > PIECE:
+            yield written.getvalue()
+            written.seek(0)
+            written.truncate()
+    yield written.getvalue()
 
 
 def rows_with_text(first, pieces, text_column):
@@ -82,8 +100,8 @@ def with_verdicts(classifier, pieces, processes):
 
 
 @contextmanager
-def writer(output, style, weights, names, prefix=""):
-    """Give a Writer for an output path, or stdout for "-"."""
+def opened(output, style, weights):
+    """Give (file, style) for an output path, or stdout for "-"."""
     output = Path(output)
     if style is None and output.suffix.lower() not in STYLES:
         hint = did_you_mean(output.suffix, filter(None, STYLES))
@@ -92,11 +110,11 @@ def writer(output, style, weights, names, prefix=""):
     if weights and style != "jsonl":
         raise ConfigError(f"--weights needs --format jsonl, found {style}")
     if str(output) == "-":
-        yield WRITERS[style](sys.stdout, names, prefix, weights)
+        yield sys.stdout, style
         return
     with replaced_file(output) as temporary:
         with open(temporary, "w", encoding="utf-8", newline="", errors="replace") as file:
-            yield WRITERS[style](file, names, prefix, weights)
+            yield file, style
 
 
 def four(result):

@@ -1,0 +1,330 @@
+"""The page and the HTTP API over one classifier.
+
+    GET  /                the page
+    POST /predict         {"inputs": "..."} or a list: the answers of Hugging Face's text-classification pipelines
+    POST /explain         a review's words with their weights, by attention or one of its rivals
+    POST /predict/batch   csv, tsv or jsonl in, streamed out with its other columns
+    GET  /healthz, /readyz, /metrics, /docs
+
+An answer names no path of this machine and holds no traceback; bad input is 413 or 422 with one line that says
+what was expected.
+"""
+import asyncio
+import logging
+import os
+import tempfile
+import time
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import List, Optional, Union
+
+try:
+    import prometheus_client
+    from fastapi import FastAPI, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+    from pydantic import BaseModel, Field
+except ImportError as problem:
+    from ..errors import MissingPackage
+
+    raise MissingPackage(f"serve needs more packages ({problem}): pip install 'nsmc_attention[serve]'") from problem
+
+from ..analysis.attribution import METHODS
+from ..analysis.page import font_of, panel, with_words
+from ..errors import NsmcError
+from ..explanation import Explainer
+from ..inference.predictor import load_classifier
+from ..inference.scoring import table_pieces
+from ..reviews.tables import chunks
+from .batching import Batcher, Busy
+from .guard import Guard
+
+INPUTS, CHARACTERS = 512, 10_000
+BODY, TABLE = 2_000_000, 512_000_000
+# Of one attribution's matrix the page draws so many words
+LONGEST_MATRIX = 128
+KINDS = {"text/csv": ".csv", "text/tab-separated-values": ".tsv", "application/x-ndjson": ".jsonl",
+         "application/jsonl": ".jsonl"}
+BUNDLE, ENGINE = "NSMC_ATTENTION_SERVE_BUNDLE", "NSMC_ATTENTION_SERVE_ENGINE"
+LOG = logging.getLogger("uvicorn.error")
+
+
+class Parameters(BaseModel):
+    """How to answer."""
+
+    top_k: Optional[int] = Field(None, ge=1, le=2, description="answer a list of so many labels for each review")
+    weights: bool = Field(False, description="with tokens, offsets, weights (T x T) and token_weights (T)")
+
+
+class Reviews(BaseModel):
+    """One review, or a list of them."""
+
+    inputs: Union[str, List[str]] = Field(..., description=f"at most {INPUTS} reviews of {CHARACTERS} characters")
+    parameters: Parameters = Parameters()
+
+
+class Question(BaseModel):
+    """A review and the method that explains it."""
+
+    inputs: str
+    method: str = Field("attention", description=", ".join(METHODS))
+    by_word: bool = Field(False, description="words between white space (eojeol), not morphemes")
+
+
+class Refused(Exception):
+    """Ends a request with a status and one line."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+class Service:
+    """The classifier behind the application, loaded in the background after the start."""
+
+    def __init__(self, bundle, engine):
+        self.bundle, self.engine = bundle, engine
+        self.classifier = self.explainer = None
+        self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
+
+    async def load(self):
+        self.classifier = await self.batcher.alone(load_classifier, self.bundle, self.engine)
+        # the first review builds the tokenizer
+        await self.batcher.alone(self.classifier.predict, "영화")
+        self.explainer = Explainer(self.classifier)
+        LOG.info("ready: bundle %s, engine %s", self.classifier.bundle.name, self.classifier.engine.name)
+
+    def require(self):
+        if self.explainer is None:
+            raise Refused(503, "the model is still being loaded; try again in a second")
+
+
+def create_app(bundle=None, engine="auto"):
+    """Answer the ASGI application for a bundle folder (None: the one that ships with the package)."""
+    service = Service(bundle, engine)
+
+    @asynccontextmanager
+    async def lifespan(application):
+        task = asyncio.create_task(service.load())
+        task.add_done_callback(stop_on_failure)
+        yield
+        task.cancel()
+
+    application = FastAPI(title="nsmc_attention", description="Korean film-review sentiment with its attention",
+                          lifespan=lifespan, redoc_url=None)
+    add_errors(application)
+    add_metrics(application)
+    add_page(application)
+    add_state(application, service)
+    add_predictions(application, service)
+    application.add_middleware(Guard, limit=lambda path: TABLE if path == "/predict/batch" else BODY)
+    return application
+
+
+def stop_on_failure(task):
+    """A bundle that cannot be loaded ends the server with its one line."""
+    if not task.cancelled() and task.exception():
+        LOG.error("error: %s", task.exception())
+        os._exit(2)
+
+
+def add_errors(application):
+    """One shape for all errors, {"error": line}, none of which repeats what was sent."""
+
+    @application.exception_handler(Refused)
+    async def refused(request, problem):
+        headers = {"Retry-After": "1"} if problem.status == 503 else None
+        return JSONResponse({"error": str(problem)}, problem.status, headers)
+
+    @application.exception_handler(RequestValidationError)
+    async def invalid(request, problem):
+        first = problem.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][:4] if isinstance(part, (str, int)))
+        return JSONResponse({"error": f"{printable(where)}: {first['msg']}"}, 422)
+
+    @application.exception_handler(Busy)
+    async def busy(request, problem):
+        return JSONResponse({"error": "too many reviews wait; try again in a second"}, 503, {"Retry-After": "1"})
+
+    @application.exception_handler(NsmcError)
+    async def bad_input(request, problem):
+        return JSONResponse({"error": printable(str(problem))}, 422)
+
+
+def printable(text):
+    return "".join(character if character.isprintable() else "?" for character in text)[:500]
+
+
+def add_metrics(application):
+    registry = prometheus_client.CollectorRegistry()
+    seconds = prometheus_client.Histogram(
+        "nsmc_attention_request_seconds", "Time to answer", ["path", "status"], registry=registry,
+        buckets=(.001, .0025, .005, .01, .025, .05, .1, .25, 1, 10))
+    reviews = prometheus_client.Counter("nsmc_attention_reviews", "Reviews answered", registry=registry)
+    application.state.reviews = reviews
+    known = {"/", "/predict", "/explain", "/predict/batch", "/healthz", "/readyz", "/metrics"}
+
+    @application.middleware("http")
+    async def timed(request, call_next):
+        started = time.perf_counter()
+        response = await call_next(request)
+        path = request.url.path if request.url.path in known else "other"
+        seconds.labels(path, response.status_code).observe(time.perf_counter() - started)
+        return response
+
+    @application.get("/metrics", include_in_schema=False)
+    async def metrics():
+        return Response(prometheus_client.generate_latest(registry), media_type=prometheus_client.CONTENT_TYPE_LATEST)
+
+
+def add_page(application):
+    page = with_words((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
+
+    @application.get("/", response_class=HTMLResponse, include_in_schema=False)
+    async def index():
+        return page
+
+    @application.get("/font.woff", include_in_schema=False)
+    def font():
+        return Response(hangul_font(), media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
+
+
+@lru_cache(maxsize=1)
+def hangul_font():
+    """The font for browsers without Hangul, made when the first of them asks."""
+    return font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
+
+
+def add_state(application, service):
+    @application.get("/healthz")
+    async def alive():
+        """Whether the process answers."""
+        return {"status": "alive"}
+
+    @application.get("/readyz", responses={503: {"description": "not yet"}})
+    async def ready():
+        """Whether the model is loaded."""
+        service.require()
+        return {"status": "ready", "bundle": service.classifier.bundle.name, "engine": service.classifier.engine.name}
+
+
+ERRORS = {status: {"description": text, "content": {"application/json": {"schema": {
+    "type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}}}}
+    for status, text in ((413, "body too large"), (422, "bad input, one line says what"), (400, "no JSON"),
+                         (503, "not loaded yet, or too busy"))}
+
+
+def add_predictions(application, service):
+    @application.post("/predict", responses=ERRORS)
+    async def predict(question: Reviews):
+        """Answer a label and its score for each review.
+
+        One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each.
+        A review without a word has label and score null and says so in `error`.
+        """
+        service.require()
+        texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
+        check_texts(texts)
+        predictions = await service.batcher(texts)
+        application.state.reviews.inc(len(texts))
+        answers = [answer(each, question.parameters) for each in predictions]
+        top_k = question.parameters.top_k
+        if top_k:
+            return answers[0] if isinstance(question.inputs, str) else answers
+        return [each[0] for each in answers]
+
+    @application.post("/explain", responses=ERRORS)
+    async def explain(question: Question):
+        """Answer a review's words with one value each, and for attention the whole matrix."""
+        service.require()
+        check_texts([question.inputs])
+        found = await service.batcher.alone(service.explainer, question.inputs, question.method)
+        shown = panel(found.by_word() if question.by_word else found)
+        if shown["matrix"] and len(shown["tokens"]) > LONGEST_MATRIX:
+            shown["matrix"] = None
+        return shown
+
+    @application.post("/predict/batch", responses=ERRORS, openapi_extra={"requestBody": {"required": True, "content": {
+        kind: {"schema": {"type": "string"}} for kind in KINDS}}})
+    async def batch(request: Request, text_column: str = "document"):
+        """Score a table; every column is kept, and label, score, probability and error are added."""
+        service.require()
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in KINDS:
+            raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
+        path = await stored(request, KINDS[kind])
+        try:
+            rows = await asyncio.get_running_loop().run_in_executor(None, checked_rows, path, text_column)
+        except NsmcError as problem:
+            path.unlink()
+            # the line names a file of ours
+            raise Refused(422, printable(str(problem).replace(str(path), "table"))) from problem
+        application.state.reviews.inc(rows)
+        return StreamingResponse(scored(service.classifier, path, text_column), media_type=kind)
+
+
+def check_texts(texts):
+    if len(texts) > INPUTS:
+        raise Refused(422, f"inputs: expected at most {INPUTS} reviews, found {len(texts)}; "
+                           "send tables to /predict/batch")
+    longest = max(map(len, texts), default=0)
+    if longest > CHARACTERS:
+        raise Refused(422, f"inputs: expected reviews of at most {CHARACTERS} characters, found one of {longest}")
+
+
+def answer(prediction, parameters):
+    """Answer the labels of a Prediction as a list of dicts, likeliest first."""
+    if prediction.error:
+        return [{"label": None, "score": None, "error": prediction.error}]
+    both = [("positive", prediction.probability), ("negative", 1 - prediction.probability)]
+    both.sort(key=lambda pair: -pair[1])
+    found = [{"label": label, "score": score} for label, score in both[:parameters.top_k or 1]]
+    if parameters.weights:
+        details = prediction.to_dict(weights=True)
+        found[0].update({name: details[name] for name in ("text", "tokens", "offsets", "weights", "token_weights")})
+    return found
+
+
+async def stored(request, suffix):
+    """Write the body to a file of our own, which whoever reads it removes."""
+    handle, name = tempfile.mkstemp(suffix=suffix)
+    with open(handle, "wb") as file:
+        try:
+            async for piece in request.stream():
+                file.write(piece)
+        except BaseException:
+            os.unlink(name)
+            raise
+    return Path(name)
+
+
+def checked_rows(path, text_column):
+    """Read the table through once, so that what is wrong with it is told before the answer begins; answer its rows."""
+    return sum(len(piece) for piece in chunks(path, text_column))
+
+
+def scored(classifier, path, text_column):
+    try:
+        yield from table_pieces(classifier, path, path.suffix[1:], text_column=text_column)
+    finally:
+        path.unlink()
+
+
+def from_environment():
+    """Answer the application that `serve` started this process for."""
+    return create_app(os.environ.get(BUNDLE) or None, os.environ.get(ENGINE, "auto"))
+
+
+def serve(host, port, bundle=None, engine="auto", workers=1):
+    """Serve until interrupted; requests under way are finished first."""
+    import uvicorn
+
+    from ..bundle import load_bundle
+
+    # told here, before any process is started
+    load_bundle(bundle)
+    os.environ[BUNDLE], os.environ[ENGINE] = str(bundle or ""), engine
+    uvicorn.run(f"{__name__}:from_environment", factory=True, host=host, port=port, workers=workers,
+                log_level="info", access_log=False, timeout_graceful_shutdown=20, timeout_keep_alive=20,
+                limit_concurrency=2000, server_header=False)

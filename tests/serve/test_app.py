@@ -1,0 +1,147 @@
+import json
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from starlette.testclient import TestClient  # noqa: E402
+
+from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
+from nsmc_attention.serve.app import CHARACTERS, INPUTS, create_app  # noqa: E402
+
+TEXT = "배우는 좋은데 영화는 별로"
+
+
+@pytest.fixture(scope="module")
+def client(bundle_folder):
+    with TestClient(create_app(bundle_folder), raise_server_exceptions=False) as client:
+        while client.get("/readyz").status_code != 200:
+            pass
+        yield client
+
+
+@pytest.fixture(scope="module")
+def classifier(bundle_folder):
+    return load_classifier(bundle_folder)
+
+
+def predict(client, inputs, **parameters):
+    return client.post("/predict", json={"inputs": inputs, "parameters": parameters})
+
+
+def test_one_review_and_many_are_answered_like_a_pipeline(client, classifier):
+    expected = classifier([TEXT, "최고"])
+    for inputs, answers in ((TEXT, expected[:1]), ([TEXT, "최고"], expected)):
+        found = predict(client, inputs).json()
+        assert [each["label"] for each in found] == [each["label"] for each in answers]
+        assert [each["score"] for each in found] == pytest.approx([each["score"] for each in answers], abs=1e-5)
+
+
+def test_top_k_answers_both_labels_the_likelier_first(client):
+    one, many = predict(client, TEXT, top_k=2).json(), predict(client, [TEXT], top_k=2).json()
+    assert many == [one] and {each["label"] for each in one} == {"positive", "negative"}
+    assert one[0]["score"] >= one[1]["score"] and one[0]["score"] + one[1]["score"] == pytest.approx(1)
+
+
+def test_weights_come_on_demand(client, classifier):
+    found = predict(client, TEXT, weights=True).json()[0]
+    expected = classifier.predict(TEXT).to_dict(weights=True)
+    assert found["tokens"] == expected["tokens"] and found["offsets"] == expected["offsets"]
+    assert found["token_weights"] == pytest.approx(expected["token_weights"], abs=1e-5)
+    assert "weights" not in predict(client, TEXT).json()[0]
+
+
+def test_a_review_without_a_word_keeps_its_place(client):
+    found = client.post("/predict", content=b'{"inputs": ["good", " ", "\\ud800"]}',
+                        headers={"Content-Type": "application/json"}).json()
+    assert found[0]["label"] and found[1] == found[2]
+    assert found[1] == {"label": None, "score": None, "error": "blank: no word to score"}
+    assert predict(client, []).json() == []
+
+
+@pytest.mark.parametrize("method", ["attention", "erasure", "gradient", "random"])
+def test_a_review_is_explained(client, method):
+    found = client.post("/explain", json={"inputs": TEXT, "method": method}).json()
+    assert len(found["values"]) == len(found["tokens"]) and (found["matrix"] is not None) == (method == "attention")
+    words = client.post("/explain", json={"inputs": TEXT, "method": method, "by_word": True}).json()
+    assert words["tokens"] == TEXT.split()
+
+
+@pytest.mark.parametrize("kind, body", [
+    ("text/csv", "id,document\n1,최고\n2,\n3,별로\n"),
+    ("text/tab-separated-values", "id\tdocument\n1\t최고\n2\t\n3\t별로\n"),
+    ("application/x-ndjson", '{"id": 1, "document": "최고"}\n{"id": 2, "document": ""}\n{"id": 3, "document": "별로"}\n'),
+])
+def test_a_table_comes_back_with_its_columns(client, kind, body):
+    done = client.post("/predict/batch", content=body.encode(), headers={"Content-Type": kind})
+    assert done.status_code == 200 and done.headers["content-type"].startswith(kind)
+    lines = done.text.splitlines()
+    rows = lines if kind.endswith("ndjson") else lines[1:]
+    assert len(rows) == 3 and "blank" in rows[1] and "최고" in rows[0]
+
+
+@pytest.mark.parametrize("body, status, message", [
+    (b"{", 422, "JSON decode error"),
+    (b"\xff\xfe", (400, 422), ""),
+    (b"[1, 2]", 422, "body"),
+    (b'{"inputs": 3}', 422, "inputs"),
+    (b'{"inputs": [1]}', 422, "inputs"),
+    (b'{"inputs": {"a": 1}}', 422, "inputs"),
+    (b'{"inputs": "a", "parameters": {"top_k": 3}}', 422, "top_k"),
+    (b'{"inputs": "a", "parameters": null}', 422, "parameters"),
+    (b'{"inputs": "a", "parameters": {"top_k": NaN}}', 422, "top_k"),
+    (b"[" * 100000, (400, 422), ""),
+    (json.dumps({"inputs": ["a"] * (INPUTS + 1)}).encode(), 422, f"expected at most {INPUTS} reviews"),
+    (json.dumps({"inputs": "a" * (CHARACTERS + 1)}).encode(), 422, f"at most {CHARACTERS} characters"),
+    (json.dumps({"inputs": "a" * 3_000_000}).encode(), 413, "expected at most 2000000 bytes"),
+])
+def test_bad_input_is_one_line_that_says_so(client, body, status, message):
+    done = client.post("/predict", content=body, headers={"Content-Type": "application/json"})
+    assert done.status_code in (status if isinstance(status, tuple) else (status,))
+    text = done.json().get("error", done.json().get("detail"))
+    assert message in text and "Traceback" not in text and "/tmp" not in text and "\n" not in text
+
+
+@pytest.mark.parametrize("content, headers, message", [
+    (b"document\n", {"Content-Type": "image/png"}, "Content-Type: expected one of text/csv"),
+    (b"", {"Content-Type": "text/csv"}, "the file is empty"),
+    (b"a,b\n1,2\n", {"Content-Type": "text/csv"}, "expected a column 'document'"),
+    (b"document,b\n1\n", {"Content-Type": "text/csv"}, "table line 2: expected 2 fields"),
+    (b"document\n\xff\n", {"Content-Type": "text/csv"}, "table"),
+    (b'{"document": 1}\n[]\n', {"Content-Type": "application/jsonl"}, "table line 2: expected a JSON object"),
+])
+def test_a_bad_table_is_refused_before_any_answer(client, content, headers, message):
+    done = client.post("/predict/batch", content=content, headers=headers)
+    assert done.status_code == 422 and message in done.json()["error"] and "/tmp" not in done.json()["error"]
+
+
+def test_an_unknown_method_names_the_nearest(client):
+    done = client.post("/explain", json={"inputs": "a", "method": "atention"})
+    assert done.status_code == 422 and "did you mean 'attention'" in done.json()["error"]
+    assert client.post("/explain", json={"inputs": " "}).status_code == 422
+
+
+def test_state_and_metrics(client):
+    assert client.get("/healthz").json() == {"status": "alive"}
+    assert client.get("/readyz").json()["status"] == "ready"
+    predict(client, ["최고", "별로"])
+    text = client.get("/metrics").text
+    assert 'nsmc_attention_request_seconds_count{path="/predict",status="200"}' in text
+    assert "nsmc_attention_reviews_total" in text
+    assert client.get("/nowhere").status_code == 404 and 'path="/nowhere"' not in client.get("/metrics").text
+
+
+def test_every_answer_keeps_the_page_to_itself(client):
+    for path in ("/", "/healthz", "/nowhere"):
+        headers = client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
+    assert "fetch(" in client.get("/").text and "WORDS_JS" not in client.get("/").text
+    assert client.get("/font.woff").content[:4] == b"wOFF"
+
+
+def test_before_the_model_is_loaded_it_is_alive_and_not_ready(bundle_folder):
+    client = TestClient(create_app(bundle_folder))    # without its lifespan, nothing is loaded
+    assert client.get("/healthz").status_code == 200 and client.get("/").status_code == 200
+    done = predict(client, "최고")
+    assert client.get("/readyz").status_code == done.status_code == 503 and done.headers["retry-after"] == "1"

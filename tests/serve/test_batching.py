@@ -1,0 +1,68 @@
+import asyncio
+import threading
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from nsmc_attention.serve.batching import Batcher, Busy  # noqa: E402
+
+
+def test_what_comes_while_it_is_busy_is_answered_together_and_to_whom_it_belongs():
+    sizes, go = [], threading.Event()
+
+    def double(items):
+        sizes.append(len(items))
+        go.wait(5)
+        return [2 * item for item in items]
+
+    async def ask():
+        batcher = Batcher(double, largest=64)
+        tasks = [asyncio.create_task(batcher([number, number + 1000])) for number in range(50)]
+        await asyncio.sleep(0.1)
+        go.set()
+        return await asyncio.gather(*tasks)
+
+    answers = asyncio.run(ask())
+    assert answers == [[2 * number, 2 * number + 2000] for number in range(50)]
+    assert sum(sizes) == 100 and max(sizes) == 64 and len(sizes) < 10
+
+
+def test_an_error_reaches_those_of_its_batch_and_the_next_is_answered():
+    def function(items):
+        if "bad" in items:
+            raise ValueError("bad")
+        return items
+
+    async def ask():
+        batcher = Batcher(function)
+        with pytest.raises(ValueError):
+            await batcher(["bad"])
+        return await batcher(["good"])
+
+    assert asyncio.run(ask()) == ["good"]
+
+
+def test_too_many_waiting_are_refused_and_who_goes_away_is_not_waited_for():
+    go, seen = threading.Event(), []
+
+    def function(items):
+        seen.extend(items)
+        go.wait(5)
+        return items
+
+    async def ask():
+        batcher = Batcher(function, largest=1, most_waiting=2)
+        first = asyncio.create_task(batcher([1]))
+        await asyncio.sleep(0.05)
+        second = asyncio.create_task(batcher([2]))
+        await asyncio.sleep(0.01)
+        with pytest.raises(Busy):
+            await batcher([3, 4])
+        second.cancel()
+        third = asyncio.create_task(batcher([5]))
+        await asyncio.sleep(0.01)
+        go.set()
+        return await first, await third
+
+    assert asyncio.run(ask()) == ([1], [5]) and seen == [1, 5]
