@@ -14,7 +14,7 @@ from nsmc_attention.analysis.erasure import leave_one_out
 from nsmc_attention.analysis.faithfulness import SHORTEST, agreement, aopc
 from nsmc_attention.analysis.faithfulness_report import interval, save_plot
 from nsmc_attention.analysis.heatmap import save_figure
-from nsmc_attention.analysis.report import draw_corpus, entropy
+from nsmc_attention.analysis.corpus import draw_corpus, entropy
 from nsmc_attention.evaluation import evaluate, faithfulness
 from nsmc_attention.explanation import Explainer
 from nsmc_attention.inference.predictor import load_classifier

@@ -323,6 +323,28 @@ def export(bundle, output):
 
 
 @commands.command()
+@click.argument("source", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="the page, .html")
+@click.option("--group-by", help="column to compare by, as the film")
+@click.option("--date-column", help="column of dates, to show months")
+@click.option("--text-column", default="document", show_default=True)
+@click.option("--tables", type=click.Path(path_type=Path), help="folder for the tables as csv")
+@engine_options
+def report(source, output, group_by, date_column, text_column, tables, bundle, engine, device):
+    """Tell what viewers think: shares, words of praise and blame, telling reviews, on one page.
+
+    \b
+    nsmc-attention report reviews.csv --output report.html
+    nsmc-attention report reviews.csv -o report.html --group-by film --date-column date
+    """
+    from .inference.predictor import load_classifier
+    from .reporting import report as write
+
+    write(load_classifier(bundle, engine, device), source, output, group_by, date_column, text_column, tables)
+    print(output)
+
+
+@commands.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 for every network this machine is in")
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="processes")

@@ -1,173 +1,129 @@
-"""Many reviews seen through their attention: which words take the weight, where they stand, how sharp it is.
+"""What viewers think, in numbers: shares of positive reviews with intervals, telling words, telling reviews.
 
-Takes Predictions or weights, never a network. Weights of a review sum to 1, so that of long ones each is small;
-what is compared here is a token's weight times the review's number of tokens, T: 1 is the weight that every token
-of its review has on average.
+Takes a table of scored reviews, never a network. `report_page` makes the page of it.
 """
+from collections import Counter
+
 import numpy
 import pandas
 
-# Rows of a figure
-WORDS = 15
+from ..errors import DataError, did_you_mean
+
+# Of the normal distribution: 95 % within, and 99.8 % within, beyond which a group is called an outlier
+Z95, Z998 = 1.96, 3.09
 
 
-def evenness(token_weights):
-    """Answer how evenly weights are spread: their entropy divided by that of equal weights, averaged over reviews.
+def share(positive, count):
+    """Answer share, low and high: positive of count, with Wilson's 95 % interval (Wilson 1927), each in 0..1.
 
-    Parameters
-    ----------
-    token_weights : list of (T,) arrays that sum to 1
-        Reviews of one token are left out.
-
-    Returns
-    -------
-    float
-        0 (all on one token) to 1 (every token alike, or no review of two tokens).
+    Takes numbers or arrays; NaN where count is 0.
     """
-    found = [entropy(weights) / numpy.log(len(weights)) for weights in token_weights if len(weights) > 1]
-    return float(numpy.mean(found)) if found else 1.0
+    positive, count = numpy.asarray(positive, dtype="float64"), numpy.asarray(count, dtype="float64")
+    with numpy.errstate(invalid="ignore", divide="ignore"):
+        found = positive / count
+        middle = (found + Z95 ** 2 / (2 * count)) / (1 + Z95 ** 2 / count)
+        half = Z95 / (1 + Z95 ** 2 / count) * numpy.sqrt(found * (1 - found) / count + Z95 ** 2 / (4 * count ** 2))
+    return {"share": found, "low": middle - half, "high": middle + half}
 
 
-def entropy(weights):
-    """Answer the entropy, in nats, of weights that sum to 1."""
-    weights = numpy.asarray(weights, dtype="float64")
-    inside = weights[weights > 0]
-    return float(-(inside * numpy.log(inside)).sum())
-
-
-def token_table(predictions, tag=None):
-    """Answer one row a token of all reviews that have a label.
+def shares_by(keys, label):
+    """Answer one row a key: count, positive, share, low, high and outlier.
 
     Parameters
     ----------
-    predictions : iterable of inference.prediction.Prediction
-    tag : callable or None
-        text -> list of (start, end, tag), as `preprocessing.tokenizers.mecab_tags`: what each token is.
+    keys : Series
+        Of each review its group; reviews without (missing) are left out.
+    label : Series of "positive", "negative"
 
     Returns
     -------
     DataFrame
-        token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 where it stands
-        alone) and, where there are tags, tag: that of the morpheme that the token begins in.
+        Indexed by key, as sorted. outlier tells whether the share lies beyond what 99.8 % of groups of that
+        size would have, did their viewers think as all together do (a funnel plot's limits, Spiegelhalter 2005).
     """
-    pieces = []
-    for each in predictions:
-        if each.label is None:
-            continue
-        size = len(each.tokens)
-        row = {"token": each.tokens, "label": each.label, "weight": each.token_weights * size,
-               "position": numpy.linspace(0, 1, size) if size > 1 else [0.5]}
-        if tag:
-            row["tag"] = tags_at([start for start, _ in each.offsets], tag(each.text))
-        pieces.append(pandas.DataFrame(row))
-    columns = ["token", "label", "weight", "position", *(["tag"] if tag else [])]
-    return pandas.concat(pieces, ignore_index=True) if pieces else pandas.DataFrame(columns=columns)
+    positive = (label == "positive").groupby(keys)
+    rows = pandas.DataFrame({"count": positive.size(), "positive": positive.sum().astype(int)})
+    rows = rows.assign(**share(rows["positive"], rows["count"]))
+    whole = (label == "positive").mean()
+    limit = Z998 * numpy.sqrt(whole * (1 - whole) / rows["count"])
+    return rows.assign(outlier=(rows["share"] - whole).abs() > limit)
 
 
-def tags_at(starts, spans):
-    """Answer for each start the tag of the last of (start, end, tag) that begins no later."""
-    begins = numpy.array([start for start, _, _ in spans])
-    return [spans[max(0, place)][2] for place in numpy.searchsorted(begins, starts, side="right") - 1]
+def months(dates):
+    """Answer the month of each date as "2019-04", None where it is none.
 
-
-def by_word(table, fewest=20):
-    """Answer for each label the words that take most weight: label, token, count, weight (mean), heaviest first.
-
-    Words that stand fewer than `fewest` times in reviews of that label are left out.
+    Years come first ("2019.04.01", "19.04.01", "2019-04-01 12:30"), as they are written in Korea.
     """
-    rows = table.groupby(["label", "token"])["weight"].agg(["size", "mean"]).reset_index()
-    rows.columns = ["label", "token", "count", "weight"]
-    rows = rows[rows["count"] >= fewest]
-    return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
+    text = dates.astype("string").str.strip().str.replace(r"[./]", "-", regex=True).str.rstrip("-")
+    short = text.str.match(r"^\d{2}-\d{1,2}-\d{1,2}\b").fillna(False).astype(bool)
+    text = text.mask(short, "20" + text)
+    parsed = pandas.to_datetime(text, errors="coerce", format="mixed" if MIXED else None)
+    found = parsed.dt.strftime("%Y-%m")
+    return found.where(found.notna(), None)
 
 
-def by_tag(table, fewest=50):
-    """Answer tag, count, weight (mean), share (of all weight), heaviest first; see `token_table` with tags."""
-    rows = table.groupby("tag")["weight"].agg(["size", "mean", "sum"]).reset_index()
-    rows.columns = ["tag", "count", "weight", "share"]
-    rows["share"] /= rows["share"].sum()
-    return rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True)
+# pandas 1 guesses a format for each value by itself, pandas 2 only if told so
+MIXED = int(pandas.__version__.split(".")[0]) >= 2
 
 
-def by_position(table, bins=10):
-    """Answer position (middle of each of `bins` stretches of the review), count and weight (mean)."""
-    stretch = numpy.minimum((table["position"] * bins).astype(int), bins - 1)
-    rows = table.groupby(stretch)["weight"].agg(["size", "mean"]).reset_index()
-    rows.columns = ["position", "count", "weight"]
-    rows["position"] = (rows["position"] + 0.5) / bins
-    return rows
+def telling_words(token_lists, labels, fewest=5):
+    """Answer which words stand in reviews of one label more than in those of the other.
 
-
-def by_distance(predictions, farthest=20):
-    """Answer distance (key's place less query's, -farthest to farthest), count and weight (mean, times T).
-
-    Over all pairs of tokens of all reviews that have a label: does a word look at its neighbours?
-    """
-    sums, counts = numpy.zeros(2 * farthest + 1), numpy.zeros(2 * farthest + 1)
-    for each in predictions:
-        if each.label is None:
-            continue
-        size = len(each.tokens)
-        for distance in range(-min(farthest, size - 1), min(farthest, size - 1) + 1):
-            diagonal = numpy.diagonal(each.weights, distance)
-            sums[distance + farthest] += diagonal.sum() * size
-            counts[distance + farthest] += len(diagonal)
-    seen = counts > 0
-    return pandas.DataFrame({"distance": numpy.arange(-farthest, farthest + 1)[seen], "count": counts[seen].astype(int),
-                             "weight": sums[seen] / counts[seen]})
-
-
-def draw_corpus(predictions, tag, fewest=20):
-    """Draw which words, parts of speech, places and distances take the weight in these reviews.
+    Log-odds ratio with an informative Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
+    equation 22); a word counts once a review. The prior is the words of all reviews.
 
     Parameters
     ----------
-    predictions : list of inference.prediction.Prediction
-    tag : callable
-        See `token_table`.
+    token_lists : list of lists of str
+    labels : list of "positive", "negative"
     fewest : int
-        Times that a word must stand in reviews of a label to be drawn.
+        Reviews that a word must stand in.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    DataFrame
+        word, positive and negative (reviews with it), z: above 0 praise, below 0 blame; most praising first.
     """
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    from .heatmap import SETTINGS, add_hangul_font
-
-    add_hangul_font()
-    table = token_table(predictions, tag)
-    words = by_word(table, fewest)
-    with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(12, 8.6), layout="constrained")
-        grid = figure.subplots(2, 3)
-        for axes, label, color in zip(grid[0], ("positive", "negative"), ("C0", "C1")):
-            draw_bars(axes, words[words["label"] == label].head(WORDS), "token", color)
-            axes.set_title(f"words in {label} reviews")
-        tags = by_tag(table)
-        draw_bars(grid[0, 2], tags.head(WORDS), "tag", "C2")
-        grid[0, 2].set_title("parts of speech (Mecab's tags)")
-        for axes, rows, x in ((grid[1, 0], by_position(table), "position"),
-                              (grid[1, 1], by_distance(predictions), "distance")):
-            axes.plot(rows[x], rows["weight"], "o-", markersize=3)
-            axes.axhline(1, color="0.7", linewidth=1)
-            axes.set(title=f"by {x}", ylim=(0, None), ylabel="weight x T (1: average)")
-            axes.grid(alpha=0.3)
-        grid[1, 0].set_xlabel("place in the review: 0 first, 1 last")
-        grid[1, 1].set_xlabel("key's place less query's")
-        sharpness = [entropy(each.token_weights) / numpy.log(len(each.tokens)) for each in predictions
-                     if len(each.tokens) > 1]
-        grid[1, 2].hist(sharpness, bins=40, range=(0, 1), color="0.5")
-        grid[1, 2].set(title="how evenly a review is looked at", xlabel="entropy / log T (1: every word alike)",
-                       ylabel="reviews")
-    return figure
+    counts = {"positive": Counter(), "negative": Counter()}
+    for tokens, label in zip(token_lists, labels):
+        counts[label].update(set(tokens))
+    words = sorted({word for each in counts.values() for word in each
+                    if counts["positive"][word] + counts["negative"][word] >= fewest})
+    rows = pandas.DataFrame({"word": words, **{label: [counts[label][word] for word in words] for label in counts}})
+    if rows.empty:
+        return rows.assign(z=[])
+    prior = rows["positive"] + rows["negative"]
+    total = {label: rows[label].sum() + prior.sum() for label in counts}
+    inside = {label: rows[label] + prior for label in counts}
+    odds = {label: numpy.log(inside[label] / (total[label] - inside[label])) for label in counts}
+    deviation = numpy.sqrt(1 / inside["positive"] + 1 / inside["negative"])
+    rows["z"] = (odds["positive"] - odds["negative"]) / deviation
+    return rows.sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 
-def draw_bars(axes, rows, names, color):
-    axes.barh(range(len(rows)), rows["weight"], color=color)
-    axes.set_yticks(range(len(rows)), rows[names], fontsize=8)
-    axes.invert_yaxis()
-    axes.axvline(1, color="0.7", linewidth=1)
-    axes.set_xlabel("weight x T (1: average)")
+def telling_reviews(probability, count=8):
+    """Answer the places of the most positive, the most negative and the most uncertain reviews.
+
+    Parameters
+    ----------
+    probability : (N,) float
+        Of positive; NaN for what was not scored.
+
+    Returns
+    -------
+    dict of name to list of int
+    """
+    probability = numpy.asarray(probability, dtype="float64")
+    scored = numpy.flatnonzero(~numpy.isnan(probability))
+    order = scored[numpy.argsort(probability[scored], kind="stable")]
+    doubt = scored[numpy.argsort(numpy.abs(probability[scored] - 0.5), kind="stable")]
+    return {"positive": order[::-1][:count].tolist(), "negative": order[:count].tolist(),
+            "uncertain": doubt[:count].tolist()}
+
+
+def require_columns(table, names, where):
+    """DataError where the table lacks one of these columns."""
+    for name in filter(None, names):
+        if name not in table.columns:
+            raise DataError(f"{where}: expected a column {name!r}, found {', '.join(map(str, table.columns))[:200]}"
+                            f"{did_you_mean(name, list(map(str, table.columns)))}")

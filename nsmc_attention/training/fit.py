@@ -6,7 +6,7 @@ import math
 import time
 
 from ..errors import ConfigError
-from ..analysis.report import evenness
+from ..analysis.corpus import evenness
 from ..metrics import headline
 from ..mxnet_shim import import_mxnet
 from .average import Average
@@ -41,7 +41,7 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report, keep
     -------
     Progress
         Its history has one dict an epoch: epoch, steps, seconds, train_loss, dev_* metrics; dev_entropy is how
-        evenly the attention looks, 0..1 (`analysis.report.evenness`).
+        evenly the attention looks, 0..1 (`analysis.corpus.evenness`).
     """
     trainer = make_trainer(network, config)
     average = Average(network, config.average)

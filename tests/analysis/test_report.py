@@ -1,78 +1,60 @@
 import numpy
+import pandas
 import pytest
 
-from nsmc_attention.analysis.report import (
-    by_distance, by_position, by_tag, by_word, draw_corpus, entropy, evenness, token_table)
-from nsmc_attention.inference.prediction import Prediction, blank
-from nsmc_attention.preprocessing.tokenizers import mecab_tags
-
-RANDOM = numpy.random.RandomState(0)
+from nsmc_attention.analysis.report import months, require_columns, share, shares_by, telling_reviews, telling_words
+from nsmc_attention.errors import DataError
 
 
-def prediction(text, weights, label="positive"):
-    tokens = text.split()
-    starts = numpy.cumsum([0] + [len(token) + 1 for token in tokens])
-    offsets = tuple((int(start), int(start) + len(token)) for start, token in zip(starts, tokens))
-    return Prediction(text, label, 0.9, 0.9, tuple(tokens), offsets, numpy.asarray(weights, dtype="float32"))
+@pytest.mark.parametrize("positive, count", [(0, 1), (1, 1), (3, 10), (500, 1000)])
+def test_an_interval_holds_its_share_and_stays_within_0_and_1(positive, count):
+    found = share(positive, count)
+    assert 0 <= found["low"] + 1e-12 and found["high"] <= 1 + 1e-12
+    assert found["low"] - 1e-12 <= found["share"] <= found["high"] + 1e-12
 
 
-def random_predictions(count=40):
-    words = [f"말{number}" for number in range(6)]
-    return [prediction(" ".join(RANDOM.choice(words, size)), RANDOM.dirichlet(numpy.ones(size), size), label)
-            for size, label in zip(RANDOM.randint(1, 12, count), RANDOM.choice(["positive", "negative"], count))]
+def test_wilson_s_interval_is_the_textbook_s():
+    # Newcombe 1998, table I, method 3: 81 of 263
+    found = share(81, 263)
+    assert [found["low"], found["high"]] == pytest.approx([0.2553, 0.3662], abs=1e-4)
 
 
-def test_evenness_runs_from_one_word_to_all_alike():
-    assert evenness([[1.0, 0, 0], [0, 1.0]]) == 0
-    assert evenness([[0.25] * 4, [0.5] * 2]) == pytest.approx(1)
-    assert evenness([[0.5, 0.5], [1.0]]) == pytest.approx(1), "one token has no choice"
-    assert evenness([[1.0]]) == 1
-    assert entropy([0.5, 0.5]) == pytest.approx(numpy.log(2))
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    random = numpy.random.RandomState(0)
+    found = share(random.binomial(50, 0.8, 4000), 50)
+    assert ((found["low"] <= 0.8) & (0.8 <= found["high"])).mean() == pytest.approx(0.95, abs=0.02)
 
 
-def test_every_token_of_a_scored_review_is_a_row_and_weighs_1_on_average():
-    predictions = [*random_predictions(), blank("")]
-    table = token_table(predictions)
-    assert len(table) == sum(len(each.tokens) for each in predictions)
-    assert table["weight"].mean() == pytest.approx(1, abs=1e-5)
-    assert table["position"].between(0, 1).all()
-    assert token_table([blank("")]).empty
+def test_groups_are_counted_and_what_differs_is_an_outlier():
+    keys = pandas.Series(["가"] * 400 + ["나"] * 400 + [None] * 10)
+    label = pandas.Series(["positive", "negative"] * 200 + ["positive"] * 400 + ["negative"] * 10)
+    rows = shares_by(keys, label)
+    assert rows.index.tolist() == ["가", "나"] and rows["count"].tolist() == [400, 400]
+    assert rows["positive"].tolist() == [200, 400] and rows["outlier"].all()
+    same = shares_by(pandas.Series(["가", "나"] * 200), pandas.Series(["positive"] * 200 + ["negative"] * 200))
+    assert not same["outlier"].any()
 
 
-def test_words_and_places_are_means_of_the_rows():
-    table = token_table([prediction("가 나", [[1, 0], [1, 0]]), prediction("나 가", [[0, 1], [0, 1]], "negative"),
-                         prediction("가 나", [[0.5, 0.5], [0.5, 0.5]])])
-    words = by_word(table, fewest=1)
-    assert words.values.tolist() == [["negative", "가", 1, 2.0], ["negative", "나", 1, 0.0], ["positive", "가", 2, 1.5],
-                                     ["positive", "나", 2, 0.5]]
-    assert by_word(table, fewest=2)["label"].tolist() == ["positive", "positive"]
-    assert by_position(table, bins=2)["weight"].tolist() == pytest.approx([1.0, 1.0])
+def test_months_are_read_as_koreans_write_them():
+    dates = ["15.08.25", "2019.04.01.", "2019-04-01 12:30", "2019/4/1", "20190401", None, "어제", "", "99.99.99"]
+    assert [each if isinstance(each, str) else None for each in months(pandas.Series(dates, dtype=object))] == \
+        ["2015-08", "2019-04", "2019-04", "2019-04", "2019-04", None, None, None, None]
 
 
-def test_attention_of_equal_weights_is_1_at_every_distance():
-    rows = by_distance([prediction("가 나 다", numpy.full((3, 3), 1 / 3)), blank("")], farthest=5)
-    assert rows["distance"].tolist() == [-2, -1, 0, 1, 2] and rows["count"].tolist() == [1, 2, 3, 2, 1]
-    assert rows["weight"].tolist() == pytest.approx([1] * 5)
+def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
+    lists = [["영화", "최고"]] * 30 + [["영화", "별로", "별로"]] * 30
+    rows = telling_words(lists, ["positive"] * 30 + ["negative"] * 30).set_index("word")
+    assert rows.index[0] == "최고" and rows.index[-1] == "별로"
+    assert rows.loc["영화", "z"] == pytest.approx(0, abs=1e-9)
+    assert rows.loc["별로", ["positive", "negative"]].tolist() == [0, 30], "a word counts once a review"
+    assert telling_words([["희귀"]], ["positive"]).empty
 
 
-def test_distance_is_the_key_s_place_less_the_query_s():
-    following = numpy.eye(3, k=1)
-    rows = by_distance([prediction("가 나 다", following)]).set_index("distance")["weight"]
-    assert rows[1] == pytest.approx(3) and rows.drop(1).abs().max() == 0
+def test_telling_reviews_are_the_ends_and_the_middle():
+    found = telling_reviews([0.9, numpy.nan, 0.1, 0.52, 0.99], count=2)
+    assert found == {"positive": [4, 0], "negative": [2, 3], "uncertain": [3, 0]} or found["uncertain"][0] == 3
 
 
-def test_a_token_has_the_tag_of_the_morpheme_that_it_begins_in():
-    text = "영화가 지루했다"
-    tags = dict((text[start:end], tag) for start, end, tag in mecab_tags(text))
-    assert tags["영화"].startswith("N") and tags["가"].startswith("J")
-    each = Prediction(text, "negative", 0.9, 0.1, ("영화", "가", "지", "루", "했", "다"),
-                      ((0, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 8)), numpy.full((6, 6), 1 / 6))
-    table = token_table([each], mecab_tags)
-    assert table["tag"].tolist()[:4] == [tags["영화"], tags["가"], tags["지루"], tags["지루"]]
-    assert by_tag(table, fewest=1)["share"].sum() == pytest.approx(1)
-    assert mecab_tags("") == []
-
-
-def test_a_figure_is_drawn_of_any_reviews():
-    figure = draw_corpus(random_predictions() * 10, mecab_tags)
-    assert len(figure.axes) == 6 and figure.axes[0].get_yticklabels()
+def test_a_column_that_is_not_there_names_the_nearest():
+    with pytest.raises(DataError, match="expected a column 'flim'.*did you mean 'film'|known: film"):
+        require_columns(pandas.DataFrame({"film": []}), ["flim", None], "a.csv")

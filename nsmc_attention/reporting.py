@@ -1,0 +1,137 @@
+"""From a table of reviews to a report: score it, count it, draw it, write the page."""
+import sys
+from pathlib import Path
+
+import pandas
+from tqdm import tqdm
+
+from .analysis.attribution import Attribution
+from .analysis.corpus import by_word, token_table
+from .analysis.report import months, require_columns, share, shares_by, telling_reviews, telling_words
+from .analysis.report_page import GROUPS, WORDS, draw_histogram, draw_shares, draw_words, report_page
+from .atomic import replaced_folder, write_text
+from .errors import ConfigError, DataError
+from .reviews import tables
+
+NAMES = {"positive": "가장 긍정적인 리뷰 · Most positive", "negative": "가장 부정적인 리뷰 · Most negative",
+         "uncertain": "가장 애매한 리뷰 · Most uncertain"}
+
+
+def report(classifier, source, output, group_by=None, date_column=None, text_column="document", tables_to=None):
+    """Write the report of a table of reviews.
+
+    Parameters
+    ----------
+    classifier : inference.predictor.Classifier
+    source : path
+        See `reviews.tables.chunks`.
+    output : path
+        The .html page, written whole or not at all.
+    group_by, date_column : str or None
+        Columns: shares by each, of all groups and by month.
+    tables_to : path or None
+        A folder for the tables as csv; the page offers them too.
+
+    Returns
+    -------
+    dict of name to DataFrame
+
+    Raises
+    ------
+    DataError, ConfigError
+    """
+    if Path(output).suffix.lower() != ".html":
+        raise ConfigError(f"{output}: expected a page that ends in .html")
+    frame = read(source, text_column, group_by, date_column)
+    predictions = list(tqdm(classifier.predict_stream(frame["text"]), total=len(frame), desc="scoring",
+                            unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5))
+    frame["probability"] = [each.probability for each in predictions]
+    frame["label"] = [each.label for each in predictions]
+    if frame["label"].notna().sum() < 1:
+        raise DataError(f"{source}: expected reviews, found none with a word")
+    found = count(frame, predictions)
+    write_text(output, page(Path(source).name, frame, predictions, found, classifier))
+    if tables_to:
+        with replaced_folder(Path(tables_to)) as folder:
+            for name, table in found.items():
+                (folder / f"{name}.csv").write_text("\ufeff" + table.to_csv(), encoding="utf-8")
+    return found
+
+
+def read(source, text_column, group_by, date_column):
+    """Answer text and, where asked for, group and month of each review."""
+    pieces = []
+    for piece in tables.chunks(source, text_column):
+        require_columns(piece, (group_by, date_column), source)
+        kept = pandas.DataFrame({"text": [tables.as_text(value) for value in piece[text_column]]})
+        if group_by:
+            kept["group"] = [tables.as_text(value).strip() or None for value in piece[group_by]]
+        if date_column:
+            kept["month"] = months(piece[date_column].reset_index(drop=True))
+        pieces.append(kept)
+    return pandas.concat(pieces, ignore_index=True)
+
+
+def count(frame, predictions):
+    """Answer the report's tables."""
+    scored = frame[frame["label"].notna()]
+    found = {name: shares_by(scored[key], scored["label"]) for name, key in (("groups", "group"), ("months", "month"))
+             if key in scored}
+    if "groups" in found:
+        found["groups"] = found["groups"].sort_values("count", ascending=False)
+    of_label = [each for each in predictions if each.label]
+    found["words_by_log_odds"] = telling_words([each.tokens for each in of_label], [each.label for each in of_label])
+    weights = by_word(token_table(of_label), fewest=max(3, len(of_label) // 500))
+    found["words_by_attention"] = weights.rename(columns={"token": "word"})
+    chosen = {kind: frame.loc[places] for kind, places in telling_reviews(frame["probability"]).items()}
+    found["reviews"] = pandas.concat(chosen, names=["kind", "row"])
+    return found
+
+
+def page(name, frame, predictions, found, classifier):
+    scored = frame[frame["label"].notna()]
+    whole = float((scored["label"] == "positive").mean())
+    figures = [("얼마나 확신하는가 · How sure the answers are", "가운데에 모이면 애매한 리뷰가 많은 것입니다.",
+                draw_histogram(scored["probability"].astype(float)))]
+    if "months" in found:
+        figures.append(("달마다 · By month", "회색 막대는 95 % 구간, 채운 점은 전체와 뚜렷이 다른 달입니다.",
+                        draw_shares(found["months"], whole, across=True)))
+    if "groups" in found:
+        figures.append((f"묶음마다 · By group (많은 순서로 {GROUPS}개)",
+                        "회색 막대는 95 % 구간, 채운 점은 전체와 뚜렷이 다른 묶음입니다 (깔때기 그림의 99.8 % 한계 밖).",
+                        draw_shares(found["groups"].head(GROUPS), whole)))
+    words, weights = found["words_by_log_odds"], found["words_by_attention"]
+    figures.append(("칭찬과 비판의 말 · Words of praise and blame",
+                    "한쪽 리뷰에 더 자주 나오는 말 (로그 오즈 비의 z값, Monroe et al. 2008).",
+                    draw_words(words[words["z"] > 0].head(WORDS), words[words["z"] < 0].tail(WORDS)[::-1], "z", "z")))
+    figures.append(("모델이 보는 말 · Words that the model looks at", "주의 가중치의 평균 (1: 리뷰 안의 보통 단어).",
+                    draw_words(*(weights[weights["label"] == label].head(WORDS) for label in ("positive", "negative")),
+                               "weight", "weight x T")))
+    chosen, source = telling_reviews(frame["probability"]), classifier.bundle.name
+    reviews = [(heading, [shaded(predictions[place], source) for place in chosen[kind]])
+               for kind, heading in NAMES.items()]
+    return report_page(name, head(frame, scored, found, classifier), found, figures, reviews)
+
+
+def head(frame, scored, found, classifier):
+    """Answer the sentences at the page's head."""
+    positive = (scored["label"] == "positive").sum()
+    part = share(positive, len(scored))
+    lines = [f"리뷰 {len(scored):,}개 가운데 {positive:,}개가 긍정입니다: {100 * part['share']:.1f} % "
+             f"(95 % 구간 {100 * part['low']:.1f} ~ {100 * part['high']:.1f}). "
+             f"{positive:,} of {len(scored):,} reviews are positive."]
+    if len(scored) < len(frame):
+        lines.append(f"{len(frame) - len(scored):,}개는 읽을 단어가 없어 뺐습니다. Left out, without a word.")
+    if "months" in found and frame["month"].isna().any():
+        undated = int(frame["month"].isna().sum())
+        lines.append(f"{undated:,}개는 날짜를 읽지 못해 달마다의 그림에 없습니다. Without a readable date.")
+    accuracy = classifier.bundle.manifest["metrics"].get("test", {}).get("accuracy")
+    if accuracy:
+        lines.append(f"모델은 NSMC 시험 자료의 {100 * accuracy:.1f} %를 맞힙니다. 구간은 이 잘못을 세지 않습니다. "
+                     "The intervals are of counting alone, not of the model's own errors.")
+    return lines
+
+
+def shaded(prediction, source):
+    return Attribution(prediction.text, prediction.label, prediction.probability, prediction.tokens, prediction.offsets,
+                       prediction.token_weights.astype("float64"), "attention", None, source)

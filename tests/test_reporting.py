@@ -1,0 +1,61 @@
+import re
+
+import pandas
+import pytest
+
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.reporting import report
+from nsmc_attention.reviews import nsmc
+
+
+@pytest.fixture(scope="module")
+def classifier(bundle_folder):
+    return load_classifier(bundle_folder)
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    texts = nsmc.load("sample", "test").documents
+    frame = pandas.DataFrame({"document": [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화"], "film": "영화<1>",
+                              "date": "2019.04.01"})
+    frame.loc[::2, ["film", "date"]] = ["다른 <b>영화</b>", "없음"]
+    path = tmp_path / "리뷰.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_report_counts_every_review_and_needs_nothing_else(classifier, reviews, tmp_path):
+    found = report(classifier, reviews, tmp_path / "r.html", "film", "date", tables_to=tmp_path / "tables")
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert found["groups"]["count"].sum() == 181 and found["months"].index.tolist() == ["2019-04"]
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(found)
+    read = pandas.read_csv(tmp_path / "tables" / "groups.csv", index_col="group")
+    assert read["count"].tolist() == found["groups"]["count"].tolist()
+    outside_the_font = re.sub("base64,[A-Za-z0-9+/=]+", "", html)
+    assert not re.findall(r"https?:|<link|@import|@@FONT|@@TITLE|@@REVIEWS|WORDS_CSS", outside_the_font)
+    assert html.count("<script") == html.count("</script>") == 2 and "<b>영화" not in html
+    assert "리뷰 181개" in html and "1개는 읽을 단어가 없어" in html and "날짜를 읽지 못해" in html
+
+
+def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_path):
+    found = report(classifier, reviews, tmp_path / "r.html")
+    assert set(found) == {"words_by_log_odds", "words_by_attention", "reviews"}
+
+
+@pytest.mark.parametrize("output, columns, error, message", [
+    ("r.pdf", {}, ConfigError, "expected a page that ends in .html"),
+    ("r.html", {"group_by": "movie"}, DataError, "expected a column 'movie'"),
+    ("r.html", {"date_column": "day"}, DataError, "expected a column 'day'"),
+    ("r.html", {"text_column": "text"}, DataError, "expected a column 'text'"),
+])
+def test_bad_input_leaves_nothing(classifier, reviews, tmp_path, output, columns, error, message):
+    with pytest.raises(error, match=message):
+        report(classifier, reviews, tmp_path / output, **columns)
+    assert [path.name for path in tmp_path.iterdir()] == [reviews.name]
+
+
+def test_a_table_of_blank_reviews_says_so(classifier, tmp_path):
+    (tmp_path / "a.csv").write_text("document\n\" \"\n", encoding="utf-8")
+    with pytest.raises(DataError, match="none with a word"):
+        report(classifier, tmp_path / "a.csv", tmp_path / "r.html")
