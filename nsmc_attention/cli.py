@@ -323,6 +323,30 @@ def export(bundle, output):
 
 
 @commands.command()
+@click.argument("sources", nargs=-1, required=True, metavar="FILES...")
+@click.option("--output", required=True, type=click.Path(path_type=Path), help="folder, one file a partition")
+@click.option("--format", "style", default="parquet", show_default=True, help="csv, tsv, jsonl or parquet")
+@click.option("--text-column", default="document", show_default=True)
+@click.option("--scheduler", help="address of a running Dask scheduler  [default: processes here]")
+@click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
+@click.option("--rows", type=click.IntRange(1), default=50_000, show_default=True, help="rows of a partition")
+@click.option("--bundle", type=click.Path(path_type=Path), help="bundle folder  [default: the packaged one]")
+@click.option("--engine", default="auto", show_default=True, help="auto, onnx or gluon")
+def bulk(sources, output, style, text_column, scheduler, workers, rows, bundle, engine):
+    """Score files, patterns and folders of any size on Dask; a rerun scores what is missing.
+
+    \b
+    pip install 'nsmc_attention[bulk]'
+    nsmc-attention bulk "reviews/*.parquet" --output scored
+    nsmc-attention bulk reviews/ --output scored --scheduler tcp://host:8786
+    """
+    from . import bulk as dask
+
+    found = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows)
+    print(f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now")
+
+
+@commands.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE")
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="the page, .html")
 @click.option("--group-by", help="column to compare by, as the film")

@@ -1,0 +1,298 @@
+"""Files of any size, scored partition by partition on Dask: on this machine, or on any cluster that has a scheduler.
+
+    files -> Partitions (a stretch of bytes, or row groups) -> one output file each, written whole or not at all
+
+What is done already is not done again: a rerun scores only the partitions whose output is missing. A worker
+loads one model and keeps it; if it dies, its partition is given to another.
+"""
+import glob
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+
+from .atomic import replaced_file, write_text
+from .bundle import load_bundle
+from .errors import ConfigError, DataError, MissingPackage
+from .inference.prediction import verdict
+from .inference.scoring import COLUMNS, table_pieces
+from .reviews import tables
+
+PLAN = "plan.json"
+# Rows of a partition: seconds of work, megabytes of memory
+ROWS = 50_000
+FORMATS = ("csv", "tsv", "jsonl", "parquet")
+QUOTED = ("csv", "tsv")
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A stretch of one file.
+
+    Attributes
+    ----------
+    source : str
+        Path of the file, as every worker sees it.
+    kind : str
+        See `reviews.tables.format_of`.
+    start, end : int
+        Bytes of the file; of parquet, row groups.
+    header : str
+        The first line of csv and tsv.
+    output : str
+        Name of its output file.
+    """
+
+    source: str
+    kind: str
+    start: int
+    end: int
+    header: str
+    output: str
+
+
+def bulk(sources, output, style="parquet", text_column="document", bundle=None, engine="auto", scheduler=None,
+         workers=None, rows=ROWS):
+    """Score files of reviews on Dask.
+
+    Parameters
+    ----------
+    sources : list of str
+        csv, tsv, jsonl, parquet or txt files, patterns (`*.csv`) and folders of such files.
+    output : path
+        A folder, for one file a partition: the rows with their columns, and label, score, probability, error.
+        Going on with a folder needs the same sources, bundle and settings.
+    style : "csv", "tsv", "jsonl" or "parquet"
+    scheduler : str or None
+        Address of a running Dask scheduler, whose workers see the same paths and have this package; None starts
+        `workers` processes here.
+    workers : int or None
+        None is the number of cores.
+    rows : int
+        Rows of a partition.
+
+    Returns
+    -------
+    dict
+        partitions, scored (of them now), rows (scored now).
+
+    Raises
+    ------
+    DataError, ConfigError, BundleError, MissingPackage
+    """
+    distributed = require_dask()
+    if style not in FORMATS:
+        raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
+    files, folder = expand(sources), Path(output)
+    verified = load_bundle(bundle)
+    partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
+    check_plan(folder, {"sources": [[str(path), path.stat().st_size] for path in files], "rows": rows, "style": style,
+                        "text_column": text_column, "bundle": fingerprint(verified)})
+    missing = [each for each in partitions if not (folder / each.output).exists()]
+    done = 0
+    with connected(distributed, scheduler, workers) as client:
+        futures = [client.submit(score_partition, asdict(each), str(folder.resolve()), text_column,
+                                 str(verified.folder.resolve()), engine, pure=False, retries=2) for each in missing]
+        for scored in progress(distributed.as_completed(futures, with_results=True), len(missing)):
+            done += scored
+    return {"partitions": len(partitions), "scored": len(missing), "rows": done}
+
+
+def require_dask():
+    try:
+        import distributed
+    except ImportError as problem:
+        raise MissingPackage(f"bulk needs Dask ({problem}): pip install 'nsmc_attention[bulk]'") from problem
+    return distributed
+
+
+def expand(sources):
+    """Answer the files that paths, patterns and folders name, each once, in order; DataError where one has none."""
+    found = []
+    for source in map(str, sources):
+        folder = Path(source)
+        if folder.is_dir():
+            paths = [path for path in folder.iterdir() if path.is_file() and path.suffix.lower() in tables.FORMATS]
+        else:
+            paths = [folder] if folder.is_file() else [Path(name) for name in glob.glob(source, recursive=True)]
+        paths = [path for path in sorted(paths) if path.is_file()]
+        if not paths:
+            raise DataError(f"{source}: no such file, folder of tables, or pattern that matches any")
+        found += [path.resolve() for path in paths]
+    return list(dict.fromkeys(found))
+
+
+def split(path, number, style, rows):
+    """Yield the Partitions of a file; no row is cut, however many lines it has."""
+    kind = tables.format_of(path)
+    stretches = row_groups(path, rows) if kind == "parquet" else byte_stretches(path, kind, rows)
+    for place, (start, end, header) in enumerate(stretches):
+        yield Partition(str(path), kind, start, end, header, f"{number:04d}-{path.stem}-{place:05d}.{style}")
+
+
+def row_groups(path, rows):
+    parquet = tables.require_parquet()
+    with parquet.ParquetFile(path) as file:
+        groups = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    start, held = 0, 0
+    for group, size in enumerate(groups):
+        held += size
+        if held >= rows or group == len(groups) - 1:
+            yield start, group + 1, ""
+            start, held = group + 1, 0
+
+
+def byte_stretches(path, kind, rows):
+    """Yield (start, end, header) of stretches of whole rows: a line break within quotes ends no row."""
+    quoted = kind in QUOTED
+    with open(path, "rb") as file:
+        header = file.readline() if quoted or kind == "nsmc" else b""
+        header = header.decode("utf-8-sig", "replace")
+        first = start = end = file.tell()
+        held, inside = 0, False
+        for line in file:
+            end += len(line)
+            inside ^= quoted and line.count(b'"') % 2 == 1
+            held += not inside
+            if held == rows:
+                yield start, end, header
+                start, held = end, 0
+        # a table without rows has an output too
+        if end > start or end == first:
+            yield start, end, header
+
+
+def fingerprint(bundle):
+    """Answer what tells this bundle from every other."""
+    return hashlib.sha256(json.dumps(bundle.manifest["files"], sort_keys=True).encode()).hexdigest()
+
+
+def check_plan(folder, plan):
+    """Write the plan into a new folder; refuse one that was begun with another plan, or holds something else."""
+    path = folder / PLAN
+    if path.is_file():
+        try:
+            saved = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            saved = {}
+        for name, value in plan.items():
+            if saved.get(name) != value:
+                raise ConfigError(f"{folder}: was begun with other {name.replace('_', ' ')}; "
+                                  "name another --output, or remove it")
+        return
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(f"{folder}: expected a new or empty folder, or one that bulk began; name another --output")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(plan, ensure_ascii=False, indent=2) + "\n")
+
+
+def connected(distributed, scheduler, workers):
+    """Answer a client of the scheduler at an address, or of worker processes here, one thread each."""
+    from .processes import cores
+
+    if not scheduler:
+        return distributed.Client(n_workers=workers or cores(), threads_per_worker=1, processes=True,
+                                  dashboard_address=None, silence_logs=50)
+    try:
+        return distributed.Client(scheduler, timeout=10)
+    except (OSError, ValueError) as problem:
+        raise ConfigError(f"--scheduler {scheduler}: no Dask scheduler answers there; "
+                          "give its address as tcp://host:8786") from problem
+
+
+def progress(completed, total):
+    """Yield the rows of each partition as it is done, with a bar on stderr; an error of one ends all."""
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc="partitions", file=sys.stderr, disable=None, mininterval=0.5) as bar:
+        rows = 0
+        for _, scored in completed:
+            rows += scored
+            bar.update()
+            bar.set_postfix_str(f"{rows / max(1e-9, bar.format_dict['elapsed']):,.0f} reviews/s")
+            yield scored
+
+
+@lru_cache(maxsize=1)
+def classifier_of(folder, engine):
+    from .inference.engines import load_engine
+    from .inference.predictor import Classifier
+
+    bundle = load_bundle(folder)
+    return Classifier(bundle, load_engine(bundle, engine, "cpu", threads=1))
+
+
+def score_partition(partition, folder, text_column, bundle, engine):
+    """Score one Partition (as a dict) and write its output; answer its rows. Runs in a worker."""
+    partition = Partition(**partition)
+    classifier, output = classifier_of(bundle, engine), Path(folder) / partition.output
+    write = write_parquet if output.suffix == ".parquet" else write_rows
+    with own_file(partition) as path:
+        try:
+            with replaced_file(output) as temporary:
+                return write(classifier, path, output.suffix[1:], text_column, temporary)
+        except DataError as problem:
+            where = f"{partition.source}, from byte {partition.start}"
+            raise DataError(str(problem).replace(str(path), where)) from None
+
+
+@contextmanager
+def own_file(partition):
+    """Give the rows of a Partition as a file, for the readers of `reviews.tables`."""
+    handle, name = tempfile.mkstemp(suffix=Path(partition.source).suffix)
+    os.close(handle)
+    path = Path(name)
+    try:
+        if partition.kind == "parquet":
+            parquet = tables.require_parquet()
+            with parquet.ParquetFile(partition.source) as whole:
+                parquet.write_table(whole.read_row_groups(list(range(partition.start, partition.end))), path)
+        else:
+            with open(path, "wb") as file:
+                file.write(partition.header.encode())
+                copy(partition, file)
+        yield path
+    finally:
+        path.unlink()
+
+
+def copy(partition, file):
+    with open(partition.source, "rb") as whole:
+        whole.seek(partition.start)
+        left = partition.end - partition.start
+        while left and (piece := whole.read(min(left, 1 << 20))):
+            file.write(piece)
+            left -= len(piece)
+
+
+def write_rows(classifier, path, style, text_column, output):
+    """Write the rows as csv, tsv or jsonl; answer their number."""
+    rows = count()
+    with open(output, "w", encoding="utf-8", newline="", errors="replace") as file:
+        file.writelines(table_pieces(classifier, path, style, False, text_column, 1, lambda: next(rows)))
+    return next(rows)
+
+
+def write_parquet(classifier, path, style, text_column, output):
+    """Write the rows with their columns, of the types that they had, and the answer's; answer their number."""
+    parquet = tables.require_parquet()
+    import pyarrow
+
+    pieces = []
+    for frame in tables.chunks(path, text_column):
+        probability = classifier.probabilities([tables.as_text(value) for value in frame[text_column]])
+        answers = [verdict(each) for each in probability.tolist()]
+        prefix = "predicted_" if set(COLUMNS) & set(map(str, frame.columns)) else ""
+        columns = {str(name): frame[name].tolist() for name in frame.columns}
+        columns.update({prefix + name: [each[place] for each in answers] for place, name in enumerate(COLUMNS)})
+        pieces.append(pyarrow.table(columns))
+    # a column that is all missing in one piece has the type of the others
+    whole = pyarrow.concat_tables(pieces, promote_options="permissive")
+    parquet.write_table(whole, output)
+    return whole.num_rows

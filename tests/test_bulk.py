@@ -1,0 +1,160 @@
+"""Partitions, resuming and death of workers, on real Dask processes."""
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas
+import pytest
+
+pytest.importorskip("distributed")
+
+from nsmc_attention.bulk import byte_stretches, expand, split  # noqa: E402
+from nsmc_attention.errors import DataError  # noqa: E402
+from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
+from nsmc_attention.reviews import nsmc, tables  # noqa: E402
+
+STRANGE = ['한 줄', '두\n줄, "따옴표"', "", '"', "a,b", "\n\n", "끝"]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return nsmc.load("sample", "train").documents[:100]
+
+
+@pytest.fixture
+def folder(tmp_path, texts):
+    """The same 100 reviews as csv, jsonl and parquet, beside a file that is no table."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    frame = pandas.DataFrame({"id": range(100), "document": texts})
+    frame.loc[7, "document"] = '두 줄\n"좋다"'
+    frame.loc[8, "document"] = ""
+    frame.to_csv(folder / "a.csv", index=False)
+    frame.to_json(folder / "b.jsonl", orient="records", lines=True, force_ascii=False)
+    frame.to_parquet(folder / "c.parquet", row_group_size=16)
+    (folder / "notes.md").write_text("no table", encoding="utf-8")
+    return folder
+
+
+def command(*arguments, **options):
+    return subprocess.run([sys.executable, "-m", "nsmc_attention", "bulk", *map(str, arguments)], capture_output=True,
+                          text=True, **options)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+def test_stretches_are_whole_rows_and_all_of_them(tmp_path, rows):
+    path = tmp_path / "a.csv"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["id", "document"], *enumerate(STRANGE)])
+    content, found = path.read_bytes(), []
+    for start, end, header in byte_stretches(path, "csv", rows):
+        assert header == "id,document\r\n"
+        part = tmp_path / "part.csv"
+        part.write_bytes(header.encode() + content[start:end])
+        found += [text for piece in tables.chunks(part) for text in piece["document"]]
+        assert len(list(csv.reader(part.open(encoding="utf-8", newline="")))) <= rows + 1
+    assert found == STRANGE
+
+
+def test_row_groups_are_kept_together(folder):
+    parts = list(split(folder / "c.parquet", 2, "csv", 30))
+    assert [(part.start, part.end) for part in parts] == [(0, 2), (2, 4), (4, 6), (6, 7)]
+    assert len({part.output for part in parts}) == 4
+
+
+def test_paths_patterns_and_folders_name_files_once(folder):
+    whole = expand([folder])
+    assert [path.name for path in whole] == ["a.csv", "b.jsonl", "c.parquet"]
+    assert expand([folder / "*.csv", folder, folder / "a.csv"]) == whole
+    for nothing in ("*.tsv", "none.csv"):
+        with pytest.raises(DataError, match="no such file, folder of tables, or pattern"):
+            expand([folder / nothing])
+
+
+def test_every_row_is_scored_as_predict_does_and_a_rerun_does_what_is_missing(folder, bundle_folder, tmp_path):
+    out = tmp_path / "out"
+    arguments = [folder, "--output", out, "--rows", 30, "--workers", 2, "--bundle", bundle_folder]
+    done = command(*arguments)
+    assert done.returncode == 0 and "12 partitions in" in done.stdout and "(300 reviews)" in done.stdout, done.stderr
+    given = pandas.read_csv(folder / "a.csv")["document"].fillna("").tolist()
+    expected = pandas.Series(load_classifier(bundle_folder).probabilities(given)).fillna(-1).tolist()
+    for number in range(3):
+        frame = pandas.concat([pandas.read_parquet(path) for path in sorted(out.glob(f"{number:04d}-*"))])
+        assert frame["id"].astype(int).tolist() == list(range(100))
+        assert frame["probability"].fillna(-1).tolist() == pytest.approx(expected, abs=1e-4)
+        assert frame["error"].notna().tolist() == [place == 8 for place in range(100)]
+    gone = sorted(out.glob("*.parquet"))[::5]
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet") if path not in gone}
+    for path in gone:
+        path.unlink()
+    assert f"{len(gone)} of them" in command(*arguments).stdout
+    assert {path: path.stat().st_mtime_ns for path in before} == before and all(path.exists() for path in gone)
+    assert "0 of them" in command(*arguments).stdout
+
+
+def test_a_worker_killed_in_the_middle_costs_its_partition_alone(bundle_folder, texts, tmp_path):
+    with open(tmp_path / "many.jsonl", "w", encoding="utf-8") as file:
+        for number in range(60_000):
+            print(json.dumps({"id": number, "document": texts[number % 100]}), file=file)
+    arguments = [tmp_path / "many.jsonl", "--output", tmp_path / "out", "--rows", 2000, "--format", "jsonl",
+                 "--bundle", bundle_folder]
+    process = subprocess.Popen([sys.executable, "-m", "nsmc_attention", "bulk", *map(str, arguments)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and len(list((tmp_path / "out").glob("*.jsonl"))) < 3:
+        time.sleep(0.05)
+    victims = [pid for pid in descendants(process.pid) if "spawn_main" in command_line(pid)]
+    assert victims, "the workers are processes"
+    os.kill(victims[0], signal.SIGKILL)
+    output, errors = process.communicate(timeout=240)
+    assert process.returncode == 0 and "30 partitions" in output, errors
+    found = [json.loads(line)["id"] for path in sorted((tmp_path / "out").glob("*.jsonl"))
+             for line in path.read_text(encoding="utf-8").splitlines()]
+    assert found == list(range(60_000))
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".jsonl", ".json"}, "nothing half-written is left"
+
+
+def descendants(pid):
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True).stdout.split()
+    children = {}
+    for child, parent in zip(map(int, listed[::2]), map(int, listed[1::2])):
+        children.setdefault(parent, []).append(child)
+    found, left = [], [pid]
+    while left:
+        own = children.get(left.pop(), [])
+        found += own
+        left += own
+    return found
+
+
+def command_line(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["none.csv", "--output", "out"], "none.csv: no such file"),
+    (["bad.csv", "--output", "out"], "bad.csv, from byte"),
+    (["good.csv", "--output", "out", "--format", "xlsx"], "expected one of csv, tsv, jsonl, parquet, found 'xlsx'"),
+    (["good.csv", "--output", "."], "expected a new or empty folder"),
+    (["good.csv", "--output", "out", "--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers there"),
+])
+def test_bad_input_is_one_line(tmp_path, bundle_folder, arguments, message):
+    (tmp_path / "bad.csv").write_text("document,b\n1\n", encoding="utf-8")
+    (tmp_path / "good.csv").write_text("document\n좋다\n", encoding="utf-8")
+    done = command(*arguments, "--bundle", bundle_folder, cwd=tmp_path)
+    assert done.returncode == 2 and message in done.stderr.splitlines()[-1], done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_another_plan_in_the_same_folder_is_refused(folder, bundle_folder, tmp_path):
+    arguments = [folder / "a.csv", "--output", tmp_path / "out", "--bundle", bundle_folder, "--workers", 1]
+    assert command(*arguments).returncode == 0
+    done = command(*arguments, "--rows", 10)
+    assert done.returncode == 2 and "was begun with other rows" in done.stderr
