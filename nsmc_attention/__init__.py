@@ -18,6 +18,7 @@ EXPORTS = {
     "train": "training.recipe",
     "evaluate": "evaluation",
     "explain": "explanation",
+    "SentimentEstimator": "estimator",
     "Attribution": "analysis.attribution",
     "draw_heatmap": "analysis.heatmap",
     "save_heatmap": "analysis.heatmap",

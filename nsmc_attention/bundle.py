@@ -80,9 +80,17 @@ def write_bundle(folder, manifest, contents):
             json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
-def read_contents(bundle):
-    """Answer {file name: bytes} of every file that the manifest lists, for writing a changed bundle."""
-    return {name: (bundle.folder / name).read_bytes() for name in bundle.manifest["files"]}
+def read_contents(bundle, manifest=False):
+    """Answer {file name: bytes} of every file that the manifest lists, and on demand of the manifest itself."""
+    names = [*bundle.manifest["files"], *(["manifest.json"] if manifest else [])]
+    return {name: (bundle.folder / name).read_bytes() for name in names}
+
+
+def write_contents(folder, contents):
+    """Write files as `read_contents` answers them with the manifest: the same bundle again."""
+    with replaced_folder(folder) as temporary:
+        for name, content in contents.items():
+            (temporary / name).write_bytes(content)
 
 
 def load_bundle(folder=None):

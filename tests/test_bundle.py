@@ -57,7 +57,7 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
 
 @pytest.mark.parametrize("values, message", [
     ({"labels": ["positive", "negative"]}, "expected the labels"),
-    ({"schema": 1}, "expected schema 2, found 1"),
+    ({"schema": 1}, "expected schema 3, found 1"),
     ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
     ({"tokenizer_version": "python-mecab-ko 1.0"}, "was made with python-mecab-ko 1.0, found python-mecab-ko 1.3.7"),
     ({"config": {"model": {"hiden_size": 2}}}, "unknown key 'hiden_size' in model"),

@@ -1,0 +1,83 @@
+"""What scikit-learn's own tools ask of an estimator, with a tiny model."""
+import pickle
+
+import numpy
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from nsmc_attention import SentimentEstimator
+from nsmc_attention.errors import ConfigError
+from nsmc_attention.reviews import nsmc
+
+SMALL = {"embedding_size": 8, "hidden_size": 8, "attention_units": 4, "ngram_buckets": 500, "epochs": 2,
+         "batch_size": 32, "learning_rate": 0.02, "dev_fraction": 0.1, "erasure_reviews": 0}
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    return nsmc.load("sample", "train")
+
+
+@pytest.fixture(scope="module")
+def fitted(reviews):
+    return SentimentEstimator(settings=SMALL).fit(reviews.documents, numpy.where(reviews.labels, "좋음", "나쁨"))
+
+
+def test_it_answers_in_the_labels_that_it_was_given(fitted, reviews):
+    assert fitted.classes_.tolist() == ["나쁨", "좋음"]
+    proba, labels = fitted.predict_proba(reviews.documents), fitted.predict(reviews.documents)
+    assert proba.shape == (len(reviews), 2) and proba.sum(axis=1) == pytest.approx(1)
+    assert (labels == fitted.classes_[proba.argmax(axis=1)]).all()
+    assert fitted.score(reviews.documents, labels) == 1
+    assert fitted.predict_proba([" "]).tolist() == [[0.5, 0.5]]
+
+
+def test_a_clone_has_the_settings_and_nothing_learned(fitted):
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params() and not hasattr(copy, "classes_")
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        copy.predict(["영화"])
+
+
+def test_a_pickle_predicts_the_same(fitted, reviews):
+    again = pickle.loads(pickle.dumps(fitted))
+    assert numpy.array_equal(again.predict_proba(reviews.documents[:20]), fitted.predict_proba(reviews.documents[:20]))
+    assert again.classifier().predict("정말 좋다").weights.ndim == 2
+
+
+def test_it_works_in_a_pipeline_and_under_a_search(reviews):
+    pipeline = make_pipeline(FunctionTransformer(lambda texts: [text.strip() for text in texts]),
+                             SentimentEstimator(settings=SMALL))
+    texts, labels = numpy.array(reviews.documents[:200], dtype=object), reviews.labels[:200]
+    assert len(cross_val_score(pipeline, texts, labels, cv=2)) == 2
+    search = GridSearchCV(SentimentEstimator(), {"settings": [SMALL, {**SMALL, "hidden_size": 4}]}, cv=2)
+    assert search.fit(texts, labels).predict(["최고"]).shape == (1,)
+
+
+@pytest.mark.skipif(tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 6), reason="tags of scikit-learn 1.6")
+def test_scikit_learn_s_own_checks():
+    """Of its checks those that feed matrices of numbers do not apply to text; the tags tell it so."""
+    from sklearn.utils.estimator_checks import check_estimator
+
+    found = check_estimator(SentimentEstimator(settings=SMALL), on_fail=None)
+    assert found and not [each["check_name"] for each in found if each["status"] == "failed"]
+
+
+@pytest.mark.parametrize("X, y, error, message", [
+    ("정말 좋다", [1], ValueError, "found one string; put it into a list"),
+    ([1, 2], [0, 1], ValueError, "expected reviews as str, found int"),
+    (["가", "나"], [0], ValueError, "expected one label for each of 2 reviews"),
+    (["가", "나"], [1, 1], ValueError, "expected labels of two classes, found 1 class"),
+])
+def test_what_cannot_be_learned_from_is_refused(X, y, error, message):
+    with pytest.raises(error, match=message):
+        SentimentEstimator().fit(X, y)
+
+
+def test_an_unknown_setting_names_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'hidden_size'"):
+        SentimentEstimator(settings={"hiden_size": 3}).fit(["가", "나"], [0, 1])
