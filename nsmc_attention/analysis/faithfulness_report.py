@@ -48,7 +48,7 @@ def draw(results):
 
     add_hangul_font()
     with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(12, 1.6 + 0.42 * (len(results) + len(PUBLISHED))), layout="constrained")
+        figure = Figure(figsize=(12, 2.2 + 0.42 * (len(results) + len(PUBLISHED))), layout="constrained")
         left, right = figure.subplots(1, 2)
         draw_taus(left, results)
         draw_aopc(right, results)
@@ -71,7 +71,7 @@ def draw_taus(axes, results):
     axes.axvline(0, color="0.7", linewidth=1)
     axes.set(title="Kendall's tau of the attention", xlabel="mean over the reviews, 95 % interval")
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
 
 
 def draw_aopc(axes, results):
@@ -85,10 +85,9 @@ def draw_aopc(axes, results):
                               label=f"{kind}, {order}" if place == 0 else None)
     axes.set_yticks(range(len(results)), list(results))
     axes.set_ylim(len(results) - 0.4, -0.6)
-    axes.set(title="AOPC: taken away (more is better), left alone (less is better)",
-             xlabel="change of the answer's probability")
+    axes.set(title="AOPC of the largest weights, beside a random order", xlabel="change of the answer's probability")
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
 
 
 def save_plot(results, path):
