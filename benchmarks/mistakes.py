@@ -189,8 +189,8 @@ reviews it is at least 95 % sure of, {sure_accuracy:.2f} % are right ({sure_wron
 - {shared:,} test reviews have a text that the training file has too; without these the accuracy is {unshared:.2f} %.
 - {against:,} test reviews have the other label than the same text always has in the training file.
 - Surer than 95 % it takes {praise:,} reviews of 1 to 4 stars for praise, {one_star:,} of them with one star, and
-  {blame:,} of 9 or 10 stars for blame. Many of the former praise the film in plain words (`--texts` prints them), as if the
-  stars had been given the wrong way round.
+  {blame:,} of 9 or 10 stars for blame. Many of the former praise the film in plain words (`--texts`
+  prints them), as if the stars had been given the wrong way round.
 
 ## The most confident mistakes
 
