@@ -21,7 +21,7 @@ from .atomic import replaced_file, write_text
 from .bundle import load_bundle
 from .errors import ConfigError, DataError, MissingPackage
 from .inference.prediction import verdict
-from .inference.scoring import COLUMNS, table_pieces
+from .inference.scoring import COLUMNS, prefix_beside, table_pieces
 from .reviews import tables
 
 PLAN = "plan.json"
@@ -288,7 +288,7 @@ def write_parquet(classifier, path, style, text_column, output):
     for frame in tables.chunks(path, text_column):
         probability = classifier.probabilities([tables.as_text(value) for value in frame[text_column]])
         answers = [verdict(each) for each in probability.tolist()]
-        prefix = "predicted_" if set(COLUMNS) & set(map(str, frame.columns)) else ""
+        prefix = prefix_beside(map(str, frame.columns))
         columns = {str(name): frame[name].tolist() for name in frame.columns}
         columns.update({prefix + name: [each[place] for each in answers] for place, name in enumerate(COLUMNS)})
         pieces.append(pyarrow.table(columns))

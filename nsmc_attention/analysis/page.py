@@ -35,10 +35,25 @@ def page(reviews, title="nsmc_attention"):
     data = {"title": title, "reviews": [[panel(each) for each in beside] for beside in reviews]}
     template = with_words(file("page.html"))
     characters = OWN_CHARACTERS + template + title + "".join(each.text for beside in reviews for each in beside)
-    # in a script no "</" may stand; JSON allows each of its characters to be written as a number
-    content = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
-    font = base64.b64encode(font_of(characters)).decode()
-    return template.replace("FONT_AS_BASE64", font).replace("REVIEWS_AS_JSON", content)
+    return filled(template, FONT_AS_BASE64=in_base64(font_of(characters)), REVIEWS_AS_JSON=in_script(data))
+
+
+def filled(template, **fillings):
+    """Put texts in the places @@NAME@@ of a template, in this order; what was put in is not looked through again."""
+    done = ""
+    for name, text in fillings.items():
+        before, _, template = template.partition(f"@@{name}@@")
+        done += before + text
+    return done + template
+
+
+def in_script(data):
+    """Answer JSON that can stand in a script of a page: no "</" may, and JSON lets any character be a number."""
+    return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+
+
+def in_base64(content):
+    return base64.b64encode(content).decode()
 
 
 def file(name):

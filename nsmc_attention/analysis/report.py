@@ -11,6 +11,8 @@ from ..errors import DataError, did_you_mean
 
 # Of the normal distribution: 95 % within, and 99.8 % within, beyond which a group is called an outlier
 Z95, Z998 = 1.96, 3.09
+# pandas 1 guesses a format for each value by itself, pandas 2 only if told so
+MIXED = int(pandas.__version__.split(".")[0]) >= 2
 
 
 def share(positive, count):
@@ -60,10 +62,6 @@ def months(dates):
     parsed = pandas.to_datetime(text, errors="coerce", format="mixed" if MIXED else None)
     found = parsed.dt.strftime("%Y-%m")
     return found.where(found.notna(), None)
-
-
-# pandas 1 guesses a format for each value by itself, pandas 2 only if told so
-MIXED = int(pandas.__version__.split(".")[0]) >= 2
 
 
 def telling_words(token_lists, labels, fewest=5):

@@ -1,11 +1,9 @@
 """The report as one self-contained HTML page: figures, tables to download, reviews with their words shaded."""
-import base64
 import html
 import io
-import json
 
 from .heatmap import SETTINGS, add_hangul_font, printable
-from .page import OWN_CHARACTERS, file, font_of, panel, with_words
+from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 
 # Groups and words that are drawn; the tables have all
 GROUPS, WORDS = 20, 15
@@ -36,21 +34,15 @@ def report_page(title, summary, tables, figures, reviews):
               for number, (heading, _) in enumerate(reviews)]
     parts.append("<h2>표 받기 · Tables</h2><p>" + " ".join(link(name, table) for name, table in tables.items()) + "</p>")
     data = [[panel(each) for each in attributions] for _, attributions in reviews]
-    content = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
-    body = "\n".join(parts)
-    template = with_words(file("report.html"))
-    font = base64.b64encode(font_of(OWN_CHARACTERS + body + content)).decode()
-    # what a user wrote comes last, so that none of it is taken for a place to fill
-    for place, filling in (("FONT_AS_BASE64", font), ("TITLE", html.escape(title)), ("REVIEWS_AS_JSON", content),
-                           ("BODY", body)):
-        before, _, after = template.partition(f"@@{place}@@")
-        template = before + filling + after
-    return template
+    content, body = in_script(data), "\n".join(parts)
+    font = in_base64(font_of(OWN_CHARACTERS + body + content))
+    return filled(with_words(file("report.html")), TITLE=html.escape(title), FONT_AS_BASE64=font,
+                  REVIEWS_AS_JSON=content, BODY=body)
 
 
 def link(name, table):
     """A table as csv in the page itself; Excel wants the mark at its head."""
-    content = base64.b64encode(("\ufeff" + table.to_csv()).encode()).decode()
+    content = in_base64(("\ufeff" + table.to_csv()).encode())
     return f'<a class="more" download="{name}.csv" href="data:text/csv;base64,{content}">{name}.csv</a>'
 
 
@@ -62,7 +54,7 @@ def as_png(figure):
         # an emoji that neither font has is drawn as a box
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(content, format="png", dpi=120)
-    return base64.b64encode(content.getvalue()).decode()
+    return in_base64(content.getvalue())
 
 
 def figure_of(size):

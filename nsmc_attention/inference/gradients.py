@@ -33,13 +33,8 @@ class GradientEngine:
 
     def __call__(self, token_ids, valid_length, *ngram_ids):
         """Answer the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
-        from ..model.classifier import token_mask
-
         nd, network = self.mxnet.nd, self.network
-        ids = nd.array(token_ids, ctx=self.device, dtype="int32")
-        lengths = nd.array(valid_length, ctx=self.device, dtype="float32")
-        rows = network.look_up(nd, ids, *(nd.array(each, ctx=self.device, dtype="int32") for each in ngram_ids))
-        mask = token_mask(nd, ids, lengths)
+        rows, mask, lengths = looked_up(nd, network, self.device, token_ids, valid_length, ngram_ids)
         products = 0
         for share, weight in path(self.steps):
             gradients = self.gradients([share * each for each in rows], mask, lengths)
@@ -57,6 +52,15 @@ class GradientEngine:
             odds = logits[:, 1] - logits[:, 0]
         odds.backward()
         return [each.grad for each in rows]
+
+
+def looked_up(nd, network, device, token_ids, valid_length, ngram_ids):
+    """Answer (rows, mask, lengths) as `network.read` takes them: what stands in the tables for a batch's arrays."""
+    from ..model.classifier import token_mask
+
+    ids, *ngrams = (nd.array(each, ctx=device, dtype="int32") for each in (token_ids, *ngram_ids))
+    lengths = nd.array(valid_length, ctx=device, dtype="float32")
+    return network.look_up(nd, ids, *ngrams), token_mask(nd, ids, lengths), lengths
 
 
 def path(steps):

@@ -1,6 +1,8 @@
 """What a network would say if its attention looked elsewhere: at every word alike, or with its weights shuffled."""
 import numpy
 
+from .gradients import looked_up
+
 BATCH = 64
 
 
@@ -30,13 +32,9 @@ class ReplacedAttention:
 
     def __call__(self, token_ids, valid_length, *ngram_ids):
         """Answer the probability of positive (N,) and the weights that led to it (N, T)."""
-        from ..model.classifier import token_mask
-
         nd, network = self.mxnet.nd, self.network
-        ids = nd.array(token_ids, ctx=self.device, dtype="int32")
-        lengths = nd.array(valid_length, ctx=self.device, dtype="float32")
-        rows = network.look_up(nd, ids, *(nd.array(each, ctx=self.device, dtype="int32") for each in ngram_ids))
-        weights = network.read(nd, rows, token_mask(nd, ids, lengths), lengths)[1]
+        rows, mask, lengths = looked_up(nd, network, self.device, token_ids, valid_length, ngram_ids)
+        weights = network.read(nd, rows, mask, lengths)[1]
         own = weights.sum(axis=1).asnumpy() / valid_length[:, None]                     # (N, T)
         looked_at = numpy.zeros_like(own)
         for row, given, length in zip(looked_at, own, valid_length):

@@ -51,9 +51,7 @@ def table_pieces(classifier, source, style, weights=False, text_column="document
     pieces = tables.chunks(source, text_column)
     first = next(pieces, None)
     names = [text_column] if first is None else [str(name) for name in first.columns]
-    prefix = ""
-    while {prefix + name for name in COLUMNS} & set(names):
-        prefix += "predicted_"
+    prefix = prefix_beside(names)
     rows = rows_with_text(first, pieces, text_column)
     small = first is None or len(first) < tables.ROWS
     written = io.StringIO()
@@ -70,6 +68,14 @@ def table_pieces(classifier, source, style, weights=False, text_column="document
             written.seek(0)
             written.truncate()
     yield written.getvalue()
+
+
+def prefix_beside(names):
+    """Answer what stands before the names of the answer's columns, so that none is among a table's own."""
+    names, prefix = set(names), ""
+    while {prefix + name for name in COLUMNS} & names:
+        prefix += "predicted_"
+    return prefix
 
 
 def rows_with_text(first, pieces, text_column):

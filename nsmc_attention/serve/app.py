@@ -25,6 +25,7 @@ try:
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
     from pydantic import BaseModel, Field
+    from starlette.exceptions import HTTPException
 except ImportError as problem:
     from ..errors import MissingPackage
 
@@ -142,6 +143,10 @@ def add_errors(application):
         first = problem.errors()[0]
         where = ".".join(str(part) for part in first["loc"][:4] if isinstance(part, (str, int)))
         return JSONResponse({"error": f"{printable(where)}: {first['msg']}"}, 422)
+
+    @application.exception_handler(HTTPException)
+    async def other(request, problem):
+        return JSONResponse({"error": printable(str(problem.detail))}, problem.status_code, problem.headers)
 
     @application.exception_handler(Busy)
     async def busy(request, problem):

@@ -31,35 +31,44 @@ class Guard:
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
-        limit, read, answered = self.limit(scope["path"]), 0, False
         headers = HEADERS[1:] if scope["path"] in WITHOUT_POLICY else HEADERS
+        limit, read, answered, refused = self.limit(scope["path"]), 0, False, False
 
         async def guarded_send(message):
             nonlocal answered
+            if refused:
+                return
             if message["type"] == "http.response.start":
                 answered = True
                 message = {**message, "headers": [*message.get("headers", []), *headers]}
             await send(message)
 
+        async def refuse():
+            nonlocal refused
+            if not answered:
+                for message in too_large(limit):
+                    await guarded_send(message)
+            refused = True
+
         async def guarded_receive():
             nonlocal read
-            message = await receive()
+            message = {"type": "http.disconnect"} if refused else await receive()
             read += len(message.get("body", b""))
             if read > limit:
-                raise TooLarge
+                # an exception would come out of the application's task groups as something else
+                await refuse()
+                return {"type": "http.disconnect"}
             return message
 
+        if declared(scope) > limit:
+            await refuse()
+            return
         try:
-            if declared(scope) > limit:
-                raise TooLarge
             await self.application(scope, guarded_receive, guarded_send)
-        except TooLarge:
-            if not answered:
-                await refuse(guarded_send, limit)
-
-
-class TooLarge(BaseException):
-    """Goes through the application's own handlers of errors, as it is none of its own."""
+        except Exception:
+            # what is cut off in the middle cannot be read
+            if not refused:
+                raise
 
 
 def declared(scope):
@@ -68,8 +77,9 @@ def declared(scope):
     return int(value) if value.isdigit() else 0
 
 
-async def refuse(send, limit):
+def too_large(limit):
+    """Answer the messages of the answer 413."""
     body = json.dumps({"error": f"body: expected at most {limit} bytes, found more; send less at a time"}).encode()
-    await send({"type": "http.response.start", "status": 413,
-                "headers": [(b"content-type", b"application/json"), (b"connection", b"close")]})
-    await send({"type": "http.response.body", "body": body})
+    return [{"type": "http.response.start", "status": 413,
+             "headers": [(b"content-type", b"application/json"), (b"connection", b"close")]},
+            {"type": "http.response.body", "body": body}]

@@ -1,6 +1,6 @@
 """What a training does with the tokenized reviews, stage by stage: reviews in, a calibrated network out.
 
-    stars -> training part -> wide part joined on the dev part -> attention taught by erasure -> joined again
+    stars -> training part -> wide part joined on the dev part -> attention taught what matters -> joined again
 
 Each stage keeps checkpoints in a folder of its own and is gone through once; `recipe` brings the reviews and
 writes the bundle.

@@ -98,8 +98,23 @@ def test_a_table_comes_back_with_its_columns(client, kind, body):
 def test_bad_input_is_one_line_that_says_so(client, body, status, message):
     done = client.post("/predict", content=body, headers={"Content-Type": "application/json"})
     assert done.status_code in (status if isinstance(status, tuple) else (status,))
-    text = done.json().get("error", done.json().get("detail"))
+    text = done.json()["error"]
     assert message in text and "Traceback" not in text and "/tmp" not in text and "\n" not in text
+
+
+@pytest.mark.parametrize("path, kind", [("/predict", "application/json"), ("/explain", "application/json"),
+                                        ("/predict/batch", "text/csv")])
+def test_a_body_of_unknown_length_is_cut_off_at_the_limit(client, monkeypatch, path, kind):
+    sent = []
+
+    def pieces():
+        for _ in range(600 if path == "/predict/batch" else 3):
+            sent.append(b"a" * 1_000_000)
+            yield sent[-1]
+
+    done = client.post(path, content=pieces(), headers={"Content-Type": kind})
+    assert done.status_code == 413 and "expected at most" in done.json()["error"]
+    assert done.headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize("content, headers, message", [
@@ -113,6 +128,11 @@ def test_bad_input_is_one_line_that_says_so(client, body, status, message):
 def test_a_bad_table_is_refused_before_any_answer(client, content, headers, message):
     done = client.post("/predict/batch", content=content, headers=headers)
     assert done.status_code == 422 and message in done.json()["error"] and "/tmp" not in done.json()["error"]
+
+
+def test_errors_have_one_shape_whoever_finds_them(client):
+    for done, status in ((client.get("/nowhere"), 404), (client.get("/predict"), 405), (client.put("/"), 405)):
+        assert done.status_code == status and set(done.json()) == {"error"}
 
 
 def test_an_unknown_method_names_the_nearest(client):
