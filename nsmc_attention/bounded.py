@@ -14,14 +14,13 @@ def read_file(path, largest, error):
         Of NsmcError, raised where it has more, or is a link, a folder, a pipe or a device.
     """
     try:
-        mode = path.lstat().st_mode
-        if not stat.S_ISREG(mode):
-            raise error(f"{path}: expected a regular file, found {'a link' if stat.S_ISLNK(mode) else 'none'}; "
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            raise error(f"{path}: expected a regular file, found {'a link' if stat.S_ISLNK(found.st_mode) else 'none'}; "
                         "put the file itself there")
+        if found.st_size > largest:
+            raise error(f"{path}: expected at most {largest:,} bytes, found {found.st_size:,}")
         with open(path, "rb") as file:
-            content = file.read(min(largest, path.stat().st_size) + 1)
+            return file.read(largest)
     except OSError as problem:
         raise error(f"{path}: cannot be read: {problem.strerror}") from problem
-    if len(content) > largest:
-        raise error(f"{path}: expected at most {largest:,} bytes, found more")
-    return content

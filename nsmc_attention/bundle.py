@@ -88,7 +88,7 @@ def write_bundle(folder, manifest, contents):
         files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
         whole = {"schema": SCHEMA, "labels": list(LABELS), **manifest, "files": files}
         (temporary / "manifest.json").write_text(
-            json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+            json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="replace")
 
 
 def read_contents(bundle, manifest=False):

@@ -152,7 +152,8 @@ def pieces(word, known):
     """
     found, start = [], 0
     while start < len(word):
-        end = next((end for end in range(min(len(word), start + LONGEST_PIECE), start, -1) if word[start:end] in known), start + 1)
+        ends = range(min(len(word), start + LONGEST_PIECE), start, -1)
+        end = next((end for end in ends if word[start:end] in known), start + 1)
         found.append(word[start:end])
         start = end
     return found

@@ -252,8 +252,11 @@ def add_predictions(application, service):
 
     @application.post("/predict/batch", responses=ERRORS, openapi_extra={"requestBody": {"required": True, "content": {
         kind: {"schema": {"type": "string"}} for kind in KINDS}}})
-    async def batch(request: Request, text_column: str = "document"):
-        """Score a table; every column is kept, and label, score, probability and error are added."""
+    async def batch(request: Request, text_column: str = "document", verbatim: bool = False):
+        """Score a table; every column is kept, and label, score, probability and error are added.
+
+        In csv and tsv a text that a spreadsheet would compute has an apostrophe before it, unless verbatim.
+        """
         service.require()
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in KINDS:
@@ -266,7 +269,7 @@ def add_predictions(application, service):
             # the line names a file of ours
             raise Refused(422, printable(str(problem).replace(str(path), "table"))) from problem
         application.state.reviews.inc(rows)
-        return StreamingResponse(scored(service.classifier, path, text_column), media_type=kind)
+        return StreamingResponse(scored(service.classifier, path, text_column, verbatim), media_type=kind)
 
 
 def check_texts(texts):
@@ -309,9 +312,9 @@ def checked_rows(path, text_column):
     return sum(len(piece) for piece in chunks(path, text_column))
 
 
-def scored(classifier, path, text_column):
+def scored(classifier, path, text_column, verbatim):
     try:
-        yield from table_pieces(classifier, path, path.suffix[1:], text_column=text_column)
+        yield from table_pieces(classifier, path, path.suffix[1:], text_column=text_column, verbatim=verbatim)
     finally:
         path.unlink()
 

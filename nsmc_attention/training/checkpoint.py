@@ -174,14 +174,15 @@ def read_progress(array, path):
 
 def check_state(arrays, network, trainer, path):
     """BundleError unless a state has an array for all that it is put into, each of the right type and shape."""
-    counts = arrays.get("adam/counts", numpy.zeros(0, "int64"))
-    if counts.dtype != "int64" or counts.shape not in ((len(counts), 2), (0,)) or (counts < 0).any() \
-            or any(index >= len(trainer._params) for index in counts[:, :1].ravel().tolist()):
+    counts = arrays.get("adam/counts", numpy.zeros(0))
+    updated = counts[:, 0] if counts.ndim == 2 and counts.shape[1] == 2 else counts
+    if counts.dtype != "int64" or (counts < 0).any() or (updated >= len(trainer._params)).any() \
+            or updated is counts and counts.size:
         raise BundleError(f"{path}: expected how often each parameter was updated")
     network_forms = forms(snapshot(network))
     expected = {f"{part}/{name}": form for part in ("network", "average") for name, form in network_forms.items()}
     expected["adam/counts"] = ("int64", counts.shape)
-    for index in counts[:, :1].ravel().tolist():
+    for index in updated.tolist():
         shape = trainer._params[index].shape
         expected.update({f"adam/{part}.{index}": ("float32", shape) for part in ("mean", "variance")})
     check_forms(arrays, expected, path)
