@@ -16,8 +16,8 @@ def read_file(path, largest, error):
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
-            raise error(f"{path}: expected a regular file, found {'a link' if stat.S_ISLNK(found.st_mode) else 'none'}; "
-                        "put the file itself there")
+            kind = "a link" if stat.S_ISLNK(found.st_mode) else "none"
+            raise error(f"{path}: expected a regular file, found {kind}; put the file itself there")
         if found.st_size > largest:
             raise error(f"{path}: expected at most {largest:,} bytes, found {found.st_size:,}")
         with open(path, "rb") as file:
