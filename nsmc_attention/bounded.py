@@ -21,6 +21,6 @@ def read_file(path, largest, error):
         if found.st_size > largest:
             raise error(f"{path}: expected at most {largest:,} bytes, found {found.st_size:,}")
         with open(path, "rb") as file:
-            return file.read(largest)
+            return file.read(found.st_size)
     except OSError as problem:
         raise error(f"{path}: cannot be read: {problem.strerror}") from problem
