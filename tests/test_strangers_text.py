@@ -200,7 +200,8 @@ def test_every_code_point_goes_through_every_entry(classifier, tmp_path):
 @pytest.mark.parametrize("text", ["a" * 300_000, "가" * 300_000, "!" * 300_000, "\u0301" * 300_000, "1" * 300_000])
 def test_of_a_long_text_the_beginning_is_read(classifier, text):
     found = classifier.predict(text)
-    assert 0 <= found.probability <= 1 and found.offsets[-1][1] <= LONGEST
+    assert 0 <= found.probability <= 1
+    assert "".join(tokenizer("mecab")(text)) == text[:LONGEST]
 
 
 @given(ANYTHING)
@@ -223,7 +224,7 @@ def test_a_stream_of_lines_is_neutralised_too(classifier, tmp_path):
 
 def test_a_report_shows_hostile_films_and_texts_as_text(classifier, tmp_path):
     rows = [{"document": f"정말 재미있는 영화 {text}", "film": film, "date": "2019.04.01"}
-            for film in HOSTILE for text in HOSTILE[:12]]
+            for film in HOSTILE for text in HOSTILE[12:20]]
     source = tmp_path / "=cmd'<script>alert(1)<!--.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     found = report(classifier, source, tmp_path / "report.html", "film", "date", tables_to=tmp_path / "tables")
