@@ -20,8 +20,7 @@ from pathlib import Path
 from .atomic import replaced_file, write_text
 from .bundle import load_bundle
 from .errors import ConfigError, DataError, MissingPackage
-from .inference.prediction import verdict
-from .inference.scoring import COLUMNS, prefix_beside, table_pieces
+from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
 
 PLAN = "plan.json"
@@ -232,11 +231,13 @@ def score_partition(partition, folder, text_column, bundle, engine):
     """Score one Partition (as a dict) and write its output; answer its rows. Runs in a worker."""
     partition = Partition(**partition)
     classifier, output = classifier_of(bundle, engine), Path(folder) / partition.output
-    write = write_parquet if output.suffix == ".parquet" else write_rows
     with own_file(partition) as path:
         try:
+            pieces = tables.chunks(path, text_column)
             with replaced_file(output) as temporary:
-                return write(classifier, path, output.suffix[1:], text_column, temporary)
+                if output.suffix == ".parquet":
+                    return write_parquet(classifier, pieces, temporary, text_column, processes=1)
+                return write_rows(classifier, pieces, output.suffix[1:], text_column, temporary)
         except DataError as problem:
             where = f"{partition.source}, from byte {partition.start}"
             raise DataError(str(problem).replace(str(path), where)) from None
@@ -271,28 +272,9 @@ def copy(partition, file):
             left -= len(piece)
 
 
-def write_rows(classifier, path, style, text_column, output):
+def write_rows(classifier, pieces, style, text_column, output):
     """Write the rows as csv, tsv or jsonl; answer their number."""
     rows = count()
     with open(output, "w", encoding="utf-8", newline="", errors="replace") as file:
-        file.writelines(table_pieces(classifier, path, style, False, text_column, 1, lambda: next(rows)))
+        file.writelines(table_pieces(classifier, pieces, style, False, text_column, 1, lambda: next(rows)))
     return next(rows)
-
-
-def write_parquet(classifier, path, style, text_column, output):
-    """Write the rows with their columns, of the types that they had, and the answer's; answer their number."""
-    parquet = tables.require_parquet()
-    import pyarrow
-
-    pieces = []
-    for frame in tables.chunks(path, text_column):
-        probability = classifier.probabilities([tables.as_text(value) for value in frame[text_column]])
-        answers = [verdict(each) for each in probability.tolist()]
-        prefix = prefix_beside(map(str, frame.columns))
-        columns = {str(name): frame[name].tolist() for name in frame.columns}
-        columns.update({prefix + name: [each[place] for each in answers] for place, name in enumerate(COLUMNS)})
-        pieces.append(pyarrow.table(columns))
-    # a column that is all missing in one piece has the type of the others
-    whole = pyarrow.concat_tables(pieces, promote_options="permissive")
-    parquet.write_table(whole, output)
-    return whole.num_rows

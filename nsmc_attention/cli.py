@@ -252,32 +252,37 @@ def compare(names, data, data_dir, out, seeds, test, **fields):
 @commands.command()
 @click.argument("text", nargs=-1)
 @click.option("--input", "source", type=click.Path(path_type=Path, allow_dash=True),
-              help="csv, tsv, jsonl, parquet or txt file, or - for lines on stdin")
+              help="csv, tsv, jsonl, parquet or txt file, or - for stdin")
+@click.option("--input-format", "kind", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "lines"]),
+              help="[default: by the file's suffix; of stdin, lines]")
 @click.option("--output", type=click.Path(path_type=Path, allow_dash=True), default=Path("-"), show_default=True)
-@click.option("--format", "style", type=click.Choice(["text", "csv", "tsv", "jsonl"]),
+@click.option("--format", "style", type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet"]),
               help="[default: by the output's suffix, else text]")
 @click.option("--text-column", default="document", show_default=True)
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
 @engine_options
-def predict(text, source, output, style, text_column, weights, bundle, engine, device):
+def predict(text, source, kind, output, style, text_column, weights, bundle, engine, device):
     """Tell whether reviews are positive or negative.
 
     \b
     nsmc-attention predict "정말 재미있는 영화였어요"
     nsmc-attention predict --input reviews.csv --output scored.csv
     cat reviews.txt | nsmc-attention predict --format jsonl
+    zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     from .inference.predictor import load_classifier
     from .inference.scoring import score_lines, score_table
 
     if text and source:
         raise ConfigError("predict: give reviews or --input, not both")
+    if kind and not source:
+        raise ConfigError("predict: --input-format needs --input, which may be - for stdin")
     classifier = load_classifier(bundle, engine, device)
-    if source is None or str(source) == "-":
+    if source is None or str(source) == "-" and not kind:
         lines = text or (line.rstrip("\r\n") for line in sys.stdin)
         score_lines(classifier, lines, output, style, weights)
     else:
-        score_table(classifier, source, output, style, weights, text_column)
+        score_table(classifier, source, output, style, weights, text_column, kind=kind)
 
 
 @commands.command()

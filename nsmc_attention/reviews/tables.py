@@ -1,10 +1,11 @@
-"""A user's own table: csv, tsv, jsonl or parquet, read piece by piece with every column kept as it is.
+"""A user's own table: csv, tsv, jsonl or parquet, a file or stdin, read piece by piece with every column kept as it is.
 
 `chunks` yields DataFrames for prediction, whatever the size of the file; `read_labelled` makes `Reviews`
 for training and evaluation. Every value of csv and tsv stays the text it is: no NA, no numbers guessed.
 """
 import csv
 import json
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from .corpus import Reviews, decode, read_bytes, sha256
 
 ROWS = 8192
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+# What "-" stands for; messages call it by this name
+STDIN = Path("stdin")
 
 
 def format_of(path):
@@ -36,29 +39,47 @@ def has_tab(path):
         return b"\t" in file.readline(10000)
 
 
-def chunks(path, text_column="document", rows=ROWS):
+def chunks(path, text_column="document", rows=ROWS, kind=None):
     """Yield the table as DataFrames of at most `rows` rows, in order.
 
-    A plain .txt file has one review a line; its only column gets the name text_column.
+    Lines (a plain .txt file) have one review each; their only column gets the name text_column.
+
+    Parameters
+    ----------
+    path : path
+        "-" is stdin, which is read as it comes (parquet whole).
+    kind : "csv", "tsv", "jsonl", "lines", "parquet", "nsmc" or None
+        None is told by the name; of stdin, lines.
 
     Raises
     ------
     DataError
         The file is missing, empty, not UTF-8, malformed (with its line), or has no column text_column.
     """
-    path = Path(path)
-    if not path.is_file():
+    path = STDIN if str(path) == "-" else Path(path)
+    if path is STDIN:
+        kind = kind or "lines"
+    elif not path.is_file():
         raise DataError(f"{path}: no such file")
-    kind = format_of(path)
-    if kind != "parquet" and path.stat().st_size == 0:
-        raise DataError(f"{path}: the file is empty; expected a header and reviews")
+    else:
+        kind = kind or format_of(path)
+        if kind != "parquet" and path.stat().st_size == 0:
+            raise DataError(f"{path}: the file is empty; expected a header and reviews")
     try:
         for frame in READERS[kind](path, text_column, rows):
             require_column(frame, text_column, path)
             yield frame
     except UnicodeDecodeError:
-        decode(read_bytes(path), path)
+        if path is not STDIN:
+            decode(read_bytes(path), path)
         raise
+
+
+def opened(path, **how):
+    """Open the text of a table; stdin stays open for whoever reads it next."""
+    if path is STDIN:
+        return open(sys.stdin.fileno(), encoding="utf-8-sig", closefd=False, **how)
+    return open(path, encoding="utf-8-sig", **how)
 
 
 def require_column(frame, column, where):
@@ -69,7 +90,7 @@ def require_column(frame, column, where):
 
 
 def read_csv(path, separator, quoting, rows):
-    with open(path, encoding="utf-8-sig", newline="") as file:
+    with opened(path, newline="") as file:
         reader = csv.reader(file, delimiter=separator, quoting=quoting, strict=True)
         try:
             header = next((row for row in reader if row), None)
@@ -95,7 +116,7 @@ def checked_row(row, header, path, line):
 
 
 def read_jsonl(path, rows):
-    with open(path, encoding="utf-8-sig") as file:
+    with opened(path) as file:
         numbered = ((number, line) for number, line in enumerate(file, start=1) if line.strip())
         while piece := list(islice(numbered, rows)):
             yield from_rows([parse_object(line, path, number) for number, line in piece])
@@ -118,17 +139,17 @@ def parse_object(line, path, number):
 
 
 def read_lines(path, text_column, rows):
-    with open(path, encoding="utf-8-sig") as file:
+    with opened(path) as file:
         while piece := list(islice(file, rows)):
             yield pandas.DataFrame({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
 def read_parquet(path, rows):
     parquet = require_parquet()
-    from pyarrow import ArrowException
+    from pyarrow import ArrowException, BufferReader
 
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(BufferReader(sys.stdin.buffer.read()) if path is STDIN else path) as file:
             for batch in file.iter_batches(batch_size=rows):
                 # not to_pandas(), which makes floats of integers beside a null and hides an index
                 yield from_rows(batch.to_pylist())

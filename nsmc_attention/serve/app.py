@@ -311,7 +311,7 @@ def checked_rows(path, text_column):
 
 def scored(classifier, path, text_column):
     try:
-        yield from table_pieces(classifier, path, path.suffix[1:], text_column=text_column)
+        yield from table_pieces(classifier, chunks(path, text_column), path.suffix[1:], text_column=text_column)
     finally:
         path.unlink()
 
