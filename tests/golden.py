@@ -19,7 +19,8 @@ STRANGE = ["ㅋㅋㅋㅋㅋㅋㅋ", "ㅠㅠ", "!!!", "10점", "😀👍", "good 
 
 
 def main():
-    texts = [*nsmc.load("sample", "test").documents[:100], *cases()["text"].drop_duplicates()[:80], *STRANGE]
+    plain = list(dict.fromkeys(case.text for case in cases()))
+    texts = [*nsmc.load("sample", "test").documents[:100], *plain[:80], *STRANGE]
     predictions = load_classifier().predict_many(texts)
     lines = [{"text": text, "probability": round(each.probability, 6), "tokens": len(each.tokens),
               "token_weights": [round(float(weight), 6) for weight in each.token_weights[:8]]}
