@@ -46,10 +46,10 @@ def run(arguments=None):
         return complain(problem.format_message())
     except (click.Abort, KeyboardInterrupt):
         return ended(signal.SIGINT)
-    except SystemExit as problem:
+    except signals.Ended as problem:
         return ended(problem.code - 128)
-    except BrokenPipeError:
-        # so that the interpreter's own flush at exit is quiet too
+    except (BrokenPipeError, SystemExit):
+        # as click ends a command whose reader has gone; so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except UnicodeDecodeError as problem:

@@ -1,4 +1,5 @@
 """SIGINT and SIGTERM as an exception, so that a command that is ended closes and removes what it has begun."""
+import os
 import signal
 import sys
 import threading
@@ -10,9 +11,13 @@ ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 SOON = 0.01
 
 
+class Ended(SystemExit):
+    """A signal asked for the end; `code` is 128 + its number."""
+
+
 @contextmanager
 def as_exceptions():
-    """Within, the first SIGINT or SIGTERM raises SystemExit(128 + its number); further ones are ignored.
+    """Within, the first SIGINT or SIGTERM raises Ended; further ones are ignored.
 
     A signal that was ignored stays so (`nohup`, a shell's `&`). For the main thread of a command.
     """
@@ -32,17 +37,17 @@ def as_exceptions():
 def end(number, frame):
     for each in ENDINGS:
         signal.signal(each, signal.SIG_IGN)
-    raise SystemExit(128 + number)
+    raise Ended(128 + number)
 
 
 def again(problem):
     """Raise a signal again whose exception was lost because a finalizer was just running, as MXNet's arrays have."""
-    if not isinstance(problem.exc_value, SystemExit):
+    if not isinstance(problem.exc_value, Ended):
         sys.__unraisablehook__(problem)
         return
     number = problem.exc_value.code - 128
     signal.signal(number, end)
-    threading.Timer(SOON, signal.raise_signal, [number]).start()
+    threading.Timer(SOON, os.kill, [os.getpid(), number]).start()
 
 
 @contextmanager
@@ -51,6 +56,10 @@ def held_back():
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    from multiprocessing import resource_tracker
+
+    # once it runs: its start would let them in again
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
     try:
         yield

@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,7 +89,7 @@ class Scenario:
     def die_often(self, kills, draw):
         """Kill so often; whenever it ends, by itself or because that was not to be awaited, it ends well."""
         while sum(self.deaths.values()) < kills:
-            if not self.die_somewhere(draw) or draw.random() < 0.3:
+            if not self.die_somewhere(draw) or draw.random() < 0.2:
                 self.finish()
                 empty(self.folder)
         self.finish()
@@ -210,9 +211,10 @@ class Slowly(http.server.SimpleHTTPRequestHandler):
     """Serves files in pieces, so that there is a time within a download."""
 
     def copyfile(self, source, target):
-        while piece := source.read(8192):
-            target.write(piece)
-            time.sleep(0.02)
+        with suppress(ConnectionError):
+            while piece := source.read(8192):
+                target.write(piece)
+                time.sleep(0.02)
 
     def log_message(self, *values):
         pass
