@@ -8,20 +8,19 @@ loads one model and keeps it; if it dies, its partition is given to another.
 import glob
 import hashlib
 import json
-import os
 import sys
-import tempfile
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
-from .atomic import replaced_file, write_text
+from .atomic import neighbour, replaced_file, sweep, vacant, write_text
 from .bundle import load_bundle
 from .errors import ConfigError, DataError, MissingPackage
 from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
+from .signals import held_back
 
 PLAN = "plan.json"
 # Rows of a partition: seconds of work, megabytes of memory
@@ -95,11 +94,15 @@ def bulk(sources, output, style="parquet", text_column="document", bundle=None, 
                         "text_column": text_column, "bundle": fingerprint(verified)})
     missing = [each for each in partitions if not (folder / each.output).exists()]
     done = 0
-    with connected(distributed, scheduler, workers) as client:
-        futures = [client.submit(score_partition, asdict(each), str(folder.resolve()), text_column,
-                                 str(verified.folder.resolve()), engine, pure=False, retries=2) for each in missing]
-        for scored in progress(distributed.as_completed(futures, with_results=True), len(missing)):
-            done += scored
+    try:
+        with connected(distributed, scheduler, workers) as client:
+            futures = [client.submit(score_partition, asdict(each), str(folder.resolve()), text_column,
+                                     str(verified.folder.resolve()), engine, pure=False, retries=2) for each in missing]
+            for scored in progress(distributed.as_completed(futures, with_results=True), len(missing)):
+                done += scored
+    finally:
+        # of workers that died, or were ended in the middle
+        sweep(folder)
     return {"partitions": len(partitions), "scored": len(missing), "rows": done}
 
 
@@ -185,7 +188,7 @@ def check_plan(folder, plan):
                 raise ConfigError(f"{folder}: was begun with other {name.replace('_', ' ')}; "
                                   "name another --output, or remove it")
         return
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if not vacant(folder):
         raise ConfigError(f"{folder}: expected a new or empty folder, or one that bulk began; name another --output")
     folder.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(plan, ensure_ascii=False, indent=2) + "\n")
@@ -196,8 +199,9 @@ def connected(distributed, scheduler, workers):
     from .processes import cores
 
     if not scheduler:
-        return distributed.Client(n_workers=workers or cores(), threads_per_worker=1, processes=True,
-                                  dashboard_address=None, silence_logs=50)
+        with held_back():
+            return distributed.Client(n_workers=workers or cores(), threads_per_worker=1, processes=True,
+                                      dashboard_address=None, silence_logs=50)
     try:
         return distributed.Client(scheduler, timeout=10)
     except (OSError, ValueError) as problem:
@@ -231,7 +235,7 @@ def score_partition(partition, folder, text_column, bundle, engine):
     """Score one Partition (as a dict) and write its output; answer its rows. Runs in a worker."""
     partition = Partition(**partition)
     classifier, output = classifier_of(bundle, engine), Path(folder) / partition.output
-    with own_file(partition) as path:
+    with own_file(partition, output) as path:
         try:
             pieces = tables.chunks(path, text_column)
             with replaced_file(output) as temporary:
@@ -244,12 +248,9 @@ def score_partition(partition, folder, text_column, bundle, engine):
 
 
 @contextmanager
-def own_file(partition):
-    """Give the rows of a Partition as a file, for the readers of `reviews.tables`."""
-    handle, name = tempfile.mkstemp(suffix=Path(partition.source).suffix)
-    os.close(handle)
-    path = Path(name)
-    try:
+def own_file(partition, output):
+    """Give the rows of a Partition as a temporary file beside its output, for the readers of `reviews.tables`."""
+    with neighbour(output, suffix=Path(partition.source).suffix) as path:
         if partition.kind == "parquet":
             parquet = tables.require_parquet()
             with parquet.ParquetFile(partition.source) as whole:
@@ -259,8 +260,6 @@ def own_file(partition):
                 file.write(partition.header.encode())
                 copy(partition, file)
         yield path
-    finally:
-        path.unlink()
 
 
 def copy(partition, file):

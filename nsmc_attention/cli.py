@@ -1,19 +1,24 @@
 """The command `nsmc-attention`: parse, call one function of the library, print. It composes nothing itself.
 
 Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad input or usage (one line),
-1 a bug (traceback), 130 interrupted. The library is imported inside the commands: `--help` is instant.
+1 a bug (traceback), 130 interrupted (SIGINT), 143 terminated (SIGTERM), 141 whoever read the output is gone. The
+library is imported inside the commands: `--help` is instant.
 """
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
 import click
 
-from . import config as settings
+from . import config as settings, signals
 from .atomic import NO_ROOM
 from .errors import ConfigError, NsmcError
 from .version import __version__
+
+# 128 + SIGPIPE, as of other programs whose reader has gone
+CLOSED_PIPE = 141
 
 
 def main(arguments=None):
@@ -25,7 +30,9 @@ def main(arguments=None):
             stream.reconfigure(encoding="utf-8", errors="replace")
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict")
-    sys.exit(run(arguments))
+    with signals.as_exceptions():
+        code = run(arguments)
+    sys.exit(code)
 
 
 def run(arguments=None):
@@ -38,11 +45,13 @@ def run(arguments=None):
     except click.ClickException as problem:
         return complain(problem.format_message())
     except (click.Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # whoever read us is gone; so that the interpreter's own flush at exit is quiet too
+        return ended(signal.SIGINT)
+    except signals.Ended as problem:
+        return ended(problem.code - 128)
+    except (BrokenPipeError, SystemExit):
+        # as click ends a command whose reader has gone; so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
     except UnicodeDecodeError as problem:
         return complain(f"stdin: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
                         "convert it first (from CP949: iconv -f cp949 -t utf-8)")
@@ -54,6 +63,11 @@ def run(arguments=None):
             raise
         return complain(f"{problem.filename}: {problem.strerror}; choose another place or make room")
     return 0
+
+
+def ended(number):
+    print(signals.ENDINGS[number], file=sys.stderr)
+    return 128 + number
 
 
 def complain(message):

@@ -1,12 +1,12 @@
 """The whole state of a training in one file, so that a resumed training ends like an uninterrupted one.
 
-Plain numpy archives without pickle; each array is guarded by the archive's checksums. Knows the network's
-parameters and Adam's moments, nothing of text.
+Plain numpy archives without pickle, each followed by its sha256. Knows the network's parameters and Adam's
+moments, nothing of text.
 """
+import hashlib
 import io
 import json
 import warnings
-import zipfile
 from dataclasses import asdict, dataclass, field
 
 import numpy
@@ -14,6 +14,9 @@ import numpy
 from ..atomic import replaced_file
 from ..errors import BundleError
 from ..model.parameters import restore, snapshot
+
+BEST = "best.npz"
+CHECKSUM = hashlib.sha256().digest_size
 
 
 @dataclass
@@ -76,24 +79,49 @@ class Checkpoints:
             path.unlink()
 
     def load_newest(self, network, trainer, average):
-        """Restore the newest undamaged state; answer its Progress, a fresh one where there is none."""
-        for path in reversed(self.paths()):
+        """Restore the newest undamaged state; answer its Progress, a fresh one where there is none.
+
+        Raises
+        ------
+        BundleError
+            All are damaged, or the best parameters are.
+        """
+        arrays = self.read_newest()
+        if arrays is None:
+            return Progress()
+        progress = Progress(**json.loads(arrays["progress"].tobytes()))
+        if progress.best_epoch >= 0:
+            self.read_best()
+        restore(network, part_of(arrays, "network/"))
+        restore_moments(trainer, part_of(arrays, "adam/"))
+        average.load(part_of(arrays, "average/"))
+        return progress
+
+    def read_newest(self):
+        """Answer the arrays of the newest undamaged state, None where there are no files of states."""
+        paths = self.paths()
+        for path in reversed(paths):
             try:
-                arrays = read_arrays(path)
+                return read_arrays(path)
             except BundleError as problem:
                 warnings.warn(f"{problem}; using the checkpoint before it")
-                continue
-            restore(network, part_of(arrays, "network/"))
-            restore_moments(trainer, part_of(arrays, "adam/"))
-            average.load(part_of(arrays, "average/"))
-            return Progress(**json.loads(arrays["progress"].tobytes()))
-        return Progress()
+        if paths:
+            raise BundleError(f"{self.folder}: all {len(paths)} checkpoints are damaged; put one back from a copy, or "
+                              "delete them and --resume begins this stage anew")
+        return None
+
+    def read_best(self):
+        try:
+            return read_arrays(self.folder / BEST)
+        except BundleError as problem:
+            raise BundleError(f"{problem}; put it back from a copy, or delete the checkpoints beside it and --resume "
+                              "begins this stage anew") from problem
 
     def save_best(self, network):
-        write_arrays(self.folder / "best.npz", snapshot(network))
+        write_arrays(self.folder / BEST, snapshot(network))
 
     def load_best(self, network):
-        restore(network, read_arrays(self.folder / "best.npz"))
+        restore(network, self.read_best())
 
 
 def as_bytes(values):
@@ -108,6 +136,7 @@ def write_arrays(path, arrays):
     # through memory: on a full disk, savez to a file ends in an error of the zip archive and not of the disk
     content = io.BytesIO()
     numpy.savez(content, **arrays)
+    content.write(hashlib.sha256(content.getbuffer()).digest())
     with replaced_file(path) as temporary:
         temporary.write_bytes(content.getbuffer())
 
@@ -115,7 +144,10 @@ def write_arrays(path, arrays):
 def read_arrays(path):
     """Read an archive of arrays; BundleError where it is damaged."""
     try:
-        with numpy.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
-        raise BundleError(f"{path}: the checkpoint is damaged ({problem})") from problem
+        content = path.read_bytes()
+    except OSError as problem:
+        raise BundleError(f"{path}: the checkpoint cannot be read: {problem.strerror}") from problem
+    if hashlib.sha256(content[:-CHECKSUM]).digest() != content[-CHECKSUM:]:
+        raise BundleError(f"{path}: the checkpoint is damaged: its checksum is another")
+    with numpy.load(io.BytesIO(content[:-CHECKSUM]), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}

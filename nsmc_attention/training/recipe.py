@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy
 
-from ..atomic import write_text
+from ..atomic import vacant, write_text
 from ..bundle import load_bundle, write_bundle
 from ..card import model_card
 from ..config import PRESETS
@@ -86,7 +86,7 @@ def device_context(name):
 def check_run(out, settings, resume):
     """Refuse a run folder that is in use, or on resuming one with other settings."""
     if not resume:
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        if not vacant(out):
             raise ConfigError(f"{out}: the run folder exists; go on with --resume, or name another with --out")
         if not out.exists():
             # tried before the work, so that a place that cannot be written to is told at once

@@ -148,6 +148,8 @@ class Run:
         checkpoints = Checkpoints(folder, training.keep_checkpoints)
         with Reporter(folder, training.epochs * len(batches), self.quiet) as report:
             progress = fit(network, batches, dev_batches, training, self.device, checkpoints, report, keep_last)
+            # once more: a run that was killed right after its last checkpoint has not written it
+            report.write(progress.history)
         save_curves(progress.history, folder / "curves.png")
         save_evenness(progress, folder / "attention.png")
         return progress
@@ -256,8 +258,11 @@ class Reporter:
         if record is None:
             self.bar.set_postfix_str(f"loss {progress.loss_sum / progress.batch:.3f}", refresh=False)
             return
-        write_text(self.path, "".join(json.dumps(each) + "\n" for each in progress.history))
+        self.write(progress.history)
         if not self.bar.disable:
             self.bar.write(f"epoch {record['epoch']}: train loss {record['train_loss']:.4f}, dev loss "
                            f"{record['dev_log_loss']:.4f}, dev accuracy {100 * record['dev_accuracy']:.2f} %, "
                            f"{record['seconds']:.0f} s", file=sys.stderr)
+
+    def write(self, history):
+        write_text(self.path, "".join(json.dumps(each) + "\n" for each in history))
