@@ -24,10 +24,11 @@ from typing import List, Optional, Union
 try:
     from fastapi import FastAPI, Request
     from fastapi.exceptions import RequestValidationError
-    from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+    from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
     from prometheus_client import CONTENT_TYPE_LATEST
-    from pydantic import BaseModel, Field
+    from pydantic import BaseModel, Field, StrictBool, StrictInt
     from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect
 except ImportError as problem:
     from ..errors import MissingPackage
 
@@ -54,8 +55,8 @@ LOG = logging.getLogger("uvicorn.error")
 class Parameters(BaseModel):
     """How to answer."""
 
-    top_k: Optional[int] = Field(None, ge=1, le=2, description="answer a list of so many labels for each review")
-    weights: bool = Field(False, description="with tokens, offsets, weights (T x T) and token_weights (T)")
+    top_k: Optional[StrictInt] = Field(None, ge=1, le=2, description="answer a list of so many labels for each review")
+    weights: StrictBool = Field(False, description="with tokens, offsets, weights (T x T) and token_weights (T)")
 
 
 class Reviews(BaseModel):
@@ -69,8 +70,8 @@ class Question(BaseModel):
     """A review and the method that explains it."""
 
     inputs: str
-    method: str = Field("attention", description=", ".join(METHODS))
-    by_word: bool = Field(False, description="words between white space (eojeol), not morphemes")
+    method: str = Field("attention", json_schema_extra={"enum": list(METHODS)})
+    by_word: StrictBool = Field(False, description="words between white space (eojeol), not morphemes")
 
 
 class Refused(Exception):
@@ -189,6 +190,11 @@ def add_errors(application):
     async def busy(request, problem):
         return JSONResponse({"error": "too many reviews wait; try again in a second"}, 503, {"Retry-After": "1"})
 
+    @application.exception_handler(ClientDisconnect)
+    async def gone(request, problem):
+        # nobody reads it, and it is no error of the server's
+        return JSONResponse({"error": "body: cut off"}, 400)
+
     @application.exception_handler(NsmcError)
     async def bad_input(request, problem):
         return JSONResponse({"error": printable(str(problem))}, 422)
@@ -276,7 +282,7 @@ def add_predictions(application, service):
 
     tables = {kind: {"schema": {"type": "string"}} for kind in KINDS}
 
-    @application.post("/predict/batch", response_class=TableAnswer, responses={200: {"content": tables}, **ERRORS},
+    @application.post("/predict/batch", response_class=StreamingResponse, responses={200: {"content": tables}, **ERRORS},
                       openapi_extra={"requestBody": {"required": True, "content": tables}})
     async def batch(request: Request, text_column: str = "document"):
         """Score a table; every column is kept, and label, score, probability and error are added."""

@@ -86,7 +86,7 @@ class Connection(HttpToolsProtocol):
 
     def pause_writing(self):
         super().pause_writing()
-        self.departure = self.loop.call_later(self.limits.answer_seconds, self.transport.abort)
+        self.departure = self.loop.call_later(self.limits.answer_seconds, self.drop)
 
     def resume_writing(self):
         super().resume_writing()
@@ -96,7 +96,15 @@ class Connection(HttpToolsProtocol):
     def timeout_keep_alive_handler(self):
         super().timeout_keep_alive_handler()
         # the end of an answer that nobody reads
-        self.departure = self.loop.call_later(self.limits.answer_seconds, self.transport.abort)
+        self.departure = self.loop.call_later(self.limits.answer_seconds, self.drop)
+
+    def drop(self):
+        """End the connection without a word."""
+        if self.cycle:
+            # or the application would write into what is closed
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.transport.abort()
 
     def send_400_response(self, msg):
         self.refuse(400, "request: expected HTTP/1.1, found something else")
@@ -104,21 +112,17 @@ class Connection(HttpToolsProtocol):
     def refuse(self, status, line):
         """Answer {"error": line} and end the connection."""
         cycle = self.cycle
-        if self.pipeline:
-            # whose answer it would be cannot be told
-            self.transport.abort()
-            return
         if cycle and not cycle.response_complete:
-            if not cycle.more_body and self.awaited != BODY:
-                # the request before this one is whole; its answer comes first and is the last
+            if self.pipeline or not cycle.more_body and self.awaited != BODY:
+                # requests before this one are whole; their answers come first and are the last
                 cycle.keep_alive = False
                 self.flow.pause_reading()
                 return
+            if cycle.response_started:
+                self.drop()
+                return
             cycle.disconnected = True
             cycle.message_event.set()
-            if cycle.response_started:
-                self.transport.abort()
-                return
         self.transport.write(as_bytes(error(status, line)))
         self.transport.close()
 

@@ -105,7 +105,7 @@ class Exchange:
         self.guard.observe(path, status, time.perf_counter() - self.started)
         # no 100 is sent to who waits for it: the answer is this one
         waits = any(name == b"expect" for name, _ in self.scope["headers"])
-        while not self.whole and not waits and self.read <= self.limit + UNREAD:
+        while not self.whole and not waits and max(self.read, declared(self.scope)) <= self.limit + UNREAD:
             await self.take()
         last = [] if self.whole else [(b"connection", b"close")]
         return {**message, "headers": [*message.get("headers", []), *headers_of(path), *last]}
