@@ -38,7 +38,7 @@ class Limits:
     rate: float = 2_000
     answer_seconds: float = 60
     connections: int = 4_000
-    tables: int = 4
+    tables: int = 8
 
     def body_of(self, path):
         """Answer the most bytes of a body sent to this path."""

@@ -55,7 +55,7 @@ def draw(scores):
         (question("a" * 20_000), {422}, None),
         (question("감동 " * 3000, weights=True), {200}, None),
         (request(b"a" * 2_500_000), {413}, None),
-        (request(b"document\n\xff\n", "/predict/batch", "text/csv"), {422}, None),
+        (request(b"document\n\xff\n", "/predict/batch", "text/csv"), {422, 503}, None),
         (request(b"", "/nowhere", method="GET"), {404}, None),
         (request(b"{", more="Transfer-Encoding: chunked\r\n"), {400}, None),
         (b"\x16\x03\x01GARBAGE\r\n\r\n", {400}, None),
