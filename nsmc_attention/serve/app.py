@@ -290,7 +290,9 @@ def add_predictions(application, service):
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in KINDS:
             raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
-        table = Table(kind, text_column)
+        # MXNet wants to be called from one thread
+        alone = service.classifier.engine.name == "gluon"
+        table = Table(kind, text_column, service.batcher.thread if alone else None)
         try:
             await table.store(request.stream())
             if service.tables.locked():

@@ -15,20 +15,22 @@ KINDS = {"text/csv": ".csv", "text/tab-separated-values": ".tsv", "application/x
 
 
 class Table:
-    """A body in a file of our own, worked on by a thread of its own; `close` ends both.
+    """A body in a file of our own, worked on by one thread; `close` removes it.
 
     Parameters
     ----------
     kind : str
         One of KINDS.
     text_column : str
+    thread : concurrent.futures.ThreadPoolExecutor or None
+        Of one thread, the only one that the classifier's engine allows; None is one of its own.
     """
 
-    def __init__(self, kind, text_column):
+    def __init__(self, kind, text_column, thread=None):
         self.kind, self.text_column = kind, text_column
         handle, name = tempfile.mkstemp(suffix=KINDS[kind])
         os.close(handle)
-        self.path, self.thread = Path(name), ThreadPoolExecutor(1)
+        self.path, self.thread, self.own = Path(name), thread or ThreadPoolExecutor(1), thread is None
         self.pieces = iter(())
 
     async def store(self, stream):
@@ -58,7 +60,8 @@ class Table:
     def close(self):
         """Remove the file as soon as the thread is done with it."""
         self.thread.submit(self.finish)
-        self.thread.shutdown(wait=False)
+        if self.own:
+            self.thread.shutdown(wait=False)
 
     def finish(self):
         if hasattr(self.pieces, "close"):
