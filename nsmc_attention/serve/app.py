@@ -146,6 +146,7 @@ def create_app(bundle=None, engine="auto", limits=Limits(), folder=None):
     add_page(application)
     add_state(application, service)
     add_predictions(application, service)
+    add_tables(application, service)
     # around all of FastAPI, so that its answer to a bug of ours is guarded too
     return Guard(application, limits.body_of, counters.observe)
 
@@ -280,10 +281,13 @@ def add_predictions(application, service):
             shown["matrix"] = None
         return shown
 
-    tables = {kind: {"schema": {"type": "string"}} for kind in KINDS}
 
-    @application.post("/predict/batch", response_class=StreamingResponse, responses={200: {"content": tables}, **ERRORS},
-                      openapi_extra={"requestBody": {"required": True, "content": tables}})
+def add_tables(application, service):
+    content = {kind: {"schema": {"type": "string"}} for kind in KINDS}
+
+    @application.post("/predict/batch", response_class=StreamingResponse,
+                      responses={200: {"content": content}, **ERRORS},
+                      openapi_extra={"requestBody": {"required": True, "content": content}})
     async def batch(request: Request, text_column: str = "document"):
         """Score a table; every column is kept, and label, score, probability and error are added."""
         service.require()

@@ -73,7 +73,9 @@ async def read_answer(reader):
         await reader.readexactly(2)
     else:
         body = await reader.readexactly(int(re.search(r"content-length: (\d+)", head).group(1)))
-    return int(head.split()[1]), body, "connection: close" in head
+    status = int(head.split()[1])
+    assert status != 503 or "retry-after: 1" in head
+    return status, body, "connection: close" in head
 
 
 class Load:

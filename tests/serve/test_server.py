@@ -294,9 +294,9 @@ def test_few_open_files_are_told_and_many_are_asked_for():
 def test_clients_that_go_away_leave_no_file_open(server):
     server.predict("최고")
     before = len(os.listdir(f"/proc/{server.process.pid}/fd"))
-    for _ in range(200):
+    for number in range(200):
         with server.connect() as client:
-            client.sendall(head(len(QUESTION)) + QUESTION[:-3])
+            client.sendall(head(9, ["/predict", "/predict/batch"][number % 2], "text/csv") + b"document")
     for _ in range(20):
         server.predict("최고")
     assert len(os.listdir(f"/proc/{server.process.pid}/fd")) <= before + 2
