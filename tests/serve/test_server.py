@@ -88,7 +88,7 @@ def test_who_says_nothing_or_stops_in_between_is_not_waited_for(hasty):
 
 
 def test_who_sends_slowly_but_steadily_is_answered(start):
-    server = start(body_seconds=1.0, rate=100)
+    server = start(head_seconds=0.3, body_seconds=1.0, rate=100)
     with server.connect() as client:
         body = b'{"inputs": "' + b"a" * 1000 + b'"}'
         client.sendall(head(len(body)))
