@@ -389,7 +389,7 @@ def report(source, output, group_by, date_column, text_column, tables, bundle, e
 
 @commands.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 for every network this machine is in")
-@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 for any that is free")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="processes")
 @click.option("--bundle", type=click.Path(path_type=Path), help="bundle folder  [default: the packaged one]")
 @click.option("--engine", default="auto", show_default=True, help="auto, onnx or gluon")
@@ -401,7 +401,7 @@ def serve(host, port, workers, bundle, engine):
     nsmc-attention serve
     curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
     """
-    from .serve.app import serve as run_server
+    from .serve.server import serve as run_server
 
     run_server(host, port, bundle, engine, workers)
 
