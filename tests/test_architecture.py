@@ -41,8 +41,9 @@ def test_imports_point_one_way(path):
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
     rooms = {"mxnet_shim.py", "preprocessing/gluon_data.py", "model/attention.py", "model/classifier.py",
-             "model/parameters.py", "training/fit.py", "training/checkpoint.py", "training/stages.py",
-             "inference/engines.py", "inference/gradients.py", "inference/interventions.py", "benchmark/contestants.py"}
+             "model/parameters.py", "training/fit.py", "training/distributed.py", "training/checkpoint.py",
+             "training/stages.py", "inference/engines.py", "inference/gradients.py", "inference/interventions.py",
+             "benchmark/contestants.py"}
     text = path.read_text(encoding="utf-8")
     touches = any(word in text for word in ("import mxnet", "from mxnet", "import gluonnlp", "import_mxnet()"))
     assert not touches or str(path.relative_to(PACKAGE)) in rooms

@@ -77,23 +77,31 @@ class Checkpoints:
 
     def load_newest(self, network, trainer, average):
         """Restore the newest undamaged state; answer its Progress, a fresh one where there is none."""
+        arrays = self.newest()
+        if not arrays:
+            return Progress()
+        restore(network, part_of(arrays, "network/"))
+        restore_moments(trainer, part_of(arrays, "adam/"))
+        average.load(part_of(arrays, "average/"))
+        return Progress(**json.loads(arrays["progress"].tobytes()))
+
+    def newest(self):
+        """Answer the arrays of the newest undamaged state, {} where there is none."""
         for path in reversed(self.paths()):
             try:
-                arrays = read_arrays(path)
+                return read_arrays(path)
             except BundleError as problem:
                 warnings.warn(f"{problem}; using the checkpoint before it")
-                continue
-            restore(network, part_of(arrays, "network/"))
-            restore_moments(trainer, part_of(arrays, "adam/"))
-            average.load(part_of(arrays, "average/"))
-            return Progress(**json.loads(arrays["progress"].tobytes()))
-        return Progress()
+        return {}
 
     def save_best(self, network):
         write_arrays(self.folder / "best.npz", snapshot(network))
 
     def load_best(self, network):
-        restore(network, read_arrays(self.folder / "best.npz"))
+        restore(network, self.best())
+
+    def best(self):
+        return read_arrays(self.folder / "best.npz")
 
 
 def as_bytes(values):
