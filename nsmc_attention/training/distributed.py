@@ -11,6 +11,7 @@ from itertools import islice
 
 import numpy
 
+from ..config import difference
 from ..errors import ConfigError
 from ..mxnet_shim import import_mxnet
 from ..model.parameters import restore, snapshot
@@ -80,10 +81,9 @@ class Workers(Alone):
         if self.first:
             self.total(numpy.zeros(1))
         expected = json.loads(self.from_first(json.dumps(settings).encode()))
-        for name in expected:
-            if json.loads(json.dumps(settings[name])) != expected[name]:
-                raise ConfigError(f"{name}: expected as worker 0 has it, {expected[name]!r}, found "
-                                  f"{settings[name]!r}; start all with the same command, data and versions")
+        if settings != expected:
+            raise ConfigError(f"this worker cannot join with another {difference('settings', expected, settings)}; "
+                              "start all with the same command, data and versions")
         # nobody goes on before everyone has found it so
         self.total(numpy.zeros(1))
 

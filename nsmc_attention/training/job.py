@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 from ..errors import ConfigError, JobError
@@ -18,6 +19,7 @@ ROLES = ("scheduler", "server", "worker")
 ABANDONED = 3
 # Seconds within which all processes have to be there
 JOIN_LIMIT = 600
+DONE = "done"
 # What dmlc's own launchers call a job on one machine: whoever started it speaks for all
 LAUNCHED = {"DMLC_JOB_CLUSTER": "local"}
 
@@ -85,13 +87,13 @@ def enter(place):
         Watch(place).start()
         return None
     lifeline = connect(place.host, place.port + 1, f"{place.name} at {socket.gethostname()}")
-    threading.Thread(target=obey, args=(lifeline,), daemon=True).start()
+    in_background(obey, lifeline)
     return lifeline
 
 
 def leave(lifeline):
     """Say that this process has done its part, so that its end is nobody else's."""
-    lifeline.sendall(b"done\n")
+    lifeline.sendall(f"{DONE}\n".encode())
 
 
 def connect(host, port, name, limit=JOIN_LIMIT):
@@ -136,12 +138,22 @@ def obey(lifeline):
     end(next(words(lifeline), "the scheduler ended before its time"))
 
 
+def launched():
+    """Tell whether a launcher on this machine started this process and speaks for it."""
+    return LAUNCHED.items() <= os.environ.items()
+
+
 def end(word):
     """End this process at once, whatever native code its main thread waits in."""
-    if word != "done" and os.environ.items().isdisjoint(LAUNCHED.items()):
-        print(f"error: {word}; all processes of this training end: start them again with --resume", file=sys.stderr,
+    if word != DONE and not launched():
+        # a bar of progress may stand unfinished on the line
+        print(f"\nerror: {word}; all processes of this training end: start them again with --resume", file=sys.stderr,
               flush=True)
-    os._exit(0 if word == "done" else ABANDONED)
+    os._exit(0 if word == DONE else ABANDONED)
+
+
+def in_background(function, *arguments):
+    threading.Thread(target=function, args=arguments, daemon=True).start()
 
 
 class Watch:
@@ -154,8 +166,8 @@ class Watch:
     """
 
     def __init__(self, place):
-        self.place, self.lock, self.members, self.done = place, threading.Lock(), {}, set()
-        self.wanted = {f"worker {number}" for number in range(place.workers)}
+        self.wanted = Counter({"server": place.servers, **{f"worker {number}": 1 for number in range(place.workers)}})
+        self.came, self.done, self.lifelines, self.lock = Counter(), Counter(), [], threading.Lock()
         here = place.host if place.host == "127.0.0.1" else ""
         try:
             self.door = socket.create_server((here, place.port + 1))
@@ -164,52 +176,63 @@ class Watch:
                               ) from problem
 
     def start(self):
-        threading.Thread(target=self.open, daemon=True).start()
-        limit = threading.Timer(JOIN_LIMIT, self.judge)
-        limit.daemon = True
-        limit.start()
+        in_background(self.welcome)
+        in_background(self.wait_for_all)
+        if launched():
+            in_background(self.follow_launcher)
 
-    def open(self):
+    def welcome(self):
         while True:
             lifeline, _ = self.door.accept()
             kept_alive(lifeline)
-            threading.Thread(target=self.follow, args=(lifeline,), daemon=True).start()
+            in_background(self.follow, lifeline)
 
     def follow(self, lifeline):
         """Hold one lifeline to its end."""
         said = words(lifeline)
         greeting = next(said, "")
-        name, _, machine = greeting.partition(" at ")
+        name, at, _ = greeting.partition(" at ")
         # whoever else finds the port has no say
-        if not machine:
+        if not at:
             return
         with self.lock:
-            if name in self.wanted and name in self.members or name.startswith("worker") and name not in self.wanted:
-                self.tell(f"{greeting}: expected workers 0 to {self.place.workers - 1} once each")
-            self.members[name if name in self.wanted else greeting] = lifeline
+            self.lifelines.append(lifeline)
+            self.came[name] += 1
+            if self.came - self.wanted:
+                self.tell(f"{greeting}: expected {listed(self.wanted)}, found {listed(self.came)}")
         last = None
         for last in said:
             pass
         with self.lock:
-            if last != "done":
+            if last != DONE:
                 self.tell(f"{greeting} ended before its time")
-            self.done.add(name)
-            if self.done >= self.wanted:
-                self.tell("done")
+            self.done[name] += 1
+            if not self.wanted - self.done - Counter({"server": self.wanted["server"]}):
+                self.tell(DONE)
 
-    def judge(self):
-        """End the job unless everyone is there."""
+    def follow_launcher(self):
+        """End the job when the launcher does: it holds the other end of the standard input."""
+        sys.stdin.buffer.read()
         with self.lock:
-            missing = sorted(self.wanted - set(self.members))
-            if missing:
-                self.tell(f"expected {self.place.workers} workers in {JOIN_LIMIT} s, found no {', '.join(missing)}")
+            self.tell("the launcher ended before its time")
+
+    def wait_for_all(self):
+        """End the job unless everyone is there in time."""
+        time.sleep(JOIN_LIMIT)
+        with self.lock:
+            if self.wanted - self.came:
+                self.tell(f"after {JOIN_LIMIT} s: expected {listed(self.wanted)}, found {listed(self.came)}")
 
     def tell(self, word):
         """Let every process know, and end this one too."""
-        for lifeline in self.members.values():
+        for lifeline in self.lifelines:
             try:
                 lifeline.sendall(f"{word}\n".encode())
             except OSError:
                 # it is gone already
                 continue
         end(word)
+
+
+def listed(names):
+    return ", ".join(sorted(names.elements())) or "nobody"

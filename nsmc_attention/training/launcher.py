@@ -1,5 +1,6 @@
 """A distributed training on one machine: a scheduler, a server and workers as child processes, watched to the end."""
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -10,9 +11,11 @@ from contextlib import ExitStack
 
 from ..errors import ConfigError, JobError
 from ..processes import cores
-from .job import ABANDONED, LAUNCHED, connect
+from .job import ABANDONED, LAUNCHED
 
 HOST = "127.0.0.1"
+# Below those that systems give to outgoing connections, which come and go
+PORTS = range(15000, 32000, 2)
 # Seconds that the others get to end by themselves once one has ended
 GRACE = 10
 
@@ -43,7 +46,8 @@ def launch(arguments, workers):
         words = said[culprit].read().decode("utf-8", "replace")
     if codes[culprit] == 2:
         raise ConfigError(f"{culprit}: {words.strip().splitlines()[-1].removeprefix('error: ')}")
-    print(words, end="", file=sys.stderr)
+    # a bar of progress may stand unfinished on the line; who was killed had no last words
+    print("\n" + (words if codes[culprit] != -signal.SIGKILL else ""), end="", file=sys.stderr)
     raise JobError(f"{culprit} {ending(codes[culprit])} before the training was done, and all other processes were "
                    "ended; go on with the same command and --resume")
 
@@ -61,15 +65,15 @@ def variables(workers):
 
 def free_port():
     """Answer a port that is free, as is the one after it."""
-    while True:
+    for port in random.SystemRandom().sample(PORTS, len(PORTS)):
         with socket.socket() as first, socket.socket() as second:
-            first.bind((HOST, 0))
-            port = first.getsockname()[1]
             try:
+                first.bind((HOST, port))
                 second.bind((HOST, port + 1))
                 return port
-            except (OSError, OverflowError):
+            except OSError:
                 continue
+    raise JobError(f"expected two free ports side by side between {PORTS[0]} and {PORTS[-1]}, found none")
 
 
 def run_all(arguments, said, common):
@@ -82,10 +86,10 @@ def run_all(arguments, said, common):
             # a session of its own: an interrupt is for this process, which then ends the others
             children[name] = subprocess.Popen(
                 [sys.executable, "-m", "nsmc_attention", *arguments], env=own, start_new_session=True,
-                stdin=subprocess.DEVNULL, stderr=None if name == "worker 0" else output)
-        # so that they end, too, when this process is killed
-        with connect(HOST, int(common["DMLC_PS_ROOT_PORT"]) + 1, "launcher at this machine", limit=60):
-            return wait(children)
+                # by which the scheduler notices when this process is killed
+                stdin=subprocess.PIPE if name == "scheduler" else subprocess.DEVNULL,
+                stderr=None if name == "worker 0" else output)
+        return wait(children)
     finally:
         for child in children.values():
             child.kill()

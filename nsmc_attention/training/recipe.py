@@ -13,7 +13,7 @@ import numpy
 from ..atomic import write_text
 from ..bundle import load_bundle, write_bundle
 from ..card import model_card
-from ..config import PRESETS
+from ..config import PRESETS, difference
 from ..errors import ConfigError, DataError
 from ..inference.engines import GluonEngine
 from ..preprocessing.encoding import Encoder
@@ -126,15 +126,6 @@ def read_settings(out):
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as problem:
         raise ConfigError(f"{path}: not readable as JSON ({problem}); start the run again") from problem
-
-
-def difference(key, saved, given):
-    """Name the innermost setting that differs: `hidden_size: the run has 64, found 128`."""
-    if isinstance(saved, dict) and isinstance(given, dict):
-        for name in given:
-            if saved.get(name) != given[name]:
-                return difference(name, saved.get(name), given[name])
-    return f"{key}: the run has {saved!r}, found {given!r}"
 
 
 def tokenized(reviews, config):
