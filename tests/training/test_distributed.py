@@ -87,43 +87,59 @@ def parameters(folder):
 
 
 @pytest.fixture(scope="module")
-def shared_run(tiny, tmp_path_factory):
-    """A run of two workers that nothing happened to."""
-    out = tmp_path_factory.mktemp("shared") / "run"
-    assert outcome(start("--workers", 2, *flags(tiny), "--out", out)) == (0, [])
+def plain(tiny):
+    """A config that draws nothing while it learns."""
+    return tiny.with_fields(epochs=2, erasure_epochs=2, **NO_DROPOUT)
+
+
+def undisturbed(config, out):
+    assert outcome(start("--workers", 2, *flags(config), "--out", out)) == (0, [])
     return out
 
 
-def test_a_shared_run_ends_with_a_bundle_that_does_not_know_of_it(shared_run, tiny):
-    assert load_bundle(shared_run / "bundle").config == tiny
+@pytest.fixture(scope="module")
+def shared_run(plain, tmp_path_factory):
+    """A run of two workers that nothing happened to."""
+    return undisturbed(plain, tmp_path_factory.mktemp("shared") / "run")
+
+
+@pytest.fixture(scope="module")
+def drawing_run(tiny, tmp_path_factory):
+    """Another one, with dropout."""
+    return undisturbed(tiny, tmp_path_factory.mktemp("drawing") / "run")
+
+
+def test_a_shared_run_ends_with_a_bundle_that_does_not_know_of_it(shared_run, plain):
+    assert load_bundle(shared_run / "bundle").config == plain
     assert "dist_sync" not in (shared_run / "bundle" / "manifest.json").read_text(encoding="utf-8")
 
 
-def test_two_workers_learn_what_one_process_learns(tiny, tmp_path):
+def test_two_workers_learn_what_one_process_learns(shared_run, plain, tmp_path):
     """The same batches make the same steps; without dropout, what is left is the order in which is added up."""
-    config = tiny.with_fields(epochs=2, **NO_DROPOUT)
-    job = start("--workers", 2, *flags(config), "--out", tmp_path / "two")
-    train("sample", config, tmp_path / "one", quiet=True)
-    assert outcome(job) == (0, [])
+    train("sample", plain, tmp_path / "run", quiet=True)
     for stage in (".", "attention"):
-        one, two = (records(tmp_path / name / stage, "train_loss", "dev_log_loss", "dev_accuracy", "dev_entropy")
-                    for name in ("one", "two"))
+        one, two = (records(run / stage, "train_loss", "dev_log_loss", "dev_accuracy", "dev_entropy")
+                    for run in (tmp_path / "run", shared_run))
         assert two == pytest.approx(one, abs=1e-3)
-    one, two = (load_bundle(tmp_path / name / "bundle").manifest["metrics"]["dev"] for name in ("one", "two"))
+    one, two = (load_bundle(run / "bundle").manifest["metrics"]["dev"] for run in (tmp_path / "run", shared_run))
     assert two["accuracy"] == pytest.approx(one["accuracy"], abs=1.01 / 54)     # of 54 reviews, one
 
 
-def test_all_workers_make_the_step_that_one_process_would_make(tmp_path):
-    """Three workers and batches of 32, 7, 2 and 1 reviews; the gradient is far above what it is clipped to."""
-    common, out = variables(3), tmp_path / "told"
+@pytest.mark.parametrize("workers", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_all_workers_make_the_step_that_one_process_would_make(tmp_path, workers):
+    """Of batches of 32, 7, 2 and 1 reviews; the gradient is far above what it is clipped to.
+
+    Five workers: `python -m pytest -m slow tests/training/test_distributed.py`.
+    """
+    common, out = variables(workers), tmp_path / "told"
     jobs = []
-    for name in names(3):
+    for name in names(workers):
         role, _, number = name.partition(" ")
         jobs.append(subprocess.Popen([sys.executable, Path(__file__).with_name("one_step.py"), out],
                                      stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                      env={**common, "DMLC_ROLE": role, "DMLC_WORKER_ID": number}))
-    assert [job.wait(LIMIT) for job in jobs] == [0] * 5
-    told = [json.loads(Path(f"{out}.{rank}").read_text(encoding="utf-8")) for rank in range(3)]
+    assert [job.wait(LIMIT) for job in jobs] == [0] * len(jobs)
+    told = [json.loads(Path(f"{out}.{rank}").read_text(encoding="utf-8")) for rank in range(workers)]
     steps, others = told[0][:-1], told[0][-1]
     for each in steps:
         assert each["apart"] < 1e-6 < 0.01 < each["largest"]
@@ -131,15 +147,15 @@ def test_all_workers_make_the_step_that_one_process_would_make(tmp_path):
         assert each["rows"][0] == each["rows"][1]
     assert others["once"] == [[0.0, 1.0, 2.0], [1.0, 1.0]]
     assert others["bytes"] == hashlib.sha256(bytes(range(256)) * 301 + b"x").hexdigest()
-    for rank in (1, 2):
-        assert told[rank][-1] == others
+    for heard in told[1:]:
+        assert heard[-1] == others
         for name in ("gradient", "parameters", "loss"):
-            assert [each[name] for each in told[rank][:-1]] == [each[name] for each in steps]
+            assert [each[name] for each in heard[:-1]] == [each[name] for each in steps]
 
 
-def killed(tiny, out, name):
+def killed(config, out, name):
     """Start a job, kill one of its processes in the middle; answer the outcome and all process numbers."""
-    job = start("--workers", 2, *flags(tiny), "--out", out)
+    job = start("--workers", 2, *flags(config), "--out", out)
     wait_for(lambda: list(out.glob("checkpoint-*20.npz")) or job.poll() is not None)
     processes = {**children(job), "launcher": job.pid}
     assert set(processes) == {*names(2), "launcher"}
@@ -149,28 +165,28 @@ def killed(tiny, out, name):
     return found
 
 
-def resumed(tiny, out):
+def resumed(out):
     assert outcome(start("--workers", 2, "--out", out, "--resume")) == (0, [])
     return parameters(out)
 
 
-def test_a_killed_worker_ends_the_job_and_resume_ends_as_if_nothing_had_happened(shared_run, tiny, tmp_path):
-    code, lines = killed(tiny, tmp_path / "run", "worker 1")
+def test_a_killed_worker_ends_the_job_and_resume_ends_as_if_nothing_had_happened(shared_run, plain, tmp_path):
+    code, lines = killed(plain, tmp_path / "run", "worker 1")
     assert code == 2 and lines == ["error: worker 1 was ended by SIGKILL before the training was done, and all other "
                                    "processes were ended; go on with the same command and --resume"]
-    assert resumed(tiny, tmp_path / "run") == parameters(shared_run)
+    assert resumed(tmp_path / "run") == parameters(shared_run)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["worker 0", "server", "scheduler", "launcher"])
-def test_whichever_process_is_killed_none_stays_behind(shared_run, tiny, tmp_path, name):
+def test_whichever_process_is_killed_none_stays_behind(drawing_run, tiny, tmp_path, name):
     """Run by `python -m pytest -m slow tests/training/test_distributed.py`; two minutes."""
     code, lines = killed(tiny, tmp_path / "run", name)
     if name == "launcher":
         assert code == -signal.SIGKILL and not lines
     else:
         assert code == 2 and len(lines) == 1 and lines[0].startswith(f"error: {name} was ended by SIGKILL")
-    assert resumed(tiny, tmp_path / "run") == parameters(shared_run)
+    assert resumed(tmp_path / "run") == parameters(drawing_run)
 
 
 def by_hand(place, *arguments, **changes):
@@ -192,7 +208,9 @@ def test_without_a_launcher_a_killed_worker_ends_all_others(tiny, tmp_path):
         assert "worker 1 at" in lines[0] and "ended before its time" in lines[0] and "--resume" in lines[0]
 
 
+@pytest.mark.slow
 def test_without_a_launcher_a_worker_with_another_setting_is_refused(tiny, tmp_path):
+    """Run by `python -m pytest -m slow tests/training/test_distributed.py`."""
     port = str(free_port())
     jobs = {name: by_hand(name, *flags(tiny, hidden_size=9 if name == "worker 1" else 8), "--out", tmp_path / name,
                           DMLC_PS_ROOT_PORT=port) for name in names(2)}
@@ -204,12 +222,12 @@ def test_without_a_launcher_a_worker_with_another_setting_is_refused(tiny, tmp_p
 
 
 @pytest.mark.slow
-def test_machines_without_a_folder_in_common_need_none(shared_run, tiny, tmp_path):
+def test_machines_without_a_folder_in_common_need_none(drawing_run, tiny, tmp_path):
     """Run by `python -m pytest -m slow tests/training/test_distributed.py`."""
     port = str(free_port())
     jobs = {name: by_hand(name, *flags(tiny), "--out", tmp_path / name, DMLC_PS_ROOT_PORT=port) for name in names(2)}
     assert {name: outcome(job) for name, job in jobs.items()} == {name: (0, []) for name in names(2)}
-    assert parameters(tmp_path / "worker 0") == parameters(shared_run)
+    assert parameters(tmp_path / "worker 0") == parameters(drawing_run)
     assert [path.name for path in tmp_path.iterdir()] == ["worker 0"]
 
 
