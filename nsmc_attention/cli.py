@@ -38,7 +38,8 @@ def main(arguments=None):
 def run(arguments=None):
     """Run a command line and answer its exit code."""
     try:
-        commands.main(arguments, prog_name="nsmc-attention", standalone_mode=False)
+        arguments = sys.argv[1:] if arguments is None else arguments
+        commands.main(arguments, obj=arguments, prog_name="nsmc-attention", standalone_mode=False)
         sys.stdout.flush()
     except NsmcError as problem:
         return complain(problem)
@@ -142,23 +143,35 @@ def fetch(what, data_dir):
               help="run folder, new unless --resume")
 @click.option("--resume", is_flag=True, help="go on where the run in --out was stopped")
 @click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "gpu"]))
+@click.option("--kvstore", default="local", show_default=True, type=click.Choice(["local", "dist_sync"]),
+              help="dist_sync: several processes, here or, by the DMLC_* variables, on several machines")
+@click.option("--workers", type=click.IntRange(1, 64), help="processes here that share each batch, of dist_sync  "
+              "[default: 2]")
 @config_options
-def train(data, data_dir, text_column, label_column, valid, preset, out, resume, device, **fields):
+@click.pass_obj
+def train(arguments, data, data_dir, text_column, label_column, valid, preset, out, resume, device, kvstore, workers,
+          **fields):
     """Train a classifier; the run folder ends with its bundle.
 
     \b
     nsmc-attention train --data nsmc --out runs/first
     nsmc-attention train --data nsmc --out runs/first --resume
     nsmc-attention train --data reviews.csv --hidden-size 64 --out runs/mine
+    nsmc-attention train --data nsmc --kvstore dist_sync --workers 4 --out runs/shared
     """
-    from .training import recipe
+    from .training import distributed, launcher, recipe
 
     base = settings.preset(preset)
     if resume:
         base = settings.Config.from_dict(recipe.read_settings(out)["config"])
     config = base.with_fields(**{name: value for name, value in fields.items() if value is not None})
-    recipe.train(data, config, out, valid=valid, resume=resume, device=device, data_dir=data_dir,
-                 text_column=text_column, label_column=label_column)
+    if workers and kvstore == "local":
+        raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
+    if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
+        return launcher.launch(arguments, workers or 2)
+    with distributed.joined(kvstore) as group:
+        recipe.train(data, config, out, valid=valid, resume=resume, device=device, data_dir=data_dir,
+                     quiet=not group.first, text_column=text_column, label_column=label_column, workers=group)
 
 
 @commands.command()

@@ -87,7 +87,7 @@ class Checkpoints:
             All are damaged, or the best parameters are.
         """
         arrays = self.read_newest()
-        if arrays is None:
+        if not arrays:
             return Progress()
         progress = Progress(**json.loads(arrays["progress"].tobytes()))
         if progress.best_epoch >= 0:
@@ -98,7 +98,7 @@ class Checkpoints:
         return progress
 
     def read_newest(self):
-        """Answer the arrays of the newest undamaged state, None where there are no files of states."""
+        """Answer the arrays of the newest undamaged state, {} where there are no files of states."""
         paths = self.paths()
         for path in reversed(paths):
             try:
@@ -108,7 +108,7 @@ class Checkpoints:
         if paths:
             raise BundleError(f"{self.folder}: all {len(paths)} checkpoints are damaged; put one back from a copy, or "
                               "delete them and --resume begins this stage anew")
-        return None
+        return {}
 
     def read_best(self):
         try:

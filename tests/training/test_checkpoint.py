@@ -50,7 +50,7 @@ def test_when_all_are_damaged_nothing_is_begun_anew_unasked(checkpoints):
 
 
 def test_without_any_there_is_no_state(tmp_path):
-    assert Checkpoints(tmp_path, 3).read_newest() is None
+    assert Checkpoints(tmp_path, 3).read_newest() == {}
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
