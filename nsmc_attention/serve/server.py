@@ -9,6 +9,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
@@ -66,7 +67,9 @@ def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, li
 
 def run_workers(config, listener):
     """Supervise workers until a signal; answer whether one of them could not load its bundle."""
-    supervisor = Multiprocess(config, [listener])
+    # releases that Python 3.9 has want to be told what a worker runs
+    run = {"target": uvicorn.Server(config).run} if "target" in signature(Multiprocess).parameters else {}
+    supervisor = Multiprocess(config, sockets=[listener], **run)
     supervisor.run()
     return any(worker.process.exitcode == NO_BUNDLE for worker in supervisor.processes)
 

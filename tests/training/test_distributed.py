@@ -19,6 +19,7 @@ from nsmc_attention.training.recipe import train
 
 # No timing is asserted; what hangs is ended here
 LIMIT = 240
+STARTED = []
 NO_DROPOUT = {"dropout": 0.0, "word_dropout": 0.0}
 
 
@@ -31,6 +32,16 @@ def one_thread_each():
     os.environ.pop("OMP_NUM_THREADS") if before is None else os.environ.update(OMP_NUM_THREADS=before)
 
 
+@pytest.fixture(autouse=True)
+def none_left():
+    """Where a test failed, end what it had started."""
+    yield
+    while STARTED:
+        job = STARTED.pop()
+        job.kill()
+        job.wait()
+
+
 def flags(config, **changes):
     config = config.with_fields(**changes)
     return [word for part in config.parts().values() for name, value in vars(part).items() if name in all_fields()
@@ -38,9 +49,10 @@ def flags(config, **changes):
 
 
 def start(*arguments, **environment):
-    return subprocess.Popen([sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--kvstore",
-                             "dist_sync", *map(str, arguments)], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                            env={**os.environ, **environment}, text=True)
+    STARTED.append(subprocess.Popen([sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--kvstore",
+                                     "dist_sync", *map(str, arguments)], stderr=subprocess.PIPE, text=True,
+                                    stdin=subprocess.DEVNULL, env={**os.environ, **environment}))
+    return STARTED[-1]
 
 
 def outcome(process):
