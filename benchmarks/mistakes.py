@@ -70,14 +70,11 @@ def draw(rows, label, name):
 
 def reliability(classifier, table):
     """Draw accuracy against confidence; answer ECE of the network alone, uncalibrated, and of the whole model."""
-    from nsmc_attention.mxnet_shim import import_mxnet
-
-    mxnet = import_mxnet()
+    from nsmc_attention.inference.engines import parameters
     from nsmc_attention.training.wide import log_odds
 
     bundle = classifier.bundle
-    arrays = mxnet.nd.load(str(bundle.file("weights.params")))
-    wide = log_odds(arrays["ngram_table.weight"].asnumpy().astype("float32"),
+    wide = log_odds(parameters(bundle)["ngram_table.weight"],
                     [bundle.encoder.encode(text).tokens or ["\0"] for text in table["document"]])
     found = bundle.manifest["calibration"]
     inside = table["probability"].clip(1e-9, 1 - 1e-9)

@@ -85,9 +85,9 @@ def neighbour(path, folder=False, suffix=""):
 
 
 def write_text(path, text):
-    """Write a UTF-8 file whole or not at all."""
+    """Write a UTF-8 file whole or not at all; half a surrogate pair, which is no character, becomes a question mark."""
     with replaced_file(path) as temporary:
-        temporary.write_bytes(text.encode("utf-8"))
+        temporary.write_bytes(text.encode("utf-8", "replace"))
 
 
 def vacant(folder):

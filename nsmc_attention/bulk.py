@@ -56,7 +56,7 @@ class Partition:
 
 
 def bulk(sources, output, style="parquet", text_column="document", bundle=None, engine="auto", scheduler=None,
-         workers=None, rows=ROWS):
+         workers=None, rows=ROWS, verbatim=False):
     """Score files of reviews on Dask.
 
     Parameters
@@ -74,6 +74,8 @@ def bulk(sources, output, style="parquet", text_column="document", bundle=None, 
         None is the number of cores.
     rows : int
         Rows of a partition.
+    verbatim : bool
+        Do not mark what a spreadsheet would compute in csv and tsv (see `spreadsheets`).
 
     Returns
     -------
@@ -91,13 +93,13 @@ def bulk(sources, output, style="parquet", text_column="document", bundle=None, 
     verified = load_bundle(bundle)
     partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
     check_plan(folder, {"sources": [[str(path), path.stat().st_size] for path in files], "rows": rows, "style": style,
-                        "text_column": text_column, "bundle": fingerprint(verified)})
+                        "text_column": text_column, "verbatim": verbatim, "bundle": fingerprint(verified)})
     missing = [each for each in partitions if not (folder / each.output).exists()]
     done = 0
     try:
         with connected(distributed, scheduler, workers) as client:
-            futures = [client.submit(score_partition, asdict(each), str(folder.resolve()), text_column,
-                                     str(verified.folder.resolve()), engine, pure=False, retries=2) for each in missing]
+            same = (str(folder.resolve()), text_column, str(verified.folder.resolve()), engine, verbatim)
+            futures = [client.submit(score_partition, asdict(each), *same, pure=False, retries=2) for each in missing]
             for scored in progress(distributed.as_completed(futures, with_results=True), len(missing)):
                 done += scored
     finally:
@@ -180,8 +182,8 @@ def check_plan(folder, plan):
     path = folder / PLAN
     if path.is_file():
         try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
+            saved = dict(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError, RecursionError):
             saved = {}
         for name, value in plan.items():
             if saved.get(name) != value:
@@ -231,7 +233,7 @@ def classifier_of(folder, engine):
     return Classifier(bundle, load_engine(bundle, engine, "cpu", threads=1))
 
 
-def score_partition(partition, folder, text_column, bundle, engine):
+def score_partition(partition, folder, text_column, bundle, engine, verbatim=False):
     """Score one Partition (as a dict) and write its output; answer its rows. Runs in a worker."""
     partition = Partition(**partition)
     classifier, output = classifier_of(bundle, engine), Path(folder) / partition.output
@@ -241,7 +243,7 @@ def score_partition(partition, folder, text_column, bundle, engine):
             with replaced_file(output) as temporary:
                 if output.suffix == ".parquet":
                     return write_parquet(classifier, pieces, temporary, text_column, processes=1)
-                return write_rows(classifier, pieces, output.suffix[1:], text_column, temporary)
+                return write_rows(classifier, pieces, output.suffix[1:], text_column, verbatim, temporary)
         except DataError as problem:
             where = f"{partition.source}, from byte {partition.start}"
             raise DataError(str(problem).replace(str(path), where)) from None
@@ -271,9 +273,9 @@ def copy(partition, file):
             left -= len(piece)
 
 
-def write_rows(classifier, pieces, style, text_column, output):
+def write_rows(classifier, pieces, style, text_column, verbatim, output):
     """Write the rows as csv, tsv or jsonl; answer their number."""
     rows = count()
     with open(output, "w", encoding="utf-8", newline="", errors="replace") as file:
-        file.writelines(table_pieces(classifier, pieces, style, False, text_column, 1, lambda: next(rows)))
+        file.writelines(table_pieces(classifier, pieces, style, False, text_column, 1, verbatim, lambda: next(rows)))
     return next(rows)

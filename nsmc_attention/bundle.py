@@ -6,7 +6,9 @@
     model.onnx      the same function for ONNX Runtime
     README.md       model card
 
-No pickle, no absolute path. Needs no MXNet: the networks are built by `inference.engines`.
+No pickle, no absolute path. Needs no MXNet: the networks are built by `inference.engines`. A stranger can write a
+manifest that fits, so a right sha256 says that a copy is whole and nothing of who made it: whoever reads a file
+judges its content.
 """
 import hashlib
 import json
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .atomic import replaced_folder, sweep
+from .bounded import read_file
 from .config import Config
 from .errors import BundleError, ConfigError
 from .preprocessing.encoding import Encoder
@@ -24,6 +27,9 @@ SCHEMA = 3
 LABELS = ("negative", "positive")
 REQUIRED = ("vocab.json", "weights.params")
 OPTIONAL = ("model.onnx", "README.md")
+# Bytes that a file may have; as JSON, a vocabulary of 16,000 has 0.6 MB
+MANIFEST = 2**20
+LARGEST = {"vocab.json": 2**25, "weights.params": 2**30, "model.onnx": 2**30, "README.md": 2**20}
 PRETRAINED = Path(__file__).parent / "pretrained"
 
 
@@ -47,7 +53,16 @@ class Bundle:
     @property
     def name(self):
         """What to call it in results: "pretrained" or the folder's last two names, never a whole path."""
-        return "pretrained" if self.folder == PRETRAINED else "/".join(self.folder.resolve().parts[-2:])
+        return "pretrained" if self.packaged else "/".join(self.folder.resolve().parts[-2:])
+
+    @property
+    def packaged(self):
+        """Whether it came with the package, and so is trusted as its code is."""
+        return self.folder == PRETRAINED
+
+    def read(self, name):
+        """Answer the content of one file, verified again; BundleError where this bundle was written without it."""
+        return verified(self.folder, name, self.manifest["files"][self.file(name).name])
 
     def file(self, name):
         """Answer the path of one file; BundleError where this bundle was written without it."""
@@ -55,10 +70,6 @@ class Bundle:
             raise BundleError(f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
                               f"{self.folder}`, or use --engine gluon")
         return self.folder / name
-
-
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def write_bundle(folder, manifest, contents):
@@ -78,13 +89,15 @@ def write_bundle(folder, manifest, contents):
         files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
         whole = {"schema": SCHEMA, "labels": list(LABELS), **manifest, "files": files}
         (temporary / "manifest.json").write_text(
-            json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+            json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="replace")
 
 
 def read_contents(bundle, manifest=False):
     """Answer {file name: bytes} of every file that the manifest lists, and on demand of the manifest itself."""
-    names = [*bundle.manifest["files"], *(["manifest.json"] if manifest else [])]
-    return {name: (bundle.folder / name).read_bytes() for name in names}
+    contents = {name: bundle.read(name) for name in bundle.manifest["files"]}
+    if manifest:
+        contents["manifest.json"] = read_file(bundle.folder / "manifest.json", MANIFEST, BundleError)
+    return contents
 
 
 def write_contents(folder, contents):
@@ -105,16 +118,14 @@ def load_bundle(folder=None):
     """
     folder = Path(folder) if folder else PRETRAINED
     manifest = read_manifest(folder)
-    for name, expected in manifest["files"].items():
-        verify_file(folder, name, expected)
+    contents = {name: verified(folder, name, expected) for name, expected in manifest["files"].items()}
     foreign = sorted({path.name for path in folder.iterdir()} - {"manifest.json", *manifest["files"]})
     if foreign:
         raise BundleError(f"{folder}: holds a foreign file {foreign[0][:60]!r}, which the manifest does not list; "
                           "remove it")
     config = read_config(manifest, folder)
     check_tokenizer(manifest, config, folder)
-    vocabulary = (folder / "vocab.json").read_text(encoding="utf-8")
-    encoder = Encoder.from_json(vocabulary, config.text, where=folder / "vocab.json")
+    encoder = Encoder.from_json(contents["vocab.json"], config.text, where=folder / "vocab.json")
     if len(encoder) != manifest.get("vocabulary"):
         raise BundleError(f"{folder}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(encoder)}")
     return Bundle(folder, manifest, config, encoder)
@@ -131,9 +142,11 @@ def read_manifest(folder):
         found = ", ".join(sorted(file.name for file in folder.iterdir())) or "nothing"
         raise BundleError(f"{folder} has no manifest.json (found {found[:200]}); is it the folder `bundle` of a run?")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads(read_file(path, MANIFEST, BundleError).decode())
         schema, files = manifest["schema"], manifest["files"]
         listed = {name: str(value) for name, value in files.items()}
+        if not all(isinstance(figures, dict) for figures in manifest["metrics"].values()):
+            raise TypeError("figures that are not named")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise BundleError(f"{path}: expected a bundle's manifest, found something else; was it altered?") from problem
     if schema != SCHEMA:
@@ -150,15 +163,18 @@ def read_manifest(folder):
     return manifest
 
 
-def verify_file(folder, name, expected):
+def verified(folder, name, expected):
+    """Answer the content of a listed file; BundleError where its sha256 is not the expected one."""
     path = folder / name
     if not path.is_file():
         found = ", ".join(sorted(file.name for file in folder.iterdir()))
         raise BundleError(f"{folder} has no {name} (found {found[:200]}); was the copy interrupted?")
-    found = digest(path)
+    content = read_file(path, LARGEST[name], BundleError)
+    found = hashlib.sha256(content).hexdigest()
     if found != expected:
         raise BundleError(f"{path}: expected sha256 {str(expected)[:12]}…, found {found[:12]}…; "
                           "the file is truncated or altered, copy the bundle again")
+    return content
 
 
 def read_config(manifest, folder):

@@ -72,7 +72,7 @@ def ended(number):
 
 
 def complain(message):
-    print(f"error: {' '.join(str(message).split())}", file=sys.stderr)
+    print(f"error: {NsmcError(' '.join(str(message).split()))}", file=sys.stderr)
     return 2
 
 
@@ -287,8 +287,9 @@ def compare(names, data, data_dir, out, seeds, test, **fields):
               help="[default: by the output's suffix, else text]")
 @click.option("--text-column", default="document", show_default=True)
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
+@click.option("--verbatim", is_flag=True, help="csv, tsv: no ' before what a spreadsheet would compute")
 @engine_options
-def predict(text, source, kind, output, style, text_column, weights, bundle, engine, device):
+def predict(text, source, kind, output, style, text_column, weights, verbatim, bundle, engine, device):
     """Tell whether reviews are positive or negative.
 
     \b
@@ -307,9 +308,9 @@ def predict(text, source, kind, output, style, text_column, weights, bundle, eng
     classifier = load_classifier(bundle, engine, device)
     if source is None or str(source) == "-" and not kind:
         lines = text or (line.rstrip("\r\n") for line in sys.stdin)
-        score_lines(classifier, lines, output, style, weights)
+        score_lines(classifier, lines, output, style, weights, verbatim)
     else:
-        score_table(classifier, source, output, style, weights, text_column, kind=kind)
+        score_table(classifier, source, output, style, weights, text_column, kind=kind, verbatim=verbatim)
 
 
 @commands.command()
@@ -362,9 +363,10 @@ def export(bundle, output):
 @click.option("--scheduler", help="address of a running Dask scheduler  [default: processes here]")
 @click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
 @click.option("--rows", type=click.IntRange(1), default=50_000, show_default=True, help="rows of a partition")
+@click.option("--verbatim", is_flag=True, help="csv, tsv: no ' before what a spreadsheet would compute")
 @click.option("--bundle", type=click.Path(path_type=Path), help="bundle folder  [default: the packaged one]")
 @click.option("--engine", default="auto", show_default=True, help="auto, onnx or gluon")
-def bulk(sources, output, style, text_column, scheduler, workers, rows, bundle, engine):
+def bulk(sources, output, style, text_column, scheduler, workers, rows, verbatim, bundle, engine):
     """Score files, patterns and folders of any size on Dask; a rerun scores what is missing.
 
     \b
@@ -374,7 +376,7 @@ def bulk(sources, output, style, text_column, scheduler, workers, rows, bundle, 
     """
     from . import bulk as dask
 
-    found = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows)
+    found = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows, verbatim)
     print(f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now")
 
 

@@ -35,11 +35,11 @@ class ModelConfig:
                                 choices=("masked", "post"))
     encoder: str = setting("gru", "what reads the words in their order; none: each word by itself",
                            choices=("gru", "none"))
-    embedding_size: int = setting(128, "units of the embedding (E)", low=1)
-    hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1)
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1, high=4096)
     attention: str = setting("additive", "scoring function of the self-attention; uniform: none, every word alike",
                              choices=("additive", "dot", "scaled", "general", "multihead", "uniform"))
-    attention_units: int = setting(32, "units of the additive score (A)", low=1)
+    attention_units: int = setting(32, "units of the additive score (A)", low=1, high=512)
     attention_heads: int = setting(4, "heads of multihead attention; divides 2H", low=1)
     dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
     word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)

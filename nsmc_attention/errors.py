@@ -5,8 +5,19 @@ A message says where, what was expected, what was found and what to do.
 import difflib
 
 
+# Characters of a message: what it quotes of a file may be as long as the file
+LONGEST = 600
+
+
 class NsmcError(Exception):
-    """A problem with what the user gave; never a bug of this package."""
+    """A problem with what the user gave; never a bug of this package.
+
+    Its message is one line that can be printed, whatever it quotes: no line end, nothing that steers a terminal.
+    """
+
+    def __init__(self, message):
+        line = "".join(letter if letter.isprintable() else " " for letter in str(message)[:LONGEST + 1])
+        super().__init__(line if len(line) <= LONGEST else line[:LONGEST] + "…")
 
 
 class DataError(NsmcError):

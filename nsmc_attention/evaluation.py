@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy
 
-from .errors import MissingPackage
+from .errors import BundleError, MissingPackage
 from .metrics import metrics
 
 
@@ -75,6 +75,11 @@ def record(bundle, found):
     figures = {name: found[name] for name in kept}
     which = "" if bundle.name == "pretrained" else f" --bundle {bundle.name}"
     figures["command"] = f"nsmc-attention evaluate --data {found['data']}{which}"
-    part = "test" if found["data"] == bundle.manifest["data"]["train"]["name"] else f"test on {found['data']}"
-    manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: figures}}
-    write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": model_card(manifest).encode()})
+    try:
+        part = "test" if found["data"] == bundle.manifest["data"]["train"]["name"] else f"test on {found['data']}"
+        manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: figures}}
+        card = model_card(manifest).encode()
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise BundleError(f"{bundle.folder}: its manifest lacks what a model card tells ({problem}); nothing is "
+                          "recorded") from problem
+    write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": card})

@@ -12,6 +12,7 @@ from .analysis.report_page import GROUPS, WORDS, draw_histogram, draw_shares, dr
 from .atomic import replaced_folder, write_text
 from .errors import ConfigError, DataError
 from .reviews import tables
+from .spreadsheets import as_csv
 
 NAMES = {"positive": "가장 긍정적인 리뷰 · Most positive", "negative": "가장 부정적인 리뷰 · Most negative",
          "uncertain": "가장 애매한 리뷰 · Most uncertain"}
@@ -54,7 +55,7 @@ def report(classifier, source, output, group_by=None, date_column=None, text_col
     if tables_to:
         with replaced_folder(Path(tables_to)) as folder:
             for name, table in found.items():
-                (folder / f"{name}.csv").write_text("\ufeff" + table.to_csv(), encoding="utf-8")
+                (folder / f"{name}.csv").write_bytes(as_csv(table).encode(errors="replace"))
     return found
 
 
@@ -126,7 +127,7 @@ def head(frame, scored, found, classifier):
         undated = int(frame["month"].isna().sum())
         lines.append(f"{undated:,}개는 날짜를 읽지 못해 달마다의 그림에 없습니다. Without a readable date.")
     accuracy = classifier.bundle.manifest["metrics"].get("test", {}).get("accuracy")
-    if accuracy:
+    if isinstance(accuracy, float):
         lines.append(f"모델은 NSMC 시험 자료의 {100 * accuracy:.1f} %를 맞힙니다. 구간은 이 잘못을 세지 않습니다. "
                      "The intervals are of counting alone, not of the model's own errors.")
     return lines

@@ -16,7 +16,7 @@ def test_field_names_are_unique_across_the_parts():
 @pytest.mark.parametrize("values, message", [
     ({"model": {"hiden_size": 3}}, r"unknown key 'hiden_size' in model; did you mean 'hidden_size'\?"),
     ({"modle": {}}, r"unknown key 'modle' in config; did you mean 'model'\?"),
-    ({"model": {"hidden_size": 0}}, r"model.hidden_size: expected at least 1, found 0"),
+    ({"model": {"hidden_size": 0}}, r"model.hidden_size: expected from 1 to 4096, found 0"),
     ({"model": {"hidden_size": "8"}}, r"model.hidden_size: expected int, found '8'"),
     ({"model": {"dropout": 1.0}}, r"model.dropout: expected from 0.0 to 0.95, found 1.0"),
     ({"model": {"dropout": float("nan")}}, r"model.dropout: expected"),

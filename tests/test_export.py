@@ -13,7 +13,7 @@ mxnet = import_mxnet()
 
 from nsmc_attention.model.attention import CELLS  # noqa: E402
 from nsmc_attention.model.classifier import build_network  # noqa: E402
-from nsmc_attention.model.parameters import round_tables, snapshot  # noqa: E402
+from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_tables, shapes, snapshot  # noqa: E402
 from nsmc_attention.preprocessing.ngrams import NGRAMS  # noqa: E402
 
 
@@ -45,6 +45,10 @@ def test_onnx_is_gluon_for_every_network(attention, architecture, encoder, bucke
     found = session.run(["probability", "weights"], {item.name: given[item.name] for item in session.get_inputs()})
     numpy.testing.assert_allclose(found[0], logits.softmax()[:, 1].asnumpy(), atol=1e-5)
     numpy.testing.assert_allclose(found[1], weights.asnumpy(), atol=1e-5)
+    arrays = snapshot(network)
+    assert shapes(config, 50) == {name: array.shape for name, array in arrays.items()}
+    again = read_gluon_file(gluon_file(network), config, 50, "weights.params")
+    assert again.keys() == arrays.keys() and all((again[name] == arrays[name]).all() for name in arrays)
 
 
 @pytest.mark.parametrize("folder", ["run_folder", "post_run_folder"])

@@ -2,6 +2,7 @@
 import html
 import io
 
+from ..spreadsheets import as_csv
 from .heatmap import SETTINGS, add_hangul_font, printable
 from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 
@@ -42,7 +43,7 @@ def report_page(title, summary, tables, figures, reviews):
 
 def link(name, table):
     """A table as csv in the page itself; Excel wants the mark at its head."""
-    content = in_base64(("\ufeff" + table.to_csv()).encode())
+    content = in_base64(as_csv(table).encode(errors="replace"))
     return f'<a class="more" download="{name}.csv" href="data:text/csv;base64,{content}">{name}.csv</a>'
 
 

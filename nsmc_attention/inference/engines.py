@@ -102,24 +102,48 @@ class GluonEngine:
 
 
 def onnx_engine(bundle, device, threads):
-    return OnnxEngine(bundle.file("model.onnx"), threads)
+    """Load the bundle's model.onnx into ONNX Runtime, once it is known to be a graph of ours."""
+    content = bundle.read("model.onnx")
+    if not bundle.packaged:
+        require_own_graph(bundle, content)
+    return OnnxEngine(content, threads)
+
+
+def require_own_graph(bundle, content):
+    """BundleError unless a model.onnx is, byte by byte, what is written here for the bundle's weights.params.
+
+    A graph is a program for native code: it may name files outside the bundle, or ask for any amount of memory.
+    """
+    try:
+        from ..model.graph import onnx_model
+    except ImportError as problem:
+        raise MissingPackage(f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
+                             "or use --engine gluon") from problem
+    if content != onnx_model(bundle.config, parameters(bundle)).SerializeToString():
+        raise BundleError(f"{bundle.file('model.onnx')}: expected the graph that this version writes for the bundle's "
+                          f"weights.params, found another; write it with `nsmc-attention export --bundle "
+                          f"{bundle.folder}`, or use --engine gluon")
+
+
+def parameters(bundle):
+    """Answer {name: array} of the bundle's weights.params."""
+    from ..model.parameters import read_gluon_file
+
+    return read_gluon_file(bundle.read("weights.params"), bundle.config, len(bundle.encoder),
+                           bundle.file("weights.params"))
 
 
 def gluon_engine(bundle, device, threads):
-    """Build the bundle's network and load its weights.params; BundleError where they do not fit."""
+    """Build the bundle's network with the parameters of its weights.params."""
     from ..mxnet_shim import import_mxnet
 
-    mxnet = import_mxnet()
+    import_mxnet()
     from ..model.classifier import build_network, choose_device
-    from ..model.parameters import load_gluon_file
+    from ..model.parameters import fill
 
-    context, path = choose_device(device), bundle.file("weights.params")
+    context = choose_device(device)
     network = build_network(len(bundle.encoder), bundle.config)
-    try:
-        load_gluon_file(network, path, context)
-    except (mxnet.MXNetError, AssertionError, ValueError, KeyError) as problem:
-        raise BundleError(f"{path}: does not fit the bundle's config: {str(problem).splitlines()[0][:200]}") \
-            from problem
+    fill(network, parameters(bundle), context)
     network.hybridize(static_alloc=True)
     return GluonEngine(network, context)
 

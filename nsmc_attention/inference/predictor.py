@@ -9,7 +9,7 @@ from itertools import islice
 import numpy
 
 from ..bundle import load_bundle
-from ..errors import DataError
+from ..errors import BundleError, DataError
 from .engines import load_engine
 from .prediction import Prediction, blank, verdict
 
@@ -63,7 +63,11 @@ class TokenScorer:
             members = order[-self.fitting(lengths[order[-1]]):]
             order = order[:-len(members)]
             batch = self.encoder.batch([token_lists[member] for member in members], self.fixed_length)
-            yield (members, *self.engine(*batch))
+            probability, beside = self.engine(*batch)
+            if not numpy.isfinite(probability).all():
+                raise BundleError("expected a probability from the network, found what is no number: its parameters "
+                                  "are too large; train again, or take another bundle")
+            yield members, probability, beside
 
     def fitting(self, longest):
         """Answer how many reviews of at most `longest` tokens make a batch."""

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from ..atomic import replaced_file
 from ..errors import ConfigError, DataError, did_you_mean
+from ..preprocessing.encoding import clean
+from ..spreadsheets import as_cell
 from .parallel import probability_stream
 from .prediction import COLUMNS, verdict, verdicts
 
@@ -22,19 +24,21 @@ STYLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", "
           "": "text"}
 
 
-def score_lines(classifier, lines, output="-", style=None, weights=False):
+def score_lines(classifier, lines, output="-", style=None, weights=False, verbatim=False):
     """Score an iterable of reviews; csv and jsonl have the column `text`, the clean text."""
     if style == "parquet" or style is None and Path(output).suffix.lower() == ".parquet":
         raise ConfigError("parquet output: expected a table, found lines; say what they are by --input-format")
     with opened(output, style, weights) as (file, style):
-        write = WRITERS[style](file, ["text"], "", weights)
+        write = WRITERS[style](file, ["text"], "", weights, verbatim)
         for prediction in classifier.predict_stream(lines):
             write({"text": prediction.text} if not write.needs_tokens else {}, prediction.text, prediction)
 
 
 def score_table(classifier, source, output="-", style=None, weights=False, text_column="document", processes=None,
-                kind=None):
+                kind=None, verbatim=False):
     """Score a table of any size, see `reviews.tables.chunks` for source and kind; its columns come first in the output.
+
+    In csv and tsv a text that a spreadsheet would compute is marked (see `spreadsheets`), unless verbatim.
 
     A table of more than one piece is scored by `processes` workers (None: as many as cores), unless the output
     is jsonl, which has tokens and weights.
@@ -49,12 +53,13 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
         if style == "parquet":
             write_parquet(classifier, pieces, file, text_column, processes, bar.update)
             return
-        for piece in table_pieces(classifier, pieces, style, weights, text_column, processes, bar.update):
+        for piece in table_pieces(classifier, pieces, style, weights, text_column, processes, verbatim,
+                                  bar.update):
             file.write(piece)
 
 
 def table_pieces(classifier, pieces, style, weights=False, text_column="document", processes=None,
-                 report=lambda: None):
+                 verbatim=False, report=lambda: None):
     """Yield what `score_table` writes of the DataFrames of a table, as it becomes known; report() after each row."""
     from ..reviews import tables
 
@@ -64,7 +69,7 @@ def table_pieces(classifier, pieces, style, weights=False, text_column="document
     rows = rows_with_text(first, pieces, text_column)
     small = first is None or len(first) < tables.ROWS
     written = io.StringIO()
-    write = WRITERS[style](written, names, prefix, weights)
+    write = WRITERS[style](written, names, prefix, weights, verbatim)
     if write.needs_tokens:
         scored = with_predictions(classifier, rows)
     else:
@@ -176,18 +181,28 @@ class TextWriter:
 
     needs_tokens = False
 
-    def __init__(self, file, names, prefix, weights):
+    def __init__(self, file, names, prefix, weights, verbatim=False):
         self.file = file
 
     def __call__(self, row, text, result):
         label, score, _, error = four(result)
-        folded = " ".join(text.split())
+        folded = clean(text)
         line = f"-\t-\t{folded}\t{error}" if error else f"{label}\t{score:.4f}\t{folded}"
         print(line, file=self.file)
 
 
+class ShortLineEnds:
+    """A file for csv.writer that ends rows with a line feed alone; told so itself, it leaves a bare \\r unquoted."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def write(self, row):
+        self.file.write(row[:-2] + "\n")
+
+
 class CsvWriter:
-    """The row's own columns, then label, score, probability and error.
+    """The row's own columns, then label, score, probability and error; no text that a spreadsheet would compute.
 
     Probabilities have 6 digits, beyond which the sums of differently composed batches differ.
     """
@@ -195,10 +210,10 @@ class CsvWriter:
     needs_tokens = False
     delimiter = ","
 
-    def __init__(self, file, names, prefix, weights):
-        self.names = names
-        self.table = csv.writer(file, delimiter=self.delimiter, lineterminator="\n")
-        self.table.writerow([*names, *(prefix + name for name in COLUMNS)])
+    def __init__(self, file, names, prefix, weights, verbatim=False):
+        self.names, self.shown = names, (lambda cell: cell) if verbatim else as_cell
+        self.table = csv.writer(ShortLineEnds(file), delimiter=self.delimiter, lineterminator="\r\n")
+        self.table.writerow([*map(self.shown, names), *(prefix + name for name in COLUMNS)])
 
     def __call__(self, row, text, result):
         label, score, probability, error = four(result)
@@ -208,7 +223,7 @@ class CsvWriter:
             raise DataError(f"csv: expected the columns of the first rows, found {foreign[0]!r} too; "
                             "use --format jsonl")
         cells = (row.get(name) for name in self.names)
-        self.table.writerow([*("" if cell is None else cell for cell in cells), *figures])
+        self.table.writerow([*("" if cell is None else self.shown(cell) for cell in cells), *figures])
 
 
 class TsvWriter(CsvWriter):
@@ -222,7 +237,7 @@ class JsonlWriter:
 
     needs_tokens = True
 
-    def __init__(self, file, names, prefix, weights):
+    def __init__(self, file, names, prefix, weights, verbatim=False):
         self.file, self.prefix, self.weights = file, prefix, weights
 
     def __call__(self, row, text, result):

@@ -13,9 +13,7 @@ from gluonnlp.model import MLPAttentionCell  # noqa: E402
 
 from ..preprocessing.ngrams import SMALLEST  # noqa: E402
 from .attention import attention_cell  # noqa: E402
-from .parameters import EVIDENCE  # noqa: E402
-
-CLASSES = 2
+from .parameters import CLASSES, EVIDENCE  # noqa: E402
 
 
 class BidirectionalGRU(HybridBlock):

@@ -3,11 +3,19 @@
 Tables are most of a model's size. In files embeddings are whole numbers of 8 bits with a scale a row, and the
 table of n-grams is in half precision, which costs no accuracy (benchmarks/onnx_forms.py); a trained network is
 rounded to what they hold, so that every file of a bundle holds the same numbers.
+
+A parameter file may come from anyone: it is read here, in Python, and not by `mx.nd.load`, native code that
+believes every count and length in it. What has not the names, types and shapes of the Config's network is refused.
 """
+import io
+import math
+import struct
 import tempfile
 from pathlib import Path
 
 import numpy
+
+from ..errors import BundleError
 
 TABLES = ("embedding.weight", "embed.weight")
 # Two numbers a row, for which a scale would cost as much as it saves
@@ -17,6 +25,10 @@ HALVES = (NGRAM_TABLE,)
 EVIDENCE = 2
 SCALE = ".scale"
 LARGEST = 127
+# MXNet 1.9.1, src/ndarray/ndarray.cc: what a file and each array in it begin with, and the types by number
+FILE_MAGIC, ARRAY_MAGIC = 0x112, 0xF993FAC9
+TYPES = {0: "<f4", 2: "<f2", 5: "<i1"}
+CLASSES = 2
 
 
 def snapshot(network):
@@ -101,10 +113,126 @@ def gluon_file(network):
         return path.read_bytes()
 
 
-def load_gluon_file(network, path, device):
-    """Load a file of `gluon_file` into a network, all parameters in single precision."""
-    from mxnet import nd
+def read_gluon_file(content, config, vocabulary, where):
+    """Answer the parameters, {name: float32 array}, in the content of a Gluon parameter file.
 
-    stored = {name: array.asnumpy() for name, array in nd.load(str(path)).items()}
-    fill(network, {name: from_bytes(array, stored[name + SCALE]) if name + SCALE in stored else array
-                   for name, array in stored.items()}, device)
+    Parameters
+    ----------
+    content : bytes
+    config : Config
+    vocabulary : int
+        Rows of the embedding.
+    where : path
+        For the message.
+
+    Raises
+    ------
+    BundleError
+        It is no such file, or not of this Config's network, or holds what is no number.
+    """
+    try:
+        stored = parse(io.BytesIO(content))
+    except (ValueError, struct.error) as problem:
+        raise BundleError(f"{where}: expected a Gluon parameter file, found something else: {problem}") from problem
+    expected, found = stored_forms(config, vocabulary), {name: form(array) for name, array in stored.items()}
+    for name in {**expected, **found}:
+        if expected.get(name) != found.get(name):
+            raise BundleError(f"{where}: does not fit the bundle's config: expected {name[:60]} "
+                              f"{expected.get(name, 'not at all')}, found {found.get(name, 'none')}")
+    for name, array in stored.items():
+        if array.dtype.kind == "f" and not numpy.isfinite(array).all():
+            raise BundleError(f"{where}: expected numbers in {name}, found some that are none; train again")
+    return {name: from_bytes(array, stored[name + SCALE]) if name + SCALE in stored else array.astype("float32")
+            for name, array in stored.items() if not name.endswith(SCALE)}
+
+
+def parse(stream):
+    """Answer {name: array} of a parameter file; ValueError or struct.error where it is none."""
+    if unpack(stream, "<QQ") != (FILE_MAGIC, 0):
+        raise ValueError("another beginning")
+    arrays = [parse_array(stream) for _ in range(*unpack(stream, "<Q"))]
+    names = [taken(stream, *unpack(stream, "<Q")).decode() for _ in range(*unpack(stream, "<Q"))]
+    if len(set(names)) != len(arrays) or len(names) != len(arrays) or stream.read(1):
+        raise ValueError(f"{len(names)} names for {len(arrays)} arrays, or something behind them")
+    return dict(zip(names, arrays))
+
+
+def parse_array(stream):
+    magic, storage, dimensions = unpack(stream, "<IiI")
+    if magic != ARRAY_MAGIC or storage != 0 or not 1 <= dimensions <= 2:
+        raise ValueError("an array that is not dense, or not of one or two dimensions")
+    shape = unpack(stream, f"<{dimensions}q")
+    kind = unpack(stream, "<iii")[-1]
+    if min(shape) < 1 or kind not in TYPES:
+        raise ValueError(f"an array of shape {shape} and type {kind}")
+    dtype = numpy.dtype(TYPES[kind])
+    return numpy.frombuffer(taken(stream, math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+
+
+def unpack(stream, layout):
+    return struct.unpack(layout, stream.read(struct.calcsize(layout)))
+
+
+def taken(stream, size):
+    """Read so many bytes; ValueError where there are fewer, before anything of that size is made."""
+    left = stream.getbuffer().nbytes - stream.tell()
+    if size > left:
+        raise ValueError(f"{size} bytes are said to follow, {left} do")
+    return stream.read(size)
+
+
+def form(array):
+    return array.dtype.name, array.shape
+
+
+def stored_forms(config, vocabulary):
+    """Answer {name: (type, shape)} of what `gluon_file` writes for the network of a Config."""
+    forms = {}
+    for name, shape in shapes(config, vocabulary).items():
+        kind = "int8" if name in TABLES else "float16" if name in HALVES else "float32"
+        forms[name] = (kind, shape)
+        if name in TABLES:
+            forms[name + SCALE] = ("float16", (shape[0], 1))
+    return forms
+
+
+def shapes(config, vocabulary):
+    """Answer {name: shape} of the parameters of a Config's network; a test holds it to `model.classifier`."""
+    model, buckets = config.model, config.text.ngram_buckets
+    size, width = model.embedding_size, model.width
+    if model.architecture == "post":
+        return {"embed.weight": (vocabulary, size), **gru_shapes(model, "bigru._unfused.0.l_cell."),
+                **gru_shapes(model, "bigru._unfused.0.r_cell."),
+                **attention_shapes(model.attention, width, model.attention_units),
+                **dense_shapes("dense", CLASSES, width * config.text.max_length)}
+    found = {"embedding.weight": (vocabulary, size)}
+    if model.encoder == "gru":
+        for direction in ("forward", "backward"):
+            found.update(gru_shapes(model, f"encoder.{direction}_gru._unfused.0."))
+    found.update(attention_shapes(model.attention, width, model.attention_units))
+    found.update(dense_shapes("output", CLASSES, width + bool(buckets)))
+    if buckets:
+        found[NGRAM_TABLE] = (buckets, 2)
+        if model.attention != "uniform":
+            found["evidence.weight"] = (width, EVIDENCE)
+    return found
+
+
+def gru_shapes(model, prefix):
+    gates, size, hidden = 3 * model.hidden_size, model.embedding_size, model.hidden_size
+    return {f"{prefix}i2h_weight": (gates, size), f"{prefix}h2h_weight": (gates, hidden),
+            f"{prefix}i2h_bias": (gates,), f"{prefix}h2h_bias": (gates,)}
+
+
+def attention_shapes(name, width, units):
+    if name == "additive":
+        return {**dense_shapes("attention._query_mid_layer", units, width),
+                "attention._key_mid_layer.weight": (units, width), "attention._attention_score.weight": (1, units)}
+    if name == "multihead":
+        return {key: shape for part in ("query", "key", "value")
+                for key, shape in dense_shapes(f"attention.proj_{part}", width, width).items()}
+    return {"attention._proj_query.weight": (width, width)} if name == "general" else {}
+
+
+def dense_shapes(name, outputs, inputs):
+    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}

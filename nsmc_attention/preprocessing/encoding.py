@@ -15,6 +15,8 @@ from ..errors import BundleError
 from .ngrams import ngram_ids
 from .tokenizers import align, tokenizer
 
+# Characters; without a bound, the time for one long word grows with the cube of its length
+LONGEST_PIECE = 64
 FILLERS = "\u115f\u1160\u3164\uffa0"
 
 
@@ -77,17 +79,19 @@ class Encoder:
 
     @classmethod
     def from_json(cls, vocabulary, text_config, where="vocab.json"):
-        """Read gluonnlp's `Vocab.to_json()`; BundleError where it is not one."""
+        """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError where it is not one."""
         try:
-            values = json.loads(vocabulary)
+            values = json.loads(vocabulary if isinstance(vocabulary, str) else vocabulary.decode())
             token_to_idx = values["token_to_idx"]
             unknown = token_to_idx[values["unknown_token"]]
             padding = token_to_idx[values["identifiers_to_tokens"]["padding_token"]]
-            numbered = set(token_to_idx.values()) == set(range(len(token_to_idx)))
-        except (ValueError, KeyError, TypeError, RecursionError) as problem:
+            ids = list(token_to_idx.values())
+            numbered = set(ids) == set(range(len(ids))) and set(map(type, ids)) == {int} and unknown != padding
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
             raise BundleError(f"{where}: expected a vocabulary as gluonnlp writes it, found none") from problem
         if not numbered:
-            raise BundleError(f"{where}: expected the ids 0 to {len(token_to_idx) - 1}, each once")
+            raise BundleError(f"{where}: expected the ids 0 to {len(ids) - 1}, each once, and padding that is not "
+                              "the unknown token")
         return cls(text_config.tokenizer, token_to_idx, unknown, padding, text_config.max_length,
                    text_config.rare_words == "pieces", text_config.ngram_buckets)
 
@@ -148,7 +152,8 @@ def pieces(word, known):
     """
     found, start = [], 0
     while start < len(word):
-        end = next((end for end in range(len(word), start, -1) if word[start:end] in known), start + 1)
+        ends = range(min(len(word), start + LONGEST_PIECE), start, -1)
+        end = next((end for end in ends if word[start:end] in known), start + 1)
         found.append(word[start:end])
         start = end
     return found

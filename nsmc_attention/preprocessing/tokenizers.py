@@ -11,6 +11,9 @@ from importlib.metadata import version
 
 from ..errors import TokenizerError, did_you_mean
 
+# Characters of a text that are read: MeCab's time grows with the square of its length, 17 s for 100,000 letters
+LONGEST = 10_000
+
 
 def pip_mecab():
     """KoNLPy's Mecab on the pip packages python-mecab-ko and python-mecab-ko-dic: no system install.
@@ -65,7 +68,7 @@ def mecab_tagger():
 
 def mecab_tags(text):
     """Answer (start, end, tag) of each morpheme of a clean text, by the tagset of mecab-ko-dic; XR is a root."""
-    found = mecab_tagger()(text) if text else []
+    found = mecab_tagger()(text[:LONGEST]) if text else []
     return [(start, end, tag) for (start, end), (_, tag) in zip(align(text, [token for token, _ in found]), found)]
 
 
@@ -110,7 +113,7 @@ PACKAGES = {"mecab": ("python-mecab-ko", "python-mecab-ko-dic"), "characters": (
 
 @lru_cache(maxsize=None)
 def tokenizer(name):
-    """Answer the tokenizer called name: text -> list of non-empty str.
+    """Answer the tokenizer called name: text -> list of non-empty str, of its first LONGEST characters.
 
     The text is clean (see `encoding.clean`). Built once a process.
 
@@ -125,7 +128,7 @@ def tokenizer(name):
 
     def tokenize(text):
         # MeCab answers an empty text with nothing, KoNLPy's Java taggers with an error
-        return [token for token in split(text) if token] if text else []
+        return [token for token in split(text[:LONGEST]) if token] if text else []
 
     return tokenize
 

@@ -2,9 +2,14 @@
 
 Format: one JSON file a film under `raw/`, a list of objects. The official files are part of it, so whoever
 learns from it must leave out what is tested on: `load` takes the reviews to leave out and counts them.
+
+An archive may come from anyone. Nothing of it is unpacked to the disk; what claims or turns out to be larger than
+films are, a link, a name that leads out of the archive or stands there twice is refused.
 """
 import hashlib
 import json
+import stat
+import struct
 import unicodedata
 import zipfile
 import zlib
@@ -13,14 +18,15 @@ from pathlib import Path
 
 import pandas
 
+from ..bounded import read_file
 from ..errors import DataError
 from . import nsmc
 
 ARCHIVE = "nsmc-raw.zip"
 ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"
 COLUMNS = ("id", "document", "stars", "film", "date")
-# A film's file is below 1 MB; what claims more is not one
-LARGEST = 64 * 2**20
+# Bytes: a film's file is below 1 MB, all of them together 0.2 GB; text is compressed to a tenth, not to a hundredth
+LARGEST, WHOLE, RATIO = 2**23, 2**30, 100
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,7 @@ def stream(path):
             reviews = json.loads(content)
             rows = [(str(each["review_id"]), each["review"], int(each["rating"]), str(each["movie_id"]),
                      str(each.get("date", ""))) for each in reviews]
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
             raise DataError(f"{path} {name}: expected a list of reviews with review_id, review, rating and movie_id, "
                             f"found {type(problem).__name__}: {problem}") from problem
         for row in rows:
@@ -135,18 +141,49 @@ def files(path):
     """Yield (name, bytes) of each film's file."""
     if path.is_dir():
         for file in sorted(path.glob("*.json")):
-            yield file.name, file.read_bytes()
+            yield file.name, read_file(file, LARGEST, DataError)
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            for item in sorted(archive.infolist(), key=lambda item: item.filename):
-                folder, _, name = item.filename.rpartition("/")
-                if not name.endswith(".json") or not (folder == "raw" or folder.endswith("/raw")):
-                    continue
-                if item.file_size > LARGEST:
-                    raise DataError(f"{path} {item.filename}: expected at most {LARGEST} bytes, found {item.file_size}")
-                yield item.filename, archive.read(item)
+            check_entries(archive, path)
+            for item in sorted(filter(is_film, archive.infolist()), key=lambda item: item.filename):
+                yield item.filename, unpacked(archive, item, path)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, zlib.error) as problem:
+    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, UnicodeError, struct.error,
+            zlib.error) as problem:
         raise DataError(f"{path}: not a readable zip archive: {problem}; fetch it again") from problem
+
+
+def is_film(item):
+    folder, _, name = item.filename.rpartition("/")
+    return name.endswith(".json") and (folder == "raw" or folder.endswith("/raw"))
+
+
+def check_entries(archive, path):
+    """DataError where an entry is not what such an archive has."""
+    seen, whole = set(), 0
+    for item in archive.infolist():
+        whole += item.file_size
+        problem = ("leads out of the archive" if item.filename.startswith("/") or ".." in item.filename.split("/") else
+                   "stands there twice" if item.filename in seen else
+                   "is a link" if stat.S_ISLNK(item.external_attr >> 16) else
+                   "is encrypted" if item.flag_bits & 1 else
+                   "is not deflated" if item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) else None)
+        if problem:
+            raise DataError(f"{path}: expected plain files, found {item.filename[:60]!r}, which {problem}")
+        seen.add(item.filename)
+    if whole > WHOLE:
+        raise DataError(f"{path}: expected at most {WHOLE:,} bytes in all, found {whole:,}")
+
+
+def unpacked(archive, item, path):
+    """Answer a film's bytes; DataError, before more than LARGEST are made, where it is larger than films are."""
+    size = min(LARGEST, RATIO * max(item.compress_size, 1000))
+    if item.file_size <= size:
+        with archive.open(item) as file:
+            content = file.read(size + 1)
+        if len(content) == item.file_size:
+            return content
+    raise DataError(f"{path} {item.filename[:60]}: expected at most {size:,} bytes, and as many as the archive says "
+                    f"({item.file_size:,})")

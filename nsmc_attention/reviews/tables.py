@@ -1,12 +1,14 @@
 """A user's own table: csv, tsv, jsonl or parquet, a file or stdin, read piece by piece with every column kept as it is.
 
 `chunks` yields DataFrames for prediction, whatever the size of the file; `read_labelled` makes `Reviews`
-for training and evaluation. Every value of csv and tsv stays the text it is: no NA, no numbers guessed.
+for training and evaluation. Every value of csv and tsv stays the text it is: no NA, no numbers guessed. What is
+held at a time is bounded in characters too, whoever wrote the file.
 """
 import csv
 import json
 import sys
-from itertools import islice
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import pandas
@@ -16,6 +18,10 @@ from . import nsmc
 from .corpus import Reviews, decode, read_bytes, sha256
 
 ROWS = 8192
+# Characters of a line, and of the rows held at a time; columns; lists and objects within each other
+LINE, PIECE, COLUMNS, LEVELS = 2**24, 2**25, 2000, 100
+# Rows of parquet decoded at a time: one value that all rows share is small in the file alone
+DECODED = 256
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 # What "-" stands for; messages call it by this name
 STDIN = Path("stdin")
@@ -89,23 +95,56 @@ def require_column(frame, column, where):
                         f"{did_you_mean(column, names)}; name it with --text-column or --label-column")
 
 
+def lines(file, path):
+    """Yield the lines of a text file; DataError where one is longer than LINE."""
+    number = 0
+    while line := file.readline(LINE + 1):
+        number += 1
+        if len(line) > LINE:
+            raise DataError(f"{path} line {number}: expected at most {LINE:,} characters, found more")
+        yield line
+
+
+def cut(rows, most, size):
+    """Yield lists of at most `most` rows that have, by `size`, about PIECE characters together."""
+    piece, held = [], 0
+    for row in rows:
+        piece.append(row)
+        held += size(row)
+        if len(piece) == most or held >= PIECE:
+            yield piece
+            piece, held = [], 0
+    if piece:
+        yield piece
+
+
 def read_csv(path, separator, quoting, rows):
     with opened(path, newline="") as file:
-        reader = csv.reader(file, delimiter=separator, quoting=quoting, strict=True)
+        reader = csv.reader(lines(file, path), delimiter=separator, quoting=quoting, strict=True)
         try:
             header = next((row for row in reader if row), None)
-            if header is None:
-                raise DataError(f"{path}: the file is empty; expected a header and reviews")
-            twice = [name for name in header if header.count(name) > 1]
-            if twice:
-                raise DataError(f"{path} line 1: expected each column once, found {twice[0]!r} twice")
+            check_header(header, path)
             body = (checked_row(row, header, path, reader.line_num) for row in reader if row or len(header) == 1)
+            pieces = cut(body, rows, lambda row: sum(map(len, row)))
             # a table without rows still has its columns
-            yield pandas.DataFrame(list(islice(body, rows)), columns=header, dtype=object)
-            while piece := list(islice(body, rows)):
+            for piece in chain([next(pieces, [])], pieces):
                 yield pandas.DataFrame(piece, columns=header, dtype=object)
         except csv.Error as problem:
             raise DataError(f"{path} line {reader.line_num}: {problem}") from problem
+
+
+def check_header(header, path):
+    if header is None:
+        raise DataError(f"{path}: the file is empty; expected a header and reviews")
+    check_columns(header, path)
+    name, times = Counter(header).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"{path} line 1: expected each column once, found {name!r} twice")
+
+
+def check_columns(names, path):
+    if len(names) > COLUMNS:
+        raise DataError(f"{path}: expected at most {COLUMNS:,} columns, found {len(names):,}")
 
 
 def checked_row(row, header, path, line):
@@ -117,13 +156,17 @@ def checked_row(row, header, path, line):
 
 def read_jsonl(path, rows):
     with opened(path) as file:
-        numbered = ((number, line) for number, line in enumerate(file, start=1) if line.strip())
-        while piece := list(islice(numbered, rows)):
-            yield from_rows([parse_object(line, path, number) for number, line in piece])
+        numbered = ((number, line) for number, line in enumerate(lines(file, path), start=1) if line.strip())
+        for piece in cut(numbered, rows, lambda pair: len(pair[1])):
+            yield from_rows([parse_object(line, path, number) for number, line in piece], path)
 
 
-def from_rows(rows):
+def from_rows(rows, path):
     """Make a DataFrame of dicts, every value as it is, None where a row lacks the key."""
+    names = set()
+    for row in rows:
+        names.update(row)
+        check_columns(names, path)
     frame = pandas.DataFrame(rows, dtype=object)
     return frame.where(frame.notna(), None)
 
@@ -135,12 +178,22 @@ def parse_object(line, path, number):
         raise DataError(f"{path} line {number}: expected a JSON object, found {line.strip()[:40]!r}") from problem
     if not isinstance(value, dict):
         raise DataError(f"{path} line {number}: expected a JSON object, found {type(value).__name__}")
+    if line.count("{") + line.count("[") > LEVELS and deeper(value, LEVELS):
+        raise DataError(f"{path} line {number}: expected at most {LEVELS} lists and objects within each other")
     return value
+
+
+def deeper(value, levels):
+    """Tell whether lists and objects stand within each other more than so many levels deep."""
+    if not isinstance(value, (dict, list)):
+        return False
+    inside = value.values() if isinstance(value, dict) else value
+    return not levels or any(deeper(each, levels - 1) for each in inside)
 
 
 def read_lines(path, text_column, rows):
     with opened(path) as file:
-        while piece := list(islice(file, rows)):
+        for piece in cut(lines(file, path), rows, len):
             yield pandas.DataFrame({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
@@ -150,11 +203,18 @@ def read_parquet(path, rows):
 
     try:
         with parquet.ParquetFile(BufferReader(sys.stdin.buffer.read()) if path is STDIN else path) as file:
-            for batch in file.iter_batches(batch_size=rows):
-                # not to_pandas(), which makes floats of integers beside a null and hides an index
-                yield from_rows(batch.to_pylist())
-    except (ArrowException, OSError) as problem:
-        raise DataError(f"{path}: not a readable parquet file: {str(problem).splitlines()[0]}") from problem
+            check_columns(file.schema_arrow.names, path)
+            # not to_pandas(), which makes floats of integers beside a null and hides an index
+            decoded = (row for batch in file.iter_batches(batch_size=DECODED) for row in batch.to_pylist())
+            for piece in cut(decoded, rows, characters):
+                yield from_rows(piece, path)
+    except (ArrowException, OSError, ValueError, OverflowError) as problem:
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise DataError(f"{path}: not a readable parquet file: {reason}") from problem
+
+
+def characters(row):
+    return sum(len(value) for value in row.values() if isinstance(value, (str, bytes, list, dict)))
 
 
 def require_parquet():

@@ -288,15 +288,18 @@ def add_tables(application, service):
     @application.post("/predict/batch", response_class=StreamingResponse,
                       responses={200: {"content": content}, **ERRORS},
                       openapi_extra={"requestBody": {"required": True, "content": content}})
-    async def batch(request: Request, text_column: str = "document"):
-        """Score a table; every column is kept, and label, score, probability and error are added."""
+    async def batch(request: Request, text_column: str = "document", verbatim: bool = False):
+        """Score a table; every column is kept, and label, score, probability and error are added.
+
+        In csv and tsv a text that a spreadsheet would compute has an apostrophe before it, unless verbatim.
+        """
         service.require()
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in KINDS:
             raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
         # MXNet wants to be called from one thread
         alone = service.classifier.engine.name == "gluon"
-        table = Table(kind, text_column, service.batcher.thread if alone else None)
+        table = Table(kind, text_column, verbatim, service.batcher.thread if alone else None)
         try:
             await table.store(request.stream())
             if service.tables.locked():

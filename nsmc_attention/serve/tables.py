@@ -22,12 +22,14 @@ class Table:
     kind : str
         One of KINDS.
     text_column : str
+    verbatim : bool
+        Do not mark what a spreadsheet would compute (see `spreadsheets`).
     thread : concurrent.futures.ThreadPoolExecutor or None
         Of one thread, the only one that the classifier's engine allows; None is one of its own.
     """
 
-    def __init__(self, kind, text_column, thread=None):
-        self.kind, self.text_column = kind, text_column
+    def __init__(self, kind, text_column, verbatim=False, thread=None):
+        self.kind, self.text_column, self.verbatim = kind, text_column, verbatim
         handle, name = tempfile.mkstemp(suffix=KINDS[kind])
         os.close(handle)
         self.path, self.thread, self.own = Path(name), thread or ThreadPoolExecutor(1), thread is None
@@ -51,7 +53,7 @@ class Table:
     async def scored(self, classifier):
         """Yield the table with its answers, as bytes."""
         self.pieces = table_pieces(classifier, chunks(self.path, self.text_column), self.path.suffix[1:],
-                                   text_column=self.text_column)
+                                   text_column=self.text_column, verbatim=self.verbatim)
         while piece := await self.call(next, self.pieces, ""):
             yield piece.encode("utf-8", "replace")
 

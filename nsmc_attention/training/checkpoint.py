@@ -1,22 +1,36 @@
 """The whole state of a training in one file, so that a resumed training ends like an uninterrupted one.
 
-Plain numpy archives without pickle, each followed by its sha256. Knows the network's parameters and Adam's
-moments, nothing of text.
+Plain numpy archives without pickle, each followed by its sha256. An archive may come from anyone: it is read entry by
+entry, none of which is larger than the file itself, and only a state that fits the network is put into it. Knows the
+network's parameters and Adam's moments, nothing of text.
 """
 import hashlib
 import io
 import json
+import math
+import re
 import warnings
-from dataclasses import asdict, dataclass, field
+import zipfile
+from dataclasses import asdict, dataclass, field, fields
 
 import numpy
 
 from ..atomic import replaced_file
+from ..bounded import read_file
 from ..errors import BundleError
+from ..metrics import HEADLINE
 from ..model.parameters import restore, snapshot
 
 BEST = "best.npz"
 CHECKSUM = hashlib.sha256().digest_size
+
+
+# Bytes of a file: all of a network of the largest settings would be more than a machine trains
+LARGEST = 2**34
+# As numpy writes an array of numbers by rows; matched, because numpy's own reader evaluates it
+HEADER = re.compile(rb"\x93NUMPY\x01\x00..\{'descr': '(\|u1|<f4|<i8)', 'fortran_order': False, "
+                    rb"'shape': \(([0-9, ]*)\), \} *\n", re.DOTALL)
+FIGURES = {"epoch", "steps", "seconds", "train_loss", "dev_entropy", *(f"dev_{name}" for name in HEADLINE)}
 
 
 @dataclass
@@ -86,23 +100,26 @@ class Checkpoints:
         BundleError
             All are damaged, or the best parameters are.
         """
-        arrays = self.read_newest()
+        arrays = self.read_newest(network, trainer)
         if not arrays:
             return Progress()
-        progress = Progress(**json.loads(arrays["progress"].tobytes()))
+        progress = read_progress(arrays, self.folder)
         if progress.best_epoch >= 0:
-            self.read_best()
+            self.read_best(network)
         restore(network, part_of(arrays, "network/"))
         restore_moments(trainer, part_of(arrays, "adam/"))
         average.load(part_of(arrays, "average/"))
         return progress
 
-    def read_newest(self):
+    def read_newest(self, network, trainer):
         """Answer the arrays of the newest undamaged state, {} where there are no files of states."""
         paths = self.paths()
         for path in reversed(paths):
             try:
-                return read_arrays(path)
+                arrays = read_arrays(path)
+                read_progress(arrays, path)
+                check_state(arrays, network, trainer, path)
+                return arrays
             except BundleError as problem:
                 warnings.warn(f"{problem}; using the checkpoint before it")
         if paths:
@@ -110,9 +127,12 @@ class Checkpoints:
                               "delete them and --resume begins this stage anew")
         return {}
 
-    def read_best(self):
+    def read_best(self, network):
+        path = self.folder / BEST
         try:
-            return read_arrays(self.folder / BEST)
+            arrays = read_arrays(path)
+            check_forms(arrays, forms(snapshot(network)), path)
+            return arrays
         except BundleError as problem:
             raise BundleError(f"{problem}; put it back from a copy, or delete the checkpoints beside it and --resume "
                               "begins this stage anew") from problem
@@ -121,7 +141,7 @@ class Checkpoints:
         write_arrays(self.folder / BEST, snapshot(network))
 
     def load_best(self, network):
-        restore(network, self.read_best())
+        restore(network, self.read_best(network))
 
 
 def as_bytes(values):
@@ -134,20 +154,97 @@ def part_of(arrays, prefix):
 
 def write_arrays(path, arrays):
     # through memory: on a full disk, savez to a file ends in an error of the zip archive and not of the disk
+    with replaced_file(path) as temporary:
+        temporary.write_bytes(sealed(packed(arrays)))
+
+
+def packed(arrays):
+    """Answer {name: array} of numbers as the bytes of an archive."""
     content = io.BytesIO()
     numpy.savez(content, **arrays)
-    content.write(hashlib.sha256(content.getbuffer()).digest())
-    with replaced_file(path) as temporary:
-        temporary.write_bytes(content.getbuffer())
+    return content.getvalue()
+
+
+def unpacked(content):
+    """Answer the arrays that `packed` made these bytes of; ValueError and other zip errors where it did not."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {item.filename[:-len(".npy")]: read_array(archive, item) for item in archive.infolist()}
+
+
+def sealed(content):
+    """Answer the bytes of a file with their sha256 behind them."""
+    return content + hashlib.sha256(content).digest()
 
 
 def read_arrays(path):
-    """Read an archive of arrays; BundleError where it is damaged."""
+    """Read an archive of arrays; BundleError where it is damaged, or asks for more memory than it has bytes."""
+    content = read_file(path, LARGEST, BundleError)
     try:
-        content = path.read_bytes()
-    except OSError as problem:
-        raise BundleError(f"{path}: the checkpoint cannot be read: {problem.strerror}") from problem
-    if hashlib.sha256(content[:-CHECKSUM]).digest() != content[-CHECKSUM:]:
-        raise BundleError(f"{path}: the checkpoint is damaged: its checksum is another")
-    with numpy.load(io.BytesIO(content[:-CHECKSUM]), allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+        if hashlib.sha256(content[:-CHECKSUM]).digest() != content[-CHECKSUM:]:
+            raise ValueError("its checksum is another")
+        return unpacked(content[:-CHECKSUM])
+    except (ValueError, NotImplementedError, RuntimeError, EOFError, zipfile.BadZipFile) as problem:
+        raise BundleError(f"{path}: the checkpoint is damaged ({problem})") from problem
+
+
+def read_array(archive, item):
+    """Read an entry that `write_arrays` wrote: not compressed, and of as many bytes as its header says."""
+    if item.compress_type != zipfile.ZIP_STORED or not item.filename.endswith(".npy"):
+        raise ValueError(f"{item.filename!r} is no plain array")
+    content = archive.read(item)
+    header = HEADER.match(content)
+    if not header:
+        raise ValueError(f"{item.filename!r} does not begin as an array of numbers")
+    dtype = numpy.dtype(header.group(1).decode())
+    shape = tuple(int(size) for size in header.group(2).split(b",") if size.strip())
+    if math.prod(shape) * dtype.itemsize != len(content) - header.end():
+        raise ValueError(f"{item.filename!r} is shorter or longer than its header says")
+    return numpy.frombuffer(content, dtype, offset=header.end()).reshape(shape)
+
+
+def read_progress(arrays, path):
+    """Answer the Progress in a state; BundleError unless each of its values has its type."""
+    try:
+        progress = Progress(**json.loads(arrays["progress"].tobytes()))
+    except (KeyError, ValueError, TypeError, RecursionError) as problem:
+        raise BundleError(f"{path}: the checkpoint does not tell where the training stood") from problem
+    for item in fields(Progress):
+        value = getattr(progress, item.name)
+        if not isinstance(value, (int, float) if item.type is float else item.type):
+            raise BundleError(f"{path}: expected {item.name} as {item.type.__name__}, found {str(value)[:60]}")
+    for record in progress.history:
+        if not isinstance(record, dict) or set(record) != FIGURES \
+                or not all(isinstance(value, (int, float)) for value in record.values()):
+            raise BundleError(f"{path}: expected a history of the figures of each epoch, found {str(record)[:60]}")
+    return progress
+
+
+def check_state(arrays, network, trainer, path):
+    """BundleError unless a state has an array for all that it is put into, each of the right type and shape."""
+    counts = arrays.get("adam/counts", numpy.zeros(0))
+    updated = counts[:, 0] if counts.ndim == 2 and counts.shape[1] == 2 else counts
+    if counts.dtype != "int64" or (counts < 0).any() or (updated >= len(trainer._params)).any() \
+            or updated is counts and counts.size:
+        raise BundleError(f"{path}: expected how often each parameter was updated")
+    network_forms = forms(snapshot(network))
+    expected = {f"{part}/{name}": form for part in ("network", "average") for name, form in network_forms.items()}
+    expected["adam/counts"] = ("int64", counts.shape)
+    for index in updated.tolist():
+        shape = trainer._params[index].shape
+        expected.update({f"adam/{part}.{index}": ("float32", shape) for part in ("mean", "variance")})
+    check_forms({name: array for name, array in arrays.items() if name != "progress"}, expected, path)
+
+
+def forms(arrays):
+    return {name: (array.dtype.name, array.shape) for name, array in arrays.items()}
+
+
+def check_forms(arrays, expected, path):
+    """BundleError unless the arrays are those expected, of their types and shapes, and hold numbers."""
+    found = forms(arrays)
+    for name in {**expected, **found}:
+        if expected.get(name) != found.get(name):
+            raise BundleError(f"{path}: expected {name[:60]} {expected.get(name, 'not at all')}, "
+                              f"found {found.get(name, 'none')}; it is of another training")
+        if not numpy.isfinite(arrays[name]).all():
+            raise BundleError(f"{path}: expected numbers in {name[:60]}, found some that are none")

@@ -4,7 +4,6 @@ Every sum goes over the server (`dist_sync`, which adds up and hands back; each 
 own), so all workers get the same bits and take the same decisions. Worker 0 alone reads and writes files.
 """
 import ctypes
-import io
 import json
 from contextlib import contextmanager
 from itertools import islice
@@ -15,7 +14,7 @@ from ..config import difference
 from ..errors import ConfigError
 from ..mxnet_shim import import_mxnet
 from ..model.parameters import restore, snapshot
-from .checkpoint import Checkpoints
+from .checkpoint import Checkpoints, packed, unpacked
 from .job import Place, enter, leave
 
 
@@ -150,11 +149,7 @@ class Workers(Alone):
 
     def arrays_of_first(self, arrays):
         """Answer the arrays, {name: array}, that worker 0 gives."""
-        content = io.BytesIO()
-        if self.first:
-            numpy.savez(content, **arrays)
-        with numpy.load(io.BytesIO(self.from_first(content.getvalue())), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        return unpacked(self.from_first(packed(arrays) if self.first else b""))
 
 
 class SharedCheckpoints(Checkpoints):
@@ -172,11 +167,11 @@ class SharedCheckpoints(Checkpoints):
         if self.workers.first:
             super().save_best(network)
 
-    def read_newest(self):
-        return self.workers.arrays_of_first(super().read_newest() if self.workers.first else {})
+    def read_newest(self, network, trainer):
+        return self.workers.arrays_of_first(super().read_newest(network, trainer) if self.workers.first else {})
 
-    def read_best(self):
-        return self.workers.arrays_of_first(super().read_best() if self.workers.first else {})
+    def read_best(self, network):
+        return self.workers.arrays_of_first(super().read_best(network) if self.workers.first else {})
 
 
 def rounded_up(size):

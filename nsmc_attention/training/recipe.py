@@ -123,9 +123,10 @@ def read_settings(out):
     if not path.is_file():
         raise ConfigError(f"{out}: no run to resume (no settings.json); start it without --resume")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        raise ConfigError(f"{path}: not readable as JSON ({problem}); start the run again") from problem
+        settings = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, RecursionError) as problem:
+        raise ConfigError(f"{path}: not readable as JSON settings ({problem}); start the run again") from problem
+    return {"config": {}, **settings}
 
 
 def tokenized(reviews, config):

@@ -2,19 +2,41 @@
 import random
 import warnings
 
-import numpy
 import pytest
 
+from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import BundleError
-from nsmc_attention.training.checkpoint import Checkpoints, read_arrays, write_arrays
+from nsmc_attention.training.average import Average
+from nsmc_attention.training.checkpoint import Checkpoints, Progress
+from nsmc_attention.training.fit import make_trainer
+
+
+class State:
+    """A network of one layer, with its trainer and average."""
+
+    def __init__(self):
+        from mxnet.gluon import nn
+
+        self.network = nn.Dense(2, in_units=3)
+        self.network.initialize()
+        self.trainer, self.average = make_trainer(self.network, TrainingConfig()), Average(self.network, 0.5)
+
+    def __iter__(self):
+        return iter((self.network, self.trainer, self.average))
 
 
 @pytest.fixture
-def checkpoints(tmp_path):
+def state():
+    return State()
+
+
+@pytest.fixture
+def checkpoints(tmp_path, state):
     """Three states, each of which knows its step."""
+    found = Checkpoints(tmp_path, 3)
     for step in (5, 10, 15):
-        write_arrays(tmp_path / f"checkpoint-{step:08d}.npz", {"step": numpy.array(step), "weights": numpy.ones(50)})
-    return Checkpoints(tmp_path, 3)
+        found.save(*state, Progress(step=step))
+    return found
 
 
 def damages(content):
@@ -27,37 +49,37 @@ def damages(content):
     yield bytes(len(content))
 
 
-def test_every_damage_of_the_newest_is_noticed_and_the_one_before_is_used(checkpoints):
+def test_every_damage_of_the_newest_is_noticed_and_the_one_before_is_used(checkpoints, state):
     newest = checkpoints.paths()[-1]
     for content in damages(newest.read_bytes()):
         newest.write_bytes(content)
         with pytest.warns(UserWarning, match="checkpoint-00000015.npz: the checkpoint is damaged.* before it"):
-            assert checkpoints.read_newest()["step"] == 10
+            assert checkpoints.load_newest(*state).step == 10
 
 
-def test_without_the_newest_the_one_before_is_used(checkpoints):
+def test_without_the_newest_the_one_before_is_used(checkpoints, state):
     checkpoints.paths()[-1].unlink()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert checkpoints.read_newest()["step"] == 10
+        assert checkpoints.load_newest(*state).step == 10
 
 
-def test_when_all_are_damaged_nothing_is_begun_anew_unasked(checkpoints):
+def test_when_all_are_damaged_nothing_is_begun_anew_unasked(checkpoints, state):
     for path in checkpoints.paths():
         path.write_bytes(path.read_bytes()[:-1])
     with pytest.warns(UserWarning), pytest.raises(BundleError, match="all 3 checkpoints are damaged; put one back"):
-        checkpoints.read_newest()
+        checkpoints.load_newest(*state)
 
 
-def test_without_any_there_is_no_state(tmp_path):
-    assert Checkpoints(tmp_path, 3).read_newest() == {}
+def test_without_any_the_training_begins(tmp_path, state):
+    assert Checkpoints(tmp_path, 3).load_newest(*state) == Progress()
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
-def test_damaged_best_parameters_are_told_with_what_to_do(tmp_path, damage):
-    path = tmp_path / "best.npz"
-    write_arrays(path, {"weights": numpy.ones(3)})
-    assert read_arrays(path)["weights"].tolist() == [1, 1, 1]
-    damage(path)
-    with pytest.raises(BundleError, match="best.npz: the checkpoint .*delete the checkpoints beside it and --resume"):
-        Checkpoints(tmp_path, 3).read_best()
+def test_damaged_best_parameters_are_told_with_what_to_do(tmp_path, state, damage):
+    checkpoints = Checkpoints(tmp_path, 3)
+    checkpoints.save_best(state.network)
+    checkpoints.load_best(state.network)
+    damage(tmp_path / "best.npz")
+    with pytest.raises(BundleError, match="best.npz: .*delete the checkpoints beside it and --resume"):
+        checkpoints.load_best(state.network)

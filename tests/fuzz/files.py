@@ -1,0 +1,317 @@
+"""Give mutated files to every reader of the package, in this process, under limits that a hang or a bomb runs into.
+
+    python tests/fuzz/files.py 2500 [FIRST_SEED]
+
+Each seed is one mutated file: of a bundle (most with a manifest made to fit it), a run folder, the raw archive or a
+table. What must come of it is an NsmcError of one line, or an answer whose probabilities are probabilities. Prints
+a JSON object of counts; ends with a traceback at the first other outcome, by a signal where native code crashed or
+a minute has passed. What is run, opened for writing or unpickled on the way is watched by an audit hook.
+"""
+import csv
+import hashlib
+import io
+import json
+import math
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import warnings
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from mutations import generator, mutated, mutated_json  # noqa: E402
+
+from nsmc_attention.bulk import check_plan  # noqa: E402
+from nsmc_attention.bundle import load_bundle, write_bundle  # noqa: E402
+from nsmc_attention.config import preset  # noqa: E402
+from nsmc_attention.errors import NsmcError  # noqa: E402
+from nsmc_attention.inference.engines import load_engine  # noqa: E402
+from nsmc_attention.inference.predictor import Classifier, load_classifier  # noqa: E402
+from nsmc_attention.inference.scoring import score_table  # noqa: E402
+from nsmc_attention.mxnet_shim import import_mxnet  # noqa: E402
+from nsmc_attention.reviews import nsmc, raw, tables  # noqa: E402
+
+mxnet = import_mxnet()
+
+from nsmc_attention.model.classifier import build_network  # noqa: E402
+from nsmc_attention.model.graph import onnx_model  # noqa: E402
+from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_tables, snapshot  # noqa: E402
+from nsmc_attention.preprocessing.encoding import Encoder  # noqa: E402
+from nsmc_attention.preprocessing.gluon_data import build_vocab  # noqa: E402
+from nsmc_attention.preprocessing.tokenizers import tokenizer_version  # noqa: E402
+from nsmc_attention.training.average import Average  # noqa: E402
+from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, sealed  # noqa: E402
+from nsmc_attention.training.fit import make_trainer  # noqa: E402
+from nsmc_attention.training.recipe import check_run  # noqa: E402
+
+CONFIG = preset("default").with_fields(tokenizer="characters", embedding_size=4, hidden_size=4, attention_units=3,
+                                       ngram_buckets=64, max_length=16)
+NAMES = ["../raw/1.json", "/raw/1.json", "x/raw/1.json", "a.npy", "", "raw/\x1b.json"]
+TEXTS = ["정말 재미있는 영화였어요", "지루하고 돈이 아까워요", "!", "가" * 40]
+SECONDS, ADDRESSES, GROWTH = 60, 6 * 2**30, 700 * 2**20
+FORBIDDEN = {"pickle.find_class", "os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.fork",
+             "socket.connect", "marshal.loads", "code.__new__"}
+BUNDLE = ["manifest.json", "vocab.json", "weights.params", "model.onnx", "README.md"]
+KINDS = [*BUNDLE, "weights.params", "model.onnx", "manifest.json", "checkpoint.npz", "best.npz", "settings.json",
+         "raw.zip", "film.json", "plan.json", "table.csv", "table.tsv", "table.txt", "table.jsonl", "table.parquet"]
+
+
+class Watch:
+    """Fails on what no reader may do, while a file is being read."""
+
+    def __init__(self, folder):
+        self.folder, self.on = str(folder), False
+        sys.addaudithook(self)
+
+    def __call__(self, event, arguments):
+        if self.on and event in FORBIDDEN:
+            os.write(2, f"forbidden: {event} {arguments!r:.300}\n".encode())
+            os._exit(3)
+        if self.on and event == "open" and isinstance(arguments[0], str) and arguments[2] & (os.O_WRONLY | os.O_RDWR) \
+                and not arguments[0].startswith((self.folder, "/dev/null")):
+            os.write(2, f"forbidden: writes {arguments[0]!r:.300}\n".encode())
+            os._exit(3)
+
+
+class Materials:
+    """Small sound files of every kind, made without training, in memory; and the network they belong to."""
+
+    def __init__(self, folder):
+        mxnet.random.seed(0)
+        texts = nsmc.load("sample", "train").documents[:100]
+        vocabulary = build_vocab([list(text) for text in texts], CONFIG.text)
+        encoder = Encoder.from_json(vocabulary.to_json(), CONFIG.text)
+        self.network = build_network(len(encoder), CONFIG)
+        self.network.initialize(mxnet.init.Xavier())
+        self.network.ngram_table.weight.set_data(mxnet.nd.random.uniform(shape=(64, 2)))
+        ids = encoder.batch([encoder.encode(text).tokens for text in texts[:4]])
+        self.batch = [mxnet.nd.array(array) for array in ids]
+        self.network(*self.batch)
+        self.contents = {**self.bundle(folder / "sound", vocabulary, encoder), **self.run(folder / "run"), **data()}
+
+    def bundle(self, folder, vocabulary, encoder):
+        round_tables(self.network)
+        files = {"vocab.json": vocabulary.to_json().encode(), "weights.params": gluon_file(self.network),
+                 "model.onnx": onnx_model(CONFIG, snapshot(self.network)).SerializeToString(),
+                 "README.md": b"# card\n"}
+        data = {"train": {"name": "sample", "sha256": "0" * 64, "used": 1}, "dev": {"used": 1}}
+        manifest = {"config": CONFIG.to_dict(), "vocabulary": len(encoder), "data": data, "command": "train",
+                    "tokenizer_version": tokenizer_version("characters"), "metrics": {"test": {"accuracy": 0.5}}}
+        write_bundle(folder, manifest, files)
+        return {name: (folder / name).read_bytes() for name in BUNDLE}
+
+    def run(self, folder):
+        folder.mkdir()
+        self.trainer = make_trainer(self.network, CONFIG.training)
+        self.average = Average(self.network, 0.5)
+        checkpoints = Checkpoints(folder, 3)
+        with mxnet.autograd.record():
+            loss = self.network(*self.batch)[0].sum()
+        loss.backward()
+        self.trainer.step(1)
+        record = {"epoch": 1, "steps": 1, "seconds": 1.0, "train_loss": 1.0, "dev_accuracy": 0.5, "dev_f1": 0.5,
+                  "dev_log_loss": 0.7, "dev_ece": 0.1, "dev_entropy": 0.9}
+        checkpoints.save(self.network, self.trainer, self.average, Progress(1, 0, 1, 0.0, 0.7, 0, 0.9, [record]))
+        checkpoints.save_best(self.network)
+        settings = json.dumps({"data": {"name": "sample", "sha256": "0"}, "valid": None, "config": CONFIG.to_dict()})
+        return {"checkpoint.npz": next(folder.glob("checkpoint*")).read_bytes(),
+                "best.npz": (folder / "best.npz").read_bytes(), "settings.json": settings.encode()}
+
+
+def data():
+    """Answer sound tables and archives."""
+    import pyarrow
+    from pyarrow import parquet
+
+    rows = [{"document": text, "label": str(number % 2), "film": f"영화 {number}"} for number, text in enumerate(TEXTS)]
+    contents = {"table.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(),
+                "table.txt": "id\tdocument\tlabel\n1\t좋다\t1\n2\t나쁘다\t0\n".encode(),
+                "plan.json": json.dumps({"rows": 1, "style": "csv"}).encode()}
+    for suffix, delimiter in (("csv", ","), ("tsv", "\t")):
+        written = io.StringIO()
+        table = csv.DictWriter(written, list(rows[0]), delimiter=delimiter)
+        table.writeheader()
+        table.writerows(rows)
+        contents[f"table.{suffix}"] = written.getvalue().encode()
+    written = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist([{**row, "n": 1, "tags": ["a"]} for row in rows]), written)
+    contents["table.parquet"] = written.getvalue()
+    reviews = [{"review_id": str(number), "movie_id": "1", "review": text, "rating": "8", "date": "15.06.09"}
+               for number, text in enumerate(TEXTS)]
+    contents["film.json"] = json.dumps(reviews, ensure_ascii=False).encode()
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for film in range(3):
+            archive.writestr(f"x/raw/{film}.json", contents["film.json"].replace(b'"1"', b'"%d"' % film))
+    contents["raw.zip"] = written.getvalue()
+    return contents
+
+
+def stranger(kind, materials, draw):
+    """Answer {file name: content} of what a stranger hands over: a bundle with one file changed, or one file."""
+    content = materials.contents[kind]
+    change = mutated_json if kind.endswith(".json") and draw.random() < 0.6 else mutated
+    changed = change(content, draw)
+    if kind.endswith((".npz", ".zip")) and draw.random() < 0.6:
+        changed = with_changed_entry(content, draw)
+    if kind not in BUNDLE:
+        return {kind: changed}
+    files = {**{name: materials.contents[name] for name in BUNDLE}, kind: changed}
+    if kind != "manifest.json" and draw.random() < 0.9:
+        manifest = json.loads(files["manifest.json"])
+        manifest["files"][kind] = hashlib.sha256(changed).hexdigest()
+        if kind == "vocab.json" and draw.random() < 0.5:
+            manifest["vocabulary"] = changed.count(b'": ') - 1
+        if kind == "weights.params" and draw.random() < 0.5:
+            files["model.onnx"] = matching_graph(changed) or files["model.onnx"]
+            manifest["files"]["model.onnx"] = hashlib.sha256(files["model.onnx"]).hexdigest()
+        files["manifest.json"] = json.dumps(manifest).encode()
+    return files
+
+
+def with_changed_entry(content, draw):
+    """Answer an archive whose entries' checksums are right and of which one entry is another."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        entries = [(item, archive.read(item)) for item in archive.infolist()]
+    chosen, written = draw.randrange(len(entries)), io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for number, (item, entry) in enumerate(entries):
+            if number == chosen:
+                what = draw.random()
+                entry = mutated_json(entry, draw) if entry[:1] in b"[{" and what < 0.6 else mutated(entry, draw)
+                if what < 0.3:
+                    item.filename = draw.choice(NAMES)
+                item.compress_type = draw.choice([item.compress_type] * 4 + [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+                item.external_attr = draw.choice([item.external_attr] * 4 + [0o120777 << 16])
+            archive.writestr(item, entry)
+    return written.getvalue()
+
+
+def matching_graph(content):
+    """Answer the model.onnx that goes with changed parameters, as a stranger with this package writes it."""
+    try:
+        arrays = read_gluon_file(content, CONFIG, 289, "")
+    except NsmcError:
+        return None
+    return onnx_model(CONFIG, arrays).SerializeToString()
+
+
+def read_as(kind, folder, materials, draw):
+    """Read the stranger's file as the package would; answer probabilities, where there are any."""
+    if kind in BUNDLE:
+        classifier = load_classifier(folder, draw.choice(["auto", "onnx", "gluon"]))
+        return [each.probability for each in classifier.predict_many(TEXTS)] + \
+            [float(value) for each in classifier.predict_many(TEXTS) for value in each.token_weights]
+    if kind == "checkpoint.npz":
+        sealed_again(folder / kind, draw).rename(folder / "checkpoint-00000001.npz")
+        (folder / "best.npz").write_bytes(materials.contents["best.npz"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            progress = Checkpoints(folder, 3).load_newest(materials.network, materials.trainer, materials.average)
+        return [0.0 if math.isfinite(value) else value for value in (progress.untrained_entropy, progress.loss_sum)]
+    if kind == "best.npz":
+        sealed_again(folder / kind, draw)
+        return Checkpoints(folder, 3).load_best(materials.network) or []
+    if kind == "settings.json":
+        check_run(folder, json.loads(materials.contents[kind]), True)
+        return []
+    if kind == "plan.json":
+        check_plan(folder, json.loads(materials.contents[kind]))
+        return []
+    if kind in ("raw.zip", "film.json"):
+        found = raw.load(folder / kind if kind == "raw.zip" else folder, [])
+        return found.targets.tolist()
+    return scored(folder / kind, materials, draw)
+
+
+def sealed_again(path, draw):
+    """Give most mutated checkpoints the checksum that fits, as a stranger can."""
+    if draw.random() < 0.8:
+        path.write_bytes(sealed(path.read_bytes()[:-CHECKSUM]))
+    return path
+
+
+def scored(path, materials, draw):
+    output = path.with_name("scored" + draw.choice([".csv", ".jsonl", ".tsv"]))
+    if path.suffix != ".parquet" and draw.random() < 0.3:
+        return tables.read_labelled(path).labels.tolist()
+    score_table(materials.classifier, path, output, weights=output.suffix == ".jsonl", processes=1)
+    with open(output, encoding="utf-8", newline="") as file:
+        if output.suffix == ".jsonl":
+            answers = [json.loads(line) for line in file]
+            return [answer["probability"] for answer in answers if "probability" in answer]
+        rows = csv.DictReader(file, delimiter="," if output.suffix == ".csv" else "\t")
+        return [float(row["probability"]) for row in rows if row.get("probability")]
+
+
+def judged(kind, folder, materials, draw, watch):
+    """Answer "refused" or "answered"; AssertionError for anything else."""
+    watch.on = True
+    try:
+        found = read_as(kind, folder, materials, draw)
+    except NsmcError as problem:
+        line = str(problem)
+        assert line.isprintable() and len(line) < 700, line
+        print(line, file=sys.stderr)
+        return "refused"
+    finally:
+        watch.on = False
+    assert all(value is None or 0 <= value <= 1 for value in found), found
+    return "answered"
+
+
+def campaign(count, first, folder):
+    """Try `count` seeds; answer the counts by kind of file and outcome."""
+    materials, found = Materials(folder), Counter()
+    materials.classifier = Classifier(*with_engine(load_bundle(folder / "sound")))
+    for kind in dict.fromkeys(KINDS):
+        # sound files are answered, and what is imported late is imported before the watch
+        names = BUNDLE if kind in BUNDLE else [kind]
+        for seed in range(4 if kind not in ("settings.json", "plan.json") else 1):
+            place = written(folder / "warm", {name: materials.contents[name] for name in names})
+            read_as(kind, place, materials, generator(seed))
+    watch, before = Watch(folder), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    limit_memory()
+    for seed in range(first, first + count):
+        draw = generator(seed)
+        kind = KINDS[seed % len(KINDS)]
+        print(f"seed {seed} {kind}", file=sys.stderr, flush=True)
+        signal.alarm(SECONDS)
+        place = written(folder / f"stranger{seed}", stranger(kind, materials, draw))
+        found[f"{kind} {judged(kind, place, materials, draw, watch)}"] += 1
+        shutil.rmtree(place)
+        signal.alarm(0)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
+    assert grown < GROWTH, f"memory grew by {grown / 2**20:.0f} MiB"
+    return {"tried": count, **{outcome: sum(number for name, number in found.items() if name.endswith(outcome))
+                               for outcome in ("refused", "answered")},
+            "megabytes_more": grown >> 20, "by_kind": dict(sorted(found.items()))}
+
+
+def with_engine(bundle):
+    return bundle, load_engine(bundle, "onnx", threads=1)
+
+
+def written(folder, files):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def limit_memory():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + ADDRESSES, used + ADDRESSES))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        print(json.dumps(campaign(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0, Path(temporary))))

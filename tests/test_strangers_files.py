@@ -1,0 +1,313 @@
+"""Files from strangers: refused with one line, or read; nothing run, nothing else touched, memory bounded.
+
+The campaign in full, 2,500 mutated files, minutes:
+
+    python -m pytest tests/test_strangers_files.py -m slow
+"""
+import ast
+import hashlib
+import io
+import json
+import os
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy
+import pytest
+
+import nsmc_attention
+from nsmc_attention.bundle import load_bundle
+from nsmc_attention.config import preset
+from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
+from nsmc_attention.preprocessing.encoding import Encoder
+from nsmc_attention.reviews import raw, tables
+from nsmc_attention.training.checkpoint import read_arrays, sealed
+
+FUZZ = Path(__file__).parent / "fuzz"
+PACKAGE = Path(nsmc_attention.__file__).parent
+
+
+def run_campaign(count, first):
+    done = subprocess.run([sys.executable, "-W", "ignore", FUZZ / "files.py", str(count), str(first)],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def test_mutated_files_are_refused_or_read():
+    found = run_campaign(210, 0)
+    assert found["refused"] + found["answered"] == found["tried"] == 210 and found["refused"] > 120
+
+
+@pytest.mark.slow
+def test_many_mutated_files_are_refused_or_read():
+    found = run_campaign(2500, 10_000)
+    print(found)
+    assert found["refused"] + found["answered"] == found["tried"] == 2500
+
+
+@pytest.fixture
+def bundle(bundle_folder, tmp_path):
+    return shutil.copytree(bundle_folder, tmp_path / "bundle")
+
+
+def put(folder, name, content):
+    """Change a file of a bundle as a stranger does: the manifest fits."""
+    (folder / name).write_bytes(content)
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["files"][name] = hashlib.sha256(content).hexdigest()
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["weights.params", "model.onnx", "vocab.json", "README.md", "manifest.json"])
+def test_a_link_in_a_bundle_is_refused_even_to_the_right_content(bundle, tmp_path, name):
+    (bundle / name).rename(tmp_path / "elsewhere")
+    (bundle / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BundleError, match=f"{name}: expected a regular file, found a link"):
+        load_bundle(bundle)
+
+
+def test_a_file_larger_than_can_be_is_refused_unread(bundle):
+    os.truncate(bundle / "weights.params", 2**40)
+    with pytest.raises(BundleError, match="weights.params: expected at most 1,073,741,824 bytes"):
+        load_bundle(bundle)
+
+
+def altered_graph(content):
+    """Each a graph that onnxruntime would run, or try to: external data, another constant, another operator."""
+    import onnx
+
+    def external(model):
+        tensor = model.graph.initializer[0]
+        tensor.ClearField("raw_data")
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value="../../../../etc/passwd")
+
+    def padded(model):
+        model.graph.node.insert(0, onnx.helper.make_node("Range", ["zero", "int_1", "one"], ["unused"]))
+
+    def renamed(model):
+        model.graph.doc_string = "x"
+
+    for change in (external, padded, renamed):
+        model = onnx.load_from_string(content)
+        change(model)
+        yield model.SerializeToString()
+    yield content + b"\x12\x00"
+    yield b""
+
+
+def test_only_a_graph_of_ours_reaches_onnxruntime(bundle):
+    for content in altered_graph((bundle / "model.onnx").read_bytes()):
+        put(bundle, "model.onnx", content)
+        with pytest.raises(BundleError, match="model.onnx: expected the graph that this version writes"):
+            load_classifier(bundle)
+
+
+def test_the_packaged_graph_is_the_one_that_is_written_here(tmp_path):
+    copy = shutil.copytree(PACKAGE / "pretrained", tmp_path / "copy", ignore=shutil.ignore_patterns("__*"))
+    assert load_classifier(copy, "onnx").predict("영화") == load_classifier(None, "onnx").predict("영화")
+
+
+def places(content):
+    """Answer {name: (first byte, dtype, shape)} of the arrays in a parameter file."""
+    stream, found = io.BytesIO(content), []
+    stream.seek(16)
+    for _ in range(*struct.unpack("<Q", stream.read(8))):
+        _, _, dimensions = struct.unpack("<IiI", stream.read(12))
+        *shape, _, _, kind = struct.unpack(f"<{dimensions}qiii", stream.read(8 * dimensions + 12))
+        dtype = numpy.dtype({0: "f4", 2: "f2", 5: "i1"}[kind])
+        found.append((stream.tell(), dtype, shape))
+        stream.seek(int(numpy.prod(shape)) * dtype.itemsize, 1)
+    stream.seek(8, 1)
+    names = [stream.read(*struct.unpack("<Q", stream.read(8))).decode() for _ in found]
+    return dict(zip(names, found))
+
+
+def with_value(content, name, value):
+    at, dtype, _ = places(content)[name]
+    return content[:at] + numpy.array(value, dtype).tobytes() + content[at + dtype.itemsize:]
+
+
+@pytest.mark.parametrize("engine", ["onnx", "gluon"])
+@pytest.mark.parametrize("name", ["output.weight", NGRAM_TABLE, "embedding.weight.scale"])
+@pytest.mark.parametrize("value", [numpy.nan, numpy.inf])
+def test_weights_that_are_no_numbers_are_refused(bundle, engine, name, value):
+    put(bundle, "weights.params", with_value((bundle / "weights.params").read_bytes(), name, value))
+    with pytest.raises(BundleError, match=f"weights.params: expected numbers in {name}"):
+        load_classifier(bundle, engine)
+
+
+def test_weights_too_large_to_count_with_are_told_when_they_overflow(bundle):
+    content = (bundle / "weights.params").read_bytes()
+    for name in ("output.weight", "output.bias"):
+        at, dtype, shape = places(content)[name]
+        content = content[:at] + numpy.full(shape, 3e38, dtype).tobytes() + \
+            content[at + int(numpy.prod(shape)) * dtype.itemsize:]
+    put(bundle, "weights.params", content)
+    with pytest.raises(BundleError, match="expected a probability from the network, found what is no number"):
+        load_classifier(bundle, "gluon").predict("영화")
+
+
+@pytest.mark.parametrize("at, number", [(16, 2**63), (16, 0), (36, 2**31), (40, 2**40), (44, 2**62), (0, 1), (24, 0)])
+def test_sizes_that_a_parameter_file_has_not_are_refused_before_memory_is_taken(bundle, at, number):
+    content = (bundle / "weights.params").read_bytes()
+    content = content[:at] + struct.pack("<Q", number) + content[at + 8:]
+    verified = load_bundle(bundle)
+    with pytest.raises(BundleError, match="expected a Gluon parameter file, found something else"):
+        read_gluon_file(content, verified.config, len(verified.encoder), "x")
+
+
+def vocabulary(tokens, unknown, padding):
+    return json.dumps({"token_to_idx": tokens, "unknown_token": unknown,
+                       "identifiers_to_tokens": {"padding_token": padding}}).encode()
+
+
+@pytest.mark.parametrize("content", [
+    b"[]", b"{}", b"null", b'{"token_to_idx": []}', b"[" * 100000, b"\xff", vocabulary({"a": 0, "b": True}, "a", "b"),
+    vocabulary({"a": 0}, "a", "a"), vocabulary({"a": 0, "b": 2}, "a", "b"), vocabulary(["a"], 0, 0)])
+def test_a_vocabulary_that_is_none_is_refused(content):
+    with pytest.raises(BundleError, match="expected"):
+        Encoder.from_json(content, preset("default").text)
+
+
+@pytest.mark.parametrize("field, value", [("embedding_size", 10**9), ("hidden_size", 2**40), ("attention_units", 10**7),
+                                          ("dropout", float("nan")), ("embedding_size", True)])
+def test_a_config_of_any_size_is_not_built(field, value):
+    with pytest.raises(ConfigError, match=f"model.{field}: expected"):
+        preset("default").with_fields(**{field: value})
+
+
+def archive(path, *entries):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for item, content in entries:
+            file.writestr(item, content)
+    return path
+
+
+def entry(name="x/raw/1.json", attributes=0o100644 << 16, compression=zipfile.ZIP_DEFLATED):
+    item = zipfile.ZipInfo(name)
+    item.external_attr, item.compress_type = attributes, compression
+    return item
+
+
+REVIEW = b'[{"review_id": "1", "review": "a", "rating": "8", "movie_id": "1"}]'
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("entries, problem", [
+    ([(entry("/raw/1.json"), REVIEW)], "leads out"), ([(entry("x/../../raw/1.json"), REVIEW)], "leads out"),
+    ([(entry(), REVIEW), (entry(), REVIEW)], "stands there twice"),
+    ([(entry(attributes=stat.S_IFLNK << 16), b"/etc/passwd")], "is a link"),
+    ([(entry(compression=zipfile.ZIP_BZIP2), REVIEW)], "is not deflated"),
+    ([(entry(compression=zipfile.ZIP_LZMA), REVIEW)], "is not deflated"),
+    ([(entry(), b" " * 2**22)], "expected at most"), ([(entry(), b" " * (2**23 + 1))], "expected at most"),
+])
+def test_a_zip_with_what_no_archive_of_reviews_has_is_refused(tmp_path, entries, problem):
+    with pytest.raises(DataError, match=problem):
+        raw.load(archive(tmp_path / "raw.zip", *entries), [])
+
+
+def test_a_zip_that_lies_about_its_sizes_or_is_encrypted_is_refused(tmp_path):
+    content = archive(tmp_path / "raw.zip", (entry(), b" " * 2**22)).read_bytes()
+    true = struct.pack("<I", 2**22)
+    assert content.count(true) == 2
+    for size in (100, 50_000):
+        (tmp_path / "raw.zip").write_bytes(content.replace(true, struct.pack("<I", size)))
+        with pytest.raises(DataError, match="zip"):
+            raw.load(tmp_path / "raw.zip", [])
+    directory = content.index(b"PK\x01\x02") + 8
+    (tmp_path / "raw.zip").write_bytes(content[:directory] + b"\x01" + content[directory + 1:])
+    with pytest.raises(DataError, match="is encrypted"):
+        raw.load(tmp_path / "raw.zip", [])
+
+
+def test_a_folder_of_films_with_a_link_or_a_pipe_is_refused(tmp_path):
+    (tmp_path / "1.json").symlink_to("/etc/passwd")
+    with pytest.raises(DataError, match="1.json: expected a regular file, found a link"):
+        raw.load(tmp_path, [])
+    (tmp_path / "1.json").unlink()
+    os.mkfifo(tmp_path / "1.json")
+    with pytest.raises(DataError, match="expected a regular file"):
+        raw.load(tmp_path, [])
+
+
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("pickle_was_run",)
+
+
+def test_a_checkpoint_with_a_pickle_a_bomb_or_false_sizes_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "checkpoint-00000001.npz"
+    numpy.savez(path, a=numpy.array([Evil()], dtype=object))
+    path.write_bytes(sealed(path.read_bytes()))
+    with pytest.raises(BundleError, match="the checkpoint is damaged"):
+        read_arrays(path)
+    assert not Path("pickle_was_run").exists()
+    numpy.savez_compressed(path, a=numpy.zeros(10**8, "uint8"))
+    path.write_bytes(sealed(path.read_bytes()))
+    with pytest.raises(BundleError, match="is no plain array"):
+        read_arrays(path)
+    written = io.BytesIO()
+    numpy.save(written, numpy.zeros(4, "float32"))
+    for shape in (b"(9,)", b"(4,9999999999999, )", b"(" + b"9" * 400 + b",)"):
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("a.npy", written.getvalue().replace(b"(4,)", shape))
+        path.write_bytes(sealed(path.read_bytes()))
+        with pytest.raises(BundleError, match="the checkpoint is damaged"):
+            read_arrays(path)
+
+
+@pytest.mark.parametrize("name, content, message", [
+    ("a.csv", "document\n" + "x" * (2**24 + 1), "expected at most 16,777,216 characters"),
+    ("a.csv", ",".join(map(str, range(300_000))), "expected at most 2,000 columns, found 300,000"),
+    ("a.csv", "document\n" + '"' + "x" * 200_000 + '"', "field larger than field limit"),
+    ("a.jsonl", "".join(json.dumps({"document": "x", f"k{number}": 1}) + "\n" for number in range(8000)),
+     "expected at most 2,000 columns"),
+    ("a.jsonl", '{"document": ' + "[" * 500 + "]" * 500 + "}", "expected at most 100 lists and objects"),
+    ("a.jsonl", '{"document": ' + "[" * 10**6, "expected a JSON object"),
+    ("a.txt", "x" * (2**24 + 1), "expected at most 16,777,216 characters"),
+])
+def test_a_table_of_any_width_or_depth_is_refused(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        list(tables.chunks(tmp_path / name))
+
+
+def test_rows_held_at_a_time_are_bounded_in_characters(tmp_path):
+    row = "x" * 100_000
+    (tmp_path / "a.csv").write_text("document\n" + (row + "\n") * 1000, encoding="utf-8")
+    sizes = [len(piece) for piece in tables.chunks(tmp_path / "a.csv")]
+    assert sum(sizes) == 1000 and max(sizes) * len(row) <= tables.PIECE + len(row)
+
+
+def test_a_message_is_one_line_that_steers_no_terminal(tmp_path):
+    (tmp_path / "a.csv").write_text('"a\x1b[2J\nb",c\n1,2\n', encoding="utf-8")
+    with pytest.raises(DataError) as problem:
+        list(tables.chunks(tmp_path / "a.csv"))
+    assert str(problem.value).isprintable() and "a [2J b" in str(problem.value)
+
+
+MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml"}
+CALLS = {"eval", "exec", "numpy.load", "nd.load", "mxnet.nd.load", "torch.load", "joblib.load"}
+METHODS = {"read_pickle", "load_parameters", "load_states", "save_states", "extractall", "extract"}
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_that_runs_what_it_reads_is_called(path):
+    """No pickle, also not through numpy, pandas or MXNet; nor MXNet's native reader of files."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            assert not MODULES & {getattr(node, "module", None), *(name.name for name in node.names)}
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            assert called not in CALLS and called.rpartition(".")[2] not in METHODS, called

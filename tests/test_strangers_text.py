@@ -1,0 +1,235 @@
+"""Texts from strangers: whatever Unicode holds goes through every entry, and comes out as text.
+
+In full, every code point there is (139,264 texts) and 30,000 texts of hypothesis; minutes:
+
+    python -m pytest tests/test_strangers_text.py -m slow
+"""
+import csv
+import io
+import json
+import math
+import sys
+import unicodedata
+import xml.etree.ElementTree
+from html.parser import HTMLParser
+
+import pandas
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nsmc_attention.analysis.attribution import Attribution
+from nsmc_attention.analysis.heatmap import draw_heatmap, draw_words, save_figure
+from nsmc_attention.analysis.page import page
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.inference.scoring import score_lines, score_table
+from nsmc_attention.preprocessing.encoding import clean
+from nsmc_attention.preprocessing.tokenizers import LONGEST, tokenizer
+from nsmc_attention.reporting import report
+from nsmc_attention.spreadsheets import FORMULA, MARKED, NUMBER, as_cell
+
+HOSTILE = ["=cmd|'/C calc'!A0", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1", " =1+1", "＝1+1",
+           '=HYPERLINK("http://x","y")', "'=1", "''=1", "</script><script>alert(1)</script>", "<script>", "<!--", "-->",
+           "<!--<script>", "]]>", "<img src=x onerror=alert(1)>", "&lt;script&gt;", "\u2028", "\u2029", "a\u2028b",
+           "\ud800", "\udfff\ud800", "\0", "\x1b[2J", "\x85", "\ufeff영화", "\u202e영화\u202c", "$\\frac{1}{2}$", "$",
+           "\\", '"', "'", '",=1,"', "@@BODY@@", "WORDS_JS", "{0}", "%s", "영화", "\u1112\u1161\u11ab", "e\u0301",
+           "👨‍👩‍👧‍👦", "\U0010ffff", "\ufffe", "\uffff", "ﷺ" * 20, "ㅋ" * 300, "\u0301" * 50]
+ANYTHING = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(HOSTILE) | \
+    st.builds("".join, st.lists(st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=()), max_size=4),
+                                max_size=4))
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+THOROUGH = settings(QUICK, max_examples=1500)
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return load_classifier()
+
+
+def check_text(encoder, text):
+    """What `clean` and `encode` promise of any str; answers what is encoded."""
+    cleaned = clean(text)
+    assert cleaned == clean(cleaned) == " ".join(cleaned.split()) == unicodedata.normalize("NFC", cleaned)
+    assert not any(unicodedata.category(character) in ("Cc", "Cs") for character in cleaned)
+    encoded = encoder.encode(text)
+    offsets = encoded.offsets()
+    assert encoded.text == cleaned and len(offsets) == len(encoded.tokens) <= encoder.max_length
+    assert [cleaned[start:end] for start, end in offsets] == list(encoded.tokens)
+    assert all(encoded.tokens) and offsets == tuple(sorted(offsets))
+    for name in ("characters", "whitespace"):
+        assert "".join(tokenizer(name)(cleaned)) == cleaned[:LONGEST].replace(" ", "")
+    return encoded
+
+
+def check_predictions(classifier, texts):
+    predictions = classifier.predict_many(texts)
+    for text, each in zip(texts, predictions):
+        assert each.text == clean(text)
+        if each.tokens:
+            assert math.isfinite(each.probability) and 0 <= each.probability <= 1
+            assert each.weights.min() >= 0 and abs(each.weights.sum(axis=1) - 1).max() < 1e-4
+        else:
+            assert each.probability is None and each.error
+    return predictions
+
+
+def check_tables(classifier, texts, folder):
+    """Texts as cells and as a column's name: csv and tsv neutralised and undone, verbatim and jsonl as they were."""
+    source = folder / "in.jsonl"
+    rows = [{"document": text, "film": text} for text in texts]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for suffix, delimiter in (("csv", ","), ("tsv", "\t")):
+        for verbatim in (False, True):
+            output = folder / f"out.{suffix}"
+            score_table(classifier, source, output, processes=1, verbatim=verbatim)
+            found = list(csv.DictReader(io.StringIO(output.read_bytes().decode(), newline=""), delimiter=delimiter))
+            cells = [row["film"] for row in found]
+            expected = [text.encode("utf-8", "replace").decode() for text in texts]
+            assert [row["document"] for row in found] == cells
+            assert cells == [text if verbatim else as_cell(text) for text in expected]
+            if not verbatim:
+                assert not any(computed(cell) for cell in cells)
+                assert [cell[1:] if MARKED.match(cell) else cell for cell in cells] == expected
+    score_table(classifier, source, folder / "out.jsonl")
+    with open(folder / "out.jsonl", encoding="utf-8") as file:
+        assert [json.loads(line)["film"].encode("utf-8", "replace").decode() for line in file] == expected
+
+
+def computed(cell):
+    """As Excel, LibreOffice and Google Sheets tell formulas, by the first character that is seen."""
+    seen = cell.lstrip(" \t\r\n\0\v\f\x1c\x1d\x1e\x1f\x85\u3000\xa0")
+    number = NUMBER.fullmatch(cell)
+    return not number and (seen[:1] in tuple("=+-@＝＋－＠") or cell[:1] in ("\t", "\r", "\n"))
+
+
+class Scripts(HTMLParser):
+    """What a browser would take for scripts, and the attributes that would run something."""
+
+    def __init__(self, content):
+        super().__init__(convert_charrefs=True)
+        self.scripts, self.inside, self.handlers, self.tags = [], False, [], set()
+        self.feed(content)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.inside = tag == "script"
+        self.handlers += [name for name, _ in attributes if name.startswith("on")]
+        if self.inside:
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag != "script"
+
+    def handle_data(self, data):
+        if self.inside:
+            self.scripts[-1] += data
+
+
+def check_page(content):
+    """Two scripts, data and code; the texts are in the data alone, which no browser can leave."""
+    content = content.encode("utf-8", "replace").decode()
+    found = Scripts(content)
+    data, code = found.scripts
+    assert not found.handlers and not {"iframe", "object", "embed", "base", "form"} & found.tags
+    assert "<" not in data and "\u2028" not in data and "alert(1)" not in code
+    assert content.lower().count("<script") == content.lower().count("</script") == 2 and "<!--" not in content[20:]
+    return json.loads(data)
+
+
+def attribution(each):
+    return Attribution(each.text, each.label, each.probability, each.tokens, each.offsets,
+                       each.token_weights.astype("float64"), "attention", each.weights, "pretrained")
+
+
+def check_all(classifier, texts, folder):
+    for text in texts:
+        check_text(classifier.bundle.encoder, text)
+    predictions = [each for each in check_predictions(classifier, texts) if each.tokens]
+    check_tables(classifier, texts, folder)
+    if predictions:
+        data = check_page(page([[attribution(each)] for each in predictions], texts[0]))
+        assert [panel["text"] for panel, in data["reviews"]] == [each.text for each in predictions]
+    return predictions
+
+
+def check_drawings(predictions, folder):
+    """Shaded words of each review, the heatmap of each eighth; an SVG is XML that is read back."""
+    for each in predictions[::8]:
+        save_figure(draw_heatmap(each.weights, each.tokens, each.text), folder / "matrix.png")
+    if predictions:
+        save_figure(draw_words([attribution(each) for each in predictions]), folder / "words.svg")
+        xml.etree.ElementTree.parse(folder / "words.svg")
+
+
+@QUICK
+@given(texts=st.lists(ANYTHING, min_size=1, max_size=60))
+def test_any_text_goes_through_every_entry(classifier, tmp_path_factory, texts):
+    check_all(classifier, texts, tmp_path_factory.getbasetemp())
+
+
+def test_hostile_texts_go_through_every_entry_and_every_drawing(classifier, tmp_path):
+    predictions = check_all(classifier, HOSTILE, tmp_path)
+    assert len(predictions) > 30
+    check_drawings(predictions, tmp_path)
+
+
+@pytest.mark.slow
+@THOROUGH
+@given(texts=st.lists(ANYTHING, min_size=1, max_size=60))
+def test_many_texts_go_through_every_entry(classifier, tmp_path_factory, texts):
+    check_all(classifier, texts, tmp_path_factory.getbasetemp())
+
+
+@pytest.mark.slow
+@settings(THOROUGH, max_examples=150)
+@given(texts=st.lists(ANYTHING, min_size=1, max_size=10))
+def test_many_texts_are_drawn(classifier, tmp_path_factory, texts):
+    check_drawings([each for each in classifier.predict_many(texts) if each.tokens], tmp_path_factory.getbasetemp())
+
+
+@pytest.mark.slow
+def test_every_code_point_goes_through_every_entry(classifier, tmp_path):
+    points = [chr(number) for number in range(sys.maxunicode + 1)]
+    texts = [f"영{''.join(points[start:start + 8])}화 {points[start]}" for start in range(0, len(points), 8)]
+    assert len(texts) == 139_264
+    for start in range(0, len(texts), 2048):
+        check_all(classifier, texts[start:start + 2048], tmp_path)
+
+
+@pytest.mark.parametrize("text", ["a" * 300_000, "가" * 300_000, "!" * 300_000, "\u0301" * 300_000, "1" * 300_000])
+def test_of_a_long_text_the_beginning_is_read(classifier, text):
+    found = classifier.predict(text)
+    assert 0 <= found.probability <= 1 and found.offsets[-1][1] <= LONGEST
+
+
+@given(ANYTHING)
+def test_cells_are_not_computed_and_can_be_undone(text):
+    cell = as_cell(text)
+    assert not computed(cell) and (cell[1:] if MARKED.match(cell) else cell) == text
+
+
+@pytest.mark.parametrize("number", ["-1.5", "+3", "-1,234.50", "-1e-05", "1", "-3 %".replace(" ", "")])
+def test_numbers_stay_numbers(number):
+    assert as_cell(number) == number and as_cell(-1.5) == -1.5 and as_cell(None) is None
+
+
+def test_a_stream_of_lines_is_neutralised_too(classifier, tmp_path):
+    score_lines(classifier, HOSTILE, tmp_path / "out.csv")
+    with open(tmp_path / "out.csv", encoding="utf-8", newline="") as file:
+        assert not any(FORMULA.match(row[0]) and not row[0].startswith("'") and not NUMBER.fullmatch(row[0])
+                       for row in csv.reader(file))
+
+
+def test_a_report_shows_hostile_films_and_texts_as_text(classifier, tmp_path):
+    rows = [{"document": f"정말 재미있는 영화 {text}", "film": film, "date": "2019.04.01"}
+            for film in HOSTILE for text in HOSTILE[:12]]
+    source = tmp_path / "=cmd'<script>alert(1)<!--.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = report(classifier, source, tmp_path / "report.html", "film", "date", tables_to=tmp_path / "tables")
+    content = (tmp_path / "report.html").read_text(encoding="utf-8")
+    check_page(content)
+    assert len(found["groups"]) > 30 and "<img src=x" not in content and "<title>=cmd&#x27;&lt;script&gt;" in content
+    for path in (tmp_path / "tables").iterdir():
+        for column, cells in pandas.read_csv(path, dtype=str, keep_default_na=False).items():
+            assert not any(map(computed, [column, *cells])), (path.name, column)
