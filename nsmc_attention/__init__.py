@@ -13,6 +13,7 @@ EXPORTS = {
     "load_classifier": "inference.predictor",
     "Classifier": "inference.predictor",
     "Prediction": "inference.prediction",
+    "score_column": "inference.columns",
     "Config": "config",
     "preset": "config",
     "train": "training.recipe",

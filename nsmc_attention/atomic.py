@@ -1,20 +1,24 @@
 """Files and folders that appear under their name whole or not at all.
 
-Written beside the target, flushed to the disk, then renamed over it: a killed process leaves at most a
-`.partial-*` neighbour, which the next write to the same target removes.
+Written beside the target, flushed to the disk, then renamed over it; two folders swap their names in one move. A
+killed process leaves at most a `.partial-*` neighbour, which the next write to the same target removes.
 """
+import ctypes
 import errno
 import os
 import re
 import shutil
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import DataError
 
-PREFIX = ".partial-"
+PREFIX, ASIDE = ".partial-", ".old"
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+# of linux/fcntl.h and linux/fs.h
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 
 @contextmanager
@@ -26,59 +30,58 @@ def replaced_file(path):
     Raises
     ------
     DataError
-        The folder that the file should go into is not there, or the disk is full.
+        The folder that the file should go into is not there or cannot be written to, or the disk is full.
     """
-    path = Path(path).resolve() if Path(path).is_symlink() else Path(path)
+    path = followed(path)
     if path.is_dir() or not path.parent.is_dir():
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else f'no such folder {path.parent}'}; "
                         "name a file in a folder that exists")
     if path.exists() and not path.is_file():
         yield path
         return
-    sweep(path)
-    handle, name = tempfile.mkstemp(prefix=prefix(path), dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
+    with neighbour(path) as temporary:
         yield temporary
         flush(temporary)
         temporary.chmod(0o666 & ~current_umask())
         os.replace(temporary, path)
         flush(path.parent)
-    except OSError as problem:
-        if problem.errno in NO_ROOM:
-            raise DataError(f"{path}: cannot be written: {problem.strerror}; make room") from problem
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def replaced_folder(path):
     """Give an empty temporary folder beside `path`; on success it becomes `path`, whatever stood there."""
-    path = Path(path)
-    sweep(path)
-    temporary = Path(tempfile.mkdtemp(prefix=prefix(path), dir=path.parent))
-    aside = temporary.with_name(temporary.name + "_old")
+    path = followed(path)
+    with neighbour(path, folder=True) as temporary:
+        yield temporary
+        for each in (*temporary.iterdir(), temporary):
+            flush(each)
+        temporary.chmod(0o777 & ~current_umask())
+        if path.exists():
+            exchange(temporary, path)
+        else:
+            os.replace(temporary, path)
+        flush(path.parent)
+
+
+@contextmanager
+def neighbour(path, folder=False, suffix=""):
+    """Give an empty temporary file, or folder, beside `path`; whatever has its name at the end is removed."""
+    sweep(path.parent, re.escape(path.name))
+    names = {"prefix": f"{PREFIX}{path.name}.", "suffix": suffix, "dir": path.parent}
+    try:
+        temporary = Path(tempfile.mkdtemp(**names) if folder else new_file(**names))
+    except OSError as problem:
+        raise cannot_write(path, problem) from problem
+    held = lock(temporary)
     try:
         yield temporary
-        for file in temporary.iterdir():
-            flush(file)
-        temporary.chmod(0o777 & ~current_umask())
-        # no system call swaps folders portably: the old one steps aside for the length of one rename
-        if path.exists():
-            os.replace(path, aside)
-        try:
-            os.replace(temporary, path)
-        except OSError:
-            if aside.exists():
-                os.replace(aside, path)
-            raise
-        flush(path.parent)
+    except OSError as problem:
+        if problem.errno in NO_ROOM:
+            raise cannot_write(path, problem) from problem
+        raise
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if path.exists():
-            shutil.rmtree(aside, ignore_errors=True)
+        remove(temporary)
+        release(held)
 
 
 def write_text(path, text):
@@ -87,28 +90,92 @@ def write_text(path, text):
         temporary.write_bytes(text.encode("utf-8", "replace"))
 
 
-def prefix(path):
-    """Begin the names of temporary neighbours of `path`; the process number tells whose they are."""
-    return f"{PREFIX}{path.name}.{os.getpid()}."
+def vacant(folder):
+    """Tell whether a folder is not there, or holds nothing but what killed processes left behind."""
+    if not folder.is_dir():
+        return not folder.exists()
+    return all(each.name.startswith(PREFIX) for each in folder.iterdir())
 
 
-def sweep(path):
-    """Remove what processes that are no more left behind of this very target."""
-    ours = re.compile(re.escape(f"{PREFIX}{path.name}.") + r"(\d+)\.\w+")
-    for leftover in path.parent.glob(f"{PREFIX}*"):
+def sweep(folder, name=".+"):
+    """Remove what processes that are no more have left in a folder; what stood aside is put back.
+
+    `name` is a regular expression of the targets, whose leftovers alone are looked at.
+    """
+    ours = re.compile(rf"{re.escape(PREFIX)}({name})\.\w{{8}}(\.\w+)?")
+    # what stands aside comes before the folder that it made way for, by whose lock its writer is known
+    for leftover in sorted(folder.glob(f"{PREFIX}*"), reverse=True):
         match = ours.fullmatch(leftover.name)
-        if match and not alive(int(match.group(1))):
-            shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
+        if not match:
+            continue
+        aside = leftover.suffix == ASIDE
+        owner = leftover.with_suffix("") if aside else leftover
+        held = lock(owner)
+        if held is None and owner.exists():
+            continue
+        target = folder / match[1]
+        if aside and not target.exists():
+            os.replace(leftover, target)
+        else:
+            remove(leftover)
+        release(held)
 
 
-def alive(process):
+def exchange(temporary, path):
+    """Let a new folder and the one at `path` swap their names.
+
+    In one move where the system has one. Elsewhere a process killed between two moves leaves the old one aside.
+    """
+    if swap(temporary, path):
+        return
+    aside = temporary.with_name(temporary.name + ASIDE)
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
+        os.replace(path, aside)
+        os.replace(temporary, path)
+    except BaseException:
+        if aside.exists() and not path.exists():
+            os.replace(aside, path)
+        raise
+    os.replace(aside, temporary)
+
+
+def swap(one, other):
+    """Swap two names in one move; tell whether it could be done: on Linux, and by most of its file systems."""
+    rename = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    return rename is not None and rename(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other),
+                                         RENAME_EXCHANGE) == 0
+
+
+def lock(path):
+    """Answer a descriptor that holds a file or folder until it is closed or its process dies, however it dies.
+
+    None where another holds it, or nobody can. A process number would not do: in a container the next process
+    often has the same, and on a shared disk it may be another machine's.
+    """
+    try:
+        import fcntl
+
+        descriptor = os.open(path, os.O_RDONLY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return True
-    return True
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def release(descriptor):
+    if descriptor is not None:
+        os.close(descriptor)
+
+
+def remove(path):
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def flush(path):
@@ -118,6 +185,21 @@ def flush(path):
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def new_file(**names):
+    handle, name = tempfile.mkstemp(**names)
+    os.close(handle)
+    return name
+
+
+def followed(path):
+    """Answer the path that a symbolic link stands for."""
+    return Path(path).resolve() if Path(path).is_symlink() else Path(path)
+
+
+def cannot_write(path, problem):
+    return DataError(f"{path}: cannot be written: {problem.strerror}; make room or choose another place")
 
 
 def current_umask():

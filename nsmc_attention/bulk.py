@@ -8,21 +8,19 @@ loads one model and keeps it; if it dies, its partition is given to another.
 import glob
 import hashlib
 import json
-import os
 import sys
-import tempfile
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
-from .atomic import replaced_file, write_text
+from .atomic import neighbour, replaced_file, sweep, vacant, write_text
 from .bundle import load_bundle
 from .errors import ConfigError, DataError, MissingPackage
-from .inference.prediction import verdict
-from .inference.scoring import COLUMNS, prefix_beside, table_pieces
+from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
+from .signals import held_back
 
 PLAN = "plan.json"
 # Rows of a partition: seconds of work, megabytes of memory
@@ -98,11 +96,15 @@ def bulk(sources, output, style="parquet", text_column="document", bundle=None, 
                         "text_column": text_column, "verbatim": verbatim, "bundle": fingerprint(verified)})
     missing = [each for each in partitions if not (folder / each.output).exists()]
     done = 0
-    with connected(distributed, scheduler, workers) as client:
-        same = (str(folder.resolve()), text_column, str(verified.folder.resolve()), engine, verbatim)
-        futures = [client.submit(score_partition, asdict(each), *same, pure=False, retries=2) for each in missing]
-        for scored in progress(distributed.as_completed(futures, with_results=True), len(missing)):
-            done += scored
+    try:
+        with connected(distributed, scheduler, workers) as client:
+            same = (str(folder.resolve()), text_column, str(verified.folder.resolve()), engine, verbatim)
+            futures = [client.submit(score_partition, asdict(each), *same, pure=False, retries=2) for each in missing]
+            for scored in progress(distributed.as_completed(futures, with_results=True), len(missing)):
+                done += scored
+    finally:
+        # of workers that died, or were ended in the middle
+        sweep(folder)
     return {"partitions": len(partitions), "scored": len(missing), "rows": done}
 
 
@@ -188,7 +190,7 @@ def check_plan(folder, plan):
                 raise ConfigError(f"{folder}: was begun with other {name.replace('_', ' ')}; "
                                   "name another --output, or remove it")
         return
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if not vacant(folder):
         raise ConfigError(f"{folder}: expected a new or empty folder, or one that bulk began; name another --output")
     folder.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(plan, ensure_ascii=False, indent=2) + "\n")
@@ -199,8 +201,9 @@ def connected(distributed, scheduler, workers):
     from .processes import cores
 
     if not scheduler:
-        return distributed.Client(n_workers=workers or cores(), threads_per_worker=1, processes=True,
-                                  dashboard_address=None, silence_logs=50)
+        with held_back():
+            return distributed.Client(n_workers=workers or cores(), threads_per_worker=1, processes=True,
+                                      dashboard_address=None, silence_logs=50)
     try:
         return distributed.Client(scheduler, timeout=10)
     except (OSError, ValueError) as problem:
@@ -234,23 +237,22 @@ def score_partition(partition, folder, text_column, bundle, engine, verbatim=Fal
     """Score one Partition (as a dict) and write its output; answer its rows. Runs in a worker."""
     partition = Partition(**partition)
     classifier, output = classifier_of(bundle, engine), Path(folder) / partition.output
-    write = write_parquet if output.suffix == ".parquet" else write_rows
-    with own_file(partition) as path:
+    with own_file(partition, output) as path:
         try:
+            pieces = tables.chunks(path, text_column)
             with replaced_file(output) as temporary:
-                return write(classifier, path, output.suffix[1:], text_column, verbatim, temporary)
+                if output.suffix == ".parquet":
+                    return write_parquet(classifier, pieces, temporary, text_column, processes=1)
+                return write_rows(classifier, pieces, output.suffix[1:], text_column, verbatim, temporary)
         except DataError as problem:
             where = f"{partition.source}, from byte {partition.start}"
             raise DataError(str(problem).replace(str(path), where)) from None
 
 
 @contextmanager
-def own_file(partition):
-    """Give the rows of a Partition as a file, for the readers of `reviews.tables`."""
-    handle, name = tempfile.mkstemp(suffix=Path(partition.source).suffix)
-    os.close(handle)
-    path = Path(name)
-    try:
+def own_file(partition, output):
+    """Give the rows of a Partition as a temporary file beside its output, for the readers of `reviews.tables`."""
+    with neighbour(output, suffix=Path(partition.source).suffix) as path:
         if partition.kind == "parquet":
             parquet = tables.require_parquet()
             with parquet.ParquetFile(partition.source) as whole:
@@ -260,8 +262,6 @@ def own_file(partition):
                 file.write(partition.header.encode())
                 copy(partition, file)
         yield path
-    finally:
-        path.unlink()
 
 
 def copy(partition, file):
@@ -273,28 +273,9 @@ def copy(partition, file):
             left -= len(piece)
 
 
-def write_rows(classifier, path, style, text_column, verbatim, output):
+def write_rows(classifier, pieces, style, text_column, verbatim, output):
     """Write the rows as csv, tsv or jsonl; answer their number."""
     rows = count()
     with open(output, "w", encoding="utf-8", newline="", errors="replace") as file:
-        file.writelines(table_pieces(classifier, path, style, False, text_column, 1, verbatim, lambda: next(rows)))
+        file.writelines(table_pieces(classifier, pieces, style, False, text_column, 1, verbatim, lambda: next(rows)))
     return next(rows)
-
-
-def write_parquet(classifier, path, style, text_column, verbatim, output):
-    """Write the rows with their columns, of the types that they had, and the answer's; answer their number."""
-    parquet = tables.require_parquet()
-    import pyarrow
-
-    pieces = []
-    for frame in tables.chunks(path, text_column):
-        probability = classifier.probabilities([tables.as_text(value) for value in frame[text_column]])
-        answers = [verdict(each) for each in probability.tolist()]
-        prefix = prefix_beside(map(str, frame.columns))
-        columns = {str(name): frame[name].tolist() for name in frame.columns}
-        columns.update({prefix + name: [each[place] for each in answers] for place, name in enumerate(COLUMNS)})
-        pieces.append(pyarrow.table(columns))
-    # a column that is all missing in one piece has the type of the others
-    whole = pyarrow.concat_tables(pieces, promote_options="permissive")
-    parquet.write_table(whole, output)
-    return whole.num_rows

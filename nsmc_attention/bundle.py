@@ -12,10 +12,11 @@ judges its content.
 """
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from .atomic import replaced_folder
+from .atomic import replaced_folder, sweep
 from .bounded import read_file
 from .config import Config
 from .errors import BundleError, ConfigError
@@ -131,6 +132,9 @@ def load_bundle(folder=None):
 
 
 def read_manifest(folder):
+    if not folder.is_dir():
+        # killed in the middle of an exchange, a writer has left the old one aside
+        sweep(folder.parent, re.escape(folder.name))
     if not folder.is_dir():
         raise BundleError(f"{folder}: no such bundle folder; make one with `nsmc-attention train`")
     path = folder / "manifest.json"

@@ -36,7 +36,54 @@ def model_card(manifest):
         "Limits: short film reviews as Korean viewers write them; irony, other domains and other languages were not",
         "measured. Attention weights show where the model looks, which is not always why it answers as it does.",
         "",
+        *contract(config["text"], manifest),
     ])
+
+
+def contract(text, manifest):
+    """Answer what a program in another language must do to run model.onnx."""
+    fixed = manifest["config"]["model"]["architecture"] == "post"
+    exact = f", padded to exactly {text['max_length']}" if fixed else ""
+    return [
+        "## Running model.onnx in other languages",
+        "",
+        "ONNX opset 17, no operators of its own; any ONNX Runtime runs it. For a batch of N reviews, the longest of",
+        f"T tokens{exact}:",
+        "",
+        "1. Text: Unicode NFC; control characters and lone surrogates dropped; white space of any kind made one space,",
+        "   none at the ends.",
+        f"2. Tokens: {manifest['tokenizer_version'] or text['tokenizer']}; the first {text['max_length']}.",
+        *pieces(text),
+        "3. `token_ids` (N, T) int32: `token_to_idx` of vocab.json, for what it lacks the id of its `unknown_token`,",
+        "   in the padding that of `<pad>`. `valid_length` (N,) int32: tokens of each review, at least 1.",
+        *ngrams(text["ngram_buckets"]),
+        "",
+        "Outputs: `probability` (N,) float32 of positive; `weights` (N, T, T) float32, row i how much token i looks at",
+        "each token. The mean over the rows is one weight a token.",
+        "",
+    ]
+
+
+def pieces(text):
+    """Answer the lines on words that the vocabulary lacks, none where these stay whole."""
+    if text["rare_words"] != "pieces":
+        return []
+    return ["   Before that, a word that vocab.json lacks is cut from the left into the longest pieces that it has; a",
+            "   character it lacks stands alone."]
+
+
+def ngrams(buckets):
+    """Answer the lines on the third input, none where there is none."""
+    if not buckets:
+        return []
+    return [
+        "4. `ngram_ids` (N, T, 8) int32: a review's tokens joined without white space, then U+0000 twice, as code",
+        "   points c. For each of a token's first four characters k = 0..3: at [k] the number of the 2 code points",
+        "   from there, at [4 + k] that of 3; 0 for a number that the review had before, in this order, and elsewhere.",
+        "   The number, in unsigned 64-bit arithmetic: v = c[0] * 0x9E3779B97F4A7C15; for each further code point",
+        "   v = (v + c[i]) * 0xC2B2AE3D27D4EB4F, then v = v xor (v >> 31); at the end",
+        f"   ((v * 0x165667B19E3779F9) >> 32) mod {buckets - 1} + 1.",
+    ]
 
 
 def wide(buckets):

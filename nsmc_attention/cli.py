@@ -1,19 +1,24 @@
 """The command `nsmc-attention`: parse, call one function of the library, print. It composes nothing itself.
 
 Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad input or usage (one line),
-1 a bug (traceback), 130 interrupted. The library is imported inside the commands: `--help` is instant.
+1 a bug (traceback), 130 interrupted (SIGINT), 143 terminated (SIGTERM), 141 whoever read the output is gone. The
+library is imported inside the commands: `--help` is instant.
 """
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
 import click
 
-from . import config as settings
+from . import config as settings, signals
 from .atomic import NO_ROOM
 from .errors import ConfigError, NsmcError
 from .version import __version__
+
+# 128 + SIGPIPE, as of other programs whose reader has gone
+CLOSED_PIPE = 141
 
 
 def main(arguments=None):
@@ -25,24 +30,29 @@ def main(arguments=None):
             stream.reconfigure(encoding="utf-8", errors="replace")
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict")
-    sys.exit(run(arguments))
+    with signals.as_exceptions():
+        code = run(arguments)
+    sys.exit(code)
 
 
 def run(arguments=None):
     """Run a command line and answer its exit code."""
     try:
-        commands.main(arguments, prog_name="nsmc-attention", standalone_mode=False)
+        arguments = sys.argv[1:] if arguments is None else arguments
+        commands.main(arguments, obj=arguments, prog_name="nsmc-attention", standalone_mode=False)
         sys.stdout.flush()
     except NsmcError as problem:
         return complain(problem)
     except click.ClickException as problem:
         return complain(problem.format_message())
     except (click.Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # whoever read us is gone; so that the interpreter's own flush at exit is quiet too
+        return ended(signal.SIGINT)
+    except signals.Ended as problem:
+        return ended(problem.code - 128)
+    except (BrokenPipeError, SystemExit):
+        # as click ends a command whose reader has gone; so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
     except UnicodeDecodeError as problem:
         return complain(f"stdin: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
                         "convert it first (from CP949: iconv -f cp949 -t utf-8)")
@@ -54,6 +64,11 @@ def run(arguments=None):
             raise
         return complain(f"{problem.filename}: {problem.strerror}; choose another place or make room")
     return 0
+
+
+def ended(number):
+    print(signals.ENDINGS[number], file=sys.stderr)
+    return 128 + number
 
 
 def complain(message):
@@ -128,23 +143,35 @@ def fetch(what, data_dir):
               help="run folder, new unless --resume")
 @click.option("--resume", is_flag=True, help="go on where the run in --out was stopped")
 @click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "gpu"]))
+@click.option("--kvstore", default="local", show_default=True, type=click.Choice(["local", "dist_sync"]),
+              help="dist_sync: several processes, here or, by the DMLC_* variables, on several machines")
+@click.option("--workers", type=click.IntRange(1, 64), help="processes here that share each batch, of dist_sync  "
+              "[default: 2]")
 @config_options
-def train(data, data_dir, text_column, label_column, valid, preset, out, resume, device, **fields):
+@click.pass_obj
+def train(arguments, data, data_dir, text_column, label_column, valid, preset, out, resume, device, kvstore, workers,
+          **fields):
     """Train a classifier; the run folder ends with its bundle.
 
     \b
     nsmc-attention train --data nsmc --out runs/first
     nsmc-attention train --data nsmc --out runs/first --resume
     nsmc-attention train --data reviews.csv --hidden-size 64 --out runs/mine
+    nsmc-attention train --data nsmc --kvstore dist_sync --workers 4 --out runs/shared
     """
-    from .training import recipe
+    from .training import distributed, launcher, recipe
 
     base = settings.preset(preset)
     if resume:
         base = settings.Config.from_dict(recipe.read_settings(out)["config"])
     config = base.with_fields(**{name: value for name, value in fields.items() if value is not None})
-    recipe.train(data, config, out, valid=valid, resume=resume, device=device, data_dir=data_dir,
-                 text_column=text_column, label_column=label_column)
+    if workers and kvstore == "local":
+        raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
+    if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
+        return launcher.launch(arguments, workers or 2)
+    with distributed.joined(kvstore) as group:
+        recipe.train(data, config, out, valid=valid, resume=resume, device=device, data_dir=data_dir,
+                     quiet=not group.first, text_column=text_column, label_column=label_column, workers=group)
 
 
 @commands.command()
@@ -252,33 +279,38 @@ def compare(names, data, data_dir, out, seeds, test, **fields):
 @commands.command()
 @click.argument("text", nargs=-1)
 @click.option("--input", "source", type=click.Path(path_type=Path, allow_dash=True),
-              help="csv, tsv, jsonl, parquet or txt file, or - for lines on stdin")
+              help="csv, tsv, jsonl, parquet or txt file, or - for stdin")
+@click.option("--input-format", "kind", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "lines"]),
+              help="[default: by the file's suffix; of stdin, lines]")
 @click.option("--output", type=click.Path(path_type=Path, allow_dash=True), default=Path("-"), show_default=True)
-@click.option("--format", "style", type=click.Choice(["text", "csv", "tsv", "jsonl"]),
+@click.option("--format", "style", type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet"]),
               help="[default: by the output's suffix, else text]")
 @click.option("--text-column", default="document", show_default=True)
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
 @click.option("--verbatim", is_flag=True, help="csv, tsv: no ' before what a spreadsheet would compute")
 @engine_options
-def predict(text, source, output, style, text_column, weights, verbatim, bundle, engine, device):
+def predict(text, source, kind, output, style, text_column, weights, verbatim, bundle, engine, device):
     """Tell whether reviews are positive or negative.
 
     \b
     nsmc-attention predict "정말 재미있는 영화였어요"
     nsmc-attention predict --input reviews.csv --output scored.csv
     cat reviews.txt | nsmc-attention predict --format jsonl
+    zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     from .inference.predictor import load_classifier
     from .inference.scoring import score_lines, score_table
 
     if text and source:
         raise ConfigError("predict: give reviews or --input, not both")
+    if kind and not source:
+        raise ConfigError("predict: --input-format needs --input, which may be - for stdin")
     classifier = load_classifier(bundle, engine, device)
-    if source is None or str(source) == "-":
+    if source is None or str(source) == "-" and not kind:
         lines = text or (line.rstrip("\r\n") for line in sys.stdin)
         score_lines(classifier, lines, output, style, weights, verbatim)
     else:
-        score_table(classifier, source, output, style, weights, text_column, verbatim=verbatim)
+        score_table(classifier, source, output, style, weights, text_column, kind=kind, verbatim=verbatim)
 
 
 @commands.command()
@@ -372,7 +404,7 @@ def report(source, output, group_by, date_column, text_column, tables, bundle, e
 
 @commands.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 for every network this machine is in")
-@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 for any that is free")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="processes")
 @click.option("--bundle", type=click.Path(path_type=Path), help="bundle folder  [default: the packaged one]")
 @click.option("--engine", default="auto", show_default=True, help="auto, onnx or gluon")
@@ -384,7 +416,7 @@ def serve(host, port, workers, bundle, engine):
     nsmc-attention serve
     curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
     """
-    from .serve.app import serve as run_server
+    from .serve.server import serve as run_server
 
     run_server(host, port, bundle, engine, workers)
 

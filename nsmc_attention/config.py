@@ -157,6 +157,15 @@ def refuse_unknown(given, known, where):
             raise ConfigError(f"unknown key {key!r} in {where}{did_you_mean(key, known)}")
 
 
+def difference(key, saved, given):
+    """Name the innermost setting that differs: `hidden_size: the run has 64, found 128`."""
+    if isinstance(saved, dict) and isinstance(given, dict):
+        for name in given:
+            if saved.get(name) != given[name]:
+                return difference(name, saved.get(name), given[name])
+    return f"{key}: the run has {saved!r}, found {given!r}"
+
+
 def all_fields():
     """Answer {field name: dataclass field} over the three parts; names are unique across them."""
     return {item.name: item for kind in (TextConfig, ModelConfig, TrainingConfig) for item in fields(kind)}

@@ -36,6 +36,10 @@ class ConfigError(NsmcError):
     """A setting has an unknown name or an impossible value."""
 
 
+class JobError(NsmcError):
+    """A process of a distributed training ended before its time."""
+
+
 class MissingPackage(NsmcError):
     """A package that this feature needs is not installed."""
 

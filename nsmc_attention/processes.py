@@ -1,5 +1,10 @@
 """The cores there are, and worker processes on them."""
 import os
+import threading
+import time
+from contextlib import contextmanager
+
+from .signals import held_back
 
 
 def cores():
@@ -7,12 +12,28 @@ def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+@contextmanager
 def workers(count):
-    """Answer a pool of `count` processes, to be used in a `with` block; an Executor of concurrent.futures.
+    """Give a pool of `count` processes, an Executor of concurrent.futures; all have ended when the block ends.
 
     The pool is loky's, which comes with joblib: its processes, unlike multiprocessing's, do not run the
-    caller's main module again, so it works from scripts without a guard and from notebooks.
+    caller's main module again, so it works from scripts without a guard and from notebooks. SIGINT and SIGTERM
+    are the caller's business; when it dies, they die.
     """
     from joblib.externals.loky import ProcessPoolExecutor
 
-    return ProcessPoolExecutor(max_workers=count)
+    with ProcessPoolExecutor(max_workers=count, initializer=follow, initargs=(os.getpid(),)) as pool:
+        with held_back():
+            # the first task starts all processes
+            pool.submit(os.getpid)
+        yield pool
+
+
+def follow(parent):
+    """Let this process end when its parent is no more: nobody would tell it to, and it would wait for ever."""
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -158,3 +158,27 @@ def test_another_plan_in_the_same_folder_is_refused(folder, bundle_folder, tmp_p
     assert command(*arguments).returncode == 0
     done = command(*arguments, "--rows", 10)
     assert done.returncode == 2 and "was begun with other rows" in done.stderr
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a scheduler in a process of its own, with a worker in another."""
+    where = tmp_path / "scheduler.json"
+    start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
+             "--no-dashboard", "--scheduler-file", str(where)]
+    work = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(where), "--nthreads", "1",
+            "--no-dashboard", "--local-directory", str(tmp_path)]
+    processes = [subprocess.Popen(each, cwd=tmp_path, stderr=subprocess.DEVNULL) for each in (start, work)]
+    while not where.is_file() or not where.read_text():
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.05)
+    yield json.loads(where.read_text())["address"]
+    for process in processes:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def test_a_running_cluster_does_the_work(cluster, folder, bundle_folder, tmp_path):
+    done = command(folder, "--output", tmp_path / "out", "--scheduler", cluster, "--bundle", bundle_folder)
+    assert done.returncode == 0 and "3 partitions in" in done.stdout and "(300 reviews)" in done.stdout, done.stderr
+    assert sum(len(pandas.read_parquet(path)) for path in (tmp_path / "out").glob("*.parquet")) == 300

@@ -1,4 +1,7 @@
 """The bundle that ships with the package."""
+import json
+from pathlib import Path
+
 import pytest
 
 from nsmc_attention import predict
@@ -14,6 +17,17 @@ from nsmc_attention.reviews import nsmc
 ])
 def test_plain_sentences_are_understood(text, label):
     assert predict(text).label == label
+
+
+@pytest.mark.parametrize("engine", ["onnx", "gluon"])
+def test_two_hundred_sentences_are_answered_as_when_it_was_packaged(engine):
+    lines = (Path(__file__).parent / "golden.jsonl").read_text(encoding="utf-8").splitlines()
+    golden = [json.loads(line) for line in lines]
+    assert len(golden) == 200
+    for line, found in zip(golden, load_classifier(engine=engine).predict_many([line["text"] for line in golden])):
+        assert found.probability == pytest.approx(line["probability"], abs=1e-4), line["text"]
+        assert len(found.tokens) == line["tokens"], "another dictionary"
+        assert found.token_weights[:8].tolist() == pytest.approx(line["token_weights"], abs=1e-4)
 
 
 def test_it_is_small_and_says_where_it_comes_from():

@@ -28,7 +28,7 @@ from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
 from nsmc_attention.preprocessing.encoding import Encoder
 from nsmc_attention.reviews import raw, tables
-from nsmc_attention.training.checkpoint import read_arrays
+from nsmc_attention.training.checkpoint import read_arrays, sealed
 
 FUZZ = Path(__file__).parent / "fuzz"
 PACKAGE = Path(nsmc_attention.__file__).parent
@@ -249,10 +249,12 @@ def test_a_checkpoint_with_a_pickle_a_bomb_or_false_sizes_is_refused(tmp_path, m
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "checkpoint-00000001.npz"
     numpy.savez(path, a=numpy.array([Evil()], dtype=object))
+    path.write_bytes(sealed(path.read_bytes()))
     with pytest.raises(BundleError, match="the checkpoint is damaged"):
         read_arrays(path)
     assert not Path("pickle_was_run").exists()
     numpy.savez_compressed(path, a=numpy.zeros(10**8, "uint8"))
+    path.write_bytes(sealed(path.read_bytes()))
     with pytest.raises(BundleError, match="is no plain array"):
         read_arrays(path)
     written = io.BytesIO()
@@ -260,6 +262,7 @@ def test_a_checkpoint_with_a_pickle_a_bomb_or_false_sizes_is_refused(tmp_path, m
     for shape in (b"(9,)", b"(4,9999999999999, )", b"(" + b"9" * 400 + b",)"):
         with zipfile.ZipFile(path, "w") as file:
             file.writestr("a.npy", written.getvalue().replace(b"(4,)", shape))
+        path.write_bytes(sealed(path.read_bytes()))
         with pytest.raises(BundleError, match="the checkpoint is damaged"):
             read_arrays(path)
 

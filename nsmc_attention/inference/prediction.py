@@ -7,6 +7,8 @@ import numpy
 from ..bundle import LABELS
 
 NOTHING_TO_READ = "blank: no word to score"
+# What tables are told of a review
+COLUMNS = ("label", "score", "probability", "error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,12 @@ def verdict(probability):
         return None, None, None, NOTHING_TO_READ
     positive = probability >= 0.5
     return LABELS[positive], probability if positive else 1 - probability, probability, None
+
+
+def verdicts(probabilities):
+    """Answer {name: list} of COLUMNS for N probabilities of positive."""
+    answers = [verdict(each) for each in probabilities.tolist()]
+    return {name: [each[place] for each in answers] for place, name in enumerate(COLUMNS)}
 
 
 def blank(text):

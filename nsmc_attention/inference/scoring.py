@@ -1,7 +1,8 @@
-"""Reviews from lines or a table, scored piece by piece into text, csv or jsonl.
+"""Reviews from lines or a table, scored piece by piece into text, csv, tsv, jsonl or parquet.
 
 Every row keeps its place and its other columns; a row that cannot be scored has an empty label and the
-reason in `error`. Memory does not grow with the number of rows, and an output file appears whole or not at all.
+reason in `error`. Memory does not grow with the number of rows (but parquet, which is written at the end), and an
+output file appears whole or not at all.
 """
 import csv
 import io
@@ -15,16 +16,18 @@ from ..errors import ConfigError, DataError, did_you_mean
 from ..preprocessing.encoding import clean
 from ..spreadsheets import as_cell
 from .parallel import probability_stream
-from .prediction import verdict
+from .prediction import COLUMNS, verdict, verdicts
 
-COLUMNS = ("label", "score", "probability", "error")
 # Characters that are written at a time
 PIECE = 1 << 16
-STYLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "text", "": "text"}
+STYLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".txt": "text",
+          "": "text"}
 
 
 def score_lines(classifier, lines, output="-", style=None, weights=False, verbatim=False):
     """Score an iterable of reviews; csv and jsonl have the column `text`, the clean text."""
+    if style == "parquet" or style is None and Path(output).suffix.lower() == ".parquet":
+        raise ConfigError("parquet output: expected a table, found lines; say what they are by --input-format")
     with opened(output, style, weights) as (file, style):
         write = WRITERS[style](file, ["text"], "", weights, verbatim)
         for prediction in classifier.predict_stream(lines):
@@ -32,8 +35,8 @@ def score_lines(classifier, lines, output="-", style=None, weights=False, verbat
 
 
 def score_table(classifier, source, output="-", style=None, weights=False, text_column="document", processes=None,
-                verbatim=False):
-    """Score a table of any size (see `reviews.tables.chunks`); its columns come first in the output.
+                kind=None, verbatim=False):
+    """Score a table of any size, see `reviews.tables.chunks` for source and kind; its columns come first in the output.
 
     In csv and tsv a text that a spreadsheet would compute is marked (see `spreadsheets`), unless verbatim.
 
@@ -44,17 +47,22 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
 
     with opened(output, style, weights) as (file, style), \
             tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
-        for piece in table_pieces(classifier, source, style, weights, text_column, processes, verbatim,
+        from ..reviews import tables
+
+        pieces = tables.chunks(source, text_column, kind=kind)
+        if style == "parquet":
+            write_parquet(classifier, pieces, file, text_column, processes, bar.update)
+            return
+        for piece in table_pieces(classifier, pieces, style, weights, text_column, processes, verbatim,
                                   bar.update):
             file.write(piece)
 
 
-def table_pieces(classifier, source, style, weights=False, text_column="document", processes=None,
+def table_pieces(classifier, pieces, style, weights=False, text_column="document", processes=None,
                  verbatim=False, report=lambda: None):
-    """Yield what `score_table` writes, as it becomes known; `report` is called after each row."""
+    """Yield what `score_table` writes of the DataFrames of a table, as it becomes known; report() after each row."""
     from ..reviews import tables
 
-    pieces = tables.chunks(source, text_column)
     first = next(pieces, None)
     names = [text_column] if first is None else [str(name) for name in first.columns]
     prefix = prefix_beside(names)
@@ -74,6 +82,36 @@ def table_pieces(classifier, source, style, weights=False, text_column="document
             written.seek(0)
             written.truncate()
     yield written.getvalue()
+
+
+def write_parquet(classifier, pieces, file, text_column="document", processes=None, report=lambda rows: None):
+    """Write the DataFrames of a table with their columns, of the types that they had, and the answer's.
+
+    Answers the number of rows; report(rows) is called after each DataFrame.
+    """
+    from ..reviews import tables
+
+    parquet = tables.require_parquet()
+    import pyarrow
+
+    frames, scored = [], []
+
+    def texts_only():
+        for frame in pieces:
+            frames.append(frame)
+            yield [tables.as_text(value) for value in frame[text_column]]
+
+    for _, probabilities in probability_stream(classifier, texts_only(), processes):
+        frame = frames.pop(0)
+        answers, prefix = verdicts(probabilities), prefix_beside(map(str, frame.columns))
+        columns = {**{str(name): frame[name].tolist() for name in frame.columns},
+                   **{prefix + name: values for name, values in answers.items()}}
+        scored.append(pyarrow.table(columns))
+        report(len(frame))
+    # a column that is all missing in one piece has the type of the others
+    whole = pyarrow.concat_tables(scored, promote_options="permissive")
+    parquet.write_table(whole, file)
+    return whole.num_rows
 
 
 def prefix_beside(names):
@@ -121,11 +159,13 @@ def opened(output, style, weights):
     style = style or STYLES[output.suffix.lower()]
     if weights and style != "jsonl":
         raise ConfigError(f"--weights needs --format jsonl, found {style}")
+    binary = style == "parquet"
     if str(output) == "-":
-        yield sys.stdout, style
+        yield sys.stdout.buffer if binary else sys.stdout, style
         return
+    text = {"encoding": "utf-8", "newline": "", "errors": "replace"}
     with replaced_file(output) as temporary:
-        with open(temporary, "w", encoding="utf-8", newline="", errors="replace") as file:
+        with open(temporary, "wb" if binary else "w", **({} if binary else text)) as file:
             yield file, style
 
 

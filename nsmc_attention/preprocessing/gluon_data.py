@@ -105,6 +105,10 @@ class Batch:
     importance: Optional[numpy.ndarray] = None
     ngram_ids: Optional[numpy.ndarray] = None
 
+    def take(self, members):
+        """Answer the Batch of these rows."""
+        return Batch(*(None if array is None else array[members] for array in vars(self).values()))
+
 
 class Batches:
     """Reviews numbered and padded once, bucket by bucket; a batch is then a slice of its bucket.

@@ -4,8 +4,10 @@ Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (
 github.com/e9t/nsmc, CC0. The first thing in the flow of data; the sample corpus has the same format.
 """
 import os
+import sys
 from pathlib import Path
 
+from ..atomic import replaced_file
 from ..errors import DataError
 from .corpus import Reviews, decode, read_bytes, sha256
 
@@ -79,9 +81,16 @@ def download(name, address, expected, folder):
     import pooch
     import requests
 
+    path = folder / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return Path(pooch.retrieve(address, expected, fname=name, path=folder, progressbar=True))
+        with replaced_file(path) as temporary:
+            pooch.HTTPDownloader(progressbar=sys.stderr.isatty())(address, str(temporary), None)
+            found = sha256(temporary.read_bytes())
+            if expected not in (None, found):
+                raise DataError(f"{address}: expected the official file with sha256 {expected[:12]}…, found "
+                                f"{found[:12]}…; fetch it elsewhere and set NSMC_ATTENTION_DATA to its folder")
+        return path
     except (requests.RequestException, OSError, ValueError) as problem:
         raise DataError(
             f"{name}: not found, and the download from {address} into {folder} failed "

@@ -1,4 +1,4 @@
-"""A user's own table: csv, tsv, jsonl or parquet, read piece by piece with every column kept as it is.
+"""A user's own table: csv, tsv, jsonl or parquet, a file or stdin, read piece by piece with every column kept as it is.
 
 `chunks` yields DataFrames for prediction, whatever the size of the file; `read_labelled` makes `Reviews`
 for training and evaluation. Every value of csv and tsv stays the text it is: no NA, no numbers guessed. What is
@@ -6,6 +6,7 @@ held at a time is bounded in characters too, whoever wrote the file.
 """
 import csv
 import json
+import sys
 from collections import Counter
 from itertools import chain
 from pathlib import Path
@@ -22,6 +23,8 @@ LINE, PIECE, COLUMNS, LEVELS = 2**24, 2**25, 2000, 100
 # Rows of parquet decoded at a time: one value that all rows share is small in the file alone
 DECODED = 256
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+# What "-" stands for; messages call it by this name
+STDIN = Path("stdin")
 
 
 def format_of(path):
@@ -42,29 +45,47 @@ def has_tab(path):
         return b"\t" in file.readline(10000)
 
 
-def chunks(path, text_column="document", rows=ROWS):
+def chunks(path, text_column="document", rows=ROWS, kind=None):
     """Yield the table as DataFrames of at most `rows` rows, in order.
 
-    A plain .txt file has one review a line; its only column gets the name text_column.
+    Lines (a plain .txt file) have one review each; their only column gets the name text_column.
+
+    Parameters
+    ----------
+    path : path
+        "-" is stdin, which is read as it comes (parquet whole).
+    kind : "csv", "tsv", "jsonl", "lines", "parquet", "nsmc" or None
+        None is told by the name; of stdin, lines.
 
     Raises
     ------
     DataError
         The file is missing, empty, not UTF-8, malformed (with its line), or has no column text_column.
     """
-    path = Path(path)
-    if not path.is_file():
+    path = STDIN if str(path) == "-" else Path(path)
+    if path is STDIN:
+        kind = kind or "lines"
+    elif not path.is_file():
         raise DataError(f"{path}: no such file")
-    kind = format_of(path)
-    if kind != "parquet" and path.stat().st_size == 0:
-        raise DataError(f"{path}: the file is empty; expected a header and reviews")
+    else:
+        kind = kind or format_of(path)
+        if kind != "parquet" and path.stat().st_size == 0:
+            raise DataError(f"{path}: the file is empty; expected a header and reviews")
     try:
         for frame in READERS[kind](path, text_column, rows):
             require_column(frame, text_column, path)
             yield frame
     except UnicodeDecodeError:
-        decode(read_bytes(path), path)
+        if path is not STDIN:
+            decode(read_bytes(path), path)
         raise
+
+
+def opened(path, **how):
+    """Open the text of a table; stdin stays open for whoever reads it next."""
+    if path is STDIN:
+        return open(sys.stdin.fileno(), encoding="utf-8-sig", closefd=False, **how)
+    return open(path, encoding="utf-8-sig", **how)
 
 
 def require_column(frame, column, where):
@@ -98,7 +119,7 @@ def cut(rows, most, size):
 
 
 def read_csv(path, separator, quoting, rows):
-    with open(path, encoding="utf-8-sig", newline="") as file:
+    with opened(path, newline="") as file:
         reader = csv.reader(lines(file, path), delimiter=separator, quoting=quoting, strict=True)
         try:
             header = next((row for row in reader if row), None)
@@ -134,7 +155,7 @@ def checked_row(row, header, path, line):
 
 
 def read_jsonl(path, rows):
-    with open(path, encoding="utf-8-sig") as file:
+    with opened(path) as file:
         numbered = ((number, line) for number, line in enumerate(lines(file, path), start=1) if line.strip())
         for piece in cut(numbered, rows, lambda pair: len(pair[1])):
             yield from_rows([parse_object(line, path, number) for number, line in piece], path)
@@ -171,17 +192,17 @@ def deeper(value, levels):
 
 
 def read_lines(path, text_column, rows):
-    with open(path, encoding="utf-8-sig") as file:
+    with opened(path) as file:
         for piece in cut(lines(file, path), rows, len):
             yield pandas.DataFrame({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
 def read_parquet(path, rows):
     parquet = require_parquet()
-    from pyarrow import ArrowException
+    from pyarrow import ArrowException, BufferReader
 
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(BufferReader(sys.stdin.buffer.read()) if path is STDIN else path) as file:
             check_columns(file.schema_arrow.names, path)
             # not to_pandas(), which makes floats of integers beside a null and hides an index
             decoded = (row for batch in file.iter_batches(batch_size=DECODED) for row in batch.to_pylist())

@@ -10,22 +10,25 @@ An answer names no path of this machine and holds no traceback; bad input is 413
 what was expected.
 """
 import asyncio
+import gc
 import logging
+import multiprocessing
 import os
-import tempfile
-import time
+import signal
+import threading
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import List, Optional, Union
 
 try:
-    import prometheus_client
     from fastapi import FastAPI, Request
     from fastapi.exceptions import RequestValidationError
-    from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
-    from pydantic import BaseModel, Field
+    from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+    from prometheus_client import CONTENT_TYPE_LATEST
+    from pydantic import BaseModel, Field, StrictBool, StrictInt
     from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect
 except ImportError as problem:
     from ..errors import MissingPackage
 
@@ -36,32 +39,30 @@ from ..analysis.page import font_of, panel, with_words
 from ..errors import NsmcError
 from ..explanation import Explainer
 from ..inference.predictor import load_classifier
-from ..inference.scoring import table_pieces
-from ..reviews.tables import chunks
 from .batching import Batcher, Busy
+from .counters import Counters
 from .guard import Guard
+from .limits import Limits
+from .tables import KINDS, Table, TableAnswer
 
-INPUTS, CHARACTERS = 512, 10_000
-BODY, TABLE = 2_000_000, 512_000_000
 # Of one attribution's matrix the page draws so many words
 LONGEST_MATRIX = 128
-KINDS = {"text/csv": ".csv", "text/tab-separated-values": ".tsv", "application/x-ndjson": ".jsonl",
-         "application/jsonl": ".jsonl"}
-BUNDLE, ENGINE = "NSMC_ATTENTION_SERVE_BUNDLE", "NSMC_ATTENTION_SERVE_ENGINE"
+# Exit code of a process whose bundle cannot be loaded
+NO_BUNDLE = 2
 LOG = logging.getLogger("uvicorn.error")
 
 
 class Parameters(BaseModel):
     """How to answer."""
 
-    top_k: Optional[int] = Field(None, ge=1, le=2, description="answer a list of so many labels for each review")
-    weights: bool = Field(False, description="with tokens, offsets, weights (T x T) and token_weights (T)")
+    top_k: Optional[StrictInt] = Field(None, ge=1, le=2, description="answer a list of so many labels for each review")
+    weights: StrictBool = Field(False, description="with tokens, offsets, weights (T x T) and token_weights (T)")
 
 
 class Reviews(BaseModel):
     """One review, or a list of them."""
 
-    inputs: Union[str, List[str]] = Field(..., description=f"at most {INPUTS} reviews of {CHARACTERS} characters")
+    inputs: Union[str, List[str]] = Field(..., description="a review, or a list of them")
     parameters: Parameters = Parameters()
 
 
@@ -69,8 +70,8 @@ class Question(BaseModel):
     """A review and the method that explains it."""
 
     inputs: str
-    method: str = Field("attention", description=", ".join(METHODS))
-    by_word: bool = Field(False, description="words between white space (eojeol), not morphemes")
+    method: str = Field("attention", json_schema_extra={"enum": list(METHODS)})
+    by_word: StrictBool = Field(False, description="words between white space (eojeol), not morphemes")
 
 
 class Refused(Exception):
@@ -84,9 +85,10 @@ class Refused(Exception):
 class Service:
     """The classifier behind the application, loaded in the background after the start."""
 
-    def __init__(self, bundle, engine):
-        self.bundle, self.engine = bundle, engine
+    def __init__(self, bundle, engine, limits, counters):
+        self.bundle, self.engine, self.limits, self.counters = bundle, engine, limits, counters
         self.classifier = self.explainer = None
+        self.tables = asyncio.Semaphore(limits.tables)
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
 
     async def load(self):
@@ -94,40 +96,77 @@ class Service:
         # the first review builds the tokenizer
         await self.batcher.alone(self.classifier.predict, "영화")
         self.explainer = Explainer(self.classifier)
+        # what stays for good is not searched for garbage again and again, 60 ms each time
+        gc.collect()
+        gc.freeze()
         LOG.info("ready: bundle %s, engine %s", self.classifier.bundle.name, self.classifier.engine.name)
 
     def require(self):
         if self.explainer is None:
             raise Refused(503, "the model is still being loaded; try again in a second")
 
+    def check_texts(self, texts, weights=False):
+        most = self.limits.weighted if weights else self.limits.reviews
+        if len(texts) > most:
+            raise Refused(422, f"inputs: expected at most {most} reviews{' with weights' if weights else ''}, "
+                               f"found {len(texts)}; send tables to /predict/batch")
+        longest, characters = max(map(len, texts), default=0), self.limits.characters
+        if longest > characters:
+            raise Refused(422, f"inputs: expected reviews of at most {characters} characters, found one of {longest}")
 
-def create_app(bundle=None, engine="auto"):
-    """Answer the ASGI application for a bundle folder (None: the one that ships with the package)."""
-    service = Service(bundle, engine)
+
+def create_app(bundle=None, engine="auto", limits=Limits(), folder=None):
+    """Answer the ASGI application.
+
+    Parameters
+    ----------
+    bundle, engine
+        As of `inference.predictor.load_classifier`.
+    limits : serve.limits.Limits
+    folder : path or None
+        What the workers of one server share; None where this process is the only one.
+    """
+    counters = Counters(folder)
+    service = Service(bundle, engine, limits, counters)
 
     @asynccontextmanager
     async def lifespan(application):
         task = asyncio.create_task(service.load())
         task.add_done_callback(stop_on_failure)
+        if folder:
+            end_with_parent()
+            # another worker answers meanwhile
+            await asyncio.wait([task])
         yield
         task.cancel()
 
     application = FastAPI(title="nsmc_attention", description="Korean film-review sentiment with its attention",
-                          lifespan=lifespan, redoc_url=None)
+                          lifespan=lifespan, redoc_url=None, swagger_ui_oauth2_redirect_url=None)
     add_errors(application)
-    add_metrics(application)
     add_page(application)
     add_state(application, service)
     add_predictions(application, service)
-    application.add_middleware(Guard, limit=lambda path: TABLE if path == "/predict/batch" else BODY)
-    return application
+    add_tables(application, service)
+    # around all of FastAPI, so that its answer to a bug of ours is guarded too
+    return Guard(application, limits.body_of, counters.observe)
 
 
 def stop_on_failure(task):
     """A bundle that cannot be loaded ends the server with its one line."""
     if not task.cancelled() and task.exception():
         LOG.error("error: %s", task.exception())
-        os._exit(2)
+        if multiprocessing.parent_process():
+            os.kill(os.getppid(), signal.SIGTERM)
+        os._exit(NO_BUNDLE)
+
+
+def end_with_parent():
+    """End this worker when the process that supervises it is gone, killed perhaps."""
+    def wait():
+        multiprocessing.parent_process().join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def add_errors(application):
@@ -152,35 +191,22 @@ def add_errors(application):
     async def busy(request, problem):
         return JSONResponse({"error": "too many reviews wait; try again in a second"}, 503, {"Retry-After": "1"})
 
+    @application.exception_handler(ClientDisconnect)
+    async def gone(request, problem):
+        # nobody reads it, and it is no error of the server's
+        return JSONResponse({"error": "body: cut off"}, 400)
+
     @application.exception_handler(NsmcError)
     async def bad_input(request, problem):
         return JSONResponse({"error": printable(str(problem))}, 422)
 
+    @application.exception_handler(Exception)
+    async def bug(request, problem):
+        return JSONResponse({"error": "an error of the server's own; its log has more"}, 500)
+
 
 def printable(text):
     return "".join(character if character.isprintable() else "?" for character in text)[:500]
-
-
-def add_metrics(application):
-    registry = prometheus_client.CollectorRegistry()
-    seconds = prometheus_client.Histogram(
-        "nsmc_attention_request_seconds", "Time to answer", ["path", "status"], registry=registry,
-        buckets=(.001, .0025, .005, .01, .025, .05, .1, .25, 1, 10))
-    reviews = prometheus_client.Counter("nsmc_attention_reviews", "Reviews answered", registry=registry)
-    application.state.reviews = reviews
-    known = {"/", "/predict", "/explain", "/predict/batch", "/healthz", "/readyz", "/metrics"}
-
-    @application.middleware("http")
-    async def timed(request, call_next):
-        started = time.perf_counter()
-        response = await call_next(request)
-        path = request.url.path if request.url.path in known else "other"
-        seconds.labels(path, response.status_code).observe(time.perf_counter() - started)
-        return response
-
-    @application.get("/metrics", include_in_schema=False)
-    async def metrics():
-        return Response(prometheus_client.generate_latest(registry), media_type=prometheus_client.CONTENT_TYPE_LATEST)
 
 
 def add_page(application):
@@ -213,6 +239,11 @@ def add_state(application, service):
         service.require()
         return {"status": "ready", "bundle": service.classifier.bundle.name, "engine": service.classifier.engine.name}
 
+    @application.get("/metrics", response_class=PlainTextResponse)
+    def metrics():
+        """The counters, for Prometheus."""
+        return Response(service.counters.text(), media_type=CONTENT_TYPE_LATEST)
+
 
 ERRORS = {status: {"description": text, "content": {"application/json": {"schema": {
     "type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}}}}
@@ -230,9 +261,9 @@ def add_predictions(application, service):
         """
         service.require()
         texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
-        check_texts(texts)
+        service.check_texts(texts, question.parameters.weights)
         predictions = await service.batcher(texts)
-        application.state.reviews.inc(len(texts))
+        service.counters.reviews.inc(len(texts))
         answers = [answer(each, question.parameters) for each in predictions]
         top_k = question.parameters.top_k
         if top_k:
@@ -243,15 +274,20 @@ def add_predictions(application, service):
     async def explain(question: Question):
         """Answer a review's words with one value each, and for attention the whole matrix."""
         service.require()
-        check_texts([question.inputs])
+        service.check_texts([question.inputs])
         found = await service.batcher.alone(service.explainer, question.inputs, question.method)
         shown = panel(found.by_word() if question.by_word else found)
         if shown["matrix"] and len(shown["tokens"]) > LONGEST_MATRIX:
             shown["matrix"] = None
         return shown
 
-    @application.post("/predict/batch", responses=ERRORS, openapi_extra={"requestBody": {"required": True, "content": {
-        kind: {"schema": {"type": "string"}} for kind in KINDS}}})
+
+def add_tables(application, service):
+    content = {kind: {"schema": {"type": "string"}} for kind in KINDS}
+
+    @application.post("/predict/batch", response_class=StreamingResponse,
+                      responses={200: {"content": content}, **ERRORS},
+                      openapi_extra={"requestBody": {"required": True, "content": content}})
     async def batch(request: Request, text_column: str = "document", verbatim: bool = False):
         """Score a table; every column is kept, and label, score, probability and error are added.
 
@@ -261,24 +297,22 @@ def add_predictions(application, service):
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in KINDS:
             raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
-        path = await stored(request, KINDS[kind])
+        # MXNet wants to be called from one thread
+        alone = service.classifier.engine.name == "gluon"
+        table = Table(kind, text_column, verbatim, service.batcher.thread if alone else None)
         try:
-            rows = await asyncio.get_running_loop().run_in_executor(None, checked_rows, path, text_column)
-        except NsmcError as problem:
-            path.unlink()
+            await table.store(request.stream())
+            if service.tables.locked():
+                raise Refused(503, "too many tables are being scored; try again in a second")
+            rows = await table.check()
+        except BaseException as problem:
+            table.close()
+            if not isinstance(problem, NsmcError):
+                raise
             # the line names a file of ours
-            raise Refused(422, printable(str(problem).replace(str(path), "table"))) from problem
-        application.state.reviews.inc(rows)
-        return StreamingResponse(scored(service.classifier, path, text_column, verbatim), media_type=kind)
-
-
-def check_texts(texts):
-    if len(texts) > INPUTS:
-        raise Refused(422, f"inputs: expected at most {INPUTS} reviews, found {len(texts)}; "
-                           "send tables to /predict/batch")
-    longest = max(map(len, texts), default=0)
-    if longest > CHARACTERS:
-        raise Refused(422, f"inputs: expected reviews of at most {CHARACTERS} characters, found one of {longest}")
+            raise Refused(422, printable(str(problem).replace(str(table.path), "table"))) from problem
+        service.counters.reviews.inc(rows)
+        return TableAnswer(table, service.classifier, service.tables)
 
 
 def answer(prediction, parameters):
@@ -292,47 +326,3 @@ def answer(prediction, parameters):
         details = prediction.to_dict(weights=True)
         found[0].update({name: details[name] for name in ("text", "tokens", "offsets", "weights", "token_weights")})
     return found
-
-
-async def stored(request, suffix):
-    """Write the body to a file of our own, which whoever reads it removes."""
-    handle, name = tempfile.mkstemp(suffix=suffix)
-    with open(handle, "wb") as file:
-        try:
-            async for piece in request.stream():
-                file.write(piece)
-        except BaseException:
-            os.unlink(name)
-            raise
-    return Path(name)
-
-
-def checked_rows(path, text_column):
-    """Read the table through once, so that what is wrong with it is told before the answer begins; answer its rows."""
-    return sum(len(piece) for piece in chunks(path, text_column))
-
-
-def scored(classifier, path, text_column, verbatim):
-    try:
-        yield from table_pieces(classifier, path, path.suffix[1:], text_column=text_column, verbatim=verbatim)
-    finally:
-        path.unlink()
-
-
-def from_environment():
-    """Answer the application that `serve` started this process for."""
-    return create_app(os.environ.get(BUNDLE) or None, os.environ.get(ENGINE, "auto"))
-
-
-def serve(host, port, bundle=None, engine="auto", workers=1):
-    """Serve until interrupted; requests under way are finished first."""
-    import uvicorn
-
-    from ..bundle import load_bundle
-
-    # told here, before any process is started
-    load_bundle(bundle)
-    os.environ[BUNDLE], os.environ[ENGINE] = str(bundle or ""), engine
-    uvicorn.run(f"{__name__}:from_environment", factory=True, host=host, port=port, workers=workers,
-                log_level="info", access_log=False, timeout_graceful_shutdown=20, timeout_keep_alive=20,
-                limit_concurrency=2000, server_header=False)

@@ -1,9 +1,10 @@
 """The whole state of a training in one file, so that a resumed training ends like an uninterrupted one.
 
-Plain numpy archives without pickle; each array is guarded by the archive's checksums. An archive may come from
-anyone: it is read entry by entry, none of which is larger than the file itself, and only a state that fits the
-network is put into it. Knows the network's parameters and Adam's moments, nothing of text.
+Plain numpy archives without pickle, each followed by its sha256. An archive may come from anyone: it is read entry by
+entry, none of which is larger than the file itself, and only a state that fits the network is put into it. Knows the
+network's parameters and Adam's moments, nothing of text.
 """
+import hashlib
 import io
 import json
 import math
@@ -19,6 +20,9 @@ from ..bounded import read_file
 from ..errors import BundleError
 from ..metrics import HEADLINE
 from ..model.parameters import restore, snapshot
+
+BEST = "best.npz"
+CHECKSUM = hashlib.sha256().digest_size
 
 
 # Bytes of a file: all of a network of the largest settings would be more than a machine trains
@@ -89,29 +93,55 @@ class Checkpoints:
             path.unlink()
 
     def load_newest(self, network, trainer, average):
-        """Restore the newest undamaged state; answer its Progress, a fresh one where there is none."""
-        for path in reversed(self.paths()):
+        """Restore the newest undamaged state; answer its Progress, a fresh one where there is none.
+
+        Raises
+        ------
+        BundleError
+            All are damaged, or the best parameters are.
+        """
+        arrays = self.read_newest(network, trainer)
+        if not arrays:
+            return Progress()
+        progress = read_progress(arrays, self.folder)
+        if progress.best_epoch >= 0:
+            self.read_best(network)
+        restore(network, part_of(arrays, "network/"))
+        restore_moments(trainer, part_of(arrays, "adam/"))
+        average.load(part_of(arrays, "average/"))
+        return progress
+
+    def read_newest(self, network, trainer):
+        """Answer the arrays of the newest undamaged state, {} where there are no files of states."""
+        paths = self.paths()
+        for path in reversed(paths):
             try:
                 arrays = read_arrays(path)
-                progress = read_progress(arrays.pop("progress", numpy.zeros(0)), path)
+                read_progress(arrays, path)
                 check_state(arrays, network, trainer, path)
+                return arrays
             except BundleError as problem:
                 warnings.warn(f"{problem}; using the checkpoint before it")
-                continue
-            restore(network, part_of(arrays, "network/"))
-            restore_moments(trainer, part_of(arrays, "adam/"))
-            average.load(part_of(arrays, "average/"))
-            return progress
-        return Progress()
+        if paths:
+            raise BundleError(f"{self.folder}: all {len(paths)} checkpoints are damaged; put one back from a copy, or "
+                              "delete them and --resume begins this stage anew")
+        return {}
+
+    def read_best(self, network):
+        path = self.folder / BEST
+        try:
+            arrays = read_arrays(path)
+            check_forms(arrays, forms(snapshot(network)), path)
+            return arrays
+        except BundleError as problem:
+            raise BundleError(f"{problem}; put it back from a copy, or delete the checkpoints beside it and --resume "
+                              "begins this stage anew") from problem
 
     def save_best(self, network):
-        write_arrays(self.folder / "best.npz", snapshot(network))
+        write_arrays(self.folder / BEST, snapshot(network))
 
     def load_best(self, network):
-        path = self.folder / "best.npz"
-        arrays = read_arrays(path)
-        check_forms(arrays, forms(snapshot(network)), path)
-        restore(network, arrays)
+        restore(network, self.read_best(network))
 
 
 def as_bytes(values):
@@ -124,18 +154,35 @@ def part_of(arrays, prefix):
 
 def write_arrays(path, arrays):
     # through memory: on a full disk, savez to a file ends in an error of the zip archive and not of the disk
+    with replaced_file(path) as temporary:
+        temporary.write_bytes(sealed(packed(arrays)))
+
+
+def packed(arrays):
+    """Answer {name: array} of numbers as the bytes of an archive."""
     content = io.BytesIO()
     numpy.savez(content, **arrays)
-    with replaced_file(path) as temporary:
-        temporary.write_bytes(content.getbuffer())
+    return content.getvalue()
+
+
+def unpacked(content):
+    """Answer the arrays that `packed` made these bytes of; ValueError and other zip errors where it did not."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {item.filename[:-len(".npy")]: read_array(archive, item) for item in archive.infolist()}
+
+
+def sealed(content):
+    """Answer the bytes of a file with their sha256 behind them."""
+    return content + hashlib.sha256(content).digest()
 
 
 def read_arrays(path):
     """Read an archive of arrays; BundleError where it is damaged, or asks for more memory than it has bytes."""
     content = read_file(path, LARGEST, BundleError)
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return {item.filename[:-len(".npy")]: read_array(archive, item) for item in archive.infolist()}
+        if hashlib.sha256(content[:-CHECKSUM]).digest() != content[-CHECKSUM:]:
+            raise ValueError("its checksum is another")
+        return unpacked(content[:-CHECKSUM])
     except (ValueError, NotImplementedError, RuntimeError, EOFError, zipfile.BadZipFile) as problem:
         raise BundleError(f"{path}: the checkpoint is damaged ({problem})") from problem
 
@@ -155,11 +202,11 @@ def read_array(archive, item):
     return numpy.frombuffer(content, dtype, offset=header.end()).reshape(shape)
 
 
-def read_progress(array, path):
+def read_progress(arrays, path):
     """Answer the Progress in a state; BundleError unless each of its values has its type."""
     try:
-        progress = Progress(**json.loads(array.tobytes()))
-    except (ValueError, TypeError, RecursionError) as problem:
+        progress = Progress(**json.loads(arrays["progress"].tobytes()))
+    except (KeyError, ValueError, TypeError, RecursionError) as problem:
         raise BundleError(f"{path}: the checkpoint does not tell where the training stood") from problem
     for item in fields(Progress):
         value = getattr(progress, item.name)
@@ -185,7 +232,7 @@ def check_state(arrays, network, trainer, path):
     for index in updated.tolist():
         shape = trainer._params[index].shape
         expected.update({f"adam/{part}.{index}": ("float32", shape) for part in ("mean", "variance")})
-    check_forms(arrays, expected, path)
+    check_forms({name: array for name, array in arrays.items() if name != "progress"}, expected, path)
 
 
 def forms(arrays):

@@ -4,12 +4,14 @@ Knows nothing of text, files or what the labels mean; `recipe` hands it batches 
 """
 import math
 import time
+from itertools import islice
 
 from ..errors import ConfigError
 from ..analysis.corpus import evenness
 from ..metrics import headline
 from ..mxnet_shim import import_mxnet
 from .average import Average
+from .distributed import ALONE
 
 mxnet = import_mxnet()
 
@@ -20,7 +22,8 @@ from mxnet import autograd, gluon  # noqa: E402
 SMALLEST = 1e-6
 
 
-def fit(network, batches, dev_batches, config, device, checkpoints, report, keep_last=False):
+def fit(network, batches, dev_batches, config, device, checkpoints, report, keep_last=False,
+        workers=ALONE):
     """Train until the dev loss stops falling; leave the best epoch's parameters in the network.
 
     Parameters
@@ -36,6 +39,8 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report, keep
         Called with Progress after each step and, with a second argument, the epoch's record after each epoch.
     keep_last : bool
         Make all epochs and keep the last, where it is not the dev loss that a stage is after.
+    workers : distributed.Alone
+        Whoever learns from a part of each batch; all come to the same network.
 
     Returns
     -------
@@ -48,20 +53,17 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report, keep
     progress = checkpoints.load_newest(network, trainer, average)
     total_steps = config.epochs * len(batches)
     if not progress.step:
-        progress.untrained_entropy = evenness(dev_answers(network, dev_batches, device)[1])
+        progress.untrained_entropy = evenness(dev_answers(network, dev_batches, device, workers)[1])
     while progress.epoch < config.epochs and (keep_last or progress.epoch - progress.best_epoch <= config.patience):
         started = time.perf_counter()
-        for index, batch in enumerate(batches.epoch(config.seed, progress.epoch)):
-            if index < progress.batch:
-                continue
+        workers.equalize(network)
+        for index, batch in islice(enumerate(batches.epoch(config.seed, progress.epoch)), progress.batch, None):
             if index == 0 or progress.step % config.checkpoint_steps == 0:
                 # MXNet cannot save its generator's state, so each stretch between two checkpoints starts anew
-                mxnet.random.seed((config.seed * 1_000_003 + progress.step) % 2**31)
+                mxnet.random.seed(drawn_from(config.seed, progress.step, workers.rank))
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, config))
-            loss = train_step(network, trainer, batch, config.clip_norm, device)
-            if not math.isfinite(loss):
-                raise ConfigError(f"step {progress.step}: expected a finite loss, found {loss}; "
-                                  f"lower --learning-rate, which is {config.learning_rate}")
+            loss = train_step(network, trainer, batch, config.clip_norm, device, workers)
+            check_finite(loss, progress.step, config)
             progress.loss_sum += loss
             progress.step, progress.batch = progress.step + 1, index + 1
             average.update(progress.step)
@@ -69,7 +71,7 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report, keep
             if progress.step % config.checkpoint_steps == 0:
                 checkpoints.save(network, trainer, average, progress)
         with average.applied(progress.step):
-            record = end_epoch(network, dev_batches, progress, device)
+            record = end_epoch(network, dev_batches, progress, device, workers)
             record["seconds"] = time.perf_counter() - started
             if keep_last or record["dev_log_loss"] < progress.best_loss:
                 progress.best_loss, progress.best_epoch = record["dev_log_loss"], progress.epoch
@@ -81,6 +83,17 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report, keep
     return progress
 
 
+def drawn_from(seed, step, rank):
+    """Answer the seed of what is dropped from `step` on, another for each worker."""
+    return (seed * 1_000_003 + rank * 104_729_003 + step) % 2**31
+
+
+def check_finite(loss, step, config):
+    if not math.isfinite(loss):
+        raise ConfigError(f"step {step}: expected a finite loss, found {loss}; "
+                          f"lower --learning-rate, which is {config.learning_rate}")
+
+
 def make_trainer(network, config):
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); rows of the embedding that a batch lacks are not touched."""
     learned = {name: each for name, each in network.collect_params().items() if each.grad_req != "null"}
@@ -88,17 +101,19 @@ def make_trainer(network, config):
                          optimizer_params={"learning_rate": config.learning_rate, "lazy_update": True})
 
 
-def train_step(network, trainer, batch, clip_norm, device):
+def train_step(network, trainer, batch, clip_norm, device, workers=ALONE):
     """Update the parameters by one batch; answer its mean loss (nats)."""
+    part, share = workers.own_part(batch)
     with autograd.record():
-        logits, weights = network(*as_inputs(batch, device))
-        loss = gluon.loss.SoftmaxCELoss(sparse_label=False)(logits, targets(batch, device)).mean()
-        if batch.importance is not None:
-            loss = loss + divergence(weights, batch, device)
+        logits, weights = network(*as_inputs(part, device))
+        loss = gluon.loss.SoftmaxCELoss(sparse_label=False)(logits, targets(part, device)).mean()
+        if part.importance is not None:
+            loss = loss + divergence(weights, part, device)
     loss.backward()
+    loss = workers.average(gradients(trainer), batch, share, loss)
     # Trainer divides gradients by its argument: clipping costs no pass over them
     trainer.step(max(1.0, gradient_norm(trainer) / clip_norm))
-    return float(loss.asscalar())
+    return loss
 
 
 def targets(batch, device):
@@ -121,10 +136,13 @@ def divergence(weights, batch, device):
     return (importance * gap).sum(axis=1).mean()
 
 
+def gradients(trainer):
+    return [parameter.list_grad()[0] for parameter in trainer._params]
+
+
 def gradient_norm(trainer):
     """Answer the global L2 norm of the gradients; of a row-sparse one only the rows that a batch touched exist."""
-    arrays = [gradient.data if gradient.stype == "row_sparse" else gradient
-              for gradient in (parameter.list_grad()[0] for parameter in trainer._params)]
+    arrays = [gradient.data if gradient.stype == "row_sparse" else gradient for gradient in gradients(trainer)]
     return math.sqrt(mxnet.nd.multi_sum_sq(*arrays, num_arrays=len(arrays)).sum().asscalar())
 
 
@@ -146,26 +164,28 @@ def learning_rate(step, total_steps, config):
     return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
 
 
-def probabilities(network, batches, device):
+def probabilities(network, batches, device, workers=ALONE):
     """Answer the probability of `positive` for each review of the batches: (N,) float64, in their order."""
-    return dev_answers(network, batches, device)[0]
+    return dev_answers(network, batches, device, workers)[0]
 
 
-def dev_answers(network, batches, device):
+def dev_answers(network, batches, device, workers=ALONE):
     """Answer the probabilities (N,) float64 of the reviews, in their order, and of each the weights of its tokens."""
-    found, looked_at = numpy.empty(len(batches.labels)), [None] * len(batches.labels)
-    for positions, batch in batches.in_order():
+    found = numpy.zeros(len(batches.labels))
+    looked_at = [numpy.zeros(length, dtype="float32") for length in batches.lengths.astype(int)]
+    for positions, batch in workers.own_ones(batches.in_order()):
         logits, weights = network(*as_inputs(batch, device))
         found[positions] = logits.softmax()[:, 1].asnumpy()
         rows = weights.sum(axis=1).asnumpy()
         for position, row, length in zip(positions, rows, batch.valid_length.astype(int)):
             looked_at[position] = row[:length] / row[:length].sum()
+    found, *looked_at = workers.sums([found, *looked_at])
     return found, looked_at
 
 
-def end_epoch(network, dev_batches, progress, device):
+def end_epoch(network, dev_batches, progress, device, workers=ALONE):
     """Score the dev part; answer the epoch's record for the history."""
-    probability, looked_at = dev_answers(network, dev_batches, device)
+    probability, looked_at = dev_answers(network, dev_batches, device, workers)
     dev = headline(dev_batches.labels.astype(int), probability)
     record = {"epoch": progress.epoch + 1, "steps": progress.step,
               "train_loss": progress.loss_sum / max(1, progress.batch)}

@@ -5,14 +5,15 @@ model, `fit`, export and bundle, and has no numerics of its own.
 """
 import json
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import numpy
 
-from ..atomic import write_text
+from ..atomic import vacant, write_text
 from ..bundle import load_bundle, write_bundle
 from ..card import model_card
-from ..config import PRESETS
+from ..config import PRESETS, difference
 from ..errors import ConfigError, DataError
 from ..inference.engines import GluonEngine
 from ..preprocessing.encoding import Encoder
@@ -20,11 +21,12 @@ from ..preprocessing.prepared import cached_tokens
 from ..preprocessing.tokenizers import tokenizer, tokenizer_version
 from ..reviews import nsmc, raw, tables
 from ..version import __version__
+from .distributed import ALONE
 from .stages import Part, Run
 
 
 def train(data, config, out, valid=None, resume=False, device="auto", data_dir=None, quiet=False,
-          text_column="document", label_column="label"):
+          text_column="document", label_column="label", workers=ALONE):
     """Train a classifier and write it as a bundle.
 
     Parameters
@@ -40,16 +42,20 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     resume : bool
         Go on where a run in `out` was stopped; its data and config must be the same.
     device : "auto", "cpu" or "gpu"
+    workers : distributed.Alone
+        Who shares the work, from `distributed.joined`.
 
     Returns
     -------
     Bundle
+        None in a worker other than 0.
 
     Raises
     ------
     DataError, ConfigError, TokenizerError
     """
     out = Path(out)
+    workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is told before anything is read or written
     tokenizer(config.text.tokenizer)
     reviews = tables.load(data, "train", data_dir, text_column, label_column)
@@ -57,7 +63,8 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     settings = {"data": {"name": reviews.name, "sha256": reviews.sha256},
                 "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if valid else None,
                 "config": config.to_dict()}
-    check_run(out, settings, resume)
+    if workers.first:
+        check_run(out, settings, resume)
     say = silent if quiet else on_stderr
     say(f"{reviews.name}: {reviews.counts()}")
     whole = tokenized(reviews, config)
@@ -67,11 +74,12 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     say(f"train {len(train_part.labels)}, dev {len(dev_part.labels)}, vocabulary {len(encoder)}")
     context = device_context(device)
     # from here on nothing about the input can be wrong: only now is anything written
-    out.mkdir(parents=True, exist_ok=True)
-    write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+    begin(out, settings, vocab, workers)
 
-    learned = Run(config, encoder, out, context, quiet).learn(star_part, train_part, dev_part)
+    learned = Run(config, encoder, out, context, quiet, workers).learn(star_part, train_part, dev_part)
 
+    if not workers.first:
+        return None
     manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, learned)
     engine = GluonEngine(learned.network, context)
     return finish(out, engine, vocab, encoder, manifest, config, reviews.documents, say)
@@ -86,7 +94,7 @@ def device_context(name):
 def check_run(out, settings, resume):
     """Refuse a run folder that is in use, or on resuming one with other settings."""
     if not resume:
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        if not vacant(out):
             raise ConfigError(f"{out}: the run folder exists; go on with --resume, or name another with --out")
         if not out.exists():
             # tried before the work, so that a place that cannot be written to is told at once
@@ -99,6 +107,16 @@ def check_run(out, settings, resume):
             raise ConfigError(f"{out}: cannot resume with another {difference(key, saved.get(key), settings[key])}")
 
 
+def begin(out, settings, vocab, workers):
+    """Write the settings into the run folder, once all workers are known to learn the same from the same."""
+    workers.agree({**settings, "package": __version__,
+                   "tokenizer": tokenizer_version(settings["config"]["text"]["tokenizer"]),
+                   "vocabulary": sha256(vocab.to_json().encode()).hexdigest()})
+    if workers.first:
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+
+
 def read_settings(out):
     """Answer the settings of the run in folder `out`; ConfigError where there is no run."""
     path = Path(out) / "settings.json"
@@ -109,15 +127,6 @@ def read_settings(out):
     except (ValueError, TypeError, RecursionError) as problem:
         raise ConfigError(f"{path}: not readable as JSON settings ({problem}); start the run again") from problem
     return {"config": {}, **settings}
-
-
-def difference(key, saved, given):
-    """Name the innermost setting that differs: `hidden_size: the run has 64, found 128`."""
-    if isinstance(saved, dict) and isinstance(given, dict):
-        for name in given:
-            if saved.get(name) != given[name]:
-                return difference(name, saved.get(name), given[name])
-    return f"{key}: the run has {saved!r}, found {given!r}"
 
 
 def tokenized(reviews, config):

@@ -23,8 +23,9 @@ from ..inference.predictor import TokenScorer
 from ..model.parameters import NGRAM_TABLE, fill, restore, round_tables, snapshot, wide_scale, widened, without_wide
 from ..mxnet_shim import import_mxnet
 from .calibration import calibrated, calibration, log_odds as logit_of
-from .checkpoint import Checkpoints, Progress
+from .checkpoint import Progress
 from .curves import save_curves, save_evenness
+from .distributed import ALONE
 from .wide import fit_wide, log_odds
 
 # Of the importance that the attention is taught, what gradients say
@@ -80,10 +81,12 @@ class Run:
     device : mxnet context
     quiet : bool
         No progress on stderr.
+    workers : distributed.Alone
     """
 
-    def __init__(self, config, encoder, out, device, quiet):
+    def __init__(self, config, encoder, out, device, quiet, workers=ALONE):
         self.config, self.encoder, self.out, self.device, self.quiet = config, encoder, Path(out), device, quiet
+        self.workers = workers
 
     def learn(self, star_part, train_part, dev_part):
         """Build the network and fit it, to the stars first where there are any; answer what was Learned."""
@@ -96,7 +99,7 @@ class Run:
             self.stage(network, self.batched(star_part), dev_batches, pretraining(training), self.out / "pretraining",
                        keep_last=True)
         progress = self.stage(network, batches, dev_batches, training, self.out)
-        table = self.wide_table(star_part, train_part)
+        table = self.workers.once(self.wide_table, star_part, train_part)
         wide = None if table is None else log_odds(table, dev_part.token_lists)
         network = self.final(network, table)
         dev_batches = self.batched(dev_part, wide=table is not None)
@@ -114,7 +117,7 @@ class Run:
         what the network says. Nothing is dropped, because what is not seen cannot be pointed at.
         """
         wide = NGRAM_TABLE in snapshot(network)
-        importance = self.importance(network, part)
+        importance = self.workers.once(self.importance, network, part)
         restore(network, without_wide(snapshot(network)))
         part = replace(part, labels=self.probabilities(network, self.batched(part, wide=wide)))
         self.stage(network, self.batched(part, importance, wide), dev_batches, erasing(self.config.training),
@@ -144,10 +147,16 @@ class Run:
         """Fit the network with checkpoints, history and curves in `folder`; where that is done, take its result."""
         from .fit import fit
 
+        checkpoints = self.workers.checkpoints(folder, training.keep_checkpoints)
+        fitted = partial(fit, network, batches, dev_batches, training, self.device, checkpoints, keep_last=keep_last,
+                         workers=self.workers)
+        if not self.workers.first:
+            return fitted(report=unheard)
         folder.mkdir(exist_ok=True)
-        checkpoints = Checkpoints(folder, training.keep_checkpoints)
         with Reporter(folder, training.epochs * len(batches), self.quiet) as report:
-            progress = fit(network, batches, dev_batches, training, self.device, checkpoints, report, keep_last)
+            progress = fitted(report=report)
+            # once more: a run that was killed right after its last checkpoint has not written it
+            report.write(progress.history)
         save_curves(progress.history, folder / "curves.png")
         save_evenness(progress, folder / "attention.png")
         return progress
@@ -172,7 +181,7 @@ class Run:
     def probabilities(self, network, batches):
         from .fit import probabilities
 
-        return probabilities(network, batches, self.device)
+        return probabilities(network, batches, self.device, self.workers)
 
     def calibrate(self, network, dev_batches, wide):
         """Put the calibration that the dev part asks for into the network, and answer it."""
@@ -238,6 +247,10 @@ def not_among(frame, others):
     return [place for place, name in enumerate(frame["id"].astype(str)) if name not in known]
 
 
+def unheard(progress, record=None):
+    pass
+
+
 class Reporter:
     """Shows progress on stderr and writes history.jsonl after each epoch."""
 
@@ -256,8 +269,11 @@ class Reporter:
         if record is None:
             self.bar.set_postfix_str(f"loss {progress.loss_sum / progress.batch:.3f}", refresh=False)
             return
-        write_text(self.path, "".join(json.dumps(each) + "\n" for each in progress.history))
+        self.write(progress.history)
         if not self.bar.disable:
             self.bar.write(f"epoch {record['epoch']}: train loss {record['train_loss']:.4f}, dev loss "
                            f"{record['dev_log_loss']:.4f}, dev accuracy {100 * record['dev_accuracy']:.2f} %, "
                            f"{record['seconds']:.0f} s", file=sys.stderr)
+
+    def write(self, history):
+        write_text(self.path, "".join(json.dumps(each) + "\n" for each in history))

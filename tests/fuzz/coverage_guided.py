@@ -26,7 +26,7 @@ with atheris.instrument_imports(include=["nsmc_attention", "json", "zipfile", "c
     from nsmc_attention.preprocessing.tokenizers import tokenizer
     from nsmc_attention.reviews import raw, tables
     from nsmc_attention.spreadsheets import MARKED, as_cell
-    from nsmc_attention.training.checkpoint import read_arrays, read_progress
+    from nsmc_attention.training.checkpoint import read_arrays, read_progress, sealed
 
 import files  # noqa: E402
 
@@ -54,10 +54,8 @@ def weights(content):
 
 def checkpoint(content):
     path = FOLDER / "checkpoint.npz"
-    path.write_bytes(content)
-    arrays = read_arrays(path)
-    if "progress" in arrays:
-        read_progress(arrays["progress"], path)
+    path.write_bytes(sealed(content))
+    read_progress(read_arrays(path), path)
 
 
 def archive(content):

@@ -1,11 +1,15 @@
 import csv
 import json
+import subprocess
+import sys
 
+import pandas
 import pytest
 
+from nsmc_attention.errors import ConfigError
 from nsmc_attention.inference.parallel import probability_stream
 from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.inference.scoring import score_table
+from nsmc_attention.inference.scoring import score_lines, score_table
 from nsmc_attention.reviews import nsmc, tables
 
 
@@ -63,3 +67,50 @@ def test_no_more_windows_are_read_than_the_workers_need(classifier):
     stream = probability_stream(classifier, windows(), processes=2)
     assert next(stream)[0] == ["영화 0"] and len(read_so_far) <= 6
     stream.close()
+
+
+def run(*arguments, content):
+    return subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", "--input", "-", *map(str, arguments)],
+                          input=content, capture_output=True)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+def test_a_table_on_stdin_is_scored_as_the_same_file(kind, bundle_folder, tmp_path):
+    frame = pandas.DataFrame({"id": ["1", "2", "3"], "review": ["정말 재미있다", "", '두 줄\n"별로"']})
+    path = tmp_path / f"table.{kind}"
+    {"csv": lambda: frame.to_csv(path, index=False), "tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
+     "jsonl": lambda: frame.to_json(path, orient="records", lines=True, force_ascii=False),
+     "parquet": lambda: frame.to_parquet(path)}[kind]()
+    given = ["--bundle", bundle_folder, "--text-column", "review"]
+    done = run("--input-format", kind, "--output", tmp_path / "piped.csv", *given, content=path.read_bytes())
+    assert done.returncode == 0, done.stderr
+    score_table(load_classifier(bundle_folder), path, tmp_path / "read.csv", text_column="review")
+    assert (tmp_path / "piped.csv").read_bytes() == (tmp_path / "read.csv").read_bytes()
+
+
+@pytest.mark.parametrize("content, message", [
+    (b"review\n\xff\n", "stdin: expected UTF-8"), (b"", "stdin: the file is empty"),
+    (b"a,review\n1\n", "stdin line 2: expected 2 fields"), (b"other\n1\n", "stdin: expected a column 'review'")])
+def test_a_bad_table_on_stdin_is_refused_with_one_line(content, message, bundle_folder):
+    done = run("--input-format", "csv", "--bundle", bundle_folder, "--text-column", "review", content=content)
+    assert done.returncode == 2 and done.stderr.decode().count("\n") == 1 and message in done.stderr.decode()
+
+
+def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
+    given = pandas.DataFrame({"number": range(20_000), "label": [1.5, None] * 10_000,
+                              "document": (["정말 재미있다", "별로", ""] * 7000)[:20_000]})
+    given.to_parquet(tmp_path / "in.parquet")
+    for processes in (1, 2):
+        score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet", processes=processes)
+        found = pandas.read_parquet(tmp_path / "out.parquet")
+        pandas.testing.assert_frame_equal(found[list(given.columns)], given)
+        assert list(found.columns[3:]) == ["predicted_label", "predicted_score", "predicted_probability",
+                                           "predicted_error"]
+        assert found["predicted_error"].notna().tolist() == [text == "" for text in given["document"]]
+        assert found["predicted_probability"].dropna().between(0, 1).all()
+
+
+def test_lines_are_no_table_for_parquet(classifier, tmp_path):
+    with pytest.raises(ConfigError, match="expected a table, found lines"):
+        score_lines(classifier, ["좋다"], tmp_path / "out.parquet")
+    assert not list(tmp_path.iterdir())

@@ -7,7 +7,8 @@ pytest.importorskip("fastapi")
 from starlette.testclient import TestClient  # noqa: E402
 
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
-from nsmc_attention.serve.app import CHARACTERS, INPUTS, create_app  # noqa: E402
+from nsmc_attention.serve.app import create_app  # noqa: E402
+from nsmc_attention.serve.limits import Limits  # noqa: E402
 
 TEXT = "배우는 좋은데 영화는 별로"
 
@@ -91,8 +92,8 @@ def test_a_table_comes_back_with_its_columns(client, kind, body):
     (b'{"inputs": "a", "parameters": null}', 422, "parameters"),
     (b'{"inputs": "a", "parameters": {"top_k": NaN}}', 422, "top_k"),
     (b"[" * 100000, (400, 422), ""),
-    (json.dumps({"inputs": ["a"] * (INPUTS + 1)}).encode(), 422, f"expected at most {INPUTS} reviews"),
-    (json.dumps({"inputs": "a" * (CHARACTERS + 1)}).encode(), 422, f"at most {CHARACTERS} characters"),
+    (json.dumps({"inputs": ["a"] * (Limits.reviews + 1)}).encode(), 422, f"expected at most {Limits.reviews} reviews"),
+    (json.dumps({"inputs": "a" * (Limits.characters + 1)}).encode(), 422, f"at most {Limits.characters} characters"),
     (json.dumps({"inputs": "a" * 3_000_000}).encode(), 413, "expected at most 2000000 bytes"),
 ])
 def test_bad_input_is_one_line_that_says_so(client, body, status, message):

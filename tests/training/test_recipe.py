@@ -76,6 +76,17 @@ def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, t
     assert parameters(copy) == parameters(run_folder)
 
 
+def test_a_history_that_was_not_written_before_the_end_came_is_written_on_resuming(run_folder, tiny, tmp_path):
+    """As when a run is killed right after the last checkpoint of a stage."""
+    copy = tmp_path / "run"
+    shutil.copytree(run_folder, copy)
+    for path in copy.rglob("history.jsonl"):
+        path.unlink()
+    train("sample", tiny, copy, quiet=True, resume=True)
+    for stage in (".", "attention"):
+        assert history(copy / stage) == history(run_folder / stage)
+
+
 def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
     from nsmc_attention.inference.engines import load_engine
     from nsmc_attention.model.parameters import from_bytes, in_bytes, snapshot

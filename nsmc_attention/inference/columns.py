@@ -1,0 +1,34 @@
+"""A pandas column of reviews, scored: for a DataFrame in a notebook, and the body of a Spark pandas UDF.
+
+>>> import pandas
+>>> from nsmc_attention import score_column
+>>> score_column(pandas.Series(["정말 재미있는 영화였어요", None]))["label"].tolist()
+['positive', None]
+"""
+import pandas
+
+from ..reviews.tables import as_text
+from .prediction import COLUMNS, verdicts
+from .predictor import packaged
+
+# Of what score_column answers, as Spark's pandas_udf wants it
+SPARK_SCHEMA = "label string, score double, probability double, error string"
+
+
+def score_column(column, classifier=None):
+    """Score a column of reviews.
+
+    Parameters
+    ----------
+    column : Series of str
+        None and NaN are blank, other values are read as their text.
+    classifier : Classifier or None
+        None is the bundle that ships with the package, loaded once a process.
+
+    Returns
+    -------
+    DataFrame
+        label, score, probability and error, with the column's index: `frame.join(score_column(frame["review"]))`.
+    """
+    scored = (classifier or packaged()).probabilities([as_text(value) for value in column])
+    return pandas.DataFrame(verdicts(scored), index=column.index, columns=COLUMNS)

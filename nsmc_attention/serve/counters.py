@@ -1,0 +1,63 @@
+"""What Prometheus reads from /metrics: how long answers took, and how many reviews were answered.
+
+Workers count each into a file of its own in a folder they share; any of them answers the sum. A worker that takes
+the place of a dead one goes on with its file, so that nothing counted is lost and no file is left behind.
+"""
+import os
+from itertools import count
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, values
+from prometheus_client.multiprocess import MultiProcessCollector
+
+PATHS = {"/", "/predict", "/explain", "/predict/batch", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"}
+BUCKETS = (.001, .0025, .005, .01, .025, .05, .1, .25, 1, 10)
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+class Counters:
+    """The counters of this process.
+
+    Parameters
+    ----------
+    folder : path or None
+        Shared with the other workers; None where there is no other.
+    """
+
+    def __init__(self, folder=None):
+        self.folder = folder
+        if folder:
+            # read by prometheus_client
+            os.environ[FOLDER] = str(folder)
+            place, self.lock = free_place(folder)
+            values.ValueClass = values.MultiProcessValue(lambda: place)
+        self.registry = CollectorRegistry()
+        self.seconds = Histogram("nsmc_attention_request_seconds", "Time until the answer begins", ["path", "status"],
+                                 registry=self.registry, buckets=BUCKETS)
+        self.reviews = Counter("nsmc_attention_reviews", "Reviews answered", registry=self.registry)
+
+    def observe(self, path, status, seconds):
+        """Count an answer."""
+        self.seconds.labels(path if path in PATHS else "other", status).observe(seconds)
+
+    def text(self):
+        """Answer the counters of all workers, bytes in Prometheus' text format."""
+        if not self.folder:
+            return generate_latest(self.registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together, self.folder)
+        return generate_latest(together)
+
+
+def free_place(folder):
+    """Answer (number, lock): the first number whose file no living process has locked."""
+    import fcntl
+
+    for number in count():
+        file = open(Path(folder) / f"{number}.lock", "w", encoding="utf-8")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+        else:
+            return number, file

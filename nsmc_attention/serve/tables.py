@@ -1,0 +1,95 @@
+"""A table as a body: stored, read through once, and answered piece by piece while it is scored."""
+import asyncio
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from fastapi.responses import StreamingResponse
+
+from ..inference.scoring import table_pieces
+from ..reviews.tables import chunks
+
+KINDS = {"text/csv": ".csv", "text/tab-separated-values": ".tsv", "application/x-ndjson": ".jsonl",
+         "application/jsonl": ".jsonl"}
+
+
+class Table:
+    """A body in a file of our own, worked on by one thread; `close` removes it.
+
+    Parameters
+    ----------
+    kind : str
+        One of KINDS.
+    text_column : str
+    verbatim : bool
+        Do not mark what a spreadsheet would compute (see `spreadsheets`).
+    thread : concurrent.futures.ThreadPoolExecutor or None
+        Of one thread, the only one that the classifier's engine allows; None is one of its own.
+    """
+
+    def __init__(self, kind, text_column, verbatim=False, thread=None):
+        self.kind, self.text_column, self.verbatim = kind, text_column, verbatim
+        handle, name = tempfile.mkstemp(suffix=KINDS[kind])
+        os.close(handle)
+        self.path, self.thread, self.own = Path(name), thread or ThreadPoolExecutor(1), thread is None
+        self.pieces = iter(())
+
+    async def store(self, stream):
+        """Write an asynchronous stream of bytes."""
+        with open(self.path, "wb") as file:
+            async for piece in stream:
+                file.write(piece)
+
+    async def check(self):
+        """Answer its rows, having read all of it: what is wrong is told before the answer begins.
+
+        Raises
+        ------
+        DataError
+        """
+        return await self.call(lambda: sum(len(piece) for piece in chunks(self.path, self.text_column)))
+
+    async def scored(self, classifier):
+        """Yield the table with its answers, as bytes."""
+        self.pieces = table_pieces(classifier, chunks(self.path, self.text_column), self.path.suffix[1:],
+                                   text_column=self.text_column, verbatim=self.verbatim)
+        while piece := await self.call(next, self.pieces, ""):
+            yield piece.encode("utf-8", "replace")
+
+    async def call(self, function, *arguments):
+        return await asyncio.get_running_loop().run_in_executor(self.thread, function, *arguments)
+
+    def close(self):
+        """Remove the file as soon as the thread is done with it."""
+        self.thread.submit(self.finish)
+        if self.own:
+            self.thread.shutdown(wait=False)
+
+    def finish(self):
+        if hasattr(self.pieces, "close"):
+            self.pieces.close()
+        self.path.unlink()
+
+
+class TableAnswer(StreamingResponse):
+    """A table's answer, which closes the table whatever becomes of the client.
+
+    Parameters
+    ----------
+    table : Table
+    classifier : inference.predictor.Classifier
+    places : asyncio.Semaphore
+        One of which is taken meanwhile.
+    """
+
+    def __init__(self, table, classifier, places):
+        super().__init__(table.scored(classifier), media_type=table.kind)
+        self.table, self.places = table, places
+
+    async def __call__(self, scope, receive, send):
+        try:
+            async with self.places:
+                await super().__call__(scope, receive, send)
+        finally:
+            self.table.close()

@@ -1,0 +1,226 @@
+"""A command that is ended, or finds no room, says so in one line, by its exit code, and leaves the last good state."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import pandas
+import pytest
+
+from nsmc_attention.bundle import load_bundle
+from nsmc_attention.reviews import nsmc
+
+INTERRUPTED, TERMINATED = (signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Seconds of work for worker processes."""
+    path = tmp_path_factory.mktemp("table") / "in.csv"
+    pandas.DataFrame({"document": nsmc.load("sample", "train").documents * 60}).to_csv(path, index=False)
+    return path
+
+
+def until(condition, process=None):
+    for _ in range(1200):
+        if condition():
+            return True
+        assert process is None or process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    return False
+
+
+def living(session):
+    """Processes of a session that are not dead and waiting to be asked."""
+    listed = subprocess.run(["ps", "-eo", "sess=,stat=,args="], capture_output=True, text=True).stdout.splitlines()
+    return [line for line in listed if line.split()[0] == str(session) and line.split()[1][0] != "Z"]
+
+
+def ended(process, folder, number, word):
+    """The command ended by a signal as it should."""
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 128 + number, errors
+    assert errors.decode().splitlines()[-1] == word and b"Traceback" not in errors, errors
+    assert not list(folder.rglob(".partial-*"))
+    assert until(lambda: not living(process.pid)), living(process.pid)
+
+
+@pytest.mark.parametrize("send, number, word", [
+    (os.kill, *TERMINATED), (os.killpg, *INTERRUPTED),
+    pytest.param(os.kill, *INTERRUPTED, marks=pytest.mark.slow),
+    pytest.param(os.killpg, *TERMINATED, marks=pytest.mark.slow)])
+def test_a_prediction_by_workers_ends_clean(child, trained, table, tmp_path, send, number, word):
+    process = child().start("predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle",
+                            trained[0] / "bundle")
+    assert until(lambda: any(each.stat().st_size for each in tmp_path.glob(".partial-*")), process)
+    send(process.pid, number)
+    ended(process, tmp_path, number, word)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number, word", [TERMINATED, pytest.param(*INTERRUPTED, marks=pytest.mark.slow)])
+def test_a_training_ends_clean_and_goes_on(child, training, trained, tmp_path, number, word):
+    run = tmp_path / "run"
+    process = child().start(*training, run)
+    assert until(lambda: list(run.glob("checkpoint-*.npz")), process)
+    process.send_signal(number)
+    ended(process, tmp_path, number, word)
+    code, _, errors = child().run(*training, run, "--resume")
+    assert code == 0, errors
+    for name in ("weights.params", "model.onnx"):
+        assert (run / "bundle" / name).read_bytes() == (trained[0] / "bundle" / name).read_bytes()
+
+
+@pytest.mark.parametrize("number, word", [INTERRUPTED, pytest.param(*TERMINATED, marks=pytest.mark.slow)])
+def test_a_bulk_ends_clean_and_goes_on(child, trained, table, tmp_path, number, word):
+    pytest.importorskip("distributed")
+    arguments = ["bulk", table, "--output", tmp_path / "out", "--bundle", trained[0] / "bundle", "--rows", 8000]
+    process = child().start(*arguments, "--workers", 2)
+    assert until(lambda: list(tmp_path.rglob(".partial-0000-*")), process)
+    os.killpg(process.pid, number)
+    ended(process, tmp_path, number, word)
+    code, output, errors = child().run(*arguments)
+    assert code == 0 and "5 partitions" in output, errors
+
+
+def test_workers_end_when_their_parent_is_killed(child, trained, table, tmp_path):
+    process = child().start("predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle",
+                            trained[0] / "bundle")
+    assert until(lambda: len(living(process.pid)) > 3, process)
+    process.kill()
+    process.communicate()
+    assert until(lambda: not living(process.pid)), living(process.pid)
+
+
+def test_a_signal_within_a_finalizer_is_not_lost():
+    code = """
+import os, signal, sys, time
+from nsmc_attention import signals
+
+class Array:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.01)
+
+with signals.as_exceptions():
+    array = Array()
+    del array
+    time.sleep(30)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=25)
+    assert (done.returncode, done.stderr) == (143, "")
+
+
+def test_what_is_ignored_by_the_shell_stays_ignored():
+    code = "import os, signal\nfrom nsmc_attention import signals\nwith signals.as_exceptions():\n" \
+           "    os.kill(os.getpid(), signal.SIGINT)\nprint('done')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    assert done.stdout == "done\n"
+
+
+def test_a_closed_pipe_is_quiet_and_tells_by_its_exit_code(trained, table):
+    command = (f"{sys.executable} -m nsmc_attention predict --input {table} --bundle {trained[0] / 'bundle'} "
+               "| head -n 1; echo ${PIPESTATUS[*]}")
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stdout.splitlines()[1:] == ["141 0"] and done.stderr == ""
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Mounts a disk of so many KiB; it can be made larger, or read-only."""
+    place = tmp_path / "disk"
+    place.mkdir()
+
+    def mount(*options):
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(place)],
+                              capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"mounting a tmpfs is not allowed here: {done.stderr.strip()}")
+        return place
+
+    yield mount
+    subprocess.run(["umount", str(place)], capture_output=True)
+
+
+def refused(result, message):
+    """One line that says where and what to do, after whatever progress was shown."""
+    code, output, errors = result
+    assert code == 2 and output == "" and "Traceback" not in errors, errors
+    assert re.fullmatch(f"error: .*{message}.*; (make room|choose another place).*", errors.splitlines()[-1]), errors
+
+
+def test_a_training_on_a_full_disk_keeps_its_state_and_goes_on_when_there_is_room(child, training, trained, disk):
+    place = disk("size=500k")
+    refused(child().run(*training, place / "run"), "run.*: cannot be written: No space left on device")
+    assert list(place.rglob("checkpoint-*.npz")) and not list(place.rglob(".partial-*"))
+    disk("remount", "size=20m")
+    code, _, errors = child().run(*training, place / "run", "--resume")
+    assert code == 0, errors
+    for name in ("weights.params", "model.onnx"):
+        assert (place / "run/bundle" / name).read_bytes() == (trained[0] / "bundle" / name).read_bytes()
+
+
+@pytest.fixture
+def full(disk, trained):
+    """A disk with a bundle on it and 8 KiB left."""
+    place = disk("size=200k")
+    shutil.copytree(trained[0] / "bundle", place / "bundle")
+    (place / "rest").write_bytes(bytes(shutil.disk_usage(place).free - 8192))
+    return place
+
+
+@pytest.mark.parametrize("arguments", [
+    ["predict", "--input", "{table}", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],
+    ["export", "--bundle", "{place}/bundle"],
+    ["export", "--bundle", "{place}/bundle", "--output", "{place}/out.onnx"],
+    ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle", "--rows", "50000", "--workers", "1"],
+], ids=["predict", "export", "export elsewhere", "bulk"])
+def test_a_full_disk_is_one_line_and_nothing_half_written(child, full, table, arguments):
+    refused(child().run(*(each.format(table=table, place=full) for each in arguments)), "No space left on device")
+    assert {path.name for path in full.iterdir()} <= {"bundle", "rest", "out"}
+    assert [path.name for path in (full / "out").glob("*")] in ([], ["plan.json"])
+    load_bundle(full / "bundle")
+
+
+@pytest.mark.parametrize("arguments", [
+    ["predict", "좋다", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],
+    ["export", "--bundle", "{place}/bundle"],
+    ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle"],
+    ["train", "--data", "sample", "--out", "{place}/run"],
+    ["explain", "좋다", "--output", "{place}/a.html", "--bundle", "{place}/bundle"],
+], ids=["predict", "export", "bulk", "train", "explain"])
+def test_a_read_only_folder_is_one_line(child, full, disk, table, arguments):
+    disk("remount", "ro")
+    refused(child().run(*(each.format(table=table, place=full) for each in arguments)), "Read-only file system")
+
+
+def test_a_download_to_a_full_disk_is_one_line(full):
+    """The place is tried before anything is asked of the network."""
+    (full / "more").write_bytes(bytes(8192))
+    result = subprocess.run([sys.executable, "-m", "nsmc_attention", "fetch", "nsmc", "--data-dir", full / "a" / "b"],
+                            capture_output=True, text=True)
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1, result.stderr
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, to become somebody else")
+def test_a_folder_of_somebody_else_is_one_line():
+    """No permission binds root: the child gives its rights up, when what it imports has been read."""
+    code = """
+import os, sys
+from nsmc_attention.atomic import write_text
+from nsmc_attention.errors import DataError
+os.setuid(65534)
+try:
+    write_text(sys.argv[1], "text")
+except DataError as problem:
+    print(problem)
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        done = subprocess.run([sys.executable, "-c", code, f"{folder}/a.txt"], capture_output=True, text=True)
+        assert done.stdout.endswith("a.txt: cannot be written: Permission denied; make room or choose another place\n")

@@ -1,0 +1,40 @@
+"""The packaged bundle read by another language: what its README.md says is enough to get the same answers."""
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nsmc_attention.bundle import PRETRAINED
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.reviews import nsmc
+
+HERE = Path(__file__).parent
+STRANGE = ["😀😀 최고 😀", "a", "ㅋㅋㅋㅋㅋㅋ", "가가가 가가가", "constructor toString", "뷁뷁 쀍"]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    if not shutil.which("npm"):
+        pytest.skip("needs Node.js and npm")
+    folder = tmp_path_factory.mktemp("node")
+    for name in ("predict.mjs", "package.json"):
+        shutil.copy(HERE / name, folder)
+    done = subprocess.run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder,
+                          capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"npm could not install onnxruntime-web: {done.stderr.splitlines()[-1:]}")
+    return folder / "predict.mjs"
+
+
+def test_node_answers_as_python_does(program):
+    texts = nsmc.load("sample", "test").documents + STRANGE
+    expected = load_classifier().predict_many(texts)
+    given = "".join(json.dumps(each.tokens) + "\n" for each in expected)
+    done = subprocess.run(["node", str(program), str(PRETRAINED)], input=given, capture_output=True, text=True)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(expected), done.stderr
+    for one, other in zip(found, expected):
+        assert one["label"] == other.label and one["probability"] == pytest.approx(other.probability, abs=1e-4)
+        assert one["token_weights"] == pytest.approx(other.token_weights.tolist(), abs=1e-4)

@@ -1,0 +1,105 @@
+"""Real servers: processes of their own on a free port, the bundle that ships with the package in them."""
+import http.client
+import json
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+CODE = """
+from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.server import serve
+serve(port=0, workers={workers}, limits=Limits(**{limits}))
+"""
+
+
+class Server:
+    """A server with so many workers and other limits than the usual; its log is in `lines`."""
+
+    def __init__(self, workers=1, **limits):
+        code = CODE.format(workers=workers, limits=limits)
+        self.process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True,
+                                        encoding="utf-8")
+        self.lines, self.port = [], None
+        threading.Thread(target=self.read, daemon=True).start()
+        self.wait_for("ready: ", workers)
+        self.port = int(re.search(r"http://[\d.]+:(\d+)", "".join(self.lines)).group(1))
+        self.wait_for("startup complete", workers)
+
+    def read(self):
+        self.lines.extend(iter(self.process.stderr.readline, ""))
+
+    def wait_for(self, words, times=1):
+        for _ in range(6000):
+            if sum(words in line for line in self.lines) >= times:
+                return
+            assert self.process.poll() is None, "".join(self.lines)
+            time.sleep(0.01)
+        raise AssertionError(f"no {words!r} in {''.join(self.lines)}")
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), 60)
+
+    def send(self, *pieces):
+        """Answer all that comes back on a connection of its own, until it is closed."""
+        with self.connect() as client:
+            for piece in pieces:
+                client.sendall(piece)
+            return everything(client)
+
+    def ask(self, method, path, body=None, kind="application/json"):
+        """Answer (status, headers, body)."""
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        client.request(method, path, body, {"Content-Type": kind} if body is not None else {})
+        answer = client.getresponse()
+        found = answer.status, answer.headers, answer.read()
+        client.close()
+        return found
+
+    def predict(self, inputs):
+        status, _, body = self.ask("POST", "/predict", json.dumps({"inputs": inputs}).encode())
+        assert status == 200, body
+        return json.loads(body)
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(30)
+
+
+def everything(client):
+    pieces = []
+    try:
+        while piece := client.recv(65536):
+            pieces.append(piece)
+    except ConnectionError:
+        pass
+    return b"".join(pieces)
+
+
+@pytest.fixture(scope="package")
+def start():
+    """Answer a function that starts a `Server`; one is started once for the same arguments."""
+    pytest.importorskip("fastapi")
+    started = {}
+
+    def started_with(**arguments):
+        key = tuple(sorted(arguments.items()))
+        if key not in started or started[key].process.poll() is not None:
+            started[key] = Server(**arguments)
+        return started[key]
+
+    yield started_with
+    for server in started.values():
+        server.process.terminate()
+    for server in started.values():
+        server.process.wait(30)
+        assert "Traceback" not in "".join(server.lines), "".join(server.lines)[-5000:]
+
+
+@pytest.fixture(scope="package")
+def server(start):
+    return start()

@@ -1,0 +1,302 @@
+"""Real processes and sockets: slow clients, many clients, several workers, kills and signals."""
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from nsmc_attention.inference.predictor import load_classifier
+
+pytest.importorskip("fastapi")
+
+QUESTION = json.dumps({"inputs": "최고의 영화"}).encode()
+# Of 20 MB, so that neither side's buffers hold the answer
+TABLE = "document,other\n" + f"최고,{'a' * 5000}\n" * 4000
+
+
+def head(length, path="/predict", kind="application/json", more=""):
+    return f"POST {path} HTTP/1.1\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n".encode()
+
+
+def status(answer):
+    return int(answer.split()[1]) if answer else None
+
+
+def drip(client, data, seconds=0.05):
+    """Send a byte at a time for as long as the server takes them; answer what it says."""
+    for place in range(len(data)):
+        try:
+            client.sendall(data[place:place + 1])
+        except ConnectionError:
+            break
+        client.settimeout(seconds)
+        try:
+            if found := client.recv(65536):
+                return found
+            return b""
+        except socket.timeout:
+            continue
+        except ConnectionError:
+            return b""
+    client.settimeout(30)
+    return client.recv(65536)
+
+
+@pytest.fixture
+def hasty(start):
+    return start(head_seconds=0.5, body_seconds=0.5, answer_seconds=1.0)
+
+
+@pytest.mark.parametrize("whole, dripped, expected", [
+    (b"", b"G" * 1000, 400),
+    (b"GET / HTTP/1.1\r\n", b"A: " + b"a" * 1000, 408),
+    (head(1000), b"[" * 1000, 408),
+    (head(1000, kind="text/plain"), b"[" * 1000, (408, 422)),
+    (head(1000, "/predict/batch", "text/csv"), b"a" * 1000, 408),
+    (head(1000, "/nowhere"), b"a" * 1000, (404, 408)),
+    (head(1000, more="Expect: 100-continue\r\n"), b"a" * 1000, (100, 408)),
+], ids=["line", "headers", "body", "unread body", "table", "nowhere", "expecting"])
+def test_who_sends_a_byte_at_a_time_is_told_and_does_not_stay(hasty, whole, dripped, expected):
+    with hasty.connect() as client:
+        client.sendall(whole)
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(drip, client, dripped)
+            while not slow.done():
+                assert hasty.predict("최고")[0]["label"] == "positive"
+            assert status(slow.result()) in (expected if isinstance(expected, tuple) else (expected,))
+
+
+def test_who_says_nothing_or_stops_in_between_is_not_waited_for(hasty):
+    clients = [hasty.connect() for _ in range(20)]
+    for number, client in enumerate(clients):
+        client.sendall([b"", head(len(QUESTION)) + QUESTION[:-1], b"POST"][number % 3])
+    for number, client in enumerate(clients):
+        client.settimeout(30)
+        found = client.recv(65536)
+        assert status(found) == (None if number % 3 == 0 else 408)
+        client.close()
+
+
+def test_who_sends_slowly_but_steadily_is_answered(start):
+    server = start(head_seconds=0.3, body_seconds=1.0, rate=100)
+    with server.connect() as client:
+        body = b'{"inputs": "' + b"a" * 1000 + b'"}'
+        client.sendall(head(len(body)))
+        for place in range(0, len(body), 50):
+            client.sendall(body[place:place + 50])
+            time.sleep(0.1)
+        assert status(client.recv(65536)) == 200
+
+
+def test_who_reads_too_slowly_is_left_and_leaves_nothing_behind(hasty):
+    folder = Path(tempfile.gettempdir())
+    before = set(folder.glob("*.csv"))
+    worker = psutil.Process(hasty.process.pid)
+    clients = []
+    for _ in range(3):
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", hasty.port))
+        body = TABLE.encode()
+        client.sendall(head(len(body), "/predict/batch", "text/csv") + body)
+        client.recv(10)
+        clients.append(client)
+    ports = {client.getsockname()[1] for client in clients}
+    while any(each.raddr and each.raddr.port in ports for each in connections(worker)):
+        assert hasty.predict("최고")[0]["label"] == "positive"
+    for client in clients:
+        client.close()
+    while set(folder.glob("*.csv")) - before:
+        time.sleep(0.1)
+
+
+def connections(process):
+    return process.net_connections() if hasattr(process, "net_connections") else process.connections()
+
+
+def test_too_many_connections_are_told_so(start):
+    server = start(connections=5)
+    held = [server.connect() for _ in range(5)]
+    time.sleep(0.2)
+    found = server.send()
+    assert status(found) == 503 and b"retry-after: 1" in found and b'"error"' in found
+    for client in held:
+        client.close()
+    time.sleep(0.2)
+    assert server.predict("최고")
+
+
+def test_too_many_tables_are_told_so(start):
+    server = start(tables=1, answer_seconds=30)
+    body = TABLE.encode()
+    with server.connect() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.sendall(head(len(body), "/predict/batch", "text/csv") + body)
+        client.recv(10)
+        code, headers, text = server.ask("POST", "/predict/batch", b"document\na\n", "text/csv")
+        assert code == 503 and headers["Retry-After"] == "1" and b"too many tables" in text
+    while server.ask("POST", "/predict/batch", b"document\na\n", "text/csv")[0] != 200:
+        time.sleep(0.1)
+
+
+async def ask_all(port, questions):
+    """Answer [(status, parsed body)], all connections open at once before the first request is sent."""
+    opened = await asyncio.gather(*(asyncio.open_connection("127.0.0.1", port) for _ in questions))
+
+    async def ask(reader, writer, question):
+        body = json.dumps(question).encode()
+        writer.write(head(len(body), more="Connection: close\r\n") + body)
+        answer = await reader.read()
+        writer.close()
+        return status(answer), json.loads(answer.partition(b"\r\n\r\n")[2])
+
+    return await asyncio.gather(*(ask(*pair, question) for pair, question in zip(opened, questions)))
+
+
+@pytest.fixture(scope="module")
+def expected():
+    classifier = load_classifier()
+
+    def of(texts):
+        return [round(each["score"], 4) * (1 if each["label"] == "positive" else -1) for each in classifier(texts)]
+    return of
+
+
+def signed(answers):
+    return [round(each["score"], 4) * (1 if each["label"] == "positive" else -1) for each in answers]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_thousand_at_once_get_each_their_own_answer(start, expected, workers):
+    words = ["최고", "별로", "재미", "지루", "감동", "연출", "배우", "음악", "결말", "돈"]
+    texts = [" ".join(words[int(digit)] for digit in f"{number:03}") + " 영화" * (number % 9) for number in range(1000)]
+    wanted = expected(texts)
+    assert len(set(wanted)) > 500, "answers that can be told apart"
+    questions = [{"inputs": texts[number:number + 1 + number % 3]} for number in range(1000)]
+    found = asyncio.run(ask_all(start(workers=workers).port, questions))
+    assert {code for code, _ in found} == {200}
+    for number, (_, answers) in enumerate(found):
+        assert signed(answers) == pytest.approx(wanted[number:number + 1 + number % 3], abs=2e-4)
+
+
+def test_pipelined_requests_are_answered_in_their_order_and_before_garbage(server, expected):
+    texts = ["최고", "별로", "재미있지 않다"] * 5
+    bodies = [json.dumps({"inputs": text}).encode() for text in texts]
+    answers = server.send(b"".join(head(len(body)) + body for body in bodies) + b"GARBAGE\r\n\r\n")
+    found = [json.loads(each)[0] for each in re.findall(rb"\[\{.*?\}\]", answers)]
+    assert signed(found) == pytest.approx(expected(texts)[:len(found)], abs=2e-4)
+    assert b" 500 " not in answers
+
+
+def counted(server, name):
+    found = re.search(rf"^{re.escape(name)} ([\d.]+)$", server.ask("GET", "/metrics")[2].decode(), re.MULTILINE)
+    return float(found.group(1)) if found else 0
+
+
+def workers_of(server):
+    # beside them runs multiprocessing's resource tracker
+    return [each for each in psutil.Process(server.process.pid).children() if "spawn_main" in " ".join(each.cmdline())]
+
+
+def test_workers_count_together_and_a_dead_one_loses_nothing(start):
+    server = start(workers=2)
+    before = counted(server, "nsmc_attention_reviews_total")
+    for _ in range(40):
+        server.predict(["최고", "별로"])
+    assert counted(server, "nsmc_attention_reviews_total") == before + 80
+    first, second = workers_of(server)
+    folder = next(Path(tempfile.gettempdir()).glob("nsmc_attention-*/0.lock")).parent
+    files = sorted(folder.iterdir())
+    ready = sum("ready: " in line for line in server.lines)
+    first.kill()
+    server.wait_for("ready: ", ready + 1)
+    assert len(workers_of(server)) == 2 and first.pid not in {each.pid for each in workers_of(server)}
+    for _ in range(40):
+        server.predict(["최고", "별로"])
+    assert counted(server, "nsmc_attention_reviews_total") == before + 160
+    assert sorted(folder.iterdir()) == files
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_after_what_is_under_way(start, workers, number):
+    server = start(workers=workers, rate=2001 + number)
+    folders = set(Path(tempfile.gettempdir()).glob("nsmc_attention-*"))
+    with server.connect() as client:
+        client.sendall(head(len(QUESTION)) + QUESTION[:5])
+        time.sleep(0.2)
+        server.process.send_signal(number)
+        server.wait_for("Shutting down")
+        client.sendall(QUESTION[5:])
+        assert status(client.recv(65536)) == 200
+    assert server.process.wait(30) == 0
+    with pytest.raises(OSError):
+        server.connect()
+    assert set(Path(tempfile.gettempdir()).glob("nsmc_attention-*")) < folders
+
+
+def test_workers_end_with_their_parent(start):
+    server = start(workers=2, rate=3000)
+    workers = workers_of(server)
+    server.process.kill()
+    assert not psutil.wait_procs(workers, 30)[1]
+    with pytest.raises(OSError):
+        server.connect()
+
+
+def command(*arguments):
+    return subprocess.run([sys.executable, "-m", "nsmc_attention", "serve", *arguments], capture_output=True,
+                          text=True, encoding="utf-8", timeout=60)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("host, reason", [("127.0.0.1", "Address already in use"), ("192.0.2.1", "annot assign"),
+                                          ("no.such.host.invalid", "")])
+def test_an_address_that_cannot_be_had_is_one_line(server, workers, host, reason):
+    done = command("--host", host, "--port", str(server.port), "--workers", workers)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(f"error: {host}:{server.port}: ") and reason in done.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_engine_that_cannot_be_loaded_ends_the_server(workers):
+    done = command("--port", "0", "--workers", workers, "--engine", "onyx")
+    assert done.returncode == 2 and "did you mean 'onnx'?" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_it_listens_to_this_machine_alone(server):
+    listening = [each.laddr.ip for each in connections(psutil.Process(server.process.pid)) if each.status == "LISTEN"]
+    assert listening == ["127.0.0.1"]
+
+
+def test_few_open_files_are_told_and_many_are_asked_for():
+    code = ("import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, {hard}))\n"
+            "from nsmc_attention.serve.server import fitting\nfrom nsmc_attention.serve.limits import Limits\n"
+            "import logging; logging.basicConfig()\n"
+            "print(fitting(Limits()).connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0])")
+    run = [subprocess.run([sys.executable, "-c", code.format(hard=hard)], capture_output=True, text=True)
+           for hard in (1100, 10_000)]
+    assert run[0].stdout.split() == ["1000", "1100"] and "at most 1000 connections" in run[0].stderr
+    assert run[1].stdout.split() == ["4000", "10000"] and not run[1].stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc")
+def test_clients_that_go_away_leave_no_file_open(server):
+    server.predict("최고")
+    before = len(os.listdir(f"/proc/{server.process.pid}/fd"))
+    for number in range(200):
+        with server.connect() as client:
+            client.sendall(head(9, ["/predict", "/predict/batch"][number % 2], "text/csv") + b"document")
+    for _ in range(20):
+        server.predict("최고")
+    assert len(os.listdir(f"/proc/{server.process.pid}/fd")) <= before + 2

@@ -1,0 +1,85 @@
+"""The last states of a training, and what is done when one of them is damaged."""
+import random
+import warnings
+
+import pytest
+
+from nsmc_attention.config import TrainingConfig
+from nsmc_attention.errors import BundleError
+from nsmc_attention.training.average import Average
+from nsmc_attention.training.checkpoint import Checkpoints, Progress
+from nsmc_attention.training.fit import make_trainer
+
+
+class State:
+    """A network of one layer, with its trainer and average."""
+
+    def __init__(self):
+        from mxnet.gluon import nn
+
+        self.network = nn.Dense(2, in_units=3)
+        self.network.initialize()
+        self.trainer, self.average = make_trainer(self.network, TrainingConfig()), Average(self.network, 0.5)
+
+    def __iter__(self):
+        return iter((self.network, self.trainer, self.average))
+
+
+@pytest.fixture
+def state():
+    return State()
+
+
+@pytest.fixture
+def checkpoints(tmp_path, state):
+    """Three states, each of which knows its step."""
+    found = Checkpoints(tmp_path, 3)
+    for step in (5, 10, 15):
+        found.save(*state, Progress(step=step))
+    return found
+
+
+def damages(content):
+    draw = random.Random(0)
+    yield b""
+    for place in (1, len(content) // 2, len(content) - 1, *(draw.randrange(len(content)) for _ in range(20))):
+        yield content[:place]
+        yield content[:place] + bytes([content[place] ^ (1 << draw.randrange(8))]) + content[place + 1:]
+    yield content + b"\0"
+    yield bytes(len(content))
+
+
+def test_every_damage_of_the_newest_is_noticed_and_the_one_before_is_used(checkpoints, state):
+    newest = checkpoints.paths()[-1]
+    for content in damages(newest.read_bytes()):
+        newest.write_bytes(content)
+        with pytest.warns(UserWarning, match="checkpoint-00000015.npz: the checkpoint is damaged.* before it"):
+            assert checkpoints.load_newest(*state).step == 10
+
+
+def test_without_the_newest_the_one_before_is_used(checkpoints, state):
+    checkpoints.paths()[-1].unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert checkpoints.load_newest(*state).step == 10
+
+
+def test_when_all_are_damaged_nothing_is_begun_anew_unasked(checkpoints, state):
+    for path in checkpoints.paths():
+        path.write_bytes(path.read_bytes()[:-1])
+    with pytest.warns(UserWarning), pytest.raises(BundleError, match="all 3 checkpoints are damaged; put one back"):
+        checkpoints.load_newest(*state)
+
+
+def test_without_any_the_training_begins(tmp_path, state):
+    assert Checkpoints(tmp_path, 3).load_newest(*state) == Progress()
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
+def test_damaged_best_parameters_are_told_with_what_to_do(tmp_path, state, damage):
+    checkpoints = Checkpoints(tmp_path, 3)
+    checkpoints.save_best(state.network)
+    checkpoints.load_best(state.network)
+    damage(tmp_path / "best.npz")
+    with pytest.raises(BundleError, match="best.npz: .*delete the checkpoints beside it and --resume"):
+        checkpoints.load_best(state.network)

@@ -1,0 +1,298 @@
+"""Real jobs on this machine: a scheduler, a server and workers, some of which are killed."""
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nsmc_attention.bundle import load_bundle
+from nsmc_attention.config import all_fields
+from nsmc_attention.errors import ConfigError, JobError
+from nsmc_attention.training.job import Place, connect
+from nsmc_attention.training.launcher import free_port, names, variables
+from nsmc_attention.training.recipe import train
+
+# No timing is asserted; what hangs is ended here
+LIMIT = 240
+STARTED = []
+NO_DROPOUT = {"dropout": 0.0, "word_dropout": 0.0}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread_each():
+    """Processes beside each other, each with a thread for every core, would mostly wait for one another."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    yield
+    os.environ.pop("OMP_NUM_THREADS") if before is None else os.environ.update(OMP_NUM_THREADS=before)
+
+
+@pytest.fixture(autouse=True)
+def none_left():
+    """Where a test failed, end what it had started."""
+    yield
+    while STARTED:
+        job = STARTED.pop()
+        job.kill()
+        job.wait()
+
+
+def flags(config, **changes):
+    config = config.with_fields(**changes)
+    return [word for part in config.parts().values() for name, value in vars(part).items() if name in all_fields()
+            for word in (f"--{name.replace('_', '-')}", str(value))]
+
+
+def start(*arguments, **environment):
+    STARTED.append(subprocess.Popen([sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--kvstore",
+                                     "dist_sync", *map(str, arguments)], stderr=subprocess.PIPE, text=True,
+                                    stdin=subprocess.DEVNULL, env={**os.environ, **environment}))
+    return STARTED[-1]
+
+
+def outcome(process):
+    """Answer the exit code and the lines of standard error that are no progress."""
+    words = process.communicate(timeout=LIMIT)[1]
+    return process.returncode, [line for line in words.replace("\r", "\n").splitlines() if line.startswith("error: ")]
+
+
+def children(process):
+    """Answer {what a child of a launcher is: its number}."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            place = dict(line.partition("=")[::2] for line in (folder / "environ").read_text().split("\0"))
+        except OSError:
+            continue
+        if parent == process.pid and "DMLC_ROLE" in place:
+            found[f"{place['DMLC_ROLE']} {place.get('DMLC_WORKER_ID', '')}".strip()] = int(folder.name)
+    return found
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_gone(number):
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def records(folder, *wanted):
+    lines = (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)[name] for line in lines for name in wanted]
+
+
+def parameters(folder):
+    return (folder / "bundle" / "weights.params").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def plain(tiny):
+    """A config that draws nothing while it learns."""
+    return tiny.with_fields(epochs=2, erasure_epochs=2, **NO_DROPOUT)
+
+
+def undisturbed(config, out):
+    assert outcome(start("--workers", 2, *flags(config), "--out", out)) == (0, [])
+    return out
+
+
+@pytest.fixture(scope="module")
+def shared_run(plain, tmp_path_factory):
+    """A run of two workers that nothing happened to."""
+    return undisturbed(plain, tmp_path_factory.mktemp("shared") / "run")
+
+
+@pytest.fixture(scope="module")
+def drawing_run(tiny, tmp_path_factory):
+    """Another one, with dropout."""
+    return undisturbed(tiny, tmp_path_factory.mktemp("drawing") / "run")
+
+
+def test_a_shared_run_ends_with_a_bundle_that_does_not_know_of_it(shared_run, plain):
+    assert load_bundle(shared_run / "bundle").config == plain
+    assert "dist_sync" not in (shared_run / "bundle" / "manifest.json").read_text(encoding="utf-8")
+
+
+def test_two_workers_learn_what_one_process_learns(shared_run, plain, tmp_path):
+    """The same batches make the same steps; without dropout, what is left is the order in which is added up."""
+    train("sample", plain, tmp_path / "run", quiet=True)
+    for stage in (".", "attention"):
+        one, two = (records(run / stage, "train_loss", "dev_log_loss", "dev_accuracy", "dev_entropy")
+                    for run in (tmp_path / "run", shared_run))
+        assert two == pytest.approx(one, abs=1e-3)
+    one, two = (load_bundle(run / "bundle").manifest["metrics"]["dev"] for run in (tmp_path / "run", shared_run))
+    assert two["accuracy"] == pytest.approx(one["accuracy"], abs=1.01 / 54)     # of 54 reviews, one
+
+
+@pytest.mark.parametrize("workers", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_all_workers_make_the_step_that_one_process_would_make(tmp_path, workers):
+    """Of batches of 32, 7, 2 and 1 reviews; the gradient is far above what it is clipped to.
+
+    Five workers: `python -m pytest -m slow tests/training/test_distributed.py`.
+    """
+    common, out = variables(workers), tmp_path / "told"
+    jobs = []
+    for name in names(workers):
+        role, _, number = name.partition(" ")
+        jobs.append(subprocess.Popen([sys.executable, Path(__file__).with_name("one_step.py"), out],
+                                     stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                     env={**common, "DMLC_ROLE": role, "DMLC_WORKER_ID": number}))
+    assert [job.wait(LIMIT) for job in jobs] == [0] * len(jobs)
+    told = [json.loads(Path(f"{out}.{rank}").read_text(encoding="utf-8")) for rank in range(workers)]
+    steps, others = told[0][:-1], told[0][-1]
+    for each in steps:
+        assert each["apart"] < 1e-6 < 0.01 < each["largest"]
+        assert each["loss"] == pytest.approx(each["expected_loss"], abs=1e-6)
+        assert each["rows"][0] == each["rows"][1]
+    assert others["once"] == [[0.0, 1.0, 2.0], [1.0, 1.0]]
+    assert others["bytes"] == hashlib.sha256(bytes(range(256)) * 301 + b"x").hexdigest()
+    for heard in told[1:]:
+        assert heard[-1] == others
+        for name in ("gradient", "parameters", "loss"):
+            assert [each[name] for each in heard[:-1]] == [each[name] for each in steps]
+
+
+def killed(config, out, name):
+    """Start a job, kill one of its processes in the middle; answer the outcome and all process numbers."""
+    job = start("--workers", 2, *flags(config), "--out", out)
+    wait_for(lambda: list(out.glob("checkpoint-*20.npz")) or job.poll() is not None)
+    processes = {**children(job), "launcher": job.pid}
+    assert set(processes) == {*names(2), "launcher"}
+    os.kill(processes[name], signal.SIGKILL)
+    found = outcome(job)
+    wait_for(lambda: all(map(is_gone, processes.values())))
+    return found
+
+
+def resumed(out):
+    assert outcome(start("--workers", 2, "--out", out, "--resume")) == (0, [])
+    return parameters(out)
+
+
+def test_a_killed_worker_ends_the_job_and_resume_ends_as_if_nothing_had_happened(shared_run, plain, tmp_path):
+    code, lines = killed(plain, tmp_path / "run", "worker 1")
+    assert code == 2 and lines == ["error: worker 1 was ended by SIGKILL before the training was done, and all other "
+                                   "processes were ended; go on with the same command and --resume"]
+    assert resumed(tmp_path / "run") == parameters(shared_run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["worker 0", "server", "scheduler", "launcher"])
+def test_whichever_process_is_killed_none_stays_behind(drawing_run, tiny, tmp_path, name):
+    """Run by `python -m pytest -m slow tests/training/test_distributed.py`; two minutes."""
+    code, lines = killed(tiny, tmp_path / "run", name)
+    if name == "launcher":
+        assert code == -signal.SIGKILL and not lines
+    else:
+        assert code == 2 and len(lines) == 1 and lines[0].startswith(f"error: {name} was ended by SIGKILL")
+    assert resumed(tmp_path / "run") == parameters(drawing_run)
+
+
+def by_hand(place, *arguments, **changes):
+    """Start one process as on a machine of its own, where there is no launcher."""
+    role, _, number = place.partition(" ")
+    own = {"DMLC_WORKER_ID": number} if number else {}
+    return start(*arguments, DMLC_ROLE=role, DMLC_NUM_SERVER="1", DMLC_NUM_WORKER="2", DMLC_NODE_HOST="127.0.0.1",
+                 DMLC_PS_ROOT_URI="127.0.0.1", **own, **changes)
+
+
+def test_without_a_launcher_a_killed_worker_ends_all_others(tiny, tmp_path):
+    port = str(free_port())
+    jobs = {name: by_hand(name, *flags(tiny), "--out", tmp_path / "run", DMLC_PS_ROOT_PORT=port) for name in names(2)}
+    wait_for(lambda: list((tmp_path / "run").glob("checkpoint-*.npz")))
+    jobs.pop("worker 1").kill()
+    for job in jobs.values():
+        code, lines = outcome(job)
+        assert code == 3 and len(lines) == 1
+        assert "worker 1 at" in lines[0] and "ended before its time" in lines[0] and "--resume" in lines[0]
+
+
+@pytest.mark.slow
+def test_without_a_launcher_a_worker_with_another_setting_is_refused(tiny, tmp_path):
+    """Run by `python -m pytest -m slow tests/training/test_distributed.py`."""
+    port = str(free_port())
+    jobs = {name: by_hand(name, *flags(tiny, hidden_size=9 if name == "worker 1" else 8), "--out", tmp_path / name,
+                          DMLC_PS_ROOT_PORT=port) for name in names(2)}
+    found = {name: outcome(job) for name, job in jobs.items()}
+    assert found["worker 1"] == (2, ["error: this worker cannot join with another hidden_size: the run has 8, found 9; "
+                                     "start all with the same command, data and versions"])
+    assert [found[name][0] for name in ("scheduler", "server", "worker 0")] == [3, 3, 3]
+    assert not (tmp_path / "worker 0").exists() and not (tmp_path / "worker 1").exists()
+
+
+@pytest.mark.slow
+def test_machines_without_a_folder_in_common_need_none(drawing_run, tiny, tmp_path):
+    """Run by `python -m pytest -m slow tests/training/test_distributed.py`."""
+    port = str(free_port())
+    jobs = {name: by_hand(name, *flags(tiny), "--out", tmp_path / name, DMLC_PS_ROOT_PORT=port) for name in names(2)}
+    assert {name: outcome(job) for name, job in jobs.items()} == {name: (0, []) for name in names(2)}
+    assert parameters(tmp_path / "worker 0") == parameters(drawing_run)
+    assert [path.name for path in tmp_path.iterdir()] == ["worker 0"]
+
+
+@pytest.mark.slow
+def test_two_workers_reach_one_process_with_dropout_too(tmp_path):
+    """Run by `python -m pytest -m slow tests/training/test_distributed.py`; what is dropped is drawn otherwise."""
+    from nsmc_attention.evaluation import evaluate
+    from nsmc_attention.inference.predictor import load_classifier
+    from nsmc_attention.reviews import tables
+
+    command = [sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--out"]
+    subprocess.run([*command, tmp_path / "one"], check=True, timeout=LIMIT)
+    assert outcome(start("--out", tmp_path / "two")) == (0, [])
+    reviews = tables.load("sample", "test")
+    one, two = (evaluate(load_classifier(tmp_path / name / "bundle"), reviews)["accuracy"] for name in ("one", "two"))
+    assert two >= one - 0.03
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["--workers", "0"], "'--workers': 0 is not in the range"),
+    (["--kvstore", "dist_async"], "'dist_async' is not one of 'local', 'dist_sync'"),
+    (["--kvstore", "local", "--workers", "2"], "--workers: expected --kvstore dist_sync beside it, found local"),
+    (["--epochs", "0"], "training.epochs: expected at least 1, found 0"),
+    (["--workers", "1", "--data", "none.csv"], "none.csv: no such file"),
+])
+def test_bad_input_is_one_line(arguments, message, tmp_path):
+    code, lines = outcome(start("--out", tmp_path / "run", *arguments))
+    assert code == 2 and len(lines) == 1 and message in lines[0]
+
+
+def test_a_role_without_its_variables_is_one_line(tmp_path):
+    code, lines = outcome(start("--out", tmp_path / "run", DMLC_ROLE="worker"))
+    assert code == 2 and lines == ["error: DMLC_PS_ROOT_URI: expected the scheduler's address, found nothing"]
+
+
+@pytest.mark.parametrize("name, value, message", [
+    ("DMLC_ROLE", "boss", "DMLC_ROLE: expected one of scheduler, server, worker, found 'boss'"),
+    ("DMLC_PS_ROOT_PORT", None, "DMLC_PS_ROOT_PORT: expected a number from 1 to 65534, found nothing"),
+    ("DMLC_PS_ROOT_PORT", "65535", "DMLC_PS_ROOT_PORT: expected a number from 1 to 65534, found '65535'"),
+    ("DMLC_NUM_SERVER", "0", "DMLC_NUM_SERVER: expected a number from 1"),
+    ("DMLC_NUM_WORKER", "two", "DMLC_NUM_WORKER: expected a number from 1"),
+    ("DMLC_WORKER_ID", "2", "DMLC_WORKER_ID: expected a number from 0 to 1, another for each worker, found '2'"),
+    ("DMLC_WORKER_ID", None, "DMLC_WORKER_ID: expected a number from 0 to 1, another for each worker, found nothing"),
+])
+def test_each_variable_is_checked(name, value, message):
+    given = {"DMLC_ROLE": "worker", "DMLC_PS_ROOT_URI": "10.0.0.1", "DMLC_PS_ROOT_PORT": "9091",
+             "DMLC_NUM_SERVER": "1", "DMLC_NUM_WORKER": "2", "DMLC_WORKER_ID": "1"}
+    assert Place.from_environment(given) == Place("worker", "10.0.0.1", 9091, 1, 2, 1)
+    given = {**given, name: value} if value else {key: each for key, each in given.items() if key != name}
+    with pytest.raises(ConfigError, match=message):
+        Place.from_environment(given)
+
+
+def test_no_scheduler_is_told_after_a_while():
+    with pytest.raises(JobError, match="expected the scheduler, found none in 0 s"):
+        connect("127.0.0.1", free_port(), "worker 0 at here", limit=0)
