@@ -165,11 +165,12 @@ def test_a_full_disk_is_one_line_and_leaves_no_half_file(bundle_folder):
     assert done.returncode == 2 and done.stderr.startswith("error: /dev/full")
 
 
-def test_a_closed_pipe_is_quiet(bundle_folder, tmp_path):
+def test_a_closed_pipe_is_quiet_and_known_by_the_exit_code(bundle_folder, tmp_path):
     (tmp_path / "many.txt").write_text("영화 좋다\n" * 20000, encoding="utf-8")
-    done = subprocess.run(f"{sys.executable} -m nsmc_attention predict --bundle {bundle_folder} < {tmp_path}/many.txt "
-                          "| head -n 1", shell=True, capture_output=True, text=True)
-    assert done.stdout.count("\n") == 1 and done.stderr == ""
+    line = (f"{sys.executable} -m nsmc_attention predict --bundle {bundle_folder} < {tmp_path}/many.txt | head -n 1; "
+            "echo ${PIPESTATUS[*]}")
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert done.stdout.splitlines()[1:] == ["141 0"] and done.stderr == ""
 
 
 def test_an_interrupt_is_exit_code_130(bundle_folder):

@@ -4,6 +4,7 @@ One BLAS thread each: the models are so small that more would only wait for each
 """
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -75,11 +76,12 @@ class Child:
         return cls(LIMITED + also, (limit,))
 
     def start(self, *arguments, **options):
-        """Start the command in a session of its own."""
+        """Start the command in a session of its own; a shell's `&` hands on that SIGINT is ignored, which is undone."""
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **options.pop("env", {})}
         return subprocess.Popen([sys.executable, "-c", self.code + MAIN, *map(str, self.values), *map(str, arguments)],
                                 **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
-                                env=environment, start_new_session=True)
+                                env=environment, start_new_session=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     def run(self, *arguments, **options):
         """Run the command to its end, or its death; answer (exit code, stdout, stderr)."""

@@ -43,7 +43,7 @@ class Scenario:
     seconds : float
         How long it takes.
     largest : int
-        Bytes of the largest file that it writes.
+        Bytes of the largest file that it writes itself; 0 where its workers do.
     also : str
         Code that runs before it.
     """
@@ -75,7 +75,7 @@ class Scenario:
         how = draw.randrange(4)
         if how == 0:
             return self.die_at(draw.randint(1, 12), draw.choice(KINDS))
-        if how == 1:
+        if how == 1 and self.largest:
             return self.die(self.child.dying_at_byte(draw.randint(1, self.largest), self.also))
         return self.die(self.child.dying_after(draw.uniform(0, self.seconds), self.also))
 
@@ -203,8 +203,7 @@ def bulk(child, trained, table, tmp_path):
     def result(folder=disk / "out"):
         return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
-    return Scenario(child, disk, lambda: [*arguments, disk / "out"], result, result(tmp_path / "whole"), seconds,
-                    20_000)
+    return Scenario(child, disk, lambda: [*arguments, disk / "out"], result, result(tmp_path / "whole"), seconds, 0)
 
 
 class Slowly(http.server.SimpleHTTPRequestHandler):
@@ -244,6 +243,15 @@ def test_a_training_killed_again_and_again_goes_on_to_the_same_bytes(train):
     """Before anything is there, within a checkpoint, between a file and its name, and in the last stage."""
     for k, kind in ((1, "os.rename"), (9, "fsync"), (14, "os.rename"), (8, "os.chmod")):
         assert train.die_at(k, kind)
+    train.finish()
+
+
+def test_a_training_killed_while_its_bundle_is_written_ends_with_it(train, trained):
+    """Between its files, and right after it has taken the place of an older one."""
+    shutil.copytree(trained[0], train.folder / "run")
+    for k, kind in ((17, "fsync"), (1, "shutil.rmtree")):
+        assert train.die_at(k, kind)
+    assert train.deaths == {"while writing partial-bundle": 2}
     train.finish()
 
 
