@@ -11,9 +11,9 @@ import nsmc_attention
 PACKAGE = Path(nsmc_attention.__file__).parent
 # An import goes to a smaller number, or stays within its own folder
 RANK = {"version": 0, "errors": 0, "signals": 0, "bounded": 0, "spreadsheets": 0, "processes": 1, "atomic": 1,
-        "mxnet_shim": 2, "config": 1, "metrics": 1, "card": 1, "reviews": 2, "preprocessing": 3, "model": 4, "bundle":
-        5, "inference": 6, "analysis": 6, "explanation": 7, "export": 7, "evaluation": 8, "reporting": 8, "bulk": 8,
-        "serve": 9, "training": 9, "estimator": 10, "benchmark": 10, "cli": 11, "__main__": 12, "__init__": 12}
+        "mxnet_shim": 2, "config": 1, "metrics": 1, "card": 1, "reviews": 2, "preprocessing": 3, "model": 4,
+        "bundle": 5, "inference": 6, "analysis": 6, "explanation": 7, "export": 7, "evaluation": 8, "reporting": 8,
+        "bulk": 8, "serve": 9, "training": 9, "estimator": 10, "benchmark": 10, "cli": 11, "__main__": 12, "__init__": 12}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -76,3 +76,35 @@ def test_no_function_is_longer_than_sixty_lines():
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60]
     assert not long
+
+
+def test_downloads_are_made_in_one_place():
+    words = ("pooch", "urllib", "http.client", "requests.")
+    named = {str(path.relative_to(PACKAGE)) for path in MODULES
+             if any(word in path.read_text(encoding="utf-8") for word in words)}
+    assert named == {"reviews/nsmc.py"}
+
+
+OFFLINE = """
+import sys
+
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        print("NETWORK", event, arguments, file=sys.stderr)
+
+sys.addaudithook(refuse)
+from nsmc_attention.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("arguments", [
+    ["predict", "정말 재미있는 영화였어요"], ["explain", "나무랄 데 없는 영화", "--output", "a.html"],
+    ["explain", "나무랄 데 없는 영화", "--output", "a.png"], ["evaluate", "--data", "sample"],
+    ["report", "reviews.csv", "--output", "report.html"],
+    ["train", "--data", "sample", "--epochs", "1", "--erasure-reviews", "0", "--hidden-size", "8", "--out", "run"]])
+def test_no_command_but_fetch_uses_the_network(arguments, tmp_path):
+    (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", OFFLINE, *arguments], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "NETWORK" not in done.stderr
