@@ -1,8 +1,10 @@
 """kill -9 at any moment: nothing half-written under a final name, and the next start ends as if nothing had been.
 
-The default run has a short form. The long one, more than 200 kills, in pieces of minutes, with their figures:
+The default run has a short form. The long one, more than 200 kills, with figures by where they struck, takes
+2 to 22 minutes a command:
 
-    python -m pytest -m slow -s tests/crashes -k train      (or predict, bulk, fetch, export)
+    python -m pytest -m slow -s tests/crashes/test_kills.py -k "moment and train"    (predict, bulk, fetch, export)
+    python -m pytest -m slow -s tests/crashes/test_kills.py -k turn
 """
 import http.server
 import json
