@@ -49,8 +49,11 @@ def run(arguments=None):
         return ended(signal.SIGINT)
     except signals.Ended as problem:
         return ended(problem.code - 128)
-    except (BrokenPipeError, SystemExit):
-        # as click ends a command whose reader has gone; so that the interpreter's own flush at exit is quiet too
+    except (BrokenPipeError, SystemExit) as problem:
+        # click ends a command whose reader has gone by SystemExit
+        if isinstance(problem, SystemExit) and not isinstance(problem.__context__, BrokenPipeError):
+            return problem.code
+        # so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except UnicodeDecodeError as problem:

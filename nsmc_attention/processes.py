@@ -1,4 +1,5 @@
 """The cores there are, and worker processes on them."""
+import math
 import os
 import threading
 import time
@@ -31,6 +32,11 @@ def workers(count):
 
 def follow(parent):
     """Let this process end when its parent is no more: nobody would tell it to, and it would wait for ever."""
+    from joblib.externals.loky import process_executor
+
+    # a model that is loaded is no leak, for which loky would put another process in this one's place
+    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
+
     def watch():
         while os.getppid() == parent:
             time.sleep(1)

@@ -2,9 +2,13 @@
 import os
 from pathlib import Path
 
-import pytest
+# Before any OpenMP is loaded, for this process and those that tests start: threads that spin while they wait slow a
+# busy machine down many times over, and the tests' models are too small to gain by it
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-from nsmc_attention.config import preset
+import pytest  # noqa: E402
+
+from nsmc_attention.config import preset  # noqa: E402
 
 TINY = preset("default").with_fields(embedding_size=8, hidden_size=8, attention_units=4, ngram_buckets=500, epochs=3,
                                      batch_size=32, learning_rate=0.02, checkpoint_steps=5, dev_fraction=0.1,

@@ -28,7 +28,7 @@ CHECKSUM = hashlib.sha256().digest_size
 # Bytes of a file: all of a network of the largest settings would be more than a machine trains
 LARGEST = 2**34
 # As numpy writes an array of numbers by rows; matched, because numpy's own reader evaluates it
-HEADER = re.compile(rb"\x93NUMPY\x01\x00..\{'descr': '(\|u1|<f4|<i8)', 'fortran_order': False, "
+HEADER = re.compile(rb"\x93NUMPY\x01\x00..\{'descr': '(\|u1|<f4|<f8|<i8)', 'fortran_order': False, "
                     rb"'shape': \(([0-9, ]*)\), \} *\n", re.DOTALL)
 FIGURES = {"epoch", "steps", "seconds", "train_loss", "dev_entropy", *(f"dev_{name}" for name in HEADLINE)}
 
