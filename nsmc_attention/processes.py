@@ -9,7 +9,7 @@ from .signals import held_back
 
 def cores():
     """Answer how many cores this process may use, which in a container is often fewer than there are."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

@@ -14,6 +14,8 @@ SOON = 0.01
 class Ended(SystemExit):
     """A signal asked for the end; `code` is 128 + its number."""
 
+    code: int
+
 
 @contextmanager
 def as_exceptions():

@@ -1,6 +1,7 @@
 """One number a word: how much of the answer a method lays on it. The same value for attention and its rivals."""
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Optional
 
 import numpy
 
@@ -48,7 +49,7 @@ class Attribution:
     offsets: tuple
     values: numpy.ndarray
     method: str
-    matrix: numpy.ndarray = None
+    matrix: Optional[numpy.ndarray] = None
     source: str = ""
 
     def __post_init__(self):

@@ -7,6 +7,7 @@ not make a review less positive). Takes a scoring callable, never a network.
 import csv
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 import numpy
 import pandas
@@ -24,7 +25,7 @@ class Case:
     category: str
     label: int
     text: str
-    other: str
+    other: Optional[str]
 
 
 def cases():

@@ -54,12 +54,10 @@ class Prediction:
             return NotImplemented
         same = (self.text, self.label, self.tokens, self.offsets, self.error) == \
             (other.text, other.label, other.tokens, other.offsets, other.error)
-        if not same or self.label is None:
+        if not same or self.probability is None or other.probability is None:
             return same
         return abs(self.probability - other.probability) <= 1e-5 and \
             bool(numpy.allclose(self.weights, other.weights, rtol=0, atol=1e-5))
-
-    __hash__ = None
 
     def to_dict(self, weights=False):
         """Answer plain values for JSON; with weights, `weights` (T x T) and `token_weights` (T) too."""

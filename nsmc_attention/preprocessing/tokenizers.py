@@ -8,6 +8,7 @@ import threading
 import unicodedata
 from functools import lru_cache
 from importlib.metadata import version
+from typing import Optional
 
 from ..errors import TokenizerError, did_you_mean
 
@@ -163,18 +164,18 @@ def align_letters(text, tokens):
     """Match the jamo of all tokens with those of the text, longest runs first (difflib)."""
     text_letters, text_index = letters([text])
     token_letters, token_index = letters(tokens)
-    spans = [None] * len(tokens)
+    found: list[Optional[tuple[int, int]]] = [None] * len(tokens)
     position_of = [character for _, character in text_index]
     matcher = difflib.SequenceMatcher(None, text_letters, token_letters, autojunk=False)
     for a, b, size in matcher.get_matching_blocks():
         for step in range(size):
             token, at = token_index[b + step][0], position_of[a + step]
-            start = at if spans[token] is None else min(spans[token][0], at)
-            spans[token] = (start, max(at + 1, spans[token][1] if spans[token] else 0))
-    last = 0
-    for index, span in enumerate(spans):
-        spans[index] = span or (last, last)
-        last = max(last, spans[index][0])
+            start, end = found[token] or (at, at)
+            found[token] = (min(start, at), max(at + 1, end))
+    spans, last = [], 0
+    for span in found:
+        spans.append(span or (last, last))
+        last = max(last, spans[-1][0])
     return spans
 
 

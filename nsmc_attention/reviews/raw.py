@@ -90,7 +90,8 @@ def load(path, leave_out):
     ids = {str(each) for frame in leave_out if "id" in frame for each in frame["id"]}
     texts = {folded(each) for frame in leave_out for each in frame["document"]}
     counts = dict.fromkeys(("read", "blank", "repeated", "left_out_by_id", "left_out_by_text"), 0)
-    rows, seen, content = [], set(), hashlib.sha256()
+    rows, content = [], hashlib.sha256()
+    seen: set[str] = set()
     for row in stream(path):
         counts["read"] += 1
         reason = reason_to_drop(row, ids, texts, seen)

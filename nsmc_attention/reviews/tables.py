@@ -122,8 +122,7 @@ def read_csv(path, separator, quoting, rows):
     with opened(path, newline="") as file:
         reader = csv.reader(lines(file, path), delimiter=separator, quoting=quoting, strict=True)
         try:
-            header = next((row for row in reader if row), None)
-            check_header(header, path)
+            header = checked_header(next((row for row in reader if row), None), path)
             body = (checked_row(row, header, path, reader.line_num) for row in reader if row or len(header) == 1)
             pieces = cut(body, rows, lambda row: sum(map(len, row)))
             # a table without rows still has its columns
@@ -133,13 +132,14 @@ def read_csv(path, separator, quoting, rows):
             raise DataError(f"{path} line {reader.line_num}: {problem}") from problem
 
 
-def check_header(header, path):
+def checked_header(header, path):
     if header is None:
         raise DataError(f"{path}: the file is empty; expected a header and reviews")
     check_columns(header, path)
     name, times = Counter(header).most_common(1)[0]
     if times > 1:
         raise DataError(f"{path} line 1: expected each column once, found {name!r} twice")
+    return header
 
 
 def check_columns(names, path):
