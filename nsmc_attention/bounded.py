@@ -1,8 +1,11 @@
 """Reading what others wrote: regular files alone, and no more bytes than there can be."""
 import stat
+from pathlib import Path
+
+from .errors import NsmcError
 
 
-def read_file(path, largest, error):
+def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
     """Answer the bytes of a file.
 
     Parameters

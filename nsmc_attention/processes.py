@@ -2,18 +2,20 @@
 import os
 import threading
 import time
+from concurrent.futures import Executor
 from contextlib import contextmanager
+from typing import Iterator
 
 from .signals import held_back
 
 
-def cores():
+def cores() -> int:
     """Answer how many cores this process may use, which in a container is often fewer than there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
-def workers(count):
+def workers(count: int) -> Iterator[Executor]:
     """Give a pool of `count` processes, an Executor of concurrent.futures; all have ended when the block ends.
 
     The pool is loky's, which comes with joblib: its processes, unlike multiprocessing's, do not run the
@@ -29,9 +31,9 @@ def workers(count):
         yield pool
 
 
-def follow(parent):
+def follow(parent: int) -> None:
     """Let this process end when its parent is no more: nobody would tell it to, and it would wait for ever."""
-    def watch():
+    def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1)
         os._exit(1)

@@ -4,7 +4,10 @@ Made by the readers beside this file; read by preprocessing and training. Knows 
 """
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import numpy
 import pandas
 
 from ..errors import DataError
@@ -27,19 +30,19 @@ class Reviews:
     name: str
     sha256: str
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.frame)
 
     @property
-    def documents(self):
+    def documents(self) -> list[str]:
         return self.frame["document"].tolist()
 
     @property
-    def labels(self):
+    def labels(self) -> numpy.ndarray:
         """(N,) int64, 0 or 1."""
         return self.frame["label"].to_numpy()
 
-    def counts(self):
+    def counts(self) -> dict[str, int]:
         """Count the rows: all, positive, blank, duplicate (beyond the first), conflicting.
 
         A row conflicts when another row has the same document and the other label. All are kept.
@@ -54,12 +57,12 @@ class Reviews:
             "conflicting": int((labels_a_text > 1).sum()),
         }
 
-    def describe(self):
+    def describe(self) -> dict[str, Any]:
         """Answer name, sha256 and counts as a plain dict, for manifests."""
         return {"name": self.name, "sha256": self.sha256, **self.counts()}
 
 
-def read_bytes(path):
+def read_bytes(path: Path) -> bytes:
     """Read a whole file; DataError when it is missing, a folder, unreadable or empty."""
     try:
         content = path.read_bytes()
@@ -72,7 +75,7 @@ def read_bytes(path):
     return content
 
 
-def decode(content, where):
+def decode(content: bytes, where: object) -> str:
     """Decode UTF-8 with or without a byte-order mark; DataError with the line of the first bad byte."""
     try:
         return content.decode("utf-8-sig")
@@ -83,5 +86,5 @@ def decode(content, where):
                         "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)") from problem
 
 
-def sha256(content):
+def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()

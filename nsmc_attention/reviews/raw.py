@@ -15,7 +15,9 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Iterator, Optional, Union
 
+import numpy
 import pandas
 
 from ..bounded import read_file
@@ -25,6 +27,7 @@ from . import nsmc
 ARCHIVE = "nsmc-raw.zip"
 ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"
 COLUMNS = ("id", "document", "stars", "film", "date")
+Row = tuple[str, str, int, str, str]
 # Bytes: a film's file is below 1 MB, all of them together 0.2 GB; text is compressed to a tenth, not to a hundredth
 LARGEST, WHOLE, RATIO = 2**23, 2**30, 100
 
@@ -45,22 +48,22 @@ class StarReviews:
 
     frame: pandas.DataFrame
     sha256: str
-    counts: dict
+    counts: dict[str, int]
 
     @property
-    def documents(self):
+    def documents(self) -> list[str]:
         return self.frame["document"].tolist()
 
     @property
-    def targets(self):
+    def targets(self) -> numpy.ndarray:
         """(N,) float32 in 0 to 1: (stars - 1) / 9, read as the probability of positive."""
         return ((self.frame["stars"].to_numpy() - 1) / 9).astype("float32")
 
-    def describe(self):
+    def describe(self) -> dict[str, Any]:
         return {"name": "raw", "sha256": self.sha256, **self.counts}
 
 
-def find(data_dir=None):
+def find(data_dir: Optional[Union[str, Path]] = None) -> Path:
     """Answer the path of the archive (or of a folder with `raw/`), downloading it where it is not there yet."""
     places = nsmc.folders(data_dir)
     for folder in places:
@@ -71,7 +74,7 @@ def find(data_dir=None):
     return nsmc.download(ARCHIVE, ADDRESS, None, places[-1])
 
 
-def load(path, leave_out):
+def load(path: Union[str, Path], leave_out: list[pandas.DataFrame]) -> StarReviews:
     """Read the raw reviews, without those to be tested on.
 
     Parameters
@@ -106,7 +109,7 @@ def load(path, leave_out):
     return StarReviews(pandas.DataFrame(rows, columns=COLUMNS), content.hexdigest(), {**counts, "kept": len(rows)})
 
 
-def reason_to_drop(row, ids, texts, seen):
+def reason_to_drop(row: Row, ids: set[str], texts: set[str], seen: set[str]) -> Optional[str]:
     text = folded(row[1])
     if not text:
         return "blank"
@@ -117,12 +120,12 @@ def reason_to_drop(row, ids, texts, seen):
     return "repeated" if row[0] in seen else None
 
 
-def folded(text):
+def folded(text: str) -> str:
     """Answer the text composed (NFC) and without white space: what makes two reviews the same to a reader."""
     return "".join(unicodedata.normalize("NFC", text).split())
 
 
-def stream(path):
+def stream(path: Union[str, Path]) -> Iterator[Row]:
     """Yield (id, document, stars, film, date) of every raw review, film by film in the order of their file names."""
     for name, content in files(Path(path)):
         try:
@@ -138,7 +141,7 @@ def stream(path):
             yield row
 
 
-def files(path):
+def files(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield (name, bytes) of each film's file."""
     if path.is_dir():
         for file in sorted(path.glob("*.json")):
@@ -156,12 +159,12 @@ def files(path):
         raise DataError(f"{path}: not a readable zip archive: {problem}; fetch it again") from problem
 
 
-def is_film(item):
+def is_film(item: zipfile.ZipInfo) -> bool:
     folder, _, name = item.filename.rpartition("/")
     return name.endswith(".json") and (folder == "raw" or folder.endswith("/raw"))
 
 
-def check_entries(archive, path):
+def check_entries(archive: zipfile.ZipFile, path: Path) -> None:
     """DataError where an entry is not what such an archive has."""
     seen, whole = set(), 0
     for item in archive.infolist():
@@ -178,7 +181,7 @@ def check_entries(archive, path):
         raise DataError(f"{path}: expected at most {WHOLE:,} bytes in all, found {whole:,}")
 
 
-def unpacked(archive, item, path):
+def unpacked(archive: zipfile.ZipFile, item: zipfile.ZipInfo, path: Path) -> bytes:
     """Answer a film's bytes; DataError, before more than LARGEST are made, where it is larger than films are."""
     size = min(LARGEST, RATIO * max(item.compress_size, 1000))
     if item.file_size <= size:
