@@ -188,8 +188,8 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def new_file(**names: Any) -> str:
-    handle, name = tempfile.mkstemp(**names)
+def new_file(prefix: str, suffix: str, dir: Path) -> str:
+    handle, name = tempfile.mkstemp(suffix, prefix, dir)
     os.close(handle)
     return name
 

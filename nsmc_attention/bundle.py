@@ -143,7 +143,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         found = ", ".join(sorted(file.name for file in folder.iterdir())) or "nothing"
         raise BundleError(f"{folder} has no manifest.json (found {found[:200]}); is it the folder `bundle` of a run?")
     try:
-        manifest = json.loads(read_file(path, MANIFEST, BundleError).decode())
+        manifest: dict[str, Any] = json.loads(read_file(path, MANIFEST, BundleError).decode())
         schema, files = manifest["schema"], manifest["files"]
         listed = {name: str(value) for name, value in files.items()}
         if not all(isinstance(figures, dict) for figures in manifest["metrics"].values()):

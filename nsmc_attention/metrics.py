@@ -2,7 +2,7 @@
 from typing import Any
 
 import numpy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 # The four of them that trainings and comparisons keep
 HEADLINE = ("accuracy", "f1", "log_loss", "ece")
@@ -49,7 +49,7 @@ def headline(labels: ArrayLike, probability: ArrayLike) -> dict[str, float]:
     return {name: found[name] for name in HEADLINE}
 
 
-def expected_calibration_error(labels: numpy.ndarray, probability: numpy.ndarray, bins: int = 15) -> float:
+def expected_calibration_error(labels: NDArray[Any], probability: NDArray[Any], bins: int = 15) -> float:
     """Mean gap between confidence and accuracy over equal-width bins of confidence, weighted by their size.
 
     Guo et al. 2017 (arXiv:1706.04599), equation 3, with 15 bins as there. Confidence lies in 0.5..1.

@@ -28,4 +28,5 @@ def as_csv(table: "pandas.DataFrame") -> str:
     shown = table.rename(index=as_cell, columns=as_cell)
     shown = shown.apply(lambda column: column.map(as_cell) if column.dtype == object else column)
     # with both in its line ends, a bare one of them is quoted too
-    return "\ufeff" + shown.to_csv(lineterminator="\r\n")
+    text: str = shown.to_csv(lineterminator="\r\n")
+    return "\ufeff" + text

@@ -3,6 +3,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 import numpy
+from numpy.typing import NDArray
 
 from ..bundle import LABELS
 
@@ -41,11 +42,11 @@ class Prediction:
     probability: Optional[float]
     tokens: tuple[str, ...]
     offsets: tuple[tuple[int, int], ...]
-    weights: numpy.ndarray
+    weights: NDArray[numpy.float32]
     error: Optional[str] = None
 
     @property
-    def token_weights(self) -> numpy.ndarray:
+    def token_weights(self) -> NDArray[numpy.float32]:
         """(T,) float32, sums to 1: how much each token is looked at, the mean over the rows of `weights`."""
         return self.weights.mean(axis=0) if len(self.tokens) else numpy.zeros(0, dtype="float32")
 
@@ -77,7 +78,7 @@ def verdict(probability: float) -> tuple[Optional[str], Optional[float], Optiona
     return LABELS[positive], probability if positive else 1 - probability, probability, None
 
 
-def verdicts(probabilities: numpy.ndarray) -> dict[str, list[Any]]:
+def verdicts(probabilities: NDArray[numpy.float64]) -> dict[str, list[Any]]:
     """Answer {name: list} of COLUMNS for N probabilities of positive."""
     answers = [verdict(each) for each in probabilities.tolist()]
     return {name: [each[place] for each in answers] for place, name in enumerate(COLUMNS)}

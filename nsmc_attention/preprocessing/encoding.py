@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Container, NamedTuple, Optional, Sequence, Union
 
 import numpy
+from numpy.typing import NDArray
 
 from ..config import TextConfig
 from ..errors import BundleError
@@ -121,7 +122,8 @@ class Encoder:
         text = clean(review)
         return Encoded(text, tuple(self.tokenize(text)))
 
-    def batch(self, token_lists: Sequence[Sequence[str]], width: Optional[int] = None) -> tuple[numpy.ndarray, ...]:
+    def batch(self, token_lists: Sequence[Sequence[str]], width: Optional[int] = None
+              ) -> tuple[NDArray[numpy.int32], ...]:
         """Number and pad the tokens of N reviews: the arrays that a network reads.
 
         Parameters

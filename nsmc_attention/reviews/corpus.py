@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import pandas
+from numpy.typing import NDArray
 
 from ..errors import DataError
 
@@ -35,12 +36,12 @@ class Reviews:
 
     @property
     def documents(self) -> list[str]:
-        return self.frame["document"].tolist()
+        return list(self.frame["document"])
 
     @property
-    def labels(self) -> numpy.ndarray:
+    def labels(self) -> NDArray[numpy.int64]:
         """(N,) int64, 0 or 1."""
-        return self.frame["label"].to_numpy()
+        return numpy.asarray(self.frame["label"])
 
     def counts(self) -> dict[str, int]:
         """Count the rows: all, positive, blank, duplicate (beyond the first), conflicting.

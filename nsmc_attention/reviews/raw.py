@@ -19,6 +19,7 @@ from typing import Any, Iterator, Optional, Union
 
 import numpy
 import pandas
+from numpy.typing import NDArray
 
 from ..bounded import read_file
 from ..errors import DataError
@@ -52,12 +53,12 @@ class StarReviews:
 
     @property
     def documents(self) -> list[str]:
-        return self.frame["document"].tolist()
+        return list(self.frame["document"])
 
     @property
-    def targets(self) -> numpy.ndarray:
+    def targets(self) -> NDArray[numpy.float32]:
         """(N,) float32 in 0 to 1: (stars - 1) / 9, read as the probability of positive."""
-        return ((self.frame["stars"].to_numpy() - 1) / 9).astype("float32")
+        return numpy.asarray((self.frame["stars"] - 1) / 9, dtype="float32")
 
     def describe(self) -> dict[str, Any]:
         return {"name": "raw", "sha256": self.sha256, **self.counts}

@@ -85,11 +85,11 @@ def chunks(path: Union[str, Path], text_column: str = "document", rows: int = RO
         raise
 
 
-def opened(path: Path, **how: Any) -> TextIO:
+def opened(path: Path, newline: Optional[str] = None) -> TextIO:
     """Open the text of a table; stdin stays open for whoever reads it next."""
     if path is STDIN:
-        return open(sys.stdin.fileno(), encoding="utf-8-sig", closefd=False, **how)
-    return open(path, encoding="utf-8-sig", **how)
+        return open(sys.stdin.fileno(), encoding="utf-8-sig", closefd=False, newline=newline)
+    return open(path, encoding="utf-8-sig", newline=newline)
 
 
 def require_column(frame: pandas.DataFrame, column: str, where: object) -> None:
