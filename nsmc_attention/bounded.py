@@ -2,10 +2,8 @@
 import stat
 from pathlib import Path
 
-from .errors import NsmcError
 
-
-def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
+def read_file(path: Path, largest: int, error: type[Exception]) -> bytes:
     """Answer the bytes of a file.
 
     Parameters
