@@ -12,6 +12,7 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Iterator, Optional, Union
 
 from .errors import DataError
 
@@ -22,7 +23,7 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 
 @contextmanager
-def replaced_file(path):
+def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
     """Give a temporary path beside `path`; on success it becomes `path`, on an error it is removed.
 
     A symbolic link stays one: what it points to is replaced. A device or a pipe is given as it is.
@@ -48,7 +49,7 @@ def replaced_file(path):
 
 
 @contextmanager
-def replaced_folder(path):
+def replaced_folder(path: Union[str, Path]) -> Iterator[Path]:
     """Give an empty temporary folder beside `path`; on success it becomes `path`, whatever stood there."""
     path = followed(path)
     with neighbour(path, folder=True) as temporary:
@@ -64,10 +65,10 @@ def replaced_folder(path):
 
 
 @contextmanager
-def neighbour(path, folder=False, suffix=""):
+def neighbour(path: Path, folder: bool = False, suffix: str = "") -> Iterator[Path]:
     """Give an empty temporary file, or folder, beside `path`; whatever has its name at the end is removed."""
     sweep(path.parent, re.escape(path.name))
-    names = {"prefix": f"{PREFIX}{path.name}.", "suffix": suffix, "dir": path.parent}
+    names: dict[str, Any] = {"prefix": f"{PREFIX}{path.name}.", "suffix": suffix, "dir": path.parent}
     try:
         temporary = Path(tempfile.mkdtemp(**names) if folder else new_file(**names))
     except OSError as problem:
@@ -84,20 +85,20 @@ def neighbour(path, folder=False, suffix=""):
         release(held)
 
 
-def write_text(path, text):
+def write_text(path: Union[str, Path], text: str) -> None:
     """Write a UTF-8 file whole or not at all; half a surrogate pair, which is no character, becomes a question mark."""
     with replaced_file(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", "replace"))
 
 
-def vacant(folder):
+def vacant(folder: Path) -> bool:
     """Tell whether a folder is not there, or holds nothing but what killed processes left behind."""
     if not folder.is_dir():
         return not folder.exists()
     return all(each.name.startswith(PREFIX) for each in folder.iterdir())
 
 
-def sweep(folder, name=".+"):
+def sweep(folder: Path, name: str = ".+") -> None:
     """Remove what processes that are no more have left in a folder; what stood aside is put back.
 
     `name` is a regular expression of the targets, whose leftovers alone are looked at.
@@ -121,7 +122,7 @@ def sweep(folder, name=".+"):
         release(held)
 
 
-def exchange(temporary, path):
+def exchange(temporary: Path, path: Path) -> None:
     """Let a new folder and the one at `path` swap their names.
 
     In one move where the system has one. Elsewhere a process killed between two moves leaves the old one aside.
@@ -139,14 +140,14 @@ def exchange(temporary, path):
     os.replace(aside, temporary)
 
 
-def swap(one, other):
+def swap(one: Path, other: Path) -> bool:
     """Swap two names in one move; tell whether it could be done: on Linux, and by most of its file systems."""
     rename = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
-    return rename is not None and rename(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other),
-                                         RENAME_EXCHANGE) == 0
+    return rename is not None and 0 == rename(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other),
+                                              RENAME_EXCHANGE)
 
 
-def lock(path):
+def lock(path: Path) -> Optional[int]:
     """Answer a descriptor that holds a file or folder until it is closed or its process dies, however it dies.
 
     None where another holds it, or nobody can. A process number would not do: in a container the next process
@@ -166,19 +167,19 @@ def lock(path):
     return descriptor
 
 
-def release(descriptor):
+def release(descriptor: Optional[int]) -> None:
     if descriptor is not None:
         os.close(descriptor)
 
 
-def remove(path):
+def remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
 
 
-def flush(path):
+def flush(path: Path) -> None:
     """Ask the system to bring a file, or a folder's entries, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -187,22 +188,22 @@ def flush(path):
         os.close(descriptor)
 
 
-def new_file(**names):
-    handle, name = tempfile.mkstemp(**names)
+def new_file(prefix: str, suffix: str, dir: Path) -> str:
+    handle, name = tempfile.mkstemp(suffix, prefix, dir)
     os.close(handle)
     return name
 
 
-def followed(path):
+def followed(path: Union[str, Path]) -> Path:
     """Answer the path that a symbolic link stands for."""
     return Path(path).resolve() if Path(path).is_symlink() else Path(path)
 
 
-def cannot_write(path, problem):
+def cannot_write(path: Path, problem: OSError) -> DataError:
     return DataError(f"{path}: cannot be written: {problem.strerror}; make room or choose another place")
 
 
-def current_umask():
+def current_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -1,8 +1,9 @@
 """Reading what others wrote: regular files alone, and no more bytes than there can be."""
 import stat
+from pathlib import Path
 
 
-def read_file(path, largest, error):
+def read_file(path: Path, largest: int, error: type[Exception]) -> bytes:
     """Answer the bytes of a file.
 
     Parameters

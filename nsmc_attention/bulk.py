@@ -156,8 +156,7 @@ def byte_stretches(path, kind, rows):
     """Yield (start, end, header) of stretches of whole rows: a line break within quotes ends no row."""
     quoted = kind in QUOTED
     with open(path, "rb") as file:
-        header = file.readline() if quoted or kind == "nsmc" else b""
-        header = header.decode("utf-8-sig", "replace")
+        header = file.readline().decode("utf-8-sig", "replace") if quoted or kind == "nsmc" else ""
         first = start = end = file.tell()
         held, inside = 0, False
         for line in file:

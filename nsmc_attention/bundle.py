@@ -15,6 +15,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Optional, Union
 
 from .atomic import replaced_folder, sweep
 from .bounded import read_file
@@ -46,25 +47,25 @@ class Bundle:
     """
 
     folder: Path
-    manifest: dict
+    manifest: dict[str, Any]
     config: Config
     encoder: Encoder
 
     @property
-    def name(self):
+    def name(self) -> str:
         """What to call it in results: "pretrained" or the folder's last two names, never a whole path."""
         return "pretrained" if self.packaged else "/".join(self.folder.resolve().parts[-2:])
 
     @property
-    def packaged(self):
+    def packaged(self) -> bool:
         """Whether it came with the package, and so is trusted as its code is."""
         return self.folder == PRETRAINED
 
-    def read(self, name):
+    def read(self, name: str) -> bytes:
         """Answer the content of one file, verified again; BundleError where this bundle was written without it."""
         return verified(self.folder, name, self.manifest["files"][self.file(name).name])
 
-    def file(self, name):
+    def file(self, name: str) -> Path:
         """Answer the path of one file; BundleError where this bundle was written without it."""
         if name not in self.manifest["files"]:
             raise BundleError(f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
@@ -72,7 +73,7 @@ class Bundle:
         return self.folder / name
 
 
-def write_bundle(folder, manifest, contents):
+def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: dict[str, bytes]) -> None:
     """Write a bundle under `folder`, replacing what stood there in one move.
 
     Parameters
@@ -92,7 +93,7 @@ def write_bundle(folder, manifest, contents):
             json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="replace")
 
 
-def read_contents(bundle, manifest=False):
+def read_contents(bundle: Bundle, manifest: bool = False) -> dict[str, bytes]:
     """Answer {file name: bytes} of every file that the manifest lists, and on demand of the manifest itself."""
     contents = {name: bundle.read(name) for name in bundle.manifest["files"]}
     if manifest:
@@ -100,14 +101,14 @@ def read_contents(bundle, manifest=False):
     return contents
 
 
-def write_contents(folder, contents):
+def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None:
     """Write files as `read_contents` answers them with the manifest: the same bundle again."""
     with replaced_folder(folder) as temporary:
         for name, content in contents.items():
             (temporary / name).write_bytes(content)
 
 
-def load_bundle(folder=None):
+def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
     """Verify a bundle and answer it; without a folder, the one that ships with the package.
 
     Raises
@@ -131,7 +132,7 @@ def load_bundle(folder=None):
     return Bundle(folder, manifest, config, encoder)
 
 
-def read_manifest(folder):
+def read_manifest(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         # killed in the middle of an exchange, a writer has left the old one aside
         sweep(folder.parent, re.escape(folder.name))
@@ -142,7 +143,7 @@ def read_manifest(folder):
         found = ", ".join(sorted(file.name for file in folder.iterdir())) or "nothing"
         raise BundleError(f"{folder} has no manifest.json (found {found[:200]}); is it the folder `bundle` of a run?")
     try:
-        manifest = json.loads(read_file(path, MANIFEST, BundleError).decode())
+        manifest: dict[str, Any] = json.loads(read_file(path, MANIFEST, BundleError).decode())
         schema, files = manifest["schema"], manifest["files"]
         listed = {name: str(value) for name, value in files.items()}
         if not all(isinstance(figures, dict) for figures in manifest["metrics"].values()):
@@ -163,7 +164,7 @@ def read_manifest(folder):
     return manifest
 
 
-def verified(folder, name, expected):
+def verified(folder: Path, name: str, expected: object) -> bytes:
     """Answer the content of a listed file; BundleError where its sha256 is not the expected one."""
     path = folder / name
     if not path.is_file():
@@ -177,14 +178,14 @@ def verified(folder, name, expected):
     return content
 
 
-def read_config(manifest, folder):
+def read_config(manifest: dict[str, Any], folder: Path) -> Config:
     try:
         return Config.from_dict(manifest.get("config", {}))
     except (ConfigError, TypeError) as problem:
         raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
 
 
-def check_tokenizer(manifest, config, folder):
+def check_tokenizer(manifest: dict[str, Any], config: Config, folder: Path) -> None:
     expected = manifest.get("tokenizer_version")
     found = tokenizer_version(config.text.tokenizer)
     if expected != found:

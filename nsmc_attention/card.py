@@ -1,7 +1,8 @@
 """The model card that a bundle carries, written from its manifest alone."""
+from typing import Any, Optional
 
 
-def model_card(manifest):
+def model_card(manifest: dict[str, Any]) -> str:
     """Answer the card as Markdown with YAML front matter, as model hubs read it."""
     config, data = manifest["config"], manifest["data"]
     rows = [f"| {part} | {100 * found['accuracy']:.2f} % | {found['f1']:.4f} | {found['log_loss']:.4f} "
@@ -40,7 +41,7 @@ def model_card(manifest):
     ])
 
 
-def contract(text, manifest):
+def contract(text: dict[str, Any], manifest: dict[str, Any]) -> list[str]:
     """Answer what a program in another language must do to run model.onnx."""
     fixed = manifest["config"]["model"]["architecture"] == "post"
     exact = f", padded to exactly {text['max_length']}" if fixed else ""
@@ -64,7 +65,7 @@ def contract(text, manifest):
     ]
 
 
-def pieces(text):
+def pieces(text: dict[str, Any]) -> list[str]:
     """Answer the lines on words that the vocabulary lacks, none where these stay whole."""
     if text["rare_words"] != "pieces":
         return []
@@ -72,7 +73,7 @@ def pieces(text):
             "   character it lacks stands alone."]
 
 
-def ngrams(buckets):
+def ngrams(buckets: int) -> list[str]:
     """Answer the lines on the third input, none where there is none."""
     if not buckets:
         return []
@@ -86,14 +87,14 @@ def ngrams(buckets):
     ]
 
 
-def wide(buckets):
+def wide(buckets: int) -> list[str]:
     """Answer the line on the wide part, none where there is none."""
     if not buckets:
         return []
     return [f"Its answer is joined with a logistic regression's on character n-grams, hashed to {buckets:,} numbers."]
 
 
-def stars(pretraining):
+def stars(pretraining: Optional[dict[str, int]]) -> list[str]:
     """Answer the lines on the raw reviews that the model learned from first, none where there were none."""
     if not pretraining:
         return []

@@ -3,12 +3,14 @@
 Three frozen values (text, model, training) make a `Config`; presets are named configs. The command line
 makes a flag of each field; a bundle stores the whole `Config`. Knows nothing of data or networks.
 """
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import Field, asdict, dataclass, field, fields, replace
+from typing import Any, Collection, Optional
 
 from .errors import ConfigError, did_you_mean
 
 
-def setting(default, help, choices=None, low=None, high=None):
+def setting(default: Any, help: str, choices: Optional[tuple[str, ...]] = None, low: Optional[float] = None,
+            high: Optional[float] = None) -> Any:
     """Declare a config field with its help text, and its choices or its closed range."""
     return field(default=default, metadata={"help": help, "choices": choices, "low": low, "high": high})
 
@@ -46,7 +48,7 @@ class ModelConfig:
     attention_dropout: float = setting(0.0, "dropout of the attention weights", low=0.0, high=0.95)
 
     @property
-    def width(self):
+    def width(self) -> int:
         """Units of what the attention reads: both directions of the GRU, or the embedding itself."""
         return 2 * self.hidden_size if self.encoder == "gru" else self.embedding_size
 
@@ -88,7 +90,7 @@ class Config:
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, part in self.parts().items():
             for item in fields(part):
                 check(f"{name}.{item.name}", getattr(part, item.name), item)
@@ -100,7 +102,7 @@ class Config:
             raise ConfigError(f"model.attention_heads: expected a divisor of {width}, the units of a state, "
                               f"found {heads}")
 
-    def refuse_what_post_fixes(self):
+    def refuse_what_post_fixes(self) -> None:
         """The original article's model has no choice in these; a setting without effect would be a lie."""
         for part_name, part in self.parts().items():
             for name, value in POST_FIXES.items():
@@ -108,25 +110,25 @@ class Config:
                 if self.model.architecture == "post" and found != value:
                     raise ConfigError(f"{part_name}.{name}: the architecture post has {value!r}, found {found!r}")
 
-    def parts(self):
+    def parts(self) -> dict[str, Any]:
         return {"text": self.text, "model": self.model, "training": self.training}
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, values):
+    def from_dict(cls, values: dict[str, Any]) -> "Config":
         """Build a Config from nested dicts; ConfigError on an unknown key or an impossible value."""
-        kinds = {"text": TextConfig, "model": ModelConfig, "training": TrainingConfig}
+        kinds: dict[str, Any] = {"text": TextConfig, "model": ModelConfig, "training": TrainingConfig}
         refuse_unknown(values, kinds, "config")
-        parts = {}
+        parts: dict[str, Any] = {}
         for name, kind in kinds.items():
             given = values.get(name, {})
             refuse_unknown(given, [item.name for item in fields(kind)], name)
             parts[name] = kind(**given)
         return cls(**parts)
 
-    def with_fields(self, **changes):
+    def with_fields(self, **changes: Any) -> "Config":
         """Return this Config with some fields changed, each named without its part."""
         parts, left = {}, dict(changes)
         for name, part in self.parts().items():
@@ -136,11 +138,11 @@ class Config:
         return Config(**parts)
 
 
-def check(where, value, item):
+def check(where: str, value: Any, item: "Field[Any]") -> None:
     """Raise ConfigError unless value has the type and lies in the range that the field declares."""
-    allowed = (int, float) if item.type is float else item.type
-    if not isinstance(value, allowed) or isinstance(value, bool):
-        raise ConfigError(f"{where}: expected {item.type.__name__}, found {value!r}")
+    kind: Any = item.type
+    if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
+        raise ConfigError(f"{where}: expected {kind.__name__}, found {value!r}")
     choices, low, high = (item.metadata[key] for key in ("choices", "low", "high"))
     if choices and value not in choices:
         raise ConfigError(f"{where}: unknown value {value!r}{did_you_mean(value, choices)}")
@@ -149,7 +151,7 @@ def check(where, value, item):
         raise ConfigError(f"{where}: expected {span}, found {value}")
 
 
-def refuse_unknown(given, known, where):
+def refuse_unknown(given: object, known: Collection[str], where: str) -> None:
     if not isinstance(given, dict):
         raise ConfigError(f"{where}: expected named settings, found {type(given).__name__}")
     for key in given:
@@ -157,7 +159,7 @@ def refuse_unknown(given, known, where):
             raise ConfigError(f"unknown key {key!r} in {where}{did_you_mean(key, known)}")
 
 
-def difference(key, saved, given):
+def difference(key: str, saved: Any, given: Any) -> str:
     """Name the innermost setting that differs: `hidden_size: the run has 64, found 128`."""
     if isinstance(saved, dict) and isinstance(given, dict):
         for name in given:
@@ -166,7 +168,7 @@ def difference(key, saved, given):
     return f"{key}: the run has {saved!r}, found {given!r}"
 
 
-def all_fields():
+def all_fields() -> dict[str, "Field[Any]"]:
     """Answer {field name: dataclass field} over the three parts; names are unique across them."""
     return {item.name: item for kind in (TextConfig, ModelConfig, TrainingConfig) for item in fields(kind)}
 
@@ -187,7 +189,7 @@ PRESETS = {
 }
 
 
-def preset(name):
+def preset(name: str) -> Config:
     """Answer the Config called name; ConfigError with the nearest known name otherwise."""
     if name not in PRESETS:
         raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")

@@ -3,6 +3,7 @@
 A message says where, what was expected, what was found and what to do.
 """
 import difflib
+from typing import Iterable
 
 
 # Characters of a message: what it quotes of a file may be as long as the file
@@ -15,7 +16,7 @@ class NsmcError(Exception):
     Its message is one line that can be printed, whatever it quotes: no line end, nothing that steers a terminal.
     """
 
-    def __init__(self, message):
+    def __init__(self, message: object) -> None:
         line = "".join(letter if letter.isprintable() else " " for letter in str(message)[:LONGEST + 1])
         super().__init__(line if len(line) <= LONGEST else line[:LONGEST] + "…")
 
@@ -44,7 +45,7 @@ class MissingPackage(NsmcError):
     """A package that this feature needs is not installed."""
 
 
-def did_you_mean(word, known):
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Answer `; did you mean 'x'?` where a known word is near, else `; known: a, b`."""
     known = sorted(known)
     near = difflib.get_close_matches(str(word), known, n=1)

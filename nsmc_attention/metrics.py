@@ -1,11 +1,14 @@
 """How good probabilities are, by scikit-learn; takes arrays, knows nothing of networks or files."""
+from typing import Any
+
 import numpy
+from numpy.typing import ArrayLike, NDArray
 
 # The four of them that trainings and comparisons keep
 HEADLINE = ("accuracy", "f1", "log_loss", "ece")
 
 
-def metrics(labels, probability):
+def metrics(labels: ArrayLike, probability: ArrayLike) -> dict[str, Any]:
     """Score probabilities of `positive` against labels.
 
     Parameters
@@ -40,13 +43,13 @@ def metrics(labels, probability):
     }
 
 
-def headline(labels, probability):
+def headline(labels: ArrayLike, probability: ArrayLike) -> dict[str, float]:
     """Answer those `metrics` that HEADLINE names."""
     found = metrics(labels, probability)
     return {name: found[name] for name in HEADLINE}
 
 
-def expected_calibration_error(labels, probability, bins=15):
+def expected_calibration_error(labels: NDArray[Any], probability: NDArray[Any], bins: int = 15) -> float:
     """Mean gap between confidence and accuracy over equal-width bins of confidence, weighted by their size.
 
     Guo et al. 2017 (arXiv:1706.04599), equation 3, with 15 bins as there. Confidence lies in 0.5..1.

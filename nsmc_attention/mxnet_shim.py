@@ -29,7 +29,7 @@ def import_mxnet():
         # numpy < 1.24 has the name and warns of it
         warnings.simplefilter("ignore")
         if not hasattr(numpy, "bool"):
-            numpy.bool = numpy.bool_
+            setattr(numpy, "bool", numpy.bool_)
         try:
             import mxnet
         except ImportError as problem:

@@ -106,8 +106,8 @@ def page(name, frame, predictions, found, classifier):
                     "한쪽 리뷰에 더 자주 나오는 말 (로그 오즈 비의 z값, Monroe et al. 2008).",
                     draw_words(words[words["z"] > 0].head(WORDS), words[words["z"] < 0].tail(WORDS)[::-1], "z", "z")))
     figures.append(("모델이 보는 말 · Words that the model looks at", "주의 가중치의 평균 (1: 리뷰 안의 보통 단어).",
-                    draw_words(*(weights[weights["label"] == label].head(WORDS) for label in ("positive", "negative")),
-                               "weight", "weight x T")))
+                    draw_words(weights[weights["label"] == "positive"].head(WORDS),
+                               weights[weights["label"] == "negative"].head(WORDS), "weight", "weight x T")))
     chosen, source = telling_reviews(frame["probability"]), classifier.bundle.name
     reviews = [(heading, [shaded(predictions[place], source) for place in chosen[kind]])
                for kind, heading in NAMES.items()]

@@ -4,6 +4,8 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager
+from types import FrameType
+from typing import Iterator, NoReturn, Optional
 
 # What a command that was ended so says
 ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
@@ -14,9 +16,11 @@ SOON = 0.01
 class Ended(SystemExit):
     """A signal asked for the end; `code` is 128 + its number."""
 
+    code: int
+
 
 @contextmanager
-def as_exceptions():
+def as_exceptions() -> Iterator[None]:
     """Within, the first SIGINT or SIGTERM raises Ended; further ones are ignored.
 
     A signal that was ignored stays so (`nohup`, a shell's `&`). For the main thread of a command.
@@ -34,13 +38,13 @@ def as_exceptions():
                 signal.signal(number, signal.SIG_DFL)
 
 
-def end(number, frame):
+def end(number: int, frame: Optional[FrameType]) -> NoReturn:
     for each in ENDINGS:
         signal.signal(each, signal.SIG_IGN)
     raise Ended(128 + number)
 
 
-def again(problem):
+def again(problem: "sys.UnraisableHookArgs") -> None:
     """Raise a signal again whose exception was lost because a finalizer was just running, as MXNet's arrays have."""
     if not isinstance(problem.exc_value, Ended):
         sys.__unraisablehook__(problem)
@@ -51,7 +55,7 @@ def again(problem):
 
 
 @contextmanager
-def held_back():
+def held_back() -> Iterator[None]:
     """Within, neither signal arrives here; processes and threads that are started never get one."""
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -6,22 +6,27 @@ it text. No two texts become the same cell: who takes one apostrophe away from e
 the table as it was.
 """
 import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
 
 FORMULA = re.compile(r"'*[\s\0]*[=+\-@＝＋－＠]|'*[\t\r\n]")
 MARKED = re.compile(r"'(?:" + FORMULA.pattern + ")")
 NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?%?")
 
 
-def as_cell(value):
+def as_cell(value: Any) -> Any:
     """Answer a cell's value so that no spreadsheet computes it; numbers, and what is no str, as they are."""
     if not isinstance(value, str) or not FORMULA.match(value) or NUMBER.fullmatch(value):
         return value
     return "'" + value
 
 
-def as_csv(table):
+def as_csv(table: "pandas.DataFrame") -> str:
     """Answer a DataFrame as csv for a spreadsheet, `as_cell` done to its values, its columns' names and its index."""
     shown = table.rename(index=as_cell, columns=as_cell)
     shown = shown.apply(lambda column: column.map(as_cell) if column.dtype == object else column)
     # with both in its line ends, a bare one of them is quoted too
-    return "\ufeff" + shown.to_csv(lineterminator="\r\n")
+    text: str = shown.to_csv(lineterminator="\r\n")
+    return "\ufeff" + text

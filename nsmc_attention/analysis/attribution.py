@@ -1,8 +1,10 @@
 """One number a word: how much of the answer a method lays on it. The same value for attention and its rivals."""
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any, Optional
 
 import numpy
+from numpy.typing import NDArray
 
 from ..errors import ConfigError, DataError, did_you_mean
 
@@ -44,25 +46,25 @@ class Attribution:
     text: str
     label: str
     probability: float
-    tokens: tuple
-    offsets: tuple
-    values: numpy.ndarray
+    tokens: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    values: NDArray[Any]
     method: str
-    matrix: numpy.ndarray = None
+    matrix: Optional[NDArray[Any]] = None
     source: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_method(self.method)
         if not len(self.tokens) == len(self.offsets) == len(self.values):
             raise DataError(f"attribution: expected as many values as tokens, found {len(self.tokens)} tokens, "
                             f"{len(self.offsets)} offsets and {len(self.values)} values")
 
     @property
-    def signed(self):
+    def signed(self) -> bool:
         """Whether a value below 0 speaks for negative."""
         return self.method in SIGNED
 
-    def by_word(self):
+    def by_word(self) -> "Attribution":
         """Answer the same attribution over words between white space (eojeol): a word has the sum of its tokens.
 
         Of the matrix rows are averaged and columns summed, so that rows still sum to 1.
@@ -76,12 +78,12 @@ class Attribution:
         return replace(self, tokens=tuple(self.text[start:end] for start, end in spans), offsets=spans, matrix=matrix,
                        values=numpy.array([self.values[members].sum() for members in words]))
 
-    def word_number(self, token):
+    def word_number(self, token: int) -> int:
         """Answer how many white spaces stand before a token, which is the same within a word."""
         return self.text.count(" ", 0, self.offsets[token][0])
 
 
-def check_method(method):
+def check_method(method: str) -> str:
     """Answer the method; ConfigError where it is not one of METHODS."""
     if method not in METHODS:
         raise ConfigError(f"unknown method {method!r}{did_you_mean(method, METHODS)}")

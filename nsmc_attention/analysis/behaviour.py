@@ -7,9 +7,11 @@ not make a review less positive). Takes a scoring callable, never a network.
 import csv
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Callable, Optional
 
 import numpy
 import pandas
+from numpy.typing import NDArray
 
 SENTENCES = Path(__file__).parent / "behaviour.tsv"
 # By how much the probability may move against the expected direction (CheckList's own margin)
@@ -24,17 +26,17 @@ class Case:
     category: str
     label: int
     text: str
-    other: str
+    other: Optional[str]
 
 
-def cases():
+def cases() -> list[Case]:
     """Answer the list of Cases that come with the package."""
     with open(SENTENCES, encoding="utf-8", newline="") as file:
         return [Case(row["kind"], row["category"], int(row["label"]), row["text"], row["other"] or None)
                 for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
-def check(score, expectations):
+def check(score: Callable[[list[str]], NDArray[Any]], expectations: list[Case]) -> pandas.DataFrame:
     """Check a classifier.
 
     Parameters
@@ -57,7 +59,7 @@ def check(score, expectations):
     return table
 
 
-def passed(case):
+def passed(case: Any) -> bool:
     """Tell whether probability and other_probability are as the case wants them."""
     if case.kind == "DIR":
         change = case.other_probability - case.probability
@@ -66,7 +68,7 @@ def passed(case):
     return all((probability >= 0.5) == bool(case.label) for probability in found)
 
 
-def summary(table):
+def summary(table: pandas.DataFrame) -> pandas.DataFrame:
     """Answer one row a category, and a last one for all: kind, category, cases, passed, share."""
     rows = table.groupby(["kind", "category"], sort=False)["passed"].agg(["size", "sum"]).reset_index()
     rows.columns = ["kind", "category", "cases", "passed"]

@@ -99,7 +99,7 @@ def aopc(score, token_lists, weights, whole):
     whole is (N,), the probability of positive of the reviews as they are.
     """
     positive = whole >= 0.5
-    drops = {"comprehensiveness": [], "sufficiency": []}
+    drops: dict[str, list[numpy.ndarray]] = {"comprehensiveness": [], "sufficiency": []}
     for share in SHARES:
         top = [set(largest(each, share)) for each in weights]
         without = [[token for place, token in enumerate(tokens) if place not in chosen]

@@ -9,6 +9,7 @@ import warnings
 from functools import lru_cache
 from importlib.metadata import files
 from pathlib import Path
+from typing import Any
 
 import numpy
 
@@ -17,8 +18,8 @@ from ..errors import ConfigError, DataError, did_you_mean
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed
-SETTINGS = {"font.family": ["NanumGothic", "DejaVu Sans"], "svg.fonttype": "path", "pdf.fonttype": 42,
-            "axes.unicode_minus": False, "text.parse_math": False, "hatch.linewidth": 0.7}
+SETTINGS: dict[Any, Any] = {"font.family": ["NanumGothic", "DejaVu Sans"], "svg.fonttype": "path", "pdf.fonttype": 42,
+                            "axes.unicode_minus": False, "text.parse_math": False, "hatch.linewidth": 0.7}
 # Grow darker without turning back: read by the colour-blind, and on paper without colour
 FOR, AGAINST = "Blues", "Oranges"
 # Inches: a line of words, its font's em, what stands between words, the widest line
@@ -167,7 +168,8 @@ def caption(attribution):
 
 def layout(attribution):
     """Answer (line, left, width) of each token, in lines and inches: words are broken between, not within."""
-    places, line, left, end = [], 0, 0.0, 0
+    places: list[tuple[int, float, float]] = []
+    line, left, end = 0, 0.0, 0
     for token, (start, stop) in zip(attribution.tokens, attribution.offsets):
         width = sum(1.0 if unicodedata.east_asian_width(character) in "WF" else 0.62
                     for character in printable(token)) * EM + 0.05

@@ -82,7 +82,7 @@ def telling_words(token_lists, labels, fewest=5):
     DataFrame
         word, positive and negative (reviews with it), z: above 0 praise, below 0 blame; most praising first.
     """
-    counts = {"positive": Counter(), "negative": Counter()}
+    counts: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
     for tokens, label in zip(token_lists, labels):
         counts[label].update(set(tokens))
     words = sorted({word for each in counts.values() for word in each

@@ -74,7 +74,8 @@ def real(reviews, count, batch_size):
     encoder = Encoder.from_json(build_vocab(token_lists, text).to_json(), text)
     labels = reviews.labels[:count].astype("float32")
     lengths = numpy.array([min(len(tokens), text.max_length) for tokens in token_lists])
-    batches, documents = [], []
+    batches = []
+    documents: list[str] = []
     for length in numpy.unique(lengths[lengths > 0]):
         members = numpy.flatnonzero(lengths == length)
         for start in range(0, len(members), batch_size):

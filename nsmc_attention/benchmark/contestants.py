@@ -100,7 +100,7 @@ class OnnxScoring:
 
     def __init__(self, workload):
         from ..config import preset
-        from ..export import onnx_model
+        from ..model.graph import onnx_model
         from ..inference.engines import OnnxEngine
         from ..model.parameters import snapshot
 

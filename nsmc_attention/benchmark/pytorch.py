@@ -64,7 +64,7 @@ class TorchTraining:
         rest = [value for name, value in self.plain.named_parameters()
                 if not (sparse and name.startswith("embedding"))]
         rate = workload.training.learning_rate
-        self.optimizers = [torch.optim.Adam(rest, rate)]
+        self.optimizers: list[torch.optim.Optimizer] = [torch.optim.Adam(rest, rate)]
         if sparse:
             self.optimizers.append(torch.optim.SparseAdam(list(self.plain.embedding.parameters()), rate))
         self.loss = nn.CrossEntropyLoss()

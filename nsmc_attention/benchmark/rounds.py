@@ -3,11 +3,12 @@ import statistics
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any, Callable
 
 from ..processes import workers
 from .contestants import CONTESTANTS, Workload
 
-PREPARED = {}
+PREPARED: dict[str, Callable[[], object]] = {}
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ def compare(comparison, repetitions):
         same of its rate to the baseline's in the same round; the baseline is the fastest contestant whose name
         begins with it), peak_mb of its process, or `absent` with the reason.
     """
-    rows, seconds = {}, {}
+    rows: dict[str, dict[str, Any]] = {}
+    seconds: dict[str, list[float]] = {}
     with ExitStack() as stack:
         pools = {}
         for name in comparison.contestants:

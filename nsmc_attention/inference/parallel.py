@@ -5,6 +5,7 @@ network use every core without waiting for each other. At most two windows a wor
 does not grow with the stream.
 """
 from collections import deque
+from concurrent.futures import Future
 from functools import lru_cache
 
 from ..processes import cores, workers
@@ -42,7 +43,7 @@ def probability_stream(classifier, windows, processes=None):
             yield window, classifier.probabilities(window)
         return
     folder, engine = str(classifier.bundle.folder), classifier.engine.name
-    pending = deque()
+    pending: deque[tuple[list[str], Future]] = deque()
     with workers(processes) as pool:
         for window in windows:
             pending.append((window, pool.submit(score_window, folder, engine, window)))

@@ -1,8 +1,9 @@
 """What the classifier says of one review, as a frozen value."""
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 import numpy
+from numpy.typing import NDArray
 
 from ..bundle import LABELS
 
@@ -39,29 +40,27 @@ class Prediction:
     label: Optional[str]
     score: Optional[float]
     probability: Optional[float]
-    tokens: tuple
-    offsets: tuple
-    weights: numpy.ndarray
+    tokens: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    weights: NDArray[numpy.float32]
     error: Optional[str] = None
 
     @property
-    def token_weights(self):
+    def token_weights(self) -> NDArray[numpy.float32]:
         """(T,) float32, sums to 1: how much each token is looked at, the mean over the rows of `weights`."""
         return self.weights.mean(axis=0) if len(self.tokens) else numpy.zeros(0, dtype="float32")
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, Prediction):
             return NotImplemented
         same = (self.text, self.label, self.tokens, self.offsets, self.error) == \
             (other.text, other.label, other.tokens, other.offsets, other.error)
-        if not same or self.label is None:
+        if not same or self.probability is None or other.probability is None:
             return same
         return abs(self.probability - other.probability) <= 1e-5 and \
             bool(numpy.allclose(self.weights, other.weights, rtol=0, atol=1e-5))
 
-    __hash__ = None
-
-    def to_dict(self, weights=False):
+    def to_dict(self, weights: bool = False) -> dict[str, Any]:
         """Answer plain values for JSON; with weights, `weights` (T x T) and `token_weights` (T) too."""
         values = {"text": self.text, "label": self.label, "score": self.score, "probability": self.probability,
                   "tokens": list(self.tokens), "offsets": [list(span) for span in self.offsets]}
@@ -71,7 +70,7 @@ class Prediction:
         return {**values, "error": self.error} if self.error else values
 
 
-def verdict(probability):
+def verdict(probability: float) -> tuple[Optional[str], Optional[float], Optional[float], Optional[str]]:
     """Answer (label, score, probability, error) for a probability of positive; NaN is a blank text."""
     if probability != probability:
         return None, None, None, NOTHING_TO_READ
@@ -79,12 +78,12 @@ def verdict(probability):
     return LABELS[positive], probability if positive else 1 - probability, probability, None
 
 
-def verdicts(probabilities):
+def verdicts(probabilities: NDArray[numpy.float64]) -> dict[str, list[Any]]:
     """Answer {name: list} of COLUMNS for N probabilities of positive."""
     answers = [verdict(each) for each in probabilities.tolist()]
     return {name: [each[place] for each in answers] for place, name in enumerate(COLUMNS)}
 
 
-def blank(text):
+def blank(text: str) -> Prediction:
     """Answer the prediction of a text without a token."""
     return Prediction(text, None, None, None, (), (), numpy.zeros((0, 0), dtype="float32"), NOTHING_TO_READ)

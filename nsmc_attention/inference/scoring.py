@@ -10,6 +10,7 @@ import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Callable, Protocol
 
 from ..atomic import replaced_file
 from ..errors import ConfigError, DataError, did_you_mean
@@ -163,9 +164,10 @@ def opened(output, style, weights):
     if str(output) == "-":
         yield sys.stdout.buffer if binary else sys.stdout, style
         return
-    text = {"encoding": "utf-8", "newline": "", "errors": "replace"}
     with replaced_file(output) as temporary:
-        with open(temporary, "wb" if binary else "w", **({} if binary else text)) as file:
+        file = open(temporary, "wb") if binary else \
+            open(temporary, "w", encoding="utf-8", newline="", errors="replace")
+        with file:
             yield file, style
 
 
@@ -174,6 +176,15 @@ def four(result):
     if isinstance(result, float):
         return verdict(result)
     return result.label, result.score, result.probability, result.error
+
+
+class Writer(Protocol):
+    """Writes a row, its text and what was found: a Prediction where it needs tokens, else a bare probability."""
+
+    needs_tokens: bool
+
+    def __call__(self, row, text, result):
+        ...
 
 
 class TextWriter:
@@ -254,4 +265,5 @@ def free(name, taken):
     return name
 
 
-WRITERS = {"text": TextWriter, "csv": CsvWriter, "tsv": TsvWriter, "jsonl": JsonlWriter}
+WRITERS: dict[str, Callable[..., Writer]] = {"text": TextWriter, "csv": CsvWriter, "tsv": TsvWriter,
+                                             "jsonl": JsonlWriter}

@@ -7,10 +7,12 @@ test holds both to the same ids.
 import json
 import unicodedata
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Container, NamedTuple, Optional, Sequence, Union
 
 import numpy
+from numpy.typing import NDArray
 
+from ..config import TextConfig
 from ..errors import BundleError
 from .ngrams import ngram_ids
 from .tokenizers import align, tokenizer
@@ -20,7 +22,7 @@ LONGEST_PIECE = 64
 FILLERS = "\u115f\u1160\u3164\uffa0"
 
 
-def clean(review):
+def clean(review: str) -> str:
     """Fold a review into the text that is tokenized and that offsets point into.
 
     NFC (never NFKC, which turns ㅋ into another letter); lone surrogates and control characters dropped
@@ -37,7 +39,7 @@ def clean(review):
     return text if text.isascii() or any(map(visible, text)) else ""
 
 
-def visible(character):
+def visible(character: str) -> bool:
     return character not in FILLERS and unicodedata.category(character) not in ("Cf", "Zs")
 
 
@@ -45,9 +47,9 @@ class Encoded(NamedTuple):
     """A review on its way into the network; offsets are (start, end) in text, one a token."""
 
     text: str
-    tokens: tuple
+    tokens: tuple[str, ...]
 
-    def offsets(self):
+    def offsets(self) -> tuple[tuple[int, int], ...]:
         return tuple(align(self.text, self.tokens))
 
 
@@ -70,7 +72,7 @@ class Encoder:
     """
 
     tokenizer_name: str
-    token_to_idx: dict
+    token_to_idx: dict[str, int]
     unknown: int
     padding: int
     max_length: int
@@ -78,7 +80,8 @@ class Encoder:
     ngram_buckets: int = 0
 
     @classmethod
-    def from_json(cls, vocabulary, text_config, where="vocab.json"):
+    def from_json(cls, vocabulary: Union[str, bytes], text_config: TextConfig,
+                  where: object = "vocab.json") -> "Encoder":
         """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError where it is not one."""
         try:
             values = json.loads(vocabulary if isinstance(vocabulary, str) else vocabulary.decode())
@@ -95,31 +98,32 @@ class Encoder:
         return cls(text_config.tokenizer, token_to_idx, unknown, padding, text_config.max_length,
                    text_config.rare_words == "pieces", text_config.ngram_buckets)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.token_to_idx)
 
-    def tokenize(self, text):
+    def tokenize(self, text: str) -> list[str]:
         """Answer the tokens of a clean text, at most max_length."""
         return self.units(tokenizer(self.tokenizer_name)(text))
 
-    def units(self, words):
+    def units(self, words: list[str]) -> list[str]:
         """Answer what of a tokenizer's words gets an id each, at most max_length: the words, or pieces of rare ones."""
         if self.cut_rare:
             words = [unit for word in words
                      for unit in ((word,) if word in self.token_to_idx else pieces(word, self.token_to_idx))]
         return words[:self.max_length]
 
-    def ids(self, tokens):
+    def ids(self, tokens: Sequence[str]) -> list[int]:
         """Answer one id a token, at most max_length."""
         find, unknown = self.token_to_idx.get, self.unknown
         return [find(token, unknown) for token in tokens[:self.max_length]]
 
-    def encode(self, review):
+    def encode(self, review: str) -> Encoded:
         """Clean and tokenize one review; no token where the review is blank."""
         text = clean(review)
         return Encoded(text, tuple(self.tokenize(text)))
 
-    def batch(self, token_lists, width=None):
+    def batch(self, token_lists: Sequence[Sequence[str]], width: Optional[int] = None
+              ) -> tuple[NDArray[numpy.int32], ...]:
         """Number and pad the tokens of N reviews: the arrays that a network reads.
 
         Parameters
@@ -145,7 +149,7 @@ class Encoder:
         return (*arrays, ngram_ids(token_lists, self.ngram_buckets, width)) if self.ngram_buckets else arrays
 
 
-def pieces(word, known):
+def pieces(word: str, known: Container[str]) -> list[str]:
     """Cut a word from the left into the longest pieces that are known; a character that is not stands alone.
 
     The cutting of WordPiece (Wu et al. 2016, arXiv:1609.08144, section 4.1) without its continuation marks.

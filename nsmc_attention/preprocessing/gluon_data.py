@@ -4,7 +4,7 @@ Counter -> Vocab -> ClipSequence / PadSequence -> batchify.Pad -> bucket sampler
 written as vocab.json, from which `encoding` gives the same ids without GluonNLP.
 """
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Optional
 
@@ -64,7 +64,8 @@ def by_frequency(counts):
 
 def frequent_characters(counts, words, min_count):
     """Count the characters of all words but these, which are entries already if they are one character long."""
-    kept, characters = set(words), Counter()
+    kept = set(words)
+    characters: Counter[str] = Counter()
     for word, count in counts.items():
         if word not in kept:
             for character in word:
@@ -107,7 +108,7 @@ class Batch:
 
     def take(self, members):
         """Answer the Batch of these rows."""
-        return Batch(*(None if array is None else array[members] for array in vars(self).values()))
+        return replace(self, **{name: array[members] for name, array in vars(self).items() if array is not None})
 
 
 class Batches:
@@ -173,9 +174,9 @@ class Batches:
 
     def take(self, members):
         rows = self.row[members]
-        token_ids, importance, ngrams = (None if array is None else array[rows]
-                                         for array in self.padded[self.bucket[members[0]]])
-        return Batch(token_ids, self.lengths[members], self.labels[members], importance, ngrams)
+        token_ids, importance, ngrams = self.padded[self.bucket[members[0]]]
+        return Batch(token_ids[rows], self.lengths[members], self.labels[members],
+                     None if importance is None else importance[rows], None if ngrams is None else ngrams[rows])
 
 
 def pad(sequences, padding, length):

@@ -5,7 +5,10 @@ typo only those that it is part of. Each token gets the n-grams that begin in it
 counts no second time (presence, which Wang & Manning 2012 found better than counts). Hashed, so that no list of
 n-grams is kept (Weinberger et al. 2009, arXiv:0902.2206).
 """
+from typing import Sequence
+
 import numpy
+from numpy.typing import NDArray
 
 SIZES = (2, 3)
 # Characters of a token that n-grams begin at
@@ -18,7 +21,7 @@ END = "\0" * (max(SIZES) - 1)
 SEED, STEP, LAST = (numpy.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))
 
 
-def ngram_ids(token_lists, buckets, width):
+def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) -> NDArray[numpy.int32]:
     """Number the character n-grams of a batch.
 
     Parameters
@@ -51,7 +54,7 @@ def ngram_ids(token_lists, buckets, width):
     return once(found, buckets)
 
 
-def hashed(text, size, buckets):
+def hashed(text: str, size: int, buckets: int) -> NDArray[numpy.uint64]:
     """Answer for each place of the text the number, 1 to buckets - 1, of the `size` characters from there."""
     codes = numpy.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype("uint64")
     places = len(codes) - max(SIZES) + 1
@@ -62,7 +65,7 @@ def hashed(text, size, buckets):
     return (value * LAST >> numpy.uint64(32)) % numpy.uint64(buckets - 1) + numpy.uint64(1)
 
 
-def once(numbers, buckets):
+def once(numbers: NDArray[numpy.int32], buckets: int) -> NDArray[numpy.int32]:
     """Put 0 in place of each number that its row (N, ...) had before."""
     flat = numbers.reshape(-1)
     places = numpy.flatnonzero(flat)

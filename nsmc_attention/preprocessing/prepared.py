@@ -4,6 +4,8 @@ A cache entry's name holds everything that decides its content (texts, tokenizer
 of `clean`), so an entry is never stale; it is written whole or not at all and can be deleted at any time.
 """
 import hashlib
+from pathlib import Path
+from typing import Optional
 
 from ..atomic import write_text
 from ..errors import NsmcError
@@ -17,13 +19,13 @@ CHUNK, WORTH_A_PROCESS = 2000, 20000
 TOKEN, REVIEW = "\x1f", "\n"
 
 
-def tokenize(reviews, tokenizer_name):
+def tokenize(reviews: list[str], tokenizer_name: str) -> list[list[str]]:
     """Answer the token list of each review (cleaned first), in this process."""
     split = tokenizer(tokenizer_name)
     return [split(clean(review)) for review in reviews]
 
 
-def tokenize_many(reviews, tokenizer_name, processes=None):
+def tokenize_many(reviews: list[str], tokenizer_name: str, processes: Optional[int] = None) -> list[list[str]]:
     """Answer the token list of each review, with as many processes as there are cores when it is worth it."""
     tokenizer(tokenizer_name)
     processes = processes or cores()
@@ -35,7 +37,7 @@ def tokenize_many(reviews, tokenizer_name, processes=None):
         return [tokens for piece in done for tokens in piece]
 
 
-def cached_tokens(reviews, tokenizer_name, cache):
+def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Optional[Path]) -> list[list[str]]:
     """Answer `tokenize_many`, read from the folder `cache` where it was done before (None: no cache)."""
     if cache is None:
         return tokenize_many(reviews, tokenizer_name)
@@ -54,7 +56,7 @@ def cached_tokens(reviews, tokenizer_name, cache):
     return token_lists
 
 
-def key(reviews, tokenizer_name):
+def key(reviews: list[str], tokenizer_name: str) -> str:
     content = hashlib.sha256(f"{LAYOUT} {tokenizer_name} {tokenizer_version(tokenizer_name)}\n".encode())
     for review in reviews:
         content.update(review.encode("utf-8", "surrogatepass") + b"\0")

@@ -8,14 +8,16 @@ import threading
 import unicodedata
 from functools import lru_cache
 from importlib.metadata import version
+from typing import Any, Callable, Optional, Sequence
 
 from ..errors import TokenizerError, did_you_mean
 
+Tokenizer = Callable[[str], list[str]]
 # Characters of a text that are read: MeCab's time grows with the square of its length, 17 s for 100,000 letters
 LONGEST = 10_000
 
 
-def pip_mecab():
+def pip_mecab() -> Any:
     """KoNLPy's Mecab on the pip packages python-mecab-ko and python-mecab-ko-dic: no system install.
 
     KoNLPy wants the module `MeCab` of a system install; its class is kept, only the tagger below it is
@@ -28,17 +30,17 @@ def pip_mecab():
     class ThreadLattice(threading.local):
         """A lattice a thread: it holds the sentence between setting and reading it."""
 
-        def __init__(self):
+        def __init__(self) -> None:
             self.lattice = Lattice()
             self.lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
 
     class LatticeTagger:
         """Parses one text into MeCab's lines of `surface<tab>features`; safe to call from several threads."""
 
-        def __init__(self):
+        def __init__(self) -> None:
             self.tagger, self.own = MeCab()._tagger, ThreadLattice()
 
-        def parse(self, text):
+        def parse(self, text: str) -> str:
             lattice = self.own.lattice
             lattice.set_sentence(text)
             if not self.tagger.parse(lattice):
@@ -46,36 +48,36 @@ def pip_mecab():
             return lattice.to_string()
 
     class PipMecab(Mecab):
-        def __init__(self):
+        def __init__(self) -> None:
             self.tagger = LatticeTagger()
 
-        def morphs(self, phrase):
+        def morphs(self, phrase: str) -> list[str]:
             """Answer what KoNLPy's own `morphs` does, without making (surface, tag) pairs first."""
             return [line.partition("\t")[0] for line in self.tagger.parse(phrase).split("\n")[:-2]]
 
     return PipMecab()
 
 
-def mecab():
+def mecab() -> Tokenizer:
     """The morphemes that `pip_mecab` finds."""
     return pip_mecab().morphs
 
 
 @lru_cache(maxsize=1)
-def mecab_tagger():
+def mecab_tagger() -> Callable[[str], list[tuple[str, str]]]:
     return pip_mecab().pos
 
 
-def mecab_tags(text):
+def mecab_tags(text: str) -> list[tuple[int, int, str]]:
     """Answer (start, end, tag) of each morpheme of a clean text, by the tagset of mecab-ko-dic; XR is a root."""
     found = mecab_tagger()(text[:LONGEST]) if text else []
     return [(start, end, tag) for (start, end), (_, tag) in zip(align(text, [token for token, _ in found]), found)]
 
 
-def konlpy_tagger(name):
+def konlpy_tagger(name: str) -> Callable[[], Tokenizer]:
     """Answer the builder of a KoNLPy tagger that runs on Java."""
 
-    def build():
+    def build() -> Tokenizer:
         import konlpy.tag
         from jpype import JVMNotFoundException
 
@@ -89,12 +91,12 @@ def konlpy_tagger(name):
     return build
 
 
-def characters():
+def characters() -> Tokenizer:
     """Every character but white space is a token."""
     return lambda text: [character for character in text if character != " "]
 
 
-def whitespace():
+def whitespace() -> Tokenizer:
     """Every word between white space (eojeol) is a token."""
     return str.split
 
@@ -108,11 +110,12 @@ BUILDERS = {
     "characters": characters,
     "whitespace": whitespace,
 }
-PACKAGES = {"mecab": ("python-mecab-ko", "python-mecab-ko-dic"), "characters": (), "whitespace": ()}
+PACKAGES: dict[str, tuple[str, ...]] = {"mecab": ("python-mecab-ko", "python-mecab-ko-dic"), "characters": (),
+                                        "whitespace": ()}
 
 
 @lru_cache(maxsize=None)
-def tokenizer(name):
+def tokenizer(name: str) -> Tokenizer:
     """Answer the tokenizer called name: text -> list of non-empty str, of its first LONGEST characters.
 
     The text is clean (see `encoding.clean`). Built once a process.
@@ -126,19 +129,19 @@ def tokenizer(name):
         raise TokenizerError(f"unknown tokenizer {name!r}{did_you_mean(name, BUILDERS)}")
     split = BUILDERS[name]()
 
-    def tokenize(text):
+    def tokenize(text: str) -> list[str]:
         # MeCab answers an empty text with nothing, KoNLPy's Java taggers with an error
         return [token for token in split(text[:LONGEST]) if token] if text else []
 
     return tokenize
 
 
-def tokenizer_version(name):
+def tokenizer_version(name: str) -> str:
     """Answer the packages that decide the tokens, as "name version, ..."; other versions, other tokens."""
     return ", ".join(f"{package} {version(package)}" for package in PACKAGES.get(name, ("konlpy",)))
 
 
-def align(text, tokens):
+def align(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
     """Find each token in the text.
 
     Most tokenizers give pieces of the text in order. Some rewrite (Komoran and Kkma split 했다 into 하 았 다);
@@ -149,7 +152,8 @@ def align(text, tokens):
     list of (start, end), one a token, start <= end, in order; text[start:end] is the token where it stands
     in the text as it is.
     """
-    spans, position = [], 0
+    spans: list[tuple[int, int]] = []
+    position = 0
     for token in tokens:
         start = text.find(token, position)
         if start < 0 or text[position:start].strip():
@@ -159,26 +163,26 @@ def align(text, tokens):
     return spans
 
 
-def align_letters(text, tokens):
+def align_letters(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
     """Match the jamo of all tokens with those of the text, longest runs first (difflib)."""
     text_letters, text_index = letters([text])
     token_letters, token_index = letters(tokens)
-    spans = [None] * len(tokens)
+    found: list[Optional[tuple[int, int]]] = [None] * len(tokens)
     position_of = [character for _, character in text_index]
     matcher = difflib.SequenceMatcher(None, text_letters, token_letters, autojunk=False)
     for a, b, size in matcher.get_matching_blocks():
         for step in range(size):
             token, at = token_index[b + step][0], position_of[a + step]
-            start = at if spans[token] is None else min(spans[token][0], at)
-            spans[token] = (start, max(at + 1, spans[token][1] if spans[token] else 0))
-    last = 0
-    for index, span in enumerate(spans):
-        spans[index] = span or (last, last)
-        last = max(last, spans[index][0])
+            start, end = found[token] or (at, at)
+            found[token] = (min(start, at), max(at + 1, end))
+    spans, last = [], 0
+    for span in found:
+        spans.append(span or (last, last))
+        last = max(last, spans[-1][0])
     return spans
 
 
-def letters(pieces):
+def letters(pieces: Sequence[str]) -> tuple[list[str], list[tuple[int, int]]]:
     """Spell pieces in NFD; answer the letters and for each its (piece, character) index."""
     found, index = [], []
     for piece, text in enumerate(pieces):

@@ -4,8 +4,12 @@ Made by the readers beside this file; read by preprocessing and training. Knows 
 """
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import numpy
 import pandas
+from numpy.typing import NDArray
 
 from ..errors import DataError
 
@@ -27,19 +31,19 @@ class Reviews:
     name: str
     sha256: str
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.frame)
 
     @property
-    def documents(self):
-        return self.frame["document"].tolist()
+    def documents(self) -> list[str]:
+        return list(self.frame["document"])
 
     @property
-    def labels(self):
+    def labels(self) -> NDArray[numpy.int64]:
         """(N,) int64, 0 or 1."""
-        return self.frame["label"].to_numpy()
+        return numpy.asarray(self.frame["label"])
 
-    def counts(self):
+    def counts(self) -> dict[str, int]:
         """Count the rows: all, positive, blank, duplicate (beyond the first), conflicting.
 
         A row conflicts when another row has the same document and the other label. All are kept.
@@ -54,12 +58,12 @@ class Reviews:
             "conflicting": int((labels_a_text > 1).sum()),
         }
 
-    def describe(self):
+    def describe(self) -> dict[str, Any]:
         """Answer name, sha256 and counts as a plain dict, for manifests."""
         return {"name": self.name, "sha256": self.sha256, **self.counts()}
 
 
-def read_bytes(path):
+def read_bytes(path: Path) -> bytes:
     """Read a whole file; DataError when it is missing, a folder, unreadable or empty."""
     try:
         content = path.read_bytes()
@@ -72,7 +76,7 @@ def read_bytes(path):
     return content
 
 
-def decode(content, where):
+def decode(content: bytes, where: object) -> str:
     """Decode UTF-8 with or without a byte-order mark; DataError with the line of the first bad byte."""
     try:
         return content.decode("utf-8-sig")
@@ -83,5 +87,5 @@ def decode(content, where):
                         "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)") from problem
 
 
-def sha256(content):
+def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()

@@ -6,6 +6,7 @@ github.com/e9t/nsmc, CC0. The first thing in the flow of data; the sample corpus
 import os
 import sys
 from pathlib import Path
+from typing import Optional, Union
 
 from ..atomic import replaced_file
 from ..errors import DataError
@@ -20,7 +21,7 @@ SHA256 = {
 }
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Answer where downloads and prepared data are kept: $NSMC_ATTENTION_CACHE or the user's cache folder."""
     import platformdirs
 
@@ -28,14 +29,14 @@ def cache_folder():
     return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("nsmc_attention"))
 
 
-def sample_folder():
+def sample_folder() -> Path:
     """Answer the folder of the sample corpus: inside an installed package, or data/sample of a checkout."""
     package = Path(__file__).resolve().parent.parent
     installed = package / "sample"
     return installed if installed.is_dir() else package.parent / "data" / "sample"
 
 
-def find(part, data_dir=None):
+def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
     """Answer the path of the official file `part`, downloading it where it is not there yet.
 
     Looked for in data_dir, then in $NSMC_ATTENTION_DATA, then in the cache; a file found is verified.
@@ -60,20 +61,20 @@ def find(part, data_dir=None):
     return download(name, ADDRESS + name, SHA256[part], places[-1])
 
 
-def folders(data_dir):
+def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
     """Answer where to look for a corpus, in this order; a download goes into the last."""
-    named = [data_dir] if data_dir else [os.environ.get("NSMC_ATTENTION_DATA"), cache_folder()]
-    return [Path(folder) for folder in named if folder]
+    usual = (os.environ.get("NSMC_ATTENTION_DATA"), cache_folder())
+    return [Path(folder) for folder in ((data_dir,) if data_dir else usual) if folder]
 
 
-def verify(path, expected):
+def verify(path: Path, expected: str) -> None:
     found = sha256(read_bytes(path))
     if found != expected:
         raise DataError(f"{path}: expected the official file with sha256 {expected[:12]}…, found {found[:12]}…; "
                         "delete it and run `nsmc-attention fetch nsmc`")
 
 
-def download(name, address, expected, folder):
+def download(name: str, address: str, expected: Optional[str], folder: Path) -> Path:
     """Download a file into folder, atomically, and verify it unless no sha256 is expected (None).
 
     DataError says what, from where and whither.
@@ -97,19 +98,19 @@ def download(name, address, expected, folder):
             f"({type(problem).__name__}); fetch it elsewhere and set NSMC_ATTENTION_DATA to its folder") from problem
 
 
-def load(name, part, data_dir=None):
+def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> Reviews:
     """Load "nsmc" (official, verified) or "sample" (written for this project), part "train" or "test"."""
     path = sample_folder() / FILES[part] if name == "sample" else find(part, data_dir)
     return read(path, name)
 
 
-def is_nsmc(path):
+def is_nsmc(path: Union[str, Path]) -> bool:
     """Tell whether the file begins with the NSMC header, with or without a byte-order mark."""
     with open(path, "rb") as file:
         return file.readline(100).removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n") == "\t".join(HEADER).encode()
 
 
-def read(path, name=None):
+def read(path: Union[str, Path], name: Optional[str] = None) -> Reviews:
     """Read a file in the NSMC format.
 
     Nothing is guessed: a quotation mark is a character, and "NA" or "null" is a review.

@@ -15,8 +15,11 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Iterator, Optional, Union
 
+import numpy
 import pandas
+from numpy.typing import NDArray
 
 from ..bounded import read_file
 from ..errors import DataError
@@ -25,6 +28,7 @@ from . import nsmc
 ARCHIVE = "nsmc-raw.zip"
 ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"
 COLUMNS = ("id", "document", "stars", "film", "date")
+Row = tuple[str, str, int, str, str]
 # Bytes: a film's file is below 1 MB, all of them together 0.2 GB; text is compressed to a tenth, not to a hundredth
 LARGEST, WHOLE, RATIO = 2**23, 2**30, 100
 
@@ -45,22 +49,22 @@ class StarReviews:
 
     frame: pandas.DataFrame
     sha256: str
-    counts: dict
+    counts: dict[str, int]
 
     @property
-    def documents(self):
-        return self.frame["document"].tolist()
+    def documents(self) -> list[str]:
+        return list(self.frame["document"])
 
     @property
-    def targets(self):
+    def targets(self) -> NDArray[numpy.float32]:
         """(N,) float32 in 0 to 1: (stars - 1) / 9, read as the probability of positive."""
-        return ((self.frame["stars"].to_numpy() - 1) / 9).astype("float32")
+        return numpy.asarray((self.frame["stars"] - 1) / 9, dtype="float32")
 
-    def describe(self):
+    def describe(self) -> dict[str, Any]:
         return {"name": "raw", "sha256": self.sha256, **self.counts}
 
 
-def find(data_dir=None):
+def find(data_dir: Optional[Union[str, Path]] = None) -> Path:
     """Answer the path of the archive (or of a folder with `raw/`), downloading it where it is not there yet."""
     places = nsmc.folders(data_dir)
     for folder in places:
@@ -71,7 +75,7 @@ def find(data_dir=None):
     return nsmc.download(ARCHIVE, ADDRESS, None, places[-1])
 
 
-def load(path, leave_out):
+def load(path: Union[str, Path], leave_out: list[pandas.DataFrame]) -> StarReviews:
     """Read the raw reviews, without those to be tested on.
 
     Parameters
@@ -90,7 +94,8 @@ def load(path, leave_out):
     ids = {str(each) for frame in leave_out if "id" in frame for each in frame["id"]}
     texts = {folded(each) for frame in leave_out for each in frame["document"]}
     counts = dict.fromkeys(("read", "blank", "repeated", "left_out_by_id", "left_out_by_text"), 0)
-    rows, seen, content = [], set(), hashlib.sha256()
+    rows, content = [], hashlib.sha256()
+    seen: set[str] = set()
     for row in stream(path):
         counts["read"] += 1
         reason = reason_to_drop(row, ids, texts, seen)
@@ -105,7 +110,7 @@ def load(path, leave_out):
     return StarReviews(pandas.DataFrame(rows, columns=COLUMNS), content.hexdigest(), {**counts, "kept": len(rows)})
 
 
-def reason_to_drop(row, ids, texts, seen):
+def reason_to_drop(row: Row, ids: set[str], texts: set[str], seen: set[str]) -> Optional[str]:
     text = folded(row[1])
     if not text:
         return "blank"
@@ -116,12 +121,12 @@ def reason_to_drop(row, ids, texts, seen):
     return "repeated" if row[0] in seen else None
 
 
-def folded(text):
+def folded(text: str) -> str:
     """Answer the text composed (NFC) and without white space: what makes two reviews the same to a reader."""
     return "".join(unicodedata.normalize("NFC", text).split())
 
 
-def stream(path):
+def stream(path: Union[str, Path]) -> Iterator[Row]:
     """Yield (id, document, stars, film, date) of every raw review, film by film in the order of their file names."""
     for name, content in files(Path(path)):
         try:
@@ -137,7 +142,7 @@ def stream(path):
             yield row
 
 
-def files(path):
+def files(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield (name, bytes) of each film's file."""
     if path.is_dir():
         for file in sorted(path.glob("*.json")):
@@ -155,12 +160,12 @@ def files(path):
         raise DataError(f"{path}: not a readable zip archive: {problem}; fetch it again") from problem
 
 
-def is_film(item):
+def is_film(item: zipfile.ZipInfo) -> bool:
     folder, _, name = item.filename.rpartition("/")
     return name.endswith(".json") and (folder == "raw" or folder.endswith("/raw"))
 
 
-def check_entries(archive, path):
+def check_entries(archive: zipfile.ZipFile, path: Path) -> None:
     """DataError where an entry is not what such an archive has."""
     seen, whole = set(), 0
     for item in archive.infolist():
@@ -177,7 +182,7 @@ def check_entries(archive, path):
         raise DataError(f"{path}: expected at most {WHOLE:,} bytes in all, found {whole:,}")
 
 
-def unpacked(archive, item, path):
+def unpacked(archive: zipfile.ZipFile, item: zipfile.ZipInfo, path: Path) -> bytes:
     """Answer a film's bytes; DataError, before more than LARGEST are made, where it is larger than films are."""
     size = min(LARGEST, RATIO * max(item.compress_size, 1000))
     if item.file_size <= size:

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from itertools import chain
 from pathlib import Path
+from typing import Any, Callable, Iterable, Iterator, Literal, Optional, Sized, TextIO, TypeVar, Union
 
 import pandas
 
@@ -26,8 +27,10 @@ FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".n
 # What "-" stands for; messages call it by this name
 STDIN = Path("stdin")
 
+Item = TypeVar("Item")
 
-def format_of(path):
+
+def format_of(path: Union[str, Path]) -> str:
     """Answer csv, tsv, lines, jsonl, parquet or nsmc, by the file's name and its first line."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
@@ -40,12 +43,13 @@ def format_of(path):
     return FORMATS[suffix]
 
 
-def has_tab(path):
+def has_tab(path: Union[str, Path]) -> bool:
     with open(path, "rb") as file:
         return b"\t" in file.readline(10000)
 
 
-def chunks(path, text_column="document", rows=ROWS, kind=None):
+def chunks(path: Union[str, Path], text_column: str = "document", rows: int = ROWS, kind: Optional[str] = None
+           ) -> Iterator[pandas.DataFrame]:
     """Yield the table as DataFrames of at most `rows` rows, in order.
 
     Lines (a plain .txt file) have one review each; their only column gets the name text_column.
@@ -81,21 +85,21 @@ def chunks(path, text_column="document", rows=ROWS, kind=None):
         raise
 
 
-def opened(path, **how):
+def opened(path: Path, newline: Optional[str] = None) -> TextIO:
     """Open the text of a table; stdin stays open for whoever reads it next."""
     if path is STDIN:
-        return open(sys.stdin.fileno(), encoding="utf-8-sig", closefd=False, **how)
-    return open(path, encoding="utf-8-sig", **how)
+        return open(sys.stdin.fileno(), encoding="utf-8-sig", closefd=False, newline=newline)
+    return open(path, encoding="utf-8-sig", newline=newline)
 
 
-def require_column(frame, column, where):
+def require_column(frame: pandas.DataFrame, column: str, where: object) -> None:
     if column not in frame.columns:
         names = [str(name) for name in frame.columns]
         raise DataError(f"{where}: expected a column {column!r}, found {', '.join(names)[:200]}"
                         f"{did_you_mean(column, names)}; name it with --text-column or --label-column")
 
 
-def lines(file, path):
+def lines(file: TextIO, path: Path) -> Iterator[str]:
     """Yield the lines of a text file; DataError where one is longer than LINE."""
     number = 0
     while line := file.readline(LINE + 1):
@@ -105,9 +109,10 @@ def lines(file, path):
         yield line
 
 
-def cut(rows, most, size):
+def cut(rows: Iterable[Item], most: int, size: Callable[[Item], int]) -> Iterator[list[Item]]:
     """Yield lists of at most `most` rows that have, by `size`, about PIECE characters together."""
-    piece, held = [], 0
+    piece: list[Item] = []
+    held = 0
     for row in rows:
         piece.append(row)
         held += size(row)
@@ -118,12 +123,11 @@ def cut(rows, most, size):
         yield piece
 
 
-def read_csv(path, separator, quoting, rows):
+def read_csv(path: Path, separator: str, quoting: Literal[0, 3], rows: int) -> Iterator[pandas.DataFrame]:
     with opened(path, newline="") as file:
         reader = csv.reader(lines(file, path), delimiter=separator, quoting=quoting, strict=True)
         try:
-            header = next((row for row in reader if row), None)
-            check_header(header, path)
+            header = checked_header(next((row for row in reader if row), None), path)
             body = (checked_row(row, header, path, reader.line_num) for row in reader if row or len(header) == 1)
             pieces = cut(body, rows, lambda row: sum(map(len, row)))
             # a table without rows still has its columns
@@ -133,37 +137,38 @@ def read_csv(path, separator, quoting, rows):
             raise DataError(f"{path} line {reader.line_num}: {problem}") from problem
 
 
-def check_header(header, path):
+def checked_header(header: Optional[list[str]], path: Path) -> list[str]:
     if header is None:
         raise DataError(f"{path}: the file is empty; expected a header and reviews")
     check_columns(header, path)
     name, times = Counter(header).most_common(1)[0]
     if times > 1:
         raise DataError(f"{path} line 1: expected each column once, found {name!r} twice")
+    return header
 
 
-def check_columns(names, path):
+def check_columns(names: Sized, path: Path) -> None:
     if len(names) > COLUMNS:
         raise DataError(f"{path}: expected at most {COLUMNS:,} columns, found {len(names):,}")
 
 
-def checked_row(row, header, path, line):
+def checked_row(row: list[str], header: list[str], path: Path, line: int) -> list[str]:
     row = row or [""]
     if len(row) != len(header):
         raise DataError(f"{path} line {line}: expected {len(header)} fields as in the header, found {len(row)}")
     return row
 
 
-def read_jsonl(path, rows):
+def read_jsonl(path: Path, rows: int) -> Iterator[pandas.DataFrame]:
     with opened(path) as file:
         numbered = ((number, line) for number, line in enumerate(lines(file, path), start=1) if line.strip())
         for piece in cut(numbered, rows, lambda pair: len(pair[1])):
             yield from_rows([parse_object(line, path, number) for number, line in piece], path)
 
 
-def from_rows(rows, path):
+def from_rows(rows: list[dict[str, Any]], path: Path) -> pandas.DataFrame:
     """Make a DataFrame of dicts, every value as it is, None where a row lacks the key."""
-    names = set()
+    names: set[str] = set()
     for row in rows:
         names.update(row)
         check_columns(names, path)
@@ -171,7 +176,7 @@ def from_rows(rows, path):
     return frame.where(frame.notna(), None)
 
 
-def parse_object(line, path, number):
+def parse_object(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as problem:
@@ -183,7 +188,7 @@ def parse_object(line, path, number):
     return value
 
 
-def deeper(value, levels):
+def deeper(value: object, levels: int) -> bool:
     """Tell whether lists and objects stand within each other more than so many levels deep."""
     if not isinstance(value, (dict, list)):
         return False
@@ -191,13 +196,13 @@ def deeper(value, levels):
     return not levels or any(deeper(each, levels - 1) for each in inside)
 
 
-def read_lines(path, text_column, rows):
+def read_lines(path: Path, text_column: str, rows: int) -> Iterator[pandas.DataFrame]:
     with opened(path) as file:
         for piece in cut(lines(file, path), rows, len):
             yield pandas.DataFrame({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
-def read_parquet(path, rows):
+def read_parquet(path: Path, rows: int) -> Iterator[pandas.DataFrame]:
     parquet = require_parquet()
     from pyarrow import ArrowException, BufferReader
 
@@ -213,11 +218,11 @@ def read_parquet(path, rows):
         raise DataError(f"{path}: not a readable parquet file: {reason}") from problem
 
 
-def characters(row):
+def characters(row: dict[str, Any]) -> int:
     return sum(len(value) for value in row.values() if isinstance(value, (str, bytes, list, dict)))
 
 
-def require_parquet():
+def require_parquet() -> Any:
     """Import pyarrow.parquet, or say which extra brings it."""
     try:
         import pyarrow.parquet
@@ -226,7 +231,7 @@ def require_parquet():
     return pyarrow.parquet
 
 
-READERS = {
+READERS: dict[str, Callable[[Path, str, int], Iterator[pandas.DataFrame]]] = {
     "csv": lambda path, column, rows: read_csv(path, ",", csv.QUOTE_MINIMAL, rows),
     "tsv": lambda path, column, rows: read_csv(path, "\t", csv.QUOTE_MINIMAL, rows),
     "nsmc": lambda path, column, rows: read_csv(path, "\t", csv.QUOTE_NONE, rows),
@@ -236,13 +241,13 @@ READERS = {
 }
 
 
-def as_text(value):
+def as_text(value: Any) -> str:
     """Answer a cell as text; a missing value (None, NaN) is the empty text."""
     missing = value is None or isinstance(value, float) and value != value
     return "" if missing else str(value)
 
 
-def read_labelled(path, text_column="document", label_column="label"):
+def read_labelled(path: Union[str, Path], text_column: str = "document", label_column: str = "label") -> Reviews:
     """Read a labelled table as Reviews; labels are 0 and 1, and a bad one is named with its row.
 
     A file with the NSMC header is read by the strict reader of `nsmc`.
@@ -263,14 +268,15 @@ def read_labelled(path, text_column="document", label_column="label"):
     return Reviews(frame, path.name, sha256(read_bytes(path)))
 
 
-def parse_label(value, path, row):
+def parse_label(value: Any, path: Path, row: int) -> int:
     text = as_text(value).strip()
     if text not in ("0", "1", "0.0", "1.0"):
         raise DataError(f"{path} row {row}: expected label 0 or 1, found {text[:20]!r}")
     return int(float(text))
 
 
-def load(data, part, data_dir=None, text_column="document", label_column="label"):
+def load(data: Union[str, Path], part: str, data_dir: Optional[Union[str, Path]] = None, text_column: str = "document",
+         label_column: str = "label") -> Reviews:
     """Load what `--data` names: "nsmc", "sample" (their `part`, "train" or "test") or a labelled file."""
     if data in ("nsmc", "sample"):
         return nsmc.load(data, part, data_dir)

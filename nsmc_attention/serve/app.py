@@ -38,7 +38,7 @@ from ..analysis.attribution import METHODS
 from ..analysis.page import font_of, panel, with_words
 from ..errors import NsmcError
 from ..explanation import Explainer
-from ..inference.predictor import load_classifier
+from ..inference.predictor import Classifier, load_classifier
 from .batching import Batcher, Busy
 from .counters import Counters
 from .guard import Guard
@@ -55,8 +55,10 @@ LOG = logging.getLogger("uvicorn.error")
 class Parameters(BaseModel):
     """How to answer."""
 
-    top_k: Optional[StrictInt] = Field(None, ge=1, le=2, description="answer a list of so many labels for each review")
-    weights: StrictBool = Field(False, description="with tokens, offsets, weights (T x T) and token_weights (T)")
+    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2,
+                                       description="answer a list of so many labels for each review")
+    weights: StrictBool = Field(default=False,
+                                description="with tokens, offsets, weights (T x T) and token_weights (T)")
 
 
 class Reviews(BaseModel):
@@ -87,7 +89,8 @@ class Service:
 
     def __init__(self, bundle, engine, limits, counters):
         self.bundle, self.engine, self.limits, self.counters = bundle, engine, limits, counters
-        self.classifier = self.explainer = None
+        self.classifier: Classifier
+        self.explainer: Optional[Explainer] = None
         self.tables = asyncio.Semaphore(limits.tables)
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
 
@@ -162,8 +165,12 @@ def stop_on_failure(task):
 
 def end_with_parent():
     """End this worker when the process that supervises it is gone, killed perhaps."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
     def wait():
-        multiprocessing.parent_process().join()
+        parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait, daemon=True).start()

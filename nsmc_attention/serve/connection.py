@@ -3,6 +3,8 @@
 uvicorn itself waits for ever for the rest of a request, and reads headers of any length. What HTTP does not allow,
 what comes too slowly and what is too long is answered here, before there is a request that the application could see.
 """
+from typing import Optional
+
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from .guard import error, headers_of
@@ -22,7 +24,8 @@ class Connection(HttpToolsProtocol):
         super().__init__(**of_uvicorn)
         self.limits = limits
         # what is being waited for, None between requests; since when, and how many bytes of it have come
-        self.awaited, self.since, self.come = None, 0, 0
+        self.awaited: Optional[str] = None
+        self.since, self.come = 0.0, 0
         self.arrival = self.departure = None
 
     def connection_made(self, transport):

@@ -40,6 +40,6 @@ class Limits:
     connections: int = 4_000
     tables: int = 8
 
-    def body_of(self, path):
+    def body_of(self, path: str) -> int:
         """Answer the most bytes of a body sent to this path."""
         return self.table if path == "/predict/batch" else self.body

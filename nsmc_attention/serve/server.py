@@ -7,9 +7,11 @@ import signal
 import socket
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from inspect import signature
+from typing import Any
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
@@ -53,14 +55,18 @@ def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, li
     with listening(host, port) as listener, tempfile.TemporaryDirectory(prefix="nsmc_attention-") as folder:
         limits = fitting(limits)
         application = partial(create_app, bundle, engine, limits, folder if workers > 1 else None)
-        config = uvicorn.Config(application, factory=True, http=partial(Connection, limits), ws="none",
+        # uvicorn takes any callable that makes a protocol, and declares a class
+        http: Any = partial(Connection, limits)
+        config = uvicorn.Config(application, factory=True, http=http, ws="none",
                                 workers=workers, log_level="info", access_log=False, server_header=False,
                                 timeout_graceful_shutdown=20, timeout_keep_alive=20)
         LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
-        try:
-            failed = run_workers(config, listener) if workers > 1 else uvicorn.Server(config).run([listener])
-        except KeyboardInterrupt:
-            failed = False
+        failed = False
+        with suppress(KeyboardInterrupt):
+            if workers > 1:
+                failed = run_workers(config, listener)
+            else:
+                uvicorn.Server(config).run([listener])
     if failed:
         sys.exit(NO_BUNDLE)
 

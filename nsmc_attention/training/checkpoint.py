@@ -11,7 +11,8 @@ import math
 import re
 import warnings
 import zipfile
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
+from typing import get_type_hints
 
 import numpy
 
@@ -208,10 +209,10 @@ def read_progress(arrays, path):
         progress = Progress(**json.loads(arrays["progress"].tobytes()))
     except (KeyError, ValueError, TypeError, RecursionError) as problem:
         raise BundleError(f"{path}: the checkpoint does not tell where the training stood") from problem
-    for item in fields(Progress):
-        value = getattr(progress, item.name)
-        if not isinstance(value, (int, float) if item.type is float else item.type):
-            raise BundleError(f"{path}: expected {item.name} as {item.type.__name__}, found {str(value)[:60]}")
+    for name, kind in get_type_hints(Progress).items():
+        value = getattr(progress, name)
+        if not isinstance(value, (int, float) if kind is float else kind):
+            raise BundleError(f"{path}: expected {name} as {kind.__name__}, found {str(value)[:60]}")
     for record in progress.history:
         if not isinstance(record, dict) or set(record) != FIGURES \
                 or not all(isinstance(value, (int, float)) for value in record.values()):

@@ -167,7 +167,10 @@ class Watch:
 
     def __init__(self, place):
         self.wanted = Counter({"server": place.servers, **{f"worker {number}": 1 for number in range(place.workers)}})
-        self.came, self.done, self.lifelines, self.lock = Counter(), Counter(), [], threading.Lock()
+        self.came: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()
+        self.lifelines: list[socket.socket] = []
+        self.lock = threading.Lock()
         here = place.host if place.host == "127.0.0.1" else ""
         try:
             self.door = socket.create_server((here, place.port + 1))

@@ -61,14 +61,14 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     reviews = tables.load(data, "train", data_dir, text_column, label_column)
     dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
     settings = {"data": {"name": reviews.name, "sha256": reviews.sha256},
-                "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if valid else None,
+                "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
                 "config": config.to_dict()}
     if workers.first:
         check_run(out, settings, resume)
     say = silent if quiet else on_stderr
     say(f"{reviews.name}: {reviews.counts()}")
     whole = tokenized(reviews, config)
-    train_part, dev_part = (whole, tokenized(dev_reviews, config)) if valid else split(whole, config.training)
+    train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
     stars, star_part = read_stars(config, dev_part, data_dir, say)
     vocab, encoder = build_encoder([star_part, train_part] if stars else [train_part], config)
     say(f"train {len(train_part.labels)}, dev {len(dev_part.labels)}, vocabulary {len(encoder)}")
@@ -207,7 +207,8 @@ def command(data, config, dev_reviews=None):
 
 def finish(out, engine, vocab, encoder, manifest, config, documents, say):
     """Export, write the bundle and load it back, so that a run ends with a bundle known to be whole."""
-    from ..export import PARITY, exceeds, onnx_model, parity
+    from ..export import PARITY, exceeds, parity
+    from ..model.graph import onnx_model
     from ..model.parameters import gluon_file, snapshot
 
     contents = {"vocab.json": vocab.to_json().encode(), "weights.params": gluon_file(engine.network)}

@@ -210,7 +210,7 @@ class Run:
         Mostly of what changes when the token is erased; in part of gradient x input, which agrees with erasure
         only in part (benchmarks/ATTENTION.md) and is the other measure that the attention is judged by.
         """
-        from ..export import onnx_model
+        from ..model.graph import onnx_model
 
         # ONNX Runtime, because it answers three times as fast
         engine = OnnxEngine(onnx_model(self.config, snapshot(network)).SerializeToString())

@@ -1,4 +1,5 @@
 import json
+import threading
 
 import pytest
 
@@ -7,7 +8,7 @@ pytest.importorskip("fastapi")
 from starlette.testclient import TestClient  # noqa: E402
 
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
-from nsmc_attention.serve.app import create_app  # noqa: E402
+from nsmc_attention.serve.app import create_app, end_with_parent  # noqa: E402
 from nsmc_attention.serve.limits import Limits  # noqa: E402
 
 TEXT = "배우는 좋은데 영화는 별로"
@@ -166,3 +167,12 @@ def test_before_the_model_is_loaded_it_is_alive_and_not_ready(bundle_folder):
     assert client.get("/healthz").status_code == 200 and client.get("/").status_code == 200
     done = predict(client, "최고")
     assert client.get("/readyz").status_code == done.status_code == 503 and done.headers["retry-after"] == "1"
+
+
+def test_a_process_that_no_other_started_has_none_to_end_with(monkeypatch):
+    failures, before = [], set(threading.enumerate())
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+    end_with_parent()
+    for thread in set(threading.enumerate()) - before:
+        thread.join()
+    assert not failures
