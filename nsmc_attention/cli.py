@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import click
+from click.utils import PacifyFlushWrapper
 
 from . import config as settings, signals
 from .atomic import NO_ROOM
@@ -50,8 +51,8 @@ def run(arguments=None):
     except signals.Ended as problem:
         return ended(problem.code - 128)
     except (BrokenPipeError, SystemExit) as problem:
-        # click ends a command whose reader has gone by SystemExit
-        if isinstance(problem, SystemExit) and not isinstance(problem.__context__, BrokenPipeError):
+        # click ends a command whose reader has gone by SystemExit too, and wraps stdout
+        if isinstance(problem, SystemExit) and not isinstance(sys.stdout, PacifyFlushWrapper):
             return problem.code
         # so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
