@@ -52,7 +52,7 @@ def run(arguments=None):
         return ended(problem.code - 128)
     except (BrokenPipeError, SystemExit) as problem:
         # click ends a command whose reader has gone by SystemExit too, and wraps stdout
-        if isinstance(problem, SystemExit) and not isinstance(sys.stdout, PacifyFlushWrapper):
+        if isinstance(problem, SystemExit) and type(sys.stdout) is not PacifyFlushWrapper:
             return problem.code
         # so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
