@@ -9,6 +9,7 @@ import io
 import json
 import sys
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Callable, Protocol
 
@@ -46,10 +47,10 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
     """
     from tqdm import tqdm
 
+    from ..reviews import tables
+
     with opened(output, style, weights) as (file, style), \
             tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
-        from ..reviews import tables
-
         pieces = tables.chunks(source, text_column, kind=kind)
         if style == "parquet":
             write_parquet(classifier, pieces, file, text_column, processes, bar.update)
@@ -62,19 +63,15 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
 def table_pieces(classifier, pieces, style, weights=False, text_column="document", processes=None,
                  verbatim=False, report=lambda: None):
     """Yield what `score_table` writes of the DataFrames of a table, as it becomes known; report() after each row."""
-    from ..reviews import tables
-
     first = next(pieces, None)
     names = [text_column] if first is None else [str(name) for name in first.columns]
-    prefix = prefix_beside(names)
-    rows = rows_with_text(first, pieces, text_column)
-    small = first is None or len(first) < tables.ROWS
+    pieces = chain([] if first is None else [first], pieces)
     written = io.StringIO()
-    write = WRITERS[style](written, names, prefix, weights, verbatim)
+    write = WRITERS[style](written, names, prefix_beside(names), weights, verbatim)
     if write.needs_tokens:
-        scored = with_predictions(classifier, rows)
+        scored = with_predictions(classifier, pieces, text_column)
     else:
-        scored = with_verdicts(classifier, rows, 1 if small else processes)
+        scored = with_verdicts(classifier, pieces, text_column, processes)
     for row, text, result in scored:
         write(row, text, result)
         report()
@@ -95,20 +92,15 @@ def write_parquet(classifier, pieces, file, text_column="document", processes=No
     parquet = tables.require_parquet()
     import pyarrow
 
-    frames, scored = [], []
-
-    def texts_only():
-        for frame in pieces:
-            frames.append(frame)
-            yield [tables.as_text(value) for value in frame[text_column]]
-
-    for _, probabilities in probability_stream(classifier, texts_only(), processes):
-        frame = frames.pop(0)
+    scored = []
+    for frame, _, probabilities in with_probabilities(classifier, pieces, text_column, processes):
         answers, prefix = verdicts(probabilities), prefix_beside(map(str, frame.columns))
         columns = {**{str(name): frame[name].tolist() for name in frame.columns},
                    **{prefix + name: values for name, values in answers.items()}}
         scored.append(pyarrow.table(columns))
         report(len(frame))
+    # a table without rows still has columns
+    scored = scored or [pyarrow.table({name: [] for name in (text_column, *COLUMNS)})]
     # a column that is all missing in one piece has the type of the others
     whole = pyarrow.concat_tables(scored, promote_options="permissive")
     parquet.write_table(whole, file)
@@ -123,31 +115,42 @@ def prefix_beside(names):
     return prefix
 
 
-def rows_with_text(first, pieces, text_column):
-    """Yield each piece of the table as (rows as dicts, texts)."""
+def with_predictions(classifier, pieces, text_column):
+    """Yield (row as a dict, text, Prediction) for each row of a table."""
+    for piece in pieces:
+        texts = texts_of(piece, text_column)
+        yield from zip(piece.to_dict("records"), texts, classifier.predict_stream(texts))
+
+
+def with_verdicts(classifier, pieces, text_column, processes):
+    """Yield (row as a dict, text, probability) for each row of a table."""
+    for piece, texts, probabilities in with_probabilities(classifier, pieces, text_column, processes):
+        yield from zip(piece.to_dict("records"), texts, probabilities.tolist())
+
+
+def with_probabilities(classifier, pieces, text_column, processes):
+    """Yield (DataFrame, texts, probabilities) for each piece of a table; for one piece no processes are started."""
     from ..reviews import tables
 
-    piece = first
-    while piece is not None:
-        yield piece.to_dict("records"), [tables.as_text(value) for value in piece[text_column]]
-        piece = next(pieces, None)
-
-
-def with_predictions(classifier, pieces):
-    for rows, texts in pieces:
-        yield from zip(rows, texts, classifier.predict_stream(texts))
-
-
-def with_verdicts(classifier, pieces, processes):
-    waiting = []
+    waiting: list = []
 
     def texts_only():
-        for rows, texts in pieces:
-            waiting.append(rows)
-            yield texts
+        for piece in chain([first], pieces):
+            waiting.append(piece)
+            yield texts_of(piece, text_column)
 
+    first = next(pieces, None)
+    if first is None:
+        return
+    processes = 1 if len(first) < tables.ROWS else processes
     for texts, probabilities in probability_stream(classifier, texts_only(), processes):
-        yield from zip(waiting.pop(0), texts, probabilities.tolist())
+        yield waiting.pop(0), texts, probabilities
+
+
+def texts_of(piece, text_column):
+    from ..reviews import tables
+
+    return [tables.as_text(value) for value in piece[text_column]]
 
 
 @contextmanager

@@ -110,6 +110,13 @@ def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
         assert found["predicted_probability"].dropna().between(0, 1).all()
 
 
+def test_parquet_without_rows_has_columns(classifier, tmp_path):
+    pandas.DataFrame({"document": pandas.Series([], dtype=str)}).to_parquet(tmp_path / "in.parquet")
+    score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet")
+    assert list(pandas.read_parquet(tmp_path / "out.parquet").columns) == ["document", "label", "score", "probability",
+                                                                           "error"]
+
+
 def test_lines_are_no_table_for_parquet(classifier, tmp_path):
     with pytest.raises(ConfigError, match="expected a table, found lines"):
         score_lines(classifier, ["좋다"], tmp_path / "out.parquet")
