@@ -21,18 +21,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import List, Optional, Union
 
-try:
-    from fastapi import FastAPI, Request
-    from fastapi.exceptions import RequestValidationError
-    from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
-    from prometheus_client import CONTENT_TYPE_LATEST
-    from pydantic import BaseModel, Field, StrictBool, StrictInt
-    from starlette.exceptions import HTTPException
-    from starlette.requests import ClientDisconnect
-except ImportError as problem:
-    from ..errors import MissingPackage
-
-    raise MissingPackage(f"serve needs more packages ({problem}): pip install 'nsmc_attention[serve]'") from problem
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, Field, StrictBool, StrictInt
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from ..analysis.attribution import METHODS
 from ..analysis.page import font_of, panel, with_words

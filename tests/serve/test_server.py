@@ -300,3 +300,11 @@ def test_clients_that_go_away_leave_no_file_open(server):
     for _ in range(20):
         server.predict("최고")
     assert len(os.listdir(f"/proc/{server.process.pid}/fd")) <= before + 2
+
+
+@pytest.mark.parametrize("package", ["fastapi", "uvicorn", "prometheus_client"])
+def test_without_the_extra_one_line_names_it(package):
+    code = f"import sys; sys.modules[{package!r}] = None; from nsmc_attention.cli import main; main(['serve'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "pip install 'nsmc_attention[serve]'" in done.stderr
