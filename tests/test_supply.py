@@ -1,0 +1,67 @@
+"""What is installed: the lock file, what prediction needs, and setup.cfg say the same."""
+import re
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHONS = ("3.9.18", "3.10.13", "3.11.7", "3.12.1")
+HERE = {"platform_machine": "x86_64", "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix",
+        "platform_python_implementation": "CPython", "implementation_name": "cpython"}
+
+
+def declared(*extras):
+    """The requirements of setup.cfg, those of the package and of some extras."""
+    settings = ConfigParser()
+    settings.read(ROOT / "setup.cfg", encoding="utf-8")
+    lines = settings["options"]["install_requires"].splitlines()
+    for extra in extras:
+        lines += settings["options.extras_require"][extra].splitlines()
+    return requirements(line for line in lines if not line.startswith("nsmc_attention["))
+
+
+def requirements(lines):
+    return [Requirement(line) for line in map(str.strip, lines) if line and not line.startswith("#")]
+
+
+def locked():
+    text = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+    return requirements(line.rstrip("\\") for line in text.splitlines() if not line.startswith((" ", "#")))
+
+
+def wanted_on(found, python):
+    environment = {**HERE, "python_full_version": python, "python_version": python.rpartition(".")[0]}
+    return [each for each in found if each.marker is None or each.marker.evaluate(environment)]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_lock_holds_one_allowed_version_of_each_requirement(python):
+    lock = {}
+    for each in wanted_on(locked(), python):
+        assert each.name not in lock, f"{each.name} is locked twice for Python {python}"
+        lock[each.name] = re.fullmatch("==([^*]+)", str(each.specifier)).group(1)
+    for each in wanted_on(declared("parquet", "bulk", "serve"), python):
+        version = lock[re.sub("[-_.]+", "-", each.name).lower()]
+        assert each.specifier.contains(version), f"{each} is locked at {version}"
+
+
+def test_every_locked_file_is_known_by_its_hash():
+    blocks = re.split(r"\n(?=\S)", (ROOT / "requirements-lock.txt").read_text(encoding="utf-8"))
+    for block in blocks:
+        if not block.startswith("#"):
+            assert "--hash=sha256:" in block, block.splitlines()[0]
+
+
+def test_prediction_alone_asks_for_the_versions_that_setup_cfg_does():
+    whole = {each.name: each.specifier for each in declared()}
+    lines = (ROOT / "requirements-predict.txt").read_text(encoding="utf-8").splitlines()
+    for each in requirements(lines):
+        assert each.specifier == whole[each.name]
+
+
+def test_every_requirement_has_an_oldest_version():
+    """Without one, an installer that prefers old versions takes what was never tried (scipy 0.8)."""
+    for each in declared("parquet", "bulk", "serve"):
+        assert {part.operator for part in each.specifier} & {">=", "=="}, str(each)
