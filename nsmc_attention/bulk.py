@@ -27,6 +27,9 @@ PLAN = "plan.json"
 ROWS = 50_000
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 QUOTED = ("csv", "tsv")
+# Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
+OWN_MACHINE = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0",
+               "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"}}
 
 
 @dataclass(frozen=True)
@@ -202,7 +205,7 @@ def connected(distributed, scheduler, workers):
     if not scheduler:
         with held_back():
             return distributed.Client(n_workers=workers or cores(), threads_per_worker=1, processes=True,
-                                      dashboard_address=None, silence_logs=50)
+                                      silence_logs=50, **OWN_MACHINE)
     try:
         return distributed.Client(scheduler, timeout=10)
     except (OSError, ValueError) as problem:

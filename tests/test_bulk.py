@@ -8,11 +8,12 @@ import sys
 import time
 
 import pandas
+import psutil
 import pytest
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
-from nsmc_attention.bulk import byte_stretches, expand, split  # noqa: E402
+from nsmc_attention.bulk import byte_stretches, connected, expand, split  # noqa: E402
 from nsmc_attention.errors import DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
@@ -158,6 +159,15 @@ def test_another_plan_in_the_same_folder_is_refused(folder, bundle_folder, tmp_p
     assert command(*arguments).returncode == 0
     done = command(*arguments, "--rows", 10)
     assert done.returncode == 2 and "was begun with other rows" in done.stderr
+
+
+def test_nothing_of_it_listens_to_other_machines(tmp_path):
+    """No port of scheduler, workers or their pages is open to the network."""
+    with connected(distributed, None, workers=1):
+        here = psutil.Process()
+        found = {each.laddr.ip for process in (here, *here.children(recursive=True))
+                 for each in process.net_connections(kind="inet") if each.status == psutil.CONN_LISTEN}
+    assert found == {"127.0.0.1"}
 
 
 @pytest.fixture
