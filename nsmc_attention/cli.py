@@ -142,7 +142,7 @@ def fetch(what, data_dir):
 @commands.command()
 @data_options
 @click.option("--valid", type=click.Path(path_type=Path), help="labelled file to choose the epoch by")
-@click.option("--preset", default="default", show_default=True, help=", ".join(settings.PRESETS))
+@click.option("--preset", show_default="default, or what the run began with", help=", ".join(settings.PRESETS))
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/latest"), show_default=True,
               help="run folder, new unless --resume")
 @click.option("--resume", is_flag=True, help="go on where the run in --out was stopped")
@@ -165,9 +165,10 @@ def train(arguments, data, data_dir, text_column, label_column, valid, preset, o
     """
     from .training import distributed, launcher, recipe
 
-    base = settings.preset(preset)
-    if resume:
+    if resume and not preset:
         base = settings.Config.from_dict(recipe.read_settings(out)["config"])
+    else:
+        base = settings.preset(preset or "default")
     config = base.with_fields(**{name: value for name, value in fields.items() if value is not None})
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")

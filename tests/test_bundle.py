@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import FrozenInstanceError
 from hashlib import sha256
 
 import pytest
@@ -100,9 +101,12 @@ def test_no_folder_and_an_empty_folder_are_refused(tmp_path):
 
 
 def test_what_a_message_quotes_is_bounded(copy, tmp_path):
-    (copy / ("x" * 100)).touch()
+    for letter in "xyz":
+        (copy / (letter * 100)).touch()
     with pytest.raises(BundleError, match=f"a foreign file '{'x' * 60}',"):
         load_bundle(copy)
+    for letter in "xyz":
+        (copy / (letter * 100)).unlink()
     (copy / "README.md").unlink()
     with pytest.raises(BundleError, match="has no README.md .found manifest.json, model.onnx, .*; was the copy"):
         load_bundle(copy)
@@ -180,3 +184,15 @@ def test_a_file_altered_after_loading_is_refused_when_it_is_read(copy):
     (copy / "model.onnx").write_bytes(b"another")
     with pytest.raises(BundleError, match="truncated or altered"):
         bundle.read("model.onnx")
+
+
+def test_a_vocabulary_of_the_largest_size_is_read(copy):
+    with open(copy / "vocab.json", "r+b") as file:
+        file.truncate(2**25)
+    with pytest.raises(BundleError, match="vocab.json: expected sha256"):
+        load_bundle(copy)
+
+
+def test_a_bundle_cannot_be_changed_after_it_was_verified(copy):
+    with pytest.raises(FrozenInstanceError):
+        load_bundle(copy).manifest = {}

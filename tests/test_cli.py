@@ -196,6 +196,8 @@ def test_the_article_preset_is_trained_evaluated_and_explained_on_the_sample(tmp
     assert "the run folder exists" in refused("train", "--data", "sample", "--out", run)
     again = command("train", "--data", "sample", "--out", run, "--resume")
     assert again.returncode == 0, again.stderr
+    assert "cannot resume with another" in refused("train", "--data", "sample", "--out", run, "--resume", "--preset",
+                                                   "default")
 
 
 @pytest.mark.parametrize("name, content, message", [

@@ -114,7 +114,7 @@ class Checkpoints:
 
     def read_newest(self, network, trainer):
         """Answer the arrays of the newest undamaged state, {} where there are no files of states."""
-        paths = self.paths()
+        paths, reason = self.paths(), None
         for path in reversed(paths):
             try:
                 arrays = read_arrays(path)
@@ -122,10 +122,12 @@ class Checkpoints:
                 check_state(arrays, network, trainer, path)
                 return arrays
             except BundleError as problem:
-                warnings.warn(f"{problem}; using the checkpoint before it")
+                reason = problem
+                if path != paths[0]:
+                    warnings.warn(f"{problem}; using the checkpoint before it")
         if paths:
-            raise BundleError(f"{self.folder}: all {len(paths)} checkpoints are damaged; put one back from a copy, or "
-                              "delete them and --resume begins this stage anew")
+            raise BundleError(f"{reason}; of {len(paths)} there is none that is not damaged: put one back from a copy, "
+                              "or delete them and --resume begins this stage anew") from reason
         return {}
 
     def read_best(self, network):

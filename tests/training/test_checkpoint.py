@@ -67,7 +67,16 @@ def test_without_the_newest_the_one_before_is_used(checkpoints, state):
 def test_when_all_are_damaged_nothing_is_begun_anew_unasked(checkpoints, state):
     for path in checkpoints.paths():
         path.write_bytes(path.read_bytes()[:-1])
-    with pytest.warns(UserWarning), pytest.raises(BundleError, match="all 3 checkpoints are damaged; put one back"):
+    with pytest.warns(UserWarning) as warned, pytest.raises(BundleError, match="of 3 there is none that is not"):
+        checkpoints.load_newest(*state)
+    assert len(warned) == 2, "the oldest has none before it"
+
+
+def test_one_damaged_checkpoint_is_told_with_its_reason(checkpoints, state):
+    for path in checkpoints.paths()[:-1]:
+        path.unlink()
+    checkpoints.paths()[0].write_bytes(b"")
+    with pytest.raises(BundleError, match="00000015.npz: the checkpoint is damaged .its checksum is another.; of 1 "):
         checkpoints.load_newest(*state)
 
 
