@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from nsmc_attention.bundle import load_bundle, read_contents, write_bundle, write_contents
+from nsmc_attention.bundle import PRETRAINED, load_bundle, read_contents, write_bundle, write_contents
 from nsmc_attention.errors import BundleError
 from nsmc_attention.inference.predictor import load_classifier
 
@@ -69,6 +69,7 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
     ({"metrics": {"dev": 1}}, "expected a bundle's manifest"),
     ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
     ({"tokenizer_version": "python-mecab-ko 1.0"}, "was made with python-mecab-ko 1.0, found python-mecab-ko 1.3.7"),
+    ({"tokenizer_version": "python-mecab-ko 9.9"}, "was made with python-mecab-ko 9.9, found python-mecab-ko 1.3.7"),
     ({"config": {"model": {"hiden_size": 2}}}, "unknown key 'hiden_size' in model"),
     ({"files": {"../../etc/passwd": "0"}}, "lists a foreign file"),
     ({"files": {"vocab.json": "0"}}, "does not list weights.params"),
@@ -152,6 +153,7 @@ def test_a_file_of_impossible_size_is_refused_by_its_size(copy, name, largest):
 def test_a_bundle_is_called_by_its_last_two_names(copy):
     assert load_bundle(copy).name == f"{copy.parent.name}/bundle"
     assert load_bundle().name == "pretrained" and load_bundle().packaged and not load_bundle(copy).packaged
+    assert load_bundle(str(PRETRAINED)).packaged
 
 
 def test_contents_written_again_are_the_same_bundle(copy, tmp_path):
