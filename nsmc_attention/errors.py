@@ -48,5 +48,10 @@ class MissingPackage(NsmcError):
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Answer `; did you mean 'x'?` where a known word is near, else `; known: a, b`."""
     known = sorted(known)
+    return nearest(word, known) or f"; known: {', '.join(known)}"
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """Answer `; did you mean 'x'?` where a known word is near, else nothing."""
     near = difflib.get_close_matches(str(word), known, n=1)
-    return f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(known)}"
+    return f"; did you mean '{near[0]}'?" if near else ""

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy
 import pandas
 
-from ..errors import DataError, did_you_mean
+from ..errors import DataError, nearest
 
 # Of the normal distribution: 95 % within, and 99.8 % within, beyond which a group is called an outlier
 Z95, Z998 = 1.96, 3.09
@@ -124,4 +124,4 @@ def require_columns(table, names, where):
     for name in filter(None, names):
         if name not in table.columns:
             raise DataError(f"{where}: expected a column {name!r}, found {', '.join(map(str, table.columns))[:200]}"
-                            f"{did_you_mean(name, list(map(str, table.columns)))}")
+                            f"{nearest(name, list(map(str, table.columns)))}")

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, Iterator, Literal, Optional, Sized, 
 
 import pandas
 
-from ..errors import DataError, MissingPackage, did_you_mean
+from ..errors import DataError, MissingPackage, nearest
 from . import nsmc
 from .corpus import Reviews, decode, read_bytes, sha256
 
@@ -96,7 +96,7 @@ def require_column(frame: pandas.DataFrame, column: str, where: object) -> None:
     if column not in frame.columns:
         names = [str(name) for name in frame.columns]
         raise DataError(f"{where}: expected a column {column!r}, found {', '.join(names)[:200]}"
-                        f"{did_you_mean(column, names)}; name it with --text-column or --label-column")
+                        f"{nearest(column, names)}; name it with --text-column or --label-column")
 
 
 def lines(file: TextIO, path: Path) -> Iterator[str]:

@@ -56,5 +56,5 @@ def test_telling_reviews_are_the_ends_and_the_middle():
 
 
 def test_a_column_that_is_not_there_names_the_nearest():
-    with pytest.raises(DataError, match="expected a column 'flim'.*did you mean 'film'|known: film"):
+    with pytest.raises(DataError, match="expected a column 'flim'.*did you mean 'film'"):
         require_columns(pandas.DataFrame({"film": []}), ["flim", None], "a.csv")

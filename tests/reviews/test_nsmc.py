@@ -1,3 +1,9 @@
+from dataclasses import FrozenInstanceError
+from functools import partial
+from hashlib import sha256
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
 import pytest
 
 from nsmc_attention.errors import DataError
@@ -88,3 +94,90 @@ def test_no_line_of_the_sample_comes_from_the_corpus(nsmc_folder):
     own = {"".join(text.split()) for part in ("train", "test") for text in nsmc.load("sample", part).documents}
     official = {"".join(text.split()) for part in ("train", "test") for text in nsmc.load("nsmc", part).documents}
     assert not own & official
+
+
+@pytest.fixture
+def address(tmp_path):
+    """Of a server in this process that has a file `ratings_test.txt`."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    (folder / "ratings_test.txt").write_text(HEAD + "1\t가\t1\n", encoding="utf-8")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+def test_a_download_is_kept_only_if_it_is_the_expected_file(address, tmp_path):
+    content = (HEAD + "1\t가\t1\n").encode()
+    right, wrong = sha256(content).hexdigest(), sha256(b"").hexdigest()
+    for expected in (right, None):
+        path = nsmc.download("a.txt", address + "ratings_test.txt", expected, tmp_path / "deep" / "er")
+        assert path == tmp_path / "deep" / "er" / "a.txt" and path.read_bytes() == content
+        path.unlink()
+    with pytest.raises(DataError, match=f"sha256 {wrong[:12]}…, found {right[:12]}…; fetch it elsewhere"):
+        nsmc.download("a.txt", address + "ratings_test.txt", wrong, tmp_path / "new")
+    with pytest.raises(DataError, match="the download from .* failed .HTTPError"):
+        nsmc.download("a.txt", address + "none.txt", None, tmp_path / "new")
+    assert not list((tmp_path / "new").iterdir())
+
+
+def test_a_corpus_is_looked_for_where_it_is_said_to_be(tmp_path, monkeypatch, address):
+    monkeypatch.setenv("NSMC_ATTENTION_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("NSMC_ATTENTION_CACHE", str(tmp_path / "cache"))
+    assert nsmc.folders(None) == [tmp_path / "data", tmp_path / "cache"]
+    assert nsmc.folders(tmp_path) == [tmp_path]
+    monkeypatch.setattr(nsmc, "ADDRESS", address)
+    monkeypatch.setitem(nsmc.SHA256, "test", sha256((HEAD + "1\t가\t1\n").encode()).hexdigest())
+    assert nsmc.find("test") == tmp_path / "cache" / "ratings_test.txt"
+    assert nsmc.load("nsmc", "test").documents == ["가"] and nsmc.load("nsmc", "test").name == "nsmc"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "cache" / "ratings_test.txt").rename(tmp_path / "data" / "ratings_test.txt")
+    assert nsmc.find("test") == tmp_path / "data" / "ratings_test.txt"
+    assert not list((tmp_path / "cache").iterdir())
+    monkeypatch.delenv("NSMC_ATTENTION_DATA")
+    monkeypatch.delenv("NSMC_ATTENTION_CACHE")
+    assert [folder.name for folder in nsmc.folders(None)] == ["nsmc_attention"]
+
+
+@pytest.mark.parametrize("content, expected", [
+    (HEAD, True), (HEAD[:-1], True), ("\ufeff" + HEAD.replace("\n", "\r\n"), True), (HEAD[:-2], False),
+    (HEAD[:-1] + "s\n", False), ("\n" + HEAD, False)])
+def test_the_header_tells_the_format(tmp_path, content, expected):
+    assert nsmc.is_nsmc(write(tmp_path, content)) is expected
+
+
+def test_the_first_line_is_counted_as_one(tmp_path):
+    for content, line in ((b"\xb0", 1), (b"\n\xb0", 2), (b"\n\n\xb0\n\xb0", 3)):
+        with pytest.raises(DataError, match=f"line {line}: expected UTF-8 text, found byte 0xb0"):
+            nsmc.read(write(tmp_path, b"a" + content if line == 1 else content))
+
+
+def test_what_messages_quote_is_cut(tmp_path):
+    with pytest.raises(DataError, match=f"found '{'x' * 60}'$"):
+        nsmc.read(write(tmp_path, "x" * 100))
+    with pytest.raises(DataError, match=f"found '{'x' * 20}'$"):
+        nsmc.read(write(tmp_path, HEAD + "1\t가\t" + "x" * 100))
+    (tmp_path / "ratings_test.txt").write_bytes(b"x")
+    with pytest.raises(DataError, match=f"found {sha256(b'x').hexdigest()[:12]}…; delete it"):
+        nsmc.find("test", tmp_path)
+
+
+def test_a_file_has_the_name_that_was_asked_for_and_the_hash_of_its_bytes(tmp_path):
+    path = write(tmp_path, HEAD + "1\t가\t1")
+    assert (nsmc.read(path).name, nsmc.read(path, "mine").name) == ("reviews.txt", "mine")
+    assert nsmc.read(path).describe() == {
+        "name": "reviews.txt", "sha256": sha256(path.read_bytes()).hexdigest(), "rows": 1, "positive": 1, "blank": 0,
+        "duplicate": 0, "conflicting": 0}
+    assert len(nsmc.read(path)) == 1
+
+
+def test_reviews_cannot_be_exchanged(tmp_path):
+    with pytest.raises(FrozenInstanceError):
+        nsmc.read(write(tmp_path, HEAD + "1\t가\t1\n")).name = "other"

@@ -1,7 +1,10 @@
 """The raw star reviews: what is read, and above all what is left out."""
 import json
+import struct
 import zipfile
+from hashlib import sha256
 
+import numpy
 import pandas
 import pytest
 
@@ -98,3 +101,111 @@ def test_no_raw_review_of_the_archive_is_in_the_official_test_file(nsmc_folder):
     assert not set(found.frame["id"]) & set(test["id"])
     assert not set(map(raw.folded, found.documents)) & set(map(raw.folded, test["document"]))
     assert found.counts["left_out_by_id"] > 40000 and found.counts["kept"] > 500000
+
+
+def test_the_official_file_is_found_before_it_is_downloaded(archive):
+    assert raw.find(archive.parent) == archive
+
+
+def test_of_one_review_each_reason_is_counted_once_and_the_id_comes_first(archive):
+    found = raw.load(archive, [pandas.DataFrame({"id": [1, 2], "document": ["정말 좋다", "x"]})])
+    assert found.counts == {"read": 6, "blank": 1, "repeated": 0, "left_out_by_id": 2, "left_out_by_text": 0, "kept": 3}
+
+
+def test_the_hash_is_of_ids_and_texts_that_are_kept_in_order(archive):
+    kept = "1\t정말 좋다\n3\t지루하다\n4\t그저 그렇다\n5\t최고!\n"
+    assert raw.load(archive, []).sha256 == sha256(kept.encode()).hexdigest()
+    assert raw.load(archive, []).describe()["sha256"] == raw.load(archive, []).sha256
+
+
+def test_only_films_of_an_archive_are_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        for name in ("raw/1.json", "x/raw/2.json"):
+            file.writestr(name, json.dumps([review(name, "좋다")]))
+        for name in ("1.json", "draw/1.json", "raw/1.txt", "raw/deep/1.json", "raw/json"):
+            file.writestr(name, "no film")
+    assert raw.load(tmp_path / "a.zip", []).frame["id"].tolist() == ["raw/1.json", "x/raw/2.json"]
+
+
+def test_a_review_without_a_date_has_an_empty_one(tmp_path):
+    (tmp_path / "1.json").write_text(json.dumps([{**review(1, "좋다"), "date": None}]), encoding="utf-8")
+    without = review(2, "나쁘다")
+    del without["date"]
+    (tmp_path / "2.json").write_text(json.dumps([without]), encoding="utf-8")
+    assert raw.load(tmp_path, []).frame["date"].tolist() == ["None", ""]
+
+
+@pytest.mark.parametrize("stars", [1, 10])
+def test_the_first_and_the_last_star_are_read(tmp_path, stars):
+    (tmp_path / "1.json").write_text(json.dumps([review(1, "좋다", stars)]), encoding="utf-8")
+    assert raw.load(tmp_path, []).frame["stars"].tolist() == [stars]
+
+
+@pytest.mark.parametrize("stars", [0, 11, -1])
+def test_other_stars_are_refused(tmp_path, stars):
+    (tmp_path / "1.json").write_text(json.dumps([review(1, "ㅋ" * 100, stars)]), encoding="utf-8")
+    with pytest.raises(DataError, match=f"1.json: expected a text and 1 to 10 stars, found .'{'ㅋ' * 58}$"):
+        raw.load(tmp_path, [])
+
+
+def test_a_film_of_the_largest_size_is_read(tmp_path):
+    for extra in (0, 1):
+        content = json.dumps([review(1, "좋다")], ensure_ascii=False).encode()
+        (tmp_path / "1.json").write_bytes(content + b" " * (2**23 - len(content) + extra))
+        if not extra:
+            assert len(raw.load(tmp_path, []).documents) == 1
+    with pytest.raises(DataError, match="1.json: expected at most 8,388,608 bytes"):
+        raw.load(tmp_path, [])
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_film_unpacks_to_a_hundred_times_its_size_at_most(tmp_path, extra):
+    """What is smaller than 1,000 bytes in the archive counts as that."""
+    content = json.dumps([review(1, "좋다")], ensure_ascii=False).encode()
+    content += b" " * (100_000 - len(content) + extra)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("raw/1.json", content)
+    if not extra:
+        assert len(raw.load(tmp_path / "a.zip", []).documents) == 1
+        return
+    with pytest.raises(DataError, match=r"raw/1.json: expected at most 100,000 bytes, .* \(100,001\)"):
+        raw.load(tmp_path / "a.zip", [])
+
+
+def test_a_large_film_of_an_archive_may_be_a_hundred_times_its_size_but_not_larger_than_films_are(tmp_path):
+    noise = numpy.random.RandomState(0).bytes(100_000).hex()
+    for name, size in (("a.zip", 2**23), ("b.zip", 2**23 + 1)):
+        content = json.dumps([review(1, noise)]).encode()
+        with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("raw/1.json", content + b" " * (size - len(content)))
+    assert len(raw.load(tmp_path / "a.zip", []).documents) == 1
+    with pytest.raises(DataError, match="expected at most 8,388,608 bytes"):
+        raw.load(tmp_path / "b.zip", [])
+
+
+def test_an_archive_that_claims_to_be_larger_than_all_films_is_refused(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("raw/1.json", json.dumps([review(1, "좋다")]))
+        file.writestr("other", b"x" * 77_777)
+    content, said = path.read_bytes(), struct.pack("<I", 77_777)
+    size = len(json.dumps([review(1, "좋다")]))
+    for claimed, refused in ((2**30 - size, False), (2**30 - size + 1, True)):
+        at = content.rindex(said)       # the directory's, which is believed before anything is unpacked
+        path.write_bytes(content[:at] + struct.pack("<I", claimed) + content[at + 4:])
+        if refused:
+            with pytest.raises(DataError, match="expected at most 1,073,741,824 bytes in all, found 1,073,741,825"):
+                raw.load(path, [])
+        else:
+            assert len(raw.load(path, []).documents) == 1
+
+
+def test_names_in_messages_are_cut(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.writestr("/" + "x" * 100, "")
+    with pytest.raises(DataError, match=f"found '/{'x' * 59}', which leads out of the archive"):
+        raw.load(tmp_path / "a.zip", [])
+    with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(f"raw/{'y' * 100}.json", " " * 200_000)
+    with pytest.raises(DataError, match=f"b.zip raw/{'y' * 56}: expected at most"):
+        raw.load(tmp_path / "b.zip", [])

@@ -77,3 +77,156 @@ def test_a_label_that_is_not_0_or_1_is_refused_with_its_row(tmp_path, label):
 
 def test_missing_cells_are_empty_text():
     assert [tables.as_text(value) for value in ("가", None, float("nan"), 3)] == ["가", "", "", "3"]
+
+
+def rows_of(path, **options):
+    return [row for piece in tables.chunks(path, **options) for row in piece.to_dict("records")]
+
+
+def test_a_blank_line_is_a_review_where_there_is_one_column_and_nothing_beside_others(tmp_path):
+    (tmp_path / "one.csv").write_text("document\n가\n\n나\n", encoding="utf-8")
+    (tmp_path / "two.csv").write_text("\ndocument,film\n가,A\n\n나,B\n", encoding="utf-8")
+    assert [row["document"] for row in rows_of(tmp_path / "one.csv")] == ["가", "", "나"]
+    assert rows_of(tmp_path / "two.csv") == [{"document": "가", "film": "A"}, {"document": "나", "film": "B"}]
+
+
+def test_a_table_without_rows_has_its_columns(tmp_path):
+    (tmp_path / "a.csv").write_text("document,film\n", encoding="utf-8")
+    piece, = tables.chunks(tmp_path / "a.csv")
+    assert list(piece.columns) == ["document", "film"] and not len(piece)
+    with pytest.raises(DataError, match="expected a column 'label'"):
+        tables.read_labelled(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("document,label\n", encoding="utf-8")
+    with pytest.raises(DataError, match="b.csv: the file has no reviews"):
+        tables.read_labelled(tmp_path / "b.csv")
+    (tmp_path / "c.jsonl").write_text("\n\n", encoding="utf-8")
+    with pytest.raises(DataError, match="expected a column 'document'"):
+        tables.read_labelled(tmp_path / "c.jsonl")
+
+
+@pytest.mark.parametrize("kind, content", [(None, "첫째\n\n셋째"), ("csv", "document\n첫째\n\n셋째\n"),
+                                           ("jsonl", '{"document": "첫째"}\n{"document": ""}\n{"document": "셋째"}')])
+def test_stdin_is_lines_unless_its_kind_is_named_and_stays_open(tmp_path, monkeypatch, kind, content):
+    (tmp_path / "in").write_text(content, encoding="utf-8-sig")
+    with open(tmp_path / "in", encoding="utf-8") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert [row["document"] for row in rows_of("-", kind=kind)] == ["첫째", "", "셋째"]
+        stdin.seek(0)
+
+
+def test_parquet_from_stdin(tmp_path, monkeypatch):
+    with open(write(tmp_path, "parquet"), encoding="latin-1") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert rows_of("-", kind="parquet") == ROWS
+
+
+@pytest.mark.parametrize("name, content, kind", [
+    ("a.csv", "document", "csv"), ("a.tsv", "document", "tsv"), ("a.TXT", "리뷰", "lines"), ("a.ndjson", "{}", "jsonl"),
+    ("a.txt", "id\tdocument\tlabel\r\n", "nsmc"), ("a.tsv", "id\tdocument\tlabel", "nsmc"),
+    ("a.tsv", "id\tdocument\tlabel\tfilm", "tsv"), ("a.csv", "id\tdocument\tlabel", "csv"),
+    ("a.txt", "리뷰\n둘째\t리뷰", "lines")])
+def test_a_format_is_told_by_name_and_first_line(tmp_path, name, content, kind):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert tables.format_of(tmp_path / name) == kind
+
+
+def test_a_text_file_with_columns_is_refused(tmp_path):
+    (tmp_path / "a.txt").write_text("번호\t리뷰\n", encoding="utf-8")
+    with pytest.raises(DataError, match="a.txt line 1: expected one review a line, or the header"):
+        tables.format_of(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("name, head", [("a.txt", ""), ("a.csv", "document\n"), ("a.jsonl", "")])
+def test_a_line_has_at_most_so_many_characters(tmp_path, name, head):
+    path, count = tmp_path / name, 2**24 - (len('{"document": ""}') if name == "a.jsonl" else 0)
+    before, after = ('{"document": "', '"}') if name == "a.jsonl" else ("", "")
+    path.write_text(f"{head}{before}{'a' * (count - 1)}{after}\n좋다", encoding="utf-8")
+    if name == "a.csv":
+        # the csv module has its own limit for a field
+        with pytest.raises(DataError, match="line 2: field larger than field limit"):
+            rows_of(path)
+    elif name == "a.txt":
+        assert [len(row["document"]) for row in rows_of(path)] == [2**24 - 1, 2]
+    path.write_text(f"{head}{before}{'a' * (count + 1)}{after}\n좋다", encoding="utf-8")
+    with pytest.raises(DataError, match=f"line {1 + bool(head)}: expected at most 16,777,216 characters"):
+        rows_of(path)
+
+
+def test_what_is_held_at_a_time_is_bounded(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(("a" * (2**24 - 1) + "\n") * 3 + "b\n", encoding="utf-8")
+    assert [len(piece) for piece in tables.chunks(path)] == [2, 2]
+    (tmp_path / "b.txt").write_text("a\n" * 9000, encoding="utf-8")
+    assert [len(piece) for piece in tables.chunks(tmp_path / "b.txt")] == [8192, 808]
+    path = tmp_path / "c.parquet"
+    pandas.DataFrame({"document": ["a" * 2**24] * 3, "list": [[1], [2], [3]], "n": [1, 2, 3]}).to_parquet(path)
+    assert [len(piece) for piece in tables.chunks(path)] == [2, 1]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_a_table_has_at_most_so_many_columns(tmp_path, kind):
+    for count in (2000, 2001):
+        row = {"document": "가", **{f"c{number}": "1" for number in range(count - 1)}}
+        path = tmp_path / f"{count}.{kind}"
+        if kind == "jsonl":
+            path.write_text(json.dumps(row), encoding="utf-8")
+        else:
+            frame = pandas.DataFrame([row])
+            frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    assert len(rows_of(tmp_path / f"2000.{kind}")[0]) == 2000
+    with pytest.raises(DataError, match="expected at most 2,000 columns, found 2,001"):
+        rows_of(tmp_path / f"2001.{kind}")
+
+
+@pytest.mark.parametrize("opening, closing", [("[", "]"), ('{"a":', "}")])
+def test_lists_and_objects_stand_at_most_so_deep(tmp_path, opening, closing):
+    """The row itself is one of the 100."""
+    path = tmp_path / "a.jsonl"
+    for levels in (99, 100):
+        value = opening * levels + "1" + closing * levels
+        path.write_text(f'{{"document": "가", "n": {value}}}', encoding="utf-8")
+        if levels == 99:
+            assert rows_of(path)[0]["document"] == "가"
+    with pytest.raises(DataError, match="line 1: expected at most 100 lists and objects within each other"):
+        rows_of(path)
+    path.write_text(json.dumps({"document": "[{" * 200, "n": [[]] * 150}), encoding="utf-8")
+    assert len(rows_of(path)[0]["n"]) == 150, "beside each other is not within"
+
+
+def test_messages_quote_the_beginning(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n" + "x" * 100, encoding="utf-8")
+    with pytest.raises(DataError, match=f"line 2: expected a JSON object, found '{'x' * 40}'$"):
+        rows_of(path)
+    path = tmp_path / "a.csv"
+    path.write_text(f"{'y' * 300}\n1\n", encoding="utf-8")
+    with pytest.raises(DataError, match=f"found {'y' * 200}; name it with --text-column"):
+        rows_of(path)
+    path.write_text(f"document,label\n가,{'z' * 100}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=f"row 1: expected label 0 or 1, found '{'z' * 20}'$"):
+        tables.read_labelled(path)
+
+
+def test_missing_files_are_named(tmp_path):
+    for read in (rows_of, tables.read_labelled):
+        with pytest.raises(DataError, match="none.csv: no such file"):
+            read(tmp_path / "none.csv")
+
+
+def test_keys_that_a_row_lacks_are_none_and_numbers_stay(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"document": "가", "n": 1}\n{"document": "나", "x": null}\n', encoding="utf-8")
+    assert rows_of(path) == [{"document": "가", "n": 1, "x": None}, {"document": "나", "n": None, "x": None}]
+
+
+@pytest.mark.parametrize("label, value", [("0", 0), (" 1 ", 1), ("1.0", 1), ("0.0", 0)])
+def test_labels_may_be_written_as_floats_and_with_spaces(tmp_path, label, value):
+    (tmp_path / "a.csv").write_text(f"document,label\n가,{label}\n나,{label}\n", encoding="utf-8")
+    assert tables.read_labelled(tmp_path / "a.csv").labels.tolist() == [value] * 2
+
+
+def test_what_data_names(tmp_path):
+    assert tables.load("sample", "test").name == "sample"
+    assert len(tables.load("sample", "train")) > len(tables.load("sample", "test"))
+    (tmp_path / "a.csv").write_text("text,y\n가,1\n", encoding="utf-8")
+    assert tables.load(tmp_path / "a.csv", "train", text_column="text", label_column="y").documents == ["가"]
