@@ -81,3 +81,48 @@ def test_padding_a_batch_keeps_ids_in_their_rows():
     ids, lengths = encoder.batch([["가", "나"], ["나"], ["다", "가", "가"]])
     assert ids.tolist() == [[2, 3, 1], [3, 1, 1], [0, 2, 2]] and lengths.tolist() == [2, 1, 3]
     assert encoder.batch([["가"]], 4)[0].tolist() == [[2, 1, 1, 1]]
+
+
+def test_a_vocabulary_may_be_bytes_and_has_a_length():
+    assert Encoder.from_json(VOCABULARY.encode(), TextConfig()) == Encoder.from_json(VOCABULARY, TextConfig())
+    encoder = Encoder.from_json(VOCABULARY, TextConfig(max_length=7, rare_words="pieces", ngram_buckets=9))
+    assert (len(encoder), encoder.unknown, encoder.padding, encoder.max_length) == (3, 0, 1, 7)
+    assert encoder.cut_rare and encoder.ngram_buckets == 9 and encoder.tokenizer_name == "mecab"
+    assert not Encoder.from_json(VOCABULARY, TextConfig()).cut_rare
+
+
+@pytest.mark.parametrize("ids", ['"<unk>": 0, "<pad>": 0', '"<unk>": 0, "<pad>": 2', '"<unk>": 0, "<pad>": true',
+                                 '"<unk>": 0, "<pad>": 1.0', '"<unk>": -1, "<pad>": 0'])
+def test_ids_count_from_nought_each_once(ids):
+    broken = VOCABULARY.replace(json.dumps({"<unk>": 0, "<pad>": 1, "영화": 2})[1:-1], ids)
+    with pytest.raises(BundleError, match=r"mine.json: expected the ids 0 to 1, each once"):
+        Encoder.from_json(broken, TextConfig(), where="mine.json")
+
+
+def test_unknown_may_not_be_the_padding():
+    same = VOCABULARY.replace('"padding_token": "<pad>"', '"padding_token": "<unk>"')
+    with pytest.raises(BundleError, match="padding that is not the unknown token"):
+        Encoder.from_json(same, TextConfig())
+
+
+@pytest.mark.parametrize("filler", ["\u115f", "\u1160", "\u3164", "\uffa0", "\u200d", "\xad"])
+def test_what_is_not_seen_is_no_text_of_its_own(filler):
+    assert clean(filler * 3) == clean(f"{filler} {filler}") == ""
+    assert clean(f"가{filler}") == f"가{filler}"
+
+
+def test_what_is_beyond_is_not_read():
+    encoder = Encoder("whitespace", {"<unk>": 0, "<pad>": 1, "가": 2}, 0, 1, 3)
+    assert encoder.ids(["가"] * 5) == [2] * 3 and encoder.units(["가"] * 5) == ["가"] * 3
+    assert encoder.encode("가 나 다 라").tokens == ("가", "나", "다")
+
+
+def test_a_piece_has_at_most_so_many_characters():
+    assert pieces("가" * 130, {"가" * 65, "가" * 64}) == ["가" * 64, "가" * 64, "가", "가"]
+
+
+def test_a_batch_has_ngrams_where_there_are_any():
+    encoder = Encoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 4, ngram_buckets=100)
+    ids, lengths, ngrams = encoder.batch([["영화"], ["좋다", "!"]], 3)
+    assert ids.dtype == lengths.dtype == ngrams.dtype == "int32"
+    assert ngrams.shape == (2, 3, 8) and ngrams[0, 0].any() and not ngrams[0, 1:].any()

@@ -2,8 +2,9 @@ import numpy
 import pytest
 
 from nsmc_attention.config import TextConfig
+from nsmc_attention.errors import NsmcError
 from nsmc_attention.preprocessing.encoding import Encoder
-from nsmc_attention.preprocessing.gluon_data import Batches, build_vocab, sequence_transform
+from nsmc_attention.preprocessing.gluon_data import Batches, bucket_lengths, build_vocab, sequence_transform
 from nsmc_attention.preprocessing.prepared import cached_tokens, tokenize_many
 from nsmc_attention.reviews import nsmc
 
@@ -136,3 +137,97 @@ def test_prepared_tokens_are_read_back_as_they_were(tmp_path, documents, token_l
 def test_worker_processes_give_what_one_process_gives(documents):
     many = documents * 40
     assert tokenize_many(many, "mecab", processes=2) == tokenize_many(many, "mecab", processes=1)
+
+
+def test_ids_go_by_falling_count_and_ties_by_code_point():
+    counted = [["나"] * 3, ["가"] * 3, ["다"] * 2, ["라"], ["마"] * 4]
+
+    def entries(**settings):
+        return build_vocab(counted, TextConfig(**settings)).idx_to_token
+
+    assert entries() == ["<unk>", "<pad>", "마", "가", "나", "다"]
+    assert entries(min_count=1) == ["<unk>", "<pad>", "마", "가", "나", "다", "라"]
+    assert entries(vocab_size=4) == ["<unk>", "<pad>", "마", "가"]
+    assert entries(vocab_size=3) == ["<unk>", "<pad>", "마"]
+
+
+def test_with_pieces_words_give_way_to_the_characters_of_what_is_left_out():
+    counted = [["가나"] * 5, ["다라"] * 4, ["다"] * 3, ["바사"] * 2, ["아"]]
+
+    def entries(size, min_count=2):
+        return build_vocab(counted, TextConfig(vocab_size=size, min_count=min_count, rare_words="pieces")).idx_to_token
+
+    # all words fit, and what is rarer than asked is no character either
+    assert entries(20) == ["<unk>", "<pad>", "가나", "다라", "다", "바사"]
+    assert entries(20, 1) == ["<unk>", "<pad>", "가나", "다라", "다", "바사", "아"]
+    # just enough places
+    assert entries(6) == ["<unk>", "<pad>", "가나", "다라", "다", "바사"]
+    # three: 바 and 사 want two of them, but without 다라 and 다 there are four characters, so no word is left
+    assert entries(5) == ["<unk>", "<pad>", "다", "가", "나"]
+    assert entries(4) == ["<unk>", "<pad>", "다", "가"]
+
+
+@pytest.mark.parametrize("longest, expected", [
+    (1, [1]), (5, [1, 2, 3, 4, 5]), (48, list(range(1, 49))), (49, [*range(1, 49), 64]), (64, [*range(1, 49), 64]),
+    (65, [*range(1, 49), 64, 80]), (256, [*range(1, 49), *range(64, 257, 16)])])
+def test_every_short_length_has_a_bucket_and_long_ones_share(longest, expected):
+    assert bucket_lengths(longest) == expected
+
+
+def test_clipping_and_padding_of_one_review(token_lists):
+    vocab = build_vocab([["가", "나"] * 2], TextConfig())
+    assert sequence_transform(vocab, 3)(["가", "나", "다", "가"]) == [2, 3, 0]
+    assert sequence_transform(vocab, 3)([]) == []
+    assert sequence_transform(vocab, 3, pad=True)(["나"]) == [3, 1, 1]
+    assert sequence_transform(vocab, 1, pad=True)(["나", "가"]) == [3]
+
+
+def test_reviews_longer_than_are_read_are_clipped_and_the_last_batch_is_smaller(encoder):
+    whole = Batches([["t0"] * 300, ["t1"] * 256, ["t2"] * 300], [0, 1, 0.25], encoder, 2)
+    assert whole.lengths.tolist() == [256, 256, 256] and len(whole) == 2
+    found = [(positions.tolist(), batch) for positions, batch in whole.in_order()]
+    assert sorted(len(positions) for positions, _ in found) == [1, 2]
+    for positions, batch in found:
+        assert batch.token_ids.shape == (len(positions), 256) and batch.token_ids.dtype == numpy.int32
+        assert batch.labels.tolist() == [[0, 1, 0.25][position] for position in positions]
+        assert batch.importance is None and batch.ngram_ids is None
+        assert batch.take([0]).labels.tolist() == [batch.labels[0]]
+
+
+def test_in_order_is_the_same_at_each_call_and_has_all(reviews, encoder):
+    whole = batches(reviews, encoder)
+    once, again = ([positions.tolist() for positions, _ in whole.in_order()] for _ in range(2))
+    assert once == again and sorted(sum(once, [])) == list(range(500))
+
+
+def test_ngrams_stand_beside_their_tokens_where_they_are_wanted():
+    texts = [["영화", "좋다"], ["나쁘다"], ["좋다", "영화"]]
+    wide = Encoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 256, ngram_buckets=1000)
+    for positions, batch in Batches(texts, [1, 0, 1], wide, 8, wide=True).in_order():
+        expected = wide.batch([texts[position] for position in positions])[2]
+        assert numpy.array_equal(batch.ngram_ids, expected) and batch.ngram_ids.any()
+
+
+def test_prepared_tokens_that_do_not_fit_are_prepared_again(tmp_path):
+    reviews = ["영화 좋다", "나쁘다", "가\ud800나"]
+    expected = tokenize_many(reviews, "characters")
+    assert cached_tokens(reviews, "characters", None) == expected
+    assert cached_tokens(reviews, "characters", tmp_path / "new" / "er") == expected
+    path, = (tmp_path / "new" / "er").iterdir()
+    assert path.name.startswith("tokens-") and len(path.stem) == len("tokens-") + 32
+    assert path.read_text(encoding="utf-8") == "영\x1f화\x1f좋\x1f다\n나\x1f쁘\x1f다\n가\x1f나"
+    path.write_text("영\n화", encoding="utf-8")
+    assert cached_tokens(reviews, "characters", tmp_path / "new" / "er") == expected
+    assert path.read_text(encoding="utf-8").count("\n") == 2
+
+
+def test_what_decides_the_tokens_is_in_the_name(tmp_path):
+    for reviews, name in ((["ab", "c"], "characters"), (["a", "bc"], "characters"), (["ab", "c"], "whitespace")):
+        cached_tokens(reviews, name, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_cache_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(NsmcError, match="cannot be written: .*set NSMC_ATTENTION_CACHE to a folder with room"):
+        cached_tokens(["가"], "characters", tmp_path / "file" / "below")

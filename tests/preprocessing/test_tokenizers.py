@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from nsmc_attention.errors import TokenizerError
 from nsmc_attention.preprocessing.encoding import clean
-from nsmc_attention.preprocessing.tokenizers import align, tokenizer, tokenizer_version
+from nsmc_attention.preprocessing.tokenizers import align, mecab_tags, tokenizer, tokenizer_version
 
 needs_java = pytest.mark.skipif(not shutil.which("java"), reason="needs a Java runtime")
 WITHOUT_JAVA = ["mecab", "characters", "whitespace"]
@@ -91,3 +91,36 @@ def test_threads_do_not_read_each_other_s_tokens():
     finally:
         sys.setswitchinterval(interval)
     assert found == [split(text) for text in texts]
+
+
+@pytest.mark.parametrize("name", ["mecab", "characters", "whitespace"])
+def test_a_tokenizer_is_built_once_and_reads_so_much(name):
+    assert tokenizer(name) is tokenizer(name)
+    assert len("".join(tokenizer(name)("가" * 10_001))) == 10_000
+    assert tokenizer(name)("") == []
+
+
+def test_characters_and_words():
+    assert tokenizer("characters")("가 나다") == ["가", "나", "다"]
+    assert tokenizer("whitespace")("가 나다") == ["가", "나다"]
+
+
+def test_tags_stand_where_their_morphemes_do():
+    assert mecab_tags("영화 좋다") == [(0, 2, "NNG"), (3, 4, "VA"), (4, 5, "EC")]
+    assert mecab_tags("") == []
+    assert mecab_tags("가" * 10_050)[-1][1] <= 10_000
+
+
+@pytest.mark.parametrize("text, tokens, spans", [
+    ("가 나", ["가", "나"], [(0, 1), (2, 3)]), ("가가", ["가", "가"], [(0, 1), (1, 2)]), ("", [], []),
+    # 하 and 았 share 했; what stands nowhere is empty, after what came before
+    ("그 했다", ["그", "하", "았", "다"], [(0, 1), (2, 3), (2, 3), (3, 4)]),
+    ("가나", ["가", "x", "나"], [(0, 1), (0, 0), (1, 2)]), ("가나", ["x"], [(0, 0)]),
+    # not in order: the longest run is found
+    ("가나다", ["나다"], [(1, 3)])])
+def test_where_tokens_stand(text, tokens, spans):
+    assert align(text, tokens) == spans
+
+
+def test_the_version_of_a_tagger_is_that_of_konlpy():
+    assert tokenizer_version("okt") == "konlpy 0.6.0"
