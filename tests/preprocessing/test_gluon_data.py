@@ -149,6 +149,8 @@ def test_ids_go_by_falling_count_and_ties_by_code_point():
     assert entries(min_count=1) == ["<unk>", "<pad>", "마", "가", "나", "다", "라"]
     assert entries(vocab_size=4) == ["<unk>", "<pad>", "마", "가"]
     assert entries(vocab_size=3) == ["<unk>", "<pad>", "마"]
+    counted = [["가나"] * 3, ["다라"] * 2]
+    assert entries(vocab_size=3) == ["<unk>", "<pad>", "가나"], "characters are kept for pieces alone"
 
 
 def test_with_pieces_words_give_way_to_the_characters_of_what_is_left_out():
