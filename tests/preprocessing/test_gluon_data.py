@@ -1,3 +1,5 @@
+from dataclasses import FrozenInstanceError
+
 import numpy
 import pytest
 
@@ -200,6 +202,8 @@ def test_in_order_is_the_same_at_each_call_and_has_all(reviews, encoder):
     whole = batches(reviews, encoder)
     once, again = ([positions.tolist() for positions, _ in whole.in_order()] for _ in range(2))
     assert once == again and sorted(sum(once, [])) == list(range(500))
+    with pytest.raises(FrozenInstanceError):
+        next(whole.in_order())[1].labels = None
 
 
 def test_ngrams_stand_beside_their_tokens_where_they_are_wanted():
