@@ -1,5 +1,6 @@
 """The package is read in one direction, and importing it costs and changes nothing."""
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +110,15 @@ def test_no_command_but_fetch_uses_the_network(arguments, tmp_path):
     done = subprocess.run([sys.executable, "-c", OFFLINE, *arguments], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "NETWORK" not in done.stderr
+
+
+@pytest.mark.parametrize("processes", [[], ["--input", "reviews.csv", "--output", "out.csv"]])
+def test_onnxruntime_sends_no_telemetry(processes, tmp_path):
+    """Native code, which no audit hook sees; before it sends, it keeps a number of the device under the home."""
+    (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10_000, encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("ORT_DISABLE_TELEMETRY", "CI", "XDG_CACHE_HOME")}
+    arguments = ["predict", *(processes or ["좋다"])]
+    subprocess.run([sys.executable, "-m", "nsmc_attention", *arguments], cwd=tmp_path, capture_output=True, check=True,
+                   env={**environment, "HOME": str(tmp_path)})
+    assert not [path for path in tmp_path.rglob("*") if "onnx" in path.name.lower() or path.name == "Microsoft"]

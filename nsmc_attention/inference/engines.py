@@ -7,6 +7,7 @@ The arrays are those of `Encoder.batch`: token_ids, valid_length and, for a mode
 `engine.batch_size` is how many reviews it takes best at a time. Knows nothing of text. Only the gluon engine
 imports MXNet, and only when it is built.
 """
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy
@@ -19,6 +20,24 @@ INPUTS = ("token_ids", "valid_length", "ngram_ids")
 PIECE, WORTH_A_THREAD = 32, 8
 # The HybridBlock's batch on MXNet, of which a GPU wants many reviews
 GLUON_BATCH = 128
+
+
+def import_onnxruntime():
+    """Import and answer the module onnxruntime, which from 1.29 on would tell its makers what it is used for.
+
+    Its telemetry (microsoft/onnxruntime#27379) opens connections and keeps a number of the device in the user's
+    cache folder. It is off here, unless the user has set ORT_DISABLE_TELEMETRY=0.
+    """
+    off = os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1") == "1"
+    try:
+        import onnxruntime
+    except ImportError as problem:
+        raise MissingPackage(f"the onnx engine needs onnxruntime ({problem}): pip install onnxruntime, "
+                             "or use --engine gluon") from problem
+    if off:
+        # the variable is not read on Windows
+        onnxruntime.disable_telemetry_events()
+    return onnxruntime
 
 
 class OnnxEngine:
@@ -38,11 +57,7 @@ class OnnxEngine:
     name = "onnx"
 
     def __init__(self, model, threads=None):
-        try:
-            import onnxruntime
-        except ImportError as problem:
-            raise MissingPackage(f"the onnx engine needs onnxruntime ({problem}): pip install onnxruntime, "
-                                 "or use --engine gluon") from problem
+        onnxruntime = import_onnxruntime()
         where = "this ONNX model" if isinstance(model, bytes) else model
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
