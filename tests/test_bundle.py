@@ -111,7 +111,7 @@ def test_what_a_message_quotes_is_bounded(copy, tmp_path):
     (copy / "README.md").unlink()
     with pytest.raises(BundleError, match="has no README.md .found manifest.json, model.onnx, .*; was the copy"):
         load_bundle(copy)
-    change(copy, files={"f" * 100: "0"})
+    change(copy, files={"g" * 100: "0", "f" * 100: "0", "h": "0"})
     with pytest.raises(BundleError, match=f"lists a foreign file '{'f' * 60}'$"):
         load_bundle(copy)
     many = tmp_path / "many"

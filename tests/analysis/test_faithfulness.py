@@ -103,13 +103,13 @@ def test_two_orders_have_an_interval():
 
 
 def test_aopc_averages_over_the_shares_of_eraser():
-    """DeYoung et al. 2020, section 5: 1, 5, 10, 20 and 50 % of the tokens, here 1, 1, 2, 4 and 10 of 20."""
-    tokens = [f"t{number}" for number in range(20)]
-    opposite = [f"t{number}" for number in range(20, 40)]
-    weights = [numpy.arange(20, 0, -1)] * 2
+    """DeYoung et al. 2020, section 5: 1, 5, 10, 20 and 50 % of the tokens, here 2, 6, 11, 22 and 55 of 110."""
+    tokens = [f"t{number}" for number in range(110)]
+    opposite = [f"t{number}" for number in range(90, 200)]
+    weights = [numpy.arange(110, 0, -1)] * 2
     whole = linear([tokens, opposite])
     sides = numpy.where(whole >= 0.5, 1, -1)
-    counts = (1, 1, 2, 4, 10)
+    counts = (2, 6, 11, 22, 55)
     without = [sides * (whole - linear([tokens[count:], opposite[count:]])) for count in counts]
     only = [sides * (whole - linear([tokens[:count], opposite[:count]])) for count in counts]
     found = aopc(linear, [tokens, opposite], weights, whole)
@@ -121,7 +121,7 @@ def test_aopc_averages_over_the_shares_of_eraser():
 
 def test_nothing_left_says_nothing():
     """Of one token all is taken away: half and half, and the answer falls to that."""
-    whole = numpy.array([0.9, 0.2])
+    whole = numpy.array([0.9, 0.8])
     found = aopc(lambda lists: numpy.array([numpy.nan if not tokens else 1.0 for tokens in lists]), [["a"], ["b"]],
                  [[1], [1]], whole)
     assert found["comprehensiveness"]["mean"] == pytest.approx((0.4 + 0.3) / 2)
