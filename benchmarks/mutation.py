@@ -132,7 +132,8 @@ def main():
             shutil.copytree(ROOT / name, Path(folder) / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "setup.cfg", folder)
         os.chdir(folder)
-        os.environ.update(PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1")
+        os.environ.update(PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1",
+                          ORT_DISABLE_TELEMETRY="1")
         sys.dont_write_bytecode = True
         sys.path.insert(0, folder)
         for name in IMPORTED:

@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from .analysis.attribution import Attribution
 from .analysis.corpus import by_word, token_table
-from .analysis.report import months, require_columns, share, shares_by, telling_reviews, telling_words
+from .analysis.report import months, share, shares_by, telling_reviews, telling_words
 from .analysis.report_page import GROUPS, WORDS, draw_histogram, draw_shares, draw_words, report_page
 from .atomic import replaced_folder, write_text
 from .errors import ConfigError, DataError
@@ -63,7 +63,8 @@ def read(source, text_column, group_by, date_column):
     """Answer text and, where asked for, group and month of each review."""
     pieces = []
     for piece in tables.chunks(source, text_column):
-        require_columns(piece, (group_by, date_column), source)
+        for name in filter(None, (group_by, date_column)):
+            tables.require_column(piece, name, source, hint="")
         kept = pandas.DataFrame({"text": [tables.as_text(value) for value in piece[text_column]]})
         if group_by:
             kept["group"] = [tables.as_text(value).strip() or None for value in piece[group_by]]

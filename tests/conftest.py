@@ -5,6 +5,8 @@ from pathlib import Path
 # Before any OpenMP is loaded, for this process and those that tests start: threads that spin while they wait slow a
 # busy machine down many times over, and the tests' models are too small to gain by it
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# For the tests that import onnxruntime themselves; the package has its own way
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import pytest  # noqa: E402
 

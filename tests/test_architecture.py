@@ -112,13 +112,12 @@ def test_no_command_but_fetch_uses_the_network(arguments, tmp_path):
     assert "NETWORK" not in done.stderr
 
 
-@pytest.mark.parametrize("processes", [[], ["--input", "reviews.csv", "--output", "out.csv"]])
-def test_onnxruntime_sends_no_telemetry(processes, tmp_path):
+@pytest.mark.parametrize("arguments", [["좋다"], ["--input", "reviews.csv", "--output", "out.csv"]])
+def test_onnxruntime_sends_no_telemetry(arguments, tmp_path):
     """Native code, which no audit hook sees; before it sends, it keeps a number of the device under the home."""
     (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10_000, encoding="utf-8")
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("ORT_DISABLE_TELEMETRY", "CI", "XDG_CACHE_HOME")}
-    arguments = ["predict", *(processes or ["좋다"])]
-    subprocess.run([sys.executable, "-m", "nsmc_attention", *arguments], cwd=tmp_path, capture_output=True, check=True,
-                   env={**environment, "HOME": str(tmp_path)})
+    subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", *arguments], cwd=tmp_path, capture_output=True,
+                   check=True, env={**environment, "HOME": str(tmp_path)})
     assert not [path for path in tmp_path.rglob("*") if "onnx" in path.name.lower() or path.name == "Microsoft"]

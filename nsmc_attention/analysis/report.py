@@ -7,8 +7,6 @@ from collections import Counter
 import numpy
 import pandas
 
-from ..errors import DataError, nearest
-
 # Of the normal distribution: 95 % within, and 99.8 % within, beyond which a group is called an outlier
 Z95, Z998 = 1.96, 3.09
 # pandas 1 guesses a format for each value by itself, pandas 2 only if told so
@@ -117,11 +115,3 @@ def telling_reviews(probability, count=8):
     doubt = scored[numpy.argsort(numpy.abs(probability[scored] - 0.5), kind="stable")]
     return {"positive": order[::-1][:count].tolist(), "negative": order[:count].tolist(),
             "uncertain": doubt[:count].tolist()}
-
-
-def require_columns(table, names, where):
-    """DataError where the table lacks one of these columns."""
-    for name in filter(None, names):
-        if name not in table.columns:
-            raise DataError(f"{where}: expected a column {name!r}, found {', '.join(map(str, table.columns))[:200]}"
-                            f"{nearest(name, list(map(str, table.columns)))}")

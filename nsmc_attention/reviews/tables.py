@@ -92,11 +92,13 @@ def opened(path: Path, newline: Optional[str] = None) -> TextIO:
     return open(path, encoding="utf-8-sig", newline=newline)
 
 
-def require_column(frame: pandas.DataFrame, column: str, where: object) -> None:
+def require_column(frame: pandas.DataFrame, column: str, where: object,
+                   hint: str = "; name it with --text-column or --label-column") -> None:
+    """DataError, with what the frame has and the hint, where it lacks the column."""
     if column not in frame.columns:
         names = [str(name) for name in frame.columns]
         raise DataError(f"{where}: expected a column {column!r}, found {', '.join(names)[:200]}"
-                        f"{nearest(column, names)}; name it with --text-column or --label-column")
+                        f"{nearest(column, names)}{hint}")
 
 
 def lines(file: TextIO, path: Path) -> Iterator[str]:

@@ -2,8 +2,7 @@ import numpy
 import pandas
 import pytest
 
-from nsmc_attention.analysis.report import months, require_columns, share, shares_by, telling_reviews, telling_words
-from nsmc_attention.errors import DataError
+from nsmc_attention.analysis.report import months, share, shares_by, telling_reviews, telling_words
 
 
 @pytest.mark.parametrize("positive, count", [(0, 1), (1, 1), (3, 10), (500, 1000)])
@@ -53,8 +52,3 @@ def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
 def test_telling_reviews_are_the_ends_and_the_middle():
     found = telling_reviews([0.9, numpy.nan, 0.1, 0.52, 0.99], count=2)
     assert found == {"positive": [4, 0], "negative": [2, 3], "uncertain": [3, 0]} or found["uncertain"][0] == 3
-
-
-def test_a_column_that_is_not_there_names_the_nearest():
-    with pytest.raises(DataError, match="expected a column 'flim'.*did you mean 'film'"):
-        require_columns(pandas.DataFrame({"film": []}), ["flim", None], "a.csv")

@@ -207,6 +207,13 @@ def test_messages_quote_the_beginning(tmp_path):
         tables.read_labelled(path)
 
 
+def test_a_column_that_is_not_there_names_the_nearest():
+    frame = pandas.DataFrame({"film": []})
+    tables.require_column(frame, "film", "a.csv")
+    with pytest.raises(DataError, match="a.csv: expected a column 'flim', found film; did you mean 'film'.$"):
+        tables.require_column(frame, "flim", "a.csv", hint="")
+
+
 def test_missing_files_are_named(tmp_path):
     for read in (rows_of, tables.read_labelled):
         with pytest.raises(DataError, match="none.csv: no such file"):
