@@ -155,7 +155,7 @@ def respelled(part, change):
     return replace(part, token_lists=[words(text) or tokens for text, tokens in zip(texts, part.token_lists)])
 
 
-def regularized(network, trainer, batch, clip_norm, device):
+def regularized(network, trainer, batch, clip_norm, device, workers):
     """A step of R-Drop (Liang et al. 2021, arXiv:2106.14448, equation 4), alpha 1: two passes agree."""
     inputs, wanted = fit.as_inputs(batch, device), fit.targets(batch, device)
     cross_entropy = gluon.loss.SoftmaxCELoss(sparse_label=False)

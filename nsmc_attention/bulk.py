@@ -244,7 +244,7 @@ def score_partition(partition, folder, text_column, bundle, engine, verbatim=Fal
             pieces = tables.chunks(path, text_column)
             with replaced_file(output) as temporary:
                 if output.suffix == ".parquet":
-                    return write_parquet(classifier, pieces, temporary, text_column, processes=1)
+                    return write_parquet(classifier, pieces, temporary, text_column, processes=1, folder=folder)
                 return write_rows(classifier, pieces, output.suffix[1:], text_column, verbatim, temporary)
         except DataError as problem:
             where = f"{partition.source}, from byte {partition.start}"

@@ -8,11 +8,11 @@
 import pandas
 
 from ..reviews.tables import as_text
-from .prediction import COLUMNS, verdicts
+from .prediction import COLUMNS, TYPES, verdicts
 from .predictor import packaged
 
 # Of what score_column answers, as Spark's pandas_udf wants it
-SPARK_SCHEMA = "label string, score double, probability double, error string"
+SPARK_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 
 
 def score_column(column, classifier=None):

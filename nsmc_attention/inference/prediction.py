@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from ..bundle import LABELS
 
 NOTHING_TO_READ = "blank: no word to score"
-# What tables are told of a review
-COLUMNS = ("label", "score", "probability", "error")
+# What tables are told of a review, in the types of Arrow and of Spark
+TYPES = {"label": "string", "score": "double", "probability": "double", "error": "string"}
+COLUMNS = tuple(TYPES)
 
 
 @dataclass(frozen=True, eq=False)

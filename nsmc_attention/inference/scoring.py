@@ -1,8 +1,7 @@
 """Reviews from lines or a table, scored piece by piece into text, csv, tsv, jsonl or parquet.
 
 Every row keeps its place and its other columns; a row that cannot be scored has an empty label and the
-reason in `error`. Memory does not grow with the number of rows (but parquet, which is written at the end), and an
-output file appears whole or not at all.
+reason in `error`. Memory does not grow with the number of rows, and an output file appears whole or not at all.
 """
 import csv
 import io
@@ -18,7 +17,8 @@ from ..errors import ConfigError, DataError, did_you_mean
 from ..preprocessing.encoding import clean
 from ..spreadsheets import as_cell
 from .parallel import probability_stream
-from .prediction import COLUMNS, verdict, verdicts
+from .parquet import Pieces
+from .prediction import COLUMNS, TYPES, verdict, verdicts
 
 # Characters that are written at a time
 PIECE = 1 << 16
@@ -53,7 +53,8 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
             tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
         pieces = tables.chunks(source, text_column, kind=kind)
         if style == "parquet":
-            write_parquet(classifier, pieces, file, text_column, processes, bar.update)
+            folder = None if str(output) == "-" else Path(output).parent
+            write_parquet(classifier, pieces, file, text_column, processes, bar.update, folder)
             return
         for piece in table_pieces(classifier, pieces, style, weights, text_column, processes, verbatim,
                                   bar.update):
@@ -82,29 +83,25 @@ def table_pieces(classifier, pieces, style, weights=False, text_column="document
     yield written.getvalue()
 
 
-def write_parquet(classifier, pieces, file, text_column="document", processes=None, report=lambda rows: None):
+def write_parquet(classifier, pieces, file, text_column="document", processes=None, report=lambda rows: None,
+                  folder=None):
     """Write the DataFrames of a table with their columns, of the types that they had, and the answer's.
 
-    Answers the number of rows; report(rows) is called after each DataFrame.
+    Answers the number of rows; report(rows) is called after each DataFrame. In `folder` the rows wait until the
+    types of all are known (None: the system's folder of temporary files).
     """
-    from ..reviews import tables
-
-    parquet = tables.require_parquet()
-    import pyarrow
-
-    scored = []
-    for frame, _, probabilities in with_probabilities(classifier, pieces, text_column, processes):
-        answers, prefix = verdicts(probabilities), prefix_beside(map(str, frame.columns))
-        columns = {**{str(name): frame[name].tolist() for name in frame.columns},
-                   **{prefix + name: values for name, values in answers.items()}}
-        scored.append(pyarrow.table(columns))
-        report(len(frame))
-    # a table without rows still has columns
-    scored = scored or [pyarrow.table({name: [] for name in (text_column, *COLUMNS)})]
-    # a column that is all missing in one piece has the type of the others
-    whole = pyarrow.concat_tables(scored, promote_options="permissive")
-    parquet.write_table(whole, file)
-    return whole.num_rows
+    with Pieces(folder) as waiting:
+        for frame, _, probabilities in with_probabilities(classifier, pieces, text_column, processes):
+            answers, prefix = verdicts(probabilities), prefix_beside(map(str, frame.columns))
+            waiting.append({**{str(name): frame[name].tolist() for name in frame.columns},
+                            **{prefix + name: values for name, values in answers.items()}},
+                           {prefix + name: kind for name, kind in TYPES.items()})
+            report(len(frame))
+        if not waiting.rows:
+            # a table without rows still has columns
+            waiting.append({name: [] for name in (text_column, *COLUMNS)}, TYPES)
+        waiting.write(file)
+        return waiting.rows
 
 
 def prefix_beside(names):

@@ -82,8 +82,8 @@ class Refused(Exception):
 class Service:
     """The classifier behind the application, loaded in the background after the start."""
 
-    def __init__(self, bundle, engine, limits, counters):
-        self.bundle, self.engine, self.limits, self.counters = bundle, engine, limits, counters
+    def __init__(self, bundle, engine, limits, counters, folder):
+        self.bundle, self.engine, self.limits, self.counters, self.folder = bundle, engine, limits, counters, folder
         self.classifier: Classifier
         self.explainer: Optional[Explainer] = None
         self.tables = asyncio.Semaphore(limits.tables)
@@ -125,7 +125,7 @@ def create_app(bundle=None, engine="auto", limits=Limits(), folder=None):
         What the workers of one server share; None where this process is the only one.
     """
     counters = Counters(folder)
-    service = Service(bundle, engine, limits, counters)
+    service = Service(bundle, engine, limits, counters, folder)
 
     @asynccontextmanager
     async def lifespan(application):
@@ -301,7 +301,7 @@ def add_tables(application, service):
             raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
         # MXNet wants to be called from one thread
         alone = service.classifier.engine.name == "gluon"
-        table = Table(kind, text_column, verbatim, service.batcher.thread if alone else None)
+        table = Table(kind, text_column, verbatim, service.folder, service.batcher.thread if alone else None)
         try:
             await table.store(request.stream())
             if service.tables.locked():

@@ -1,12 +1,13 @@
 """A table as a body: stored, read through once, and answered piece by piece while it is scored."""
 import asyncio
-import os
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from fastapi.responses import StreamingResponse
 
+from ..atomic import neighbour
 from ..inference.scoring import table_pieces
 from ..reviews.tables import chunks
 
@@ -24,15 +25,18 @@ class Table:
     text_column : str
     verbatim : bool
         Do not mark what a spreadsheet would compute (see `spreadsheets`).
+    folder : path or None
+        What the workers of one server share, where the table of a killed one is removed by the next; None is its own.
     thread : concurrent.futures.ThreadPoolExecutor or None
         Of one thread, the only one that the classifier's engine allows; None is one of its own.
     """
 
-    def __init__(self, kind, text_column, verbatim=False, thread=None):
+    def __init__(self, kind, text_column, verbatim=False, folder=None, thread=None):
         self.kind, self.text_column, self.verbatim = kind, text_column, verbatim
-        handle, name = tempfile.mkstemp(suffix=KINDS[kind])
-        os.close(handle)
-        self.path, self.thread, self.own = Path(name), thread or ThreadPoolExecutor(1), thread is None
+        self.held = ExitStack()
+        folder = Path(folder or self.held.enter_context(TemporaryDirectory(prefix="nsmc_attention-")))
+        self.path = self.held.enter_context(neighbour(folder / "table", suffix=KINDS[kind]))
+        self.thread, self.own = thread or ThreadPoolExecutor(1), thread is None
         self.pieces = iter(())
 
     async def store(self, stream):
@@ -69,7 +73,7 @@ class Table:
     def finish(self):
         if hasattr(self.pieces, "close"):
             self.pieces.close()
-        self.path.unlink()
+        self.held.close()
 
 
 class TableAnswer(StreamingResponse):

@@ -4,9 +4,10 @@ import subprocess
 import sys
 
 import pandas
+import pyarrow.parquet
 import pytest
 
-from nsmc_attention.errors import ConfigError
+from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.parallel import probability_stream
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.inference.scoring import score_lines, score_table
@@ -115,6 +116,32 @@ def test_parquet_without_rows_has_columns(classifier, tmp_path):
     score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet")
     assert list(pandas.read_parquet(tmp_path / "out.parquet").columns) == ["document", "label", "score", "probability",
                                                                            "error"]
+
+
+def test_parquet_has_the_types_of_the_whole_table(classifier, tmp_path):
+    """Of several pieces and row groups: what comes late, and what changes its type on the way."""
+    rows = [{"document": "", "number": row if row < 8500 else row / 2, "word": None if row < 8500 else "x",
+             **({"late": [row]} if row > 70_000 else {})} for row in range(80_000)]
+    with open(tmp_path / "in.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet", processes=1)
+    with pyarrow.parquet.ParquetFile(tmp_path / "out.parquet") as file:
+        assert file.num_row_groups == 2
+        found = file.read()
+    assert {field.name: str(field.type).partition("<")[0] for field in found.schema} == {
+        "document": "string", "number": "double", "word": "string", "late": "list", "label": "string",
+        "score": "double", "probability": "double", "error": "string"}
+    assert found.select(["document", "number", "word", "late"]).to_pylist() == [{"late": None, **row} for row in rows]
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("in.jsonl", "out.parquet")] == []
+
+
+@pytest.mark.parametrize("first, what", [(1, "column 'a'"), (tables.ROWS, "a column")])
+def test_values_of_two_kinds_in_a_column_are_no_parquet(classifier, tmp_path, first, what):
+    rows = [{"document": "", "a": "x" if row >= first else row} for row in range(9001)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(DataError, match=f"parquet: expected values of one type in {what}, found others"):
+        score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet", processes=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
 def test_lines_are_no_table_for_parquet(classifier, tmp_path):

@@ -208,22 +208,40 @@ def workers_of(server):
     return [each for each in psutil.Process(server.process.pid).children() if "spawn_main" in " ".join(each.cmdline())]
 
 
-def test_workers_count_together_and_a_dead_one_loses_nothing(start):
+def kill_with_a_table(server, folder):
+    """Kill the worker that is being sent a table; answer its number."""
+    with server.connect() as client:
+        client.sendall(head(100, "/predict/batch", "text/csv") + b"document\n")
+        holders = []
+        for _ in range(600):
+            holders = [each for each in workers_of(server)
+                       if any(".partial-table" in file.path for file in each.open_files())]
+            if holders:
+                break
+            time.sleep(0.05)
+        holders[0].kill()
+        assert client.recv(1) == b""
+    assert list(folder.glob(".partial-table*"))
+    return holders[0].pid
+
+
+def test_workers_count_together_and_a_dead_one_loses_nothing_and_leaves_nothing(start):
     server = start(workers=2)
     before = counted(server, "nsmc_attention_reviews_total")
     for _ in range(40):
         server.predict(["최고", "별로"])
     assert counted(server, "nsmc_attention_reviews_total") == before + 80
-    first, second = workers_of(server)
-    folder = next(Path(tempfile.gettempdir()).glob("nsmc_attention-*/0.lock")).parent
+    folder, = {Path(file.path).parent for worker in workers_of(server) for file in worker.open_files()
+               if "/nsmc_attention-" in file.path}
     files = sorted(folder.iterdir())
     ready = sum("ready: " in line for line in server.lines)
-    first.kill()
+    killed = kill_with_a_table(server, folder)
     server.wait_for("ready: ", ready + 1)
-    assert len(workers_of(server)) == 2 and first.pid not in {each.pid for each in workers_of(server)}
+    assert len(workers_of(server)) == 2 and killed not in {each.pid for each in workers_of(server)}
     for _ in range(40):
         server.predict(["최고", "별로"])
-    assert counted(server, "nsmc_attention_reviews_total") == before + 160
+    assert server.ask("POST", "/predict/batch", b"document\na\n", "text/csv")[0] == 200
+    assert counted(server, "nsmc_attention_reviews_total") == before + 161
     assert sorted(folder.iterdir()) == files
 
 
