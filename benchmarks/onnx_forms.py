@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy
 import onnx
 from onnx import numpy_helper
-from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.inference.engines import OnnxEngine
+from nsmc_attention.inference.engines import OnnxEngine, import_onnxruntime
 from nsmc_attention.inference.predictor import Classifier
 from nsmc_attention.metrics import metrics
 from nsmc_attention.reviews import nsmc
+
+import_onnxruntime()
+from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: E402
 
 ROUNDS, TIMED = 5, 20000
 

@@ -20,7 +20,7 @@ from typing import Any, Optional, Union
 from .atomic import replaced_folder, sweep
 from .bounded import read_file
 from .config import Config
-from .errors import BundleError, ConfigError
+from .errors import BundleError, ConfigError, listed
 from .preprocessing.encoding import Encoder
 from .preprocessing.tokenizers import tokenizer_version
 
@@ -140,12 +140,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise BundleError(f"{folder}: no such bundle folder; make one with `nsmc-attention train`")
     path = folder / "manifest.json"
     if not path.is_file():
-        found = ", ".join(sorted(file.name for file in folder.iterdir())) or "nothing"
-        raise BundleError(f"{folder} has no manifest.json (found {found[:200]}); is it the folder `bundle` of a run?")
+        raise BundleError(f"{folder} has no manifest.json (found {names_in(folder)}); "
+                          "is it the folder `bundle` of a run?")
     try:
         manifest: dict[str, Any] = json.loads(read_file(path, MANIFEST, BundleError).decode())
         schema, files = manifest["schema"], manifest["files"]
-        listed = {name: str(value) for name, value in files.items()}
+        named = {name: str(value) for name, value in files.items()}
         if not all(isinstance(figures, dict) for figures in manifest["metrics"].values()):
             raise TypeError("figures that are not named")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
@@ -155,21 +155,24 @@ def read_manifest(folder: Path) -> dict[str, Any]:
                           "this bundle needs another version of nsmc_attention")
     if manifest.get("labels") != list(LABELS):
         raise BundleError(f"{path}: expected the labels {list(LABELS)}, found {str(manifest.get('labels'))[:60]}")
-    foreign = set(listed) - set(REQUIRED) - set(OPTIONAL)
+    foreign = set(named) - set(REQUIRED) - set(OPTIONAL)
     if foreign:
         raise BundleError(f"{path}: lists a foreign file {sorted(foreign)[0][:60]!r}")
     for name in REQUIRED:
-        if name not in listed:
+        if name not in named:
             raise BundleError(f"{path}: does not list {name}; was the training interrupted?")
     return manifest
+
+
+def names_in(folder: Path) -> str:
+    return listed(sorted(file.name for file in folder.iterdir()))
 
 
 def verified(folder: Path, name: str, expected: object) -> bytes:
     """Answer the content of a listed file; BundleError where its sha256 is not the expected one."""
     path = folder / name
     if not path.is_file():
-        found = ", ".join(sorted(file.name for file in folder.iterdir()))
-        raise BundleError(f"{folder} has no {name} (found {found[:200]}); was the copy interrupted?")
+        raise BundleError(f"{folder} has no {name} (found {names_in(folder)}); was the copy interrupted?")
     content = read_file(path, LARGEST[name], BundleError)
     found = hashlib.sha256(content).hexdigest()
     if found != expected:

@@ -8,6 +8,8 @@ from typing import Iterable
 
 # Characters of a message: what it quotes of a file may be as long as the file
 LONGEST = 600
+# and of the names that it lists
+LISTED = 200
 
 
 class NsmcError(Exception):
@@ -43,6 +45,12 @@ class JobError(NsmcError):
 
 class MissingPackage(NsmcError):
     """A package that this feature needs is not installed."""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Answer names of a file's making, with commas between them; what is too long ends in an ellipsis."""
+    line = ", ".join(names) or "nothing"
+    return line if len(line) <= LISTED else line[:LISTED].rstrip(", ") + "…"
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:

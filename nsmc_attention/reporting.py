@@ -109,8 +109,9 @@ def page(name, frame, predictions, found, classifier):
     figures.append(("모델이 보는 말 · Words that the model looks at", "주의 가중치의 평균 (1: 리뷰 안의 보통 단어).",
                     draw_words(weights[weights["label"] == "positive"].head(WORDS),
                                weights[weights["label"] == "negative"].head(WORDS), "weight", "weight x T")))
-    chosen, source = telling_reviews(frame["probability"]), classifier.bundle.name
-    reviews = [(heading, [shaded(predictions[place], source) for place in chosen[kind]])
+    # the index has kind and row; a kind may have none
+    reviews = [(heading, [shaded(predictions[row], classifier.bundle.name)
+                          for chosen, row in found["reviews"].index if chosen == kind])
                for kind, heading in NAMES.items()]
     return report_page(name, head(frame, scored, found, classifier), found, figures, reviews)
 

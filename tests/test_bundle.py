@@ -118,12 +118,12 @@ def test_what_a_message_quotes_is_bounded(copy, tmp_path):
     many.mkdir()
     for letter in "abc":
         (many / (letter * 150)).touch()
-    with pytest.raises(BundleError, match=f"found {'a' * 150}, {'b' * 48}\\); is it"):
+    with pytest.raises(BundleError, match=f"found {'a' * 150}, {'b' * 48}…\\); is it"):
         load_bundle(many)
     manifest = {"schema": 3, "labels": ["negative", "positive"], "metrics": {},
                 "files": {"vocab.json": "0", "weights.params": "0"}}
     (many / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    with pytest.raises(BundleError, match=f"has no vocab.json .found {'a' * 150}, {'b' * 48}\\); was the copy"):
+    with pytest.raises(BundleError, match=f"has no vocab.json .found {'a' * 150}, {'b' * 48}…\\); was the copy"):
         load_bundle(many)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, Iterator, Literal, Optional, Sized, 
 
 import pandas
 
-from ..errors import DataError, MissingPackage, nearest
+from ..errors import DataError, MissingPackage, listed, nearest
 from . import nsmc
 from .corpus import Reviews, decode, read_bytes, sha256
 
@@ -97,7 +97,7 @@ def require_column(frame: pandas.DataFrame, column: str, where: object,
     """DataError, with what the frame has and the hint, where it lacks the column."""
     if column not in frame.columns:
         names = [str(name) for name in frame.columns]
-        raise DataError(f"{where}: expected a column {column!r}, found {', '.join(names)[:200]}"
+        raise DataError(f"{where}: expected a column {column!r}, found {listed(names)}"
                         f"{nearest(column, names)}{hint}")
 
 

@@ -47,9 +47,12 @@ def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=Non
     out.mkdir(parents=True, exist_ok=True)
     for name in names:
         for seed in seeds:
-            build = baseline_row if name in BASELINES else preset_row
-            rows.append({"name": name, "seed": seed,
-                         **build(data, name, seed, out / f"{name}-{seed}", test, changes or {}, data_dir, quiet)})
+            config = preset("default" if name in BASELINES else name).with_fields(**(changes or {}), seed=seed)
+            if name in BASELINES:
+                found = baseline_row(data, name, config, test, data_dir)
+            else:
+                found = preset_row(data, config, out / f"{name}-{seed}", test, data_dir, quiet)
+            rows.append({"name": name, "seed": seed, **found})
             report(rows[-1])
     table = pandas.DataFrame(rows)
     with replaced_file(out / "comparison.csv") as temporary:
@@ -68,8 +71,7 @@ def check_names(names):
         raise ConfigError(f"expected presets or baselines to compare; there are {', '.join(known)}")
 
 
-def preset_row(data, name, seed, run, test, changes, data_dir, quiet):
-    config = preset(name).with_fields(**changes, seed=seed)
+def preset_row(data, config, run, test, data_dir, quiet):
     started = time.perf_counter()
     finished = (run / "bundle" / "manifest.json").is_file()
     if not finished:
@@ -85,8 +87,7 @@ def preset_row(data, name, seed, run, test, changes, data_dir, quiet):
     return row
 
 
-def baseline_row(data, name, seed, run, test, changes, data_dir, quiet):
-    config = preset("default").with_fields(**changes, seed=seed)
+def baseline_row(data, name, config, test, data_dir):
     train_part, dev_part = split(tokenized(tables.load(data, "train", data_dir), config), config.training)
     others = [("dev", dev_part.frame["document"].tolist(), dev_part.labels)]
     if test:

@@ -200,7 +200,7 @@ def test_messages_quote_the_beginning(tmp_path):
         rows_of(path)
     path = tmp_path / "a.csv"
     path.write_text(f"{'y' * 300}\n1\n", encoding="utf-8")
-    with pytest.raises(DataError, match=f"found {'y' * 200}; name it with --text-column"):
+    with pytest.raises(DataError, match=f"found {'y' * 200}…; name it with --text-column"):
         rows_of(path)
     path.write_text(f"document,label\n가,{'z' * 100}\n", encoding="utf-8")
     with pytest.raises(DataError, match=f"row 1: expected label 0 or 1, found '{'z' * 20}'$"):
