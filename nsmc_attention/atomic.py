@@ -12,7 +12,7 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Union
 
 from .errors import DataError
 
@@ -33,13 +33,13 @@ def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
     DataError
         The folder that the file should go into is not there or cannot be written to, or the disk is full.
     """
+    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        yield Path(path)
+        return
     path = followed(path)
     if path.is_dir() or not path.parent.is_dir():
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else f'no such folder {path.parent}'}; "
                         "name a file in a folder that exists")
-    if path.exists() and not path.is_file():
-        yield path
-        return
     with neighbour(path) as temporary:
         yield temporary
         flush(temporary)
@@ -70,10 +70,9 @@ def neighbour(path: Path, folder: bool = False, suffix: str = "") -> Iterator[Pa
     sweep(path.parent, re.escape(path.name))
     names: dict[str, Any] = {"prefix": f"{PREFIX}{path.name}.", "suffix": suffix, "dir": path.parent}
     try:
-        temporary = Path(tempfile.mkdtemp(**names) if folder else new_file(**names))
+        temporary, held = locked(lambda: Path(tempfile.mkdtemp(**names) if folder else new_file(**names)))
     except OSError as problem:
         raise cannot_write(path, problem) from problem
-    held = lock(temporary)
     try:
         yield temporary
     except OSError as problem:
@@ -147,7 +146,17 @@ def swap(one: Path, other: Path) -> bool:
                                               RENAME_EXCHANGE)
 
 
-def lock(path: Path) -> Optional[int]:
+def locked(create: Callable[[], Path]) -> tuple[Path, Optional[int]]:
+    """Create a file or folder and lock it; once more where a `sweep` took it for a dead process's in between."""
+    while True:
+        path = create()
+        held = lock(path, wait=True)
+        if path.exists() and (held is None or os.path.samestat(os.fstat(held), path.stat())):
+            return path, held
+        release(held)
+
+
+def lock(path: Path, wait: bool = False) -> Optional[int]:
     """Answer a descriptor that holds a file or folder until it is closed or its process dies, however it dies.
 
     None where another holds it, or nobody can. A process number would not do: in a container the next process
@@ -160,7 +169,7 @@ def lock(path: Path) -> Optional[int]:
     except (ImportError, OSError):
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
         return None

@@ -22,11 +22,13 @@ from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
 from .signals import held_back
 
-PLAN = "plan.json"
+# An underscore keeps it from those who read the folder as one table
+PLAN = "_plan.json"
 # Rows of a partition: seconds of work, megabytes of memory
 ROWS = 50_000
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
-QUOTED = ("csv", "tsv")
+# Those with quotes, and what is between their fields
+QUOTED = {"csv": b",", "tsv": b"\t"}
 # Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
 OWN_MACHINE = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0",
                "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"}}
@@ -144,8 +146,7 @@ def split(path, number, style, rows):
 
 
 def row_groups(path, rows):
-    parquet = tables.require_parquet()
-    with parquet.ParquetFile(path) as file:
+    with tables.parquet_file(path) as file:
         groups = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     start, held = 0, 0
     for group, size in enumerate(groups):
@@ -157,14 +158,14 @@ def row_groups(path, rows):
 
 def byte_stretches(path, kind, rows):
     """Yield (start, end, header) of stretches of whole rows: a line break within quotes ends no row."""
-    quoted = kind in QUOTED
+    separator = QUOTED.get(kind)
     with open(path, "rb") as file:
-        header = file.readline().decode("utf-8-sig", "replace") if quoted or kind == "nsmc" else ""
+        header = first_row(file, separator).decode("utf-8-sig", "replace") if separator or kind == "nsmc" else ""
         first = start = end = file.tell()
         held, inside = 0, False
         for line in file:
             end += len(line)
-            inside ^= quoted and line.count(b'"') % 2 == 1
+            inside = separator is not None and within_quotes(line, separator, inside)
             held += not inside
             if held == rows:
                 yield start, end, header
@@ -172,6 +173,34 @@ def byte_stretches(path, kind, rows):
         # a table without rows has an output too
         if end > start or end == first:
             yield start, end, header
+
+
+def first_row(file, separator):
+    """Read and answer the first row of a table that is not blank; without a separator, its first line."""
+    row, inside = b"", False
+    for line in iter(file.readline, b""):
+        row += line if row or line.strip(b"\r\n") else b""
+        inside = separator is not None and within_quotes(line, separator, inside)
+        if row and not inside:
+            break
+    return row
+
+
+def within_quotes(line, separator, inside):
+    """Tell whether a quoted field goes on beyond a line, as csv reads: a quote opens a field at its start alone."""
+    if b'"' not in line:
+        return inside
+    begins, place, marks = not inside, 0, line.rstrip(b"\r\n")
+    while place < len(marks):
+        mark = marks[place:place + 1]
+        if inside and mark == b'"':
+            # two of them are one that is meant
+            inside = marks[place + 1:place + 2] == b'"'
+            place += inside
+        elif not inside:
+            inside, begins = begins and mark == b'"', mark == separator
+        place += 1
+    return inside
 
 
 def fingerprint(bundle):
@@ -241,7 +270,7 @@ def score_partition(partition, folder, text_column, bundle, engine, verbatim=Fal
     classifier, output = classifier_of(bundle, engine), Path(folder) / partition.output
     with own_file(partition, output) as path:
         try:
-            pieces = tables.chunks(path, text_column)
+            pieces = tables.chunks(path, text_column, kind=partition.kind)
             with replaced_file(output) as temporary:
                 if output.suffix == ".parquet":
                     return write_parquet(classifier, pieces, temporary, text_column, processes=1, folder=folder)
@@ -256,9 +285,9 @@ def own_file(partition, output):
     """Give the rows of a Partition as a temporary file beside its output, for the readers of `reviews.tables`."""
     with neighbour(output, suffix=Path(partition.source).suffix) as path:
         if partition.kind == "parquet":
-            parquet = tables.require_parquet()
-            with parquet.ParquetFile(partition.source) as whole:
-                parquet.write_table(whole.read_row_groups(list(range(partition.start, partition.end))), path)
+            with tables.parquet_file(Path(partition.source)) as whole:
+                table = whole.read_row_groups(list(range(partition.start, partition.end)))
+            tables.require_parquet().write_table(table, path)
         else:
             with open(path, "wb") as file:
                 file.write(partition.header.encode())

@@ -25,7 +25,9 @@ CLOSED_PIPE = 141
 def main(arguments=None):
     """Run the command line; never returns."""
     # UTF-8 whatever the locale says; a stream that the shell has closed is None
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")

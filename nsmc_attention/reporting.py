@@ -9,11 +9,13 @@ from .analysis.attribution import Attribution
 from .analysis.corpus import by_word, token_table
 from .analysis.report import months, share, shares_by, telling_reviews, telling_words
 from .analysis.report_page import GROUPS, WORDS, draw_histogram, draw_shares, draw_words, report_page
-from .atomic import replaced_folder, write_text
-from .errors import ConfigError, DataError
+from .atomic import replaced_file, vacant, write_text
+from .errors import ConfigError, DataError, listed
 from .reviews import tables
 from .spreadsheets import as_csv
 
+# The csv files of --tables; the last three are always there
+TABLES = ("groups", "months", "words_by_log_odds", "words_by_attention", "reviews")
 NAMES = {"positive": "가장 긍정적인 리뷰 · Most positive", "negative": "가장 부정적인 리뷰 · Most negative",
          "uncertain": "가장 애매한 리뷰 · Most uncertain"}
 
@@ -43,6 +45,8 @@ def report(classifier, source, output, group_by=None, date_column=None, text_col
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
+    if tables_to:
+        check_folder(Path(tables_to))
     frame = read(source, text_column, group_by, date_column)
     predictions = list(tqdm(classifier.predict_stream(frame["text"]), total=len(frame), desc="scoring",
                             unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5))
@@ -53,10 +57,30 @@ def report(classifier, source, output, group_by=None, date_column=None, text_col
     found = count(frame, predictions)
     write_text(output, page(Path(source).name, frame, predictions, found, classifier))
     if tables_to:
-        with replaced_folder(Path(tables_to)) as folder:
-            for name, table in found.items():
-                (folder / f"{name}.csv").write_bytes(as_csv(table).encode(errors="replace"))
+        write_tables(Path(tables_to), found)
     return found
+
+
+def check_folder(folder):
+    """ConfigError unless a folder is new, empty, or has the tables of a report alone."""
+    if not folder.exists():
+        return
+    ours = {f"{name}.csv" for name in TABLES}
+    there = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
+    if not vacant(folder) and (set(there) - ours or len(there) < 3):
+        raise ConfigError(f"{folder}: expected a new or empty folder for the tables, or those of a report, found "
+                          f"{listed(sorted(there))}; name another --tables")
+
+
+def write_tables(folder, found):
+    folder.mkdir(exist_ok=True)
+    for name in TABLES:
+        path = folder / f"{name}.csv"
+        if name not in found:
+            path.unlink(missing_ok=True)
+            continue
+        with replaced_file(path) as temporary:
+            temporary.write_bytes(as_csv(found[name]).encode(errors="replace"))
 
 
 def read(source, text_column, group_by, date_column):
@@ -71,6 +95,8 @@ def read(source, text_column, group_by, date_column):
         if date_column:
             kept["month"] = months(piece[date_column].reset_index(drop=True))
         pieces.append(kept)
+    if not pieces:
+        raise DataError(f"{source}: expected reviews, found no row")
     return pandas.concat(pieces, ignore_index=True)
 
 
@@ -95,7 +121,7 @@ def page(name, frame, predictions, found, classifier):
     whole = float((scored["label"] == "positive").mean())
     figures = [("얼마나 확신하는가 · How sure the answers are", "가운데에 모이면 애매한 리뷰가 많은 것입니다.",
                 draw_histogram(scored["probability"].astype(float)))]
-    if "months" in found:
+    if len(found.get("months", ())):
         figures.append(("달마다 · By month", "회색 막대는 95 % 구간, 채운 점은 전체와 뚜렷이 다른 달입니다.",
                         draw_shares(found["months"], whole, across=True)))
     if "groups" in found:

@@ -1,15 +1,20 @@
 """Partitions, resuming and death of workers, on real Dask processes."""
 import csv
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pandas
 import psutil
+import pyarrow.parquet
 import pytest
+from hypothesis import given, settings, strategies as st
 
 distributed = pytest.importorskip("distributed")
 
@@ -59,6 +64,39 @@ def test_stretches_are_whole_rows_and_all_of_them(tmp_path, rows):
         found += [text for piece in tables.chunks(part) for text in piece["document"]]
         assert len(list(csv.reader(part.open(encoding="utf-8", newline="")))) <= rows + 1
     assert found == STRANGE
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_row_ends_where_csv_ends_it(data):
+    """Fields as writers quote them, and quotes within fields that have none around them."""
+    quoted = st.text("a,\n\"", max_size=6).map(lambda text: '"' + text.replace('"', '""') + '"')
+    plain = st.tuples(st.sampled_from("ab"), st.text('a"', max_size=4)).map("".join)
+    rows = data.draw(st.lists(st.lists(quoted | plain, min_size=2, max_size=2).map(",".join), max_size=6))
+    lead = data.draw(st.sampled_from(["", "\n", "\r\n\n"]))
+    header = data.draw(st.sampled_from(["a,b", '"a\n""b",b']))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.csv"
+        path.write_bytes((lead + "\n".join([header, *rows]) + "\n").encode())
+        found = list(byte_stretches(path, "csv", 1))
+        content = path.read_bytes()
+    assert {head for _, _, head in found} == {header + "\n"}
+    assert [content[start:end].decode() for start, end, _ in found] == [row + "\n" for row in rows] or not rows
+    for start, end, _ in found if rows else ():
+        assert len(list(csv.reader(io.StringIO(content[start:end].decode(), newline=""), strict=True))) == 1
+
+
+def test_lines_stay_lines_and_the_output_is_one_table(bundle_folder, tmp_path):
+    """A tab in a line that begins a partition; a column that is missing in one partition and not in the other."""
+    (tmp_path / "lines.txt").write_text("좋다\n탭\t있다\n", encoding="utf-8")
+    table = pyarrow.table({"document": ["좋다", "별로"], "n": pyarrow.array([None, 2], pyarrow.int32())})
+    pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=1)
+    for name in ("lines.txt", "in.parquet"):
+        done = command(tmp_path / name, "--output", tmp_path / f"{name}-out", "--bundle", bundle_folder, "--rows", 1,
+                       "--workers", 1)
+        assert done.returncode == 0, done.stderr
+    assert sorted(pandas.read_parquet(tmp_path / "lines.txt-out")["document"]) == ["좋다", "탭\t있다"]
+    assert pyarrow.parquet.read_table(tmp_path / "in.parquet-out").schema.field("n").type == pyarrow.int32()
 
 
 def test_row_groups_are_kept_together(folder):

@@ -251,3 +251,24 @@ def test_an_output_that_is_a_link_or_a_pipe_stays_one(bundle_folder, tmp_path):
     link.symlink_to(target)
     assert command("predict", "좋다", "--output", link, "--bundle", bundle_folder).returncode == 0
     assert link.is_symlink() and "좋다" in target.read_text(encoding="utf-8")
+
+
+def test_standard_output_by_its_name_is_added_to(bundle_folder, tmp_path):
+    given = ["--bundle", bundle_folder, "--input", tmp_path / "a.csv", "--format", "csv", "--output", "/dev/stdout"]
+    (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
+    piped = command("predict", *given)
+    assert piped.returncode == 0 and piped.stdout.startswith("document,label")
+    (tmp_path / "kept.txt").write_text("old\n", encoding="utf-8")
+    with open(tmp_path / "kept.txt", "a") as file:
+        subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", *map(str, given)], stdout=file, check=True)
+    assert (tmp_path / "kept.txt").read_text(encoding="utf-8") == "old\n" + piped.stdout
+
+
+@pytest.mark.parametrize("closed, code, said", [
+    ("2>&-", 0, ""), ("<&-", 2, "error: stdin: the file is empty; expected a header and reviews\n")])
+def test_a_stream_that_the_shell_has_closed_is_empty(bundle_folder, tmp_path, closed, code, said):
+    (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
+    source = "- --input-format csv" if code else tmp_path / "a.csv"
+    line = f"{sys.executable} -m nsmc_attention predict --bundle {bundle_folder} --input {source} {closed}"
+    done = subprocess.run(line, shell=True, capture_output=True, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (code, said) and ("좋다" in done.stdout) == (code == 0)

@@ -59,3 +59,36 @@ def test_a_table_of_blank_reviews_says_so(classifier, tmp_path):
     (tmp_path / "a.csv").write_text("document\n\" \"\n", encoding="utf-8")
     with pytest.raises(DataError, match="none with a word"):
         report(classifier, tmp_path / "a.csv", tmp_path / "r.html")
+
+
+def test_tables_go_only_where_nothing_else_is(classifier, reviews, tmp_path):
+    """Neither the reviews themselves nor anything of the user's is in the way of a table."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "reviews.csv").write_text("document\n좋다\n", encoding="utf-8")
+    for place in (mine, mine / "reviews.csv", tmp_path):
+        with pytest.raises(ConfigError, match="expected a new or empty folder for the tables"):
+            report(classifier, mine / "reviews.csv", tmp_path / "r.html", tables_to=place)
+    assert not (tmp_path / "r.html").exists()
+    assert (mine / "reviews.csv").read_text(encoding="utf-8") == "document\n좋다\n"
+    report(classifier, reviews, tmp_path / "r.html", "film", tables_to=tmp_path / "tables")
+    found = report(classifier, reviews, tmp_path / "r.html", tables_to=tmp_path / "tables")
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(found), "none of the one before"
+
+
+@pytest.mark.parametrize("count", [1, 6, 11])
+def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_path, count):
+    pandas.DataFrame({"document": ["최고의 영화"] * count, "film": "A", "date": ""}).to_csv(tmp_path / "a.csv", index=False)
+    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", "film", "date")
+    assert found["groups"].loc["A", "count"] == count and found["months"].empty
+    assert f"{count}개는 날짜를 읽지 못해" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_a_table_without_rows_says_so(classifier, tmp_path, name):
+    if name == "a.jsonl":
+        (tmp_path / name).write_text("\n\n", encoding="utf-8")
+    else:
+        pandas.DataFrame({"document": []}).to_parquet(tmp_path / name)
+    with pytest.raises(DataError, match="expected reviews, found no"):
+        report(classifier, tmp_path / name, tmp_path / "r.html")

@@ -9,8 +9,8 @@ import pandas
 
 # Of the normal distribution: 95 % within, and 99.8 % within, beyond which a group is called an outlier
 Z95, Z998 = 1.96, 3.09
-# pandas 1 guesses a format for each value by itself, pandas 2 only if told so
-MIXED = int(pandas.__version__.split(".")[0]) >= 2
+# A date, the year first, whatever stands between its numbers and whatever follows them
+DATE = r"^(?:(\d{4})(\d\d)(\d\d)(?!\d)|(\d{2}|\d{4})(?:\s*[./년-]\s*)(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:]))"
 
 
 def share(positive, count):
@@ -23,7 +23,8 @@ def share(positive, count):
         found = positive / count
         middle = (found + Z95 ** 2 / (2 * count)) / (1 + Z95 ** 2 / count)
         half = Z95 / (1 + Z95 ** 2 / count) * numpy.sqrt(found * (1 - found) / count + Z95 ** 2 / (4 * count ** 2))
-    return {"share": found, "low": middle - half, "high": middle + half}
+    # none or all of them: rounding would put the bound beyond the share
+    return {"share": found, "low": numpy.clip(middle - half, 0, found), "high": numpy.clip(middle + half, found, 1)}
 
 
 def shares_by(keys, label):
@@ -52,12 +53,15 @@ def shares_by(keys, label):
 def months(dates):
     """Answer the month of each date as "2019-04", None where it is none.
 
-    Years come first ("2019.04.01", "19.04.01", "2019-04-01 12:30"), as they are written in Korea.
+    Years come first ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"), as they are written
+    in Korea. A time's zone is not looked at: the month is that of where the review was written.
     """
-    text = dates.astype("string").str.strip().str.replace(r"[./]", "-", regex=True).str.rstrip("-")
-    short = text.str.match(r"^\d{2}-\d{1,2}-\d{1,2}\b").fillna(False).astype(bool)
-    text = text.mask(short, "20" + text)
-    parsed = pandas.to_datetime(text, errors="coerce", format="mixed" if MIXED else None)
+    found = dates.astype("string").str.strip().str.extract(DATE)
+    year, month, day = (found[place].fillna(found[place + 3]) for place in range(3))
+    # two numbers are a year and a month where the year is whole
+    whole = year.str.len() == 4
+    year = year.where(whole, "20" + year).where(whole | day.notna())
+    parsed = pandas.to_datetime(year + "-" + month + "-" + day.fillna("1"), errors="coerce", format="%Y-%m-%d")
     found = parsed.dt.strftime("%Y-%m")
     return found.where(found.notna(), None)
 

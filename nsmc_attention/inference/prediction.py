@@ -1,6 +1,6 @@
 """What the classifier says of one review, as a frozen value."""
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Iterable, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -83,6 +83,14 @@ def verdicts(probabilities: NDArray[numpy.float64]) -> dict[str, list[Any]]:
     """Answer {name: list} of COLUMNS for N probabilities of positive."""
     answers = [verdict(each) for each in probabilities.tolist()]
     return {name: [each[place] for each in answers] for place, name in enumerate(COLUMNS)}
+
+
+def prefix_beside(names: Iterable[str]) -> str:
+    """Answer what stands before the names of the answer's columns, so that none is among a table's own."""
+    names, prefix = set(names), ""
+    while {prefix + name for name in COLUMNS} & names:
+        prefix += "predicted_"
+    return prefix
 
 
 def blank(text: str) -> Prediction:

@@ -18,10 +18,12 @@ from ..preprocessing.encoding import clean
 from ..spreadsheets import as_cell
 from .parallel import probability_stream
 from .parquet import Pieces
-from .prediction import COLUMNS, TYPES, verdict, verdicts
+from .prediction import COLUMNS, prefix_beside, verdict, verdicts
 
 # Characters that are written at a time
 PIECE = 1 << 16
+# Opened by its name, what it is redirected to would begin anew
+STDOUT = ("-", "/dev/stdout")
 STYLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".txt": "text",
           "": "text"}
 
@@ -53,8 +55,7 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
             tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
         pieces = tables.chunks(source, text_column, kind=kind)
         if style == "parquet":
-            folder = None if str(output) == "-" else Path(output).parent
-            write_parquet(classifier, pieces, file, text_column, processes, bar.update, folder)
+            write_parquet(classifier, pieces, file, text_column, processes, bar.update, folder_of(output))
             return
         for piece in table_pieces(classifier, pieces, style, weights, text_column, processes, verbatim,
                                   bar.update):
@@ -92,24 +93,14 @@ def write_parquet(classifier, pieces, file, text_column="document", processes=No
     """
     with Pieces(folder) as waiting:
         for frame, _, probabilities in with_probabilities(classifier, pieces, text_column, processes):
-            answers, prefix = verdicts(probabilities), prefix_beside(map(str, frame.columns))
-            waiting.append({**{str(name): frame[name].tolist() for name in frame.columns},
-                            **{prefix + name: values for name, values in answers.items()}},
-                           {prefix + name: kind for name, kind in TYPES.items()})
+            waiting.append({str(name): frame[name].tolist() for name in frame.columns}, verdicts(probabilities),
+                           frame.attrs.get("types"))
             report(len(frame))
-        if not waiting.rows:
+        if not waiting.sizes:
             # a table without rows still has columns
-            waiting.append({name: [] for name in (text_column, *COLUMNS)}, TYPES)
+            waiting.append({text_column: []}, {name: [] for name in COLUMNS})
         waiting.write(file)
         return waiting.rows
-
-
-def prefix_beside(names):
-    """Answer what stands before the names of the answer's columns, so that none is among a table's own."""
-    names, prefix = set(names), ""
-    while {prefix + name for name in COLUMNS} & names:
-        prefix += "predicted_"
-    return prefix
 
 
 def with_predictions(classifier, pieces, text_column):
@@ -161,7 +152,7 @@ def opened(output, style, weights):
     if weights and style != "jsonl":
         raise ConfigError(f"--weights needs --format jsonl, found {style}")
     binary = style == "parquet"
-    if str(output) == "-":
+    if str(output) in STDOUT:
         yield sys.stdout.buffer if binary else sys.stdout, style
         return
     with replaced_file(output) as temporary:
@@ -169,6 +160,12 @@ def opened(output, style, weights):
             open(temporary, "w", encoding="utf-8", newline="", errors="replace")
         with file:
             yield file, style
+
+
+def folder_of(output):
+    """Answer the folder that an output file is in; None of stdout, a pipe or a device."""
+    path = Path(output)
+    return None if str(output) in STDOUT or path.exists() and not path.is_file() else path.parent
 
 
 def four(result):
@@ -234,7 +231,7 @@ class CsvWriter:
             raise DataError(f"csv: expected the columns of the first rows, found {foreign[0]!r} too; "
                             "use --format jsonl")
         cells = (row.get(name) for name in self.names)
-        self.table.writerow([*("" if cell is None else self.shown(cell) for cell in cells), *figures])
+        self.table.writerow([*("" if cell is None else self.shown(readable(cell)) for cell in cells), *figures])
 
 
 class TsvWriter(CsvWriter):
@@ -255,7 +252,17 @@ class JsonlWriter:
         values = {self.prefix + name if name in COLUMNS else name: value
                   for name, value in result.to_dict(self.weights).items()}
         values = {free(name, row): value for name, value in values.items()}
-        print(json.dumps({**row, **values}, ensure_ascii=False, default=str), file=self.file)
+        print(json.dumps({**row, **values}, ensure_ascii=False, default=readable), file=self.file)
+
+
+def readable(value):
+    """Answer a cell as csv and JSON have it: bytes as their text where they are UTF-8, else its str."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return str(value)
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
 
 
 def free(name, taken):

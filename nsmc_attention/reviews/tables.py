@@ -8,6 +8,7 @@ import csv
 import json
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Literal, Optional, Sized, TextIO, TypeVar, Union
@@ -69,18 +70,18 @@ def chunks(path: Union[str, Path], text_column: str = "document", rows: int = RO
     path = STDIN if str(path) == "-" else Path(path)
     if path is STDIN:
         kind = kind or "lines"
-    elif not path.is_file():
-        raise DataError(f"{path}: no such file")
+    elif path.is_dir() or not path.exists():
+        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
     else:
         kind = kind or format_of(path)
-        if kind != "parquet" and path.stat().st_size == 0:
+        if kind != "parquet" and path.is_file() and path.stat().st_size == 0:
             raise DataError(f"{path}: the file is empty; expected a header and reviews")
     try:
         for frame in READERS[kind](path, text_column, rows):
             require_column(frame, text_column, path)
             yield frame
     except UnicodeDecodeError:
-        if path is not STDIN:
+        if path.is_file() and path is not STDIN:
             decode(read_bytes(path), path)
         raise
 
@@ -205,16 +206,32 @@ def read_lines(path: Path, text_column: str, rows: int) -> Iterator[pandas.DataF
 
 
 def read_parquet(path: Path, rows: int) -> Iterator[pandas.DataFrame]:
+    with parquet_file(path) as file:
+        schema = file.schema_arrow
+        check_columns(schema.names, path)
+        # not to_pandas(), which makes floats of integers beside a null and hides an index
+        decoded = (row for batch in file.iter_batches(batch_size=DECODED) for row in batch.to_pylist())
+        pieces = cut(decoded, rows, characters)
+        # a table without rows still has its columns
+        for piece in chain([next(pieces, [])], pieces):
+            frame = from_rows(piece, path) if piece else pandas.DataFrame(columns=schema.names, dtype=object)
+            frame.attrs["types"] = dict(zip(schema.names, schema.types))
+            yield frame
+
+
+@contextmanager
+def parquet_file(path: Path) -> Iterator[Any]:
+    """Open a pyarrow.parquet.ParquetFile; DataError, also within the `with`, where it cannot be read."""
     parquet = require_parquet()
     from pyarrow import ArrowException, BufferReader
 
     try:
-        with parquet.ParquetFile(BufferReader(sys.stdin.buffer.read()) if path is STDIN else path) as file:
-            check_columns(file.schema_arrow.names, path)
-            # not to_pandas(), which makes floats of integers beside a null and hides an index
-            decoded = (row for batch in file.iter_batches(batch_size=DECODED) for row in batch.to_pylist())
-            for piece in cut(decoded, rows, characters):
-                yield from_rows(piece, path)
+        if path is STDIN or not path.is_file():
+            source: Any = BufferReader(sys.stdin.buffer.read() if path is STDIN else path.read_bytes())
+        else:
+            source = path
+        with parquet.ParquetFile(source) as file:
+            yield file
     except (ArrowException, OSError, ValueError, OverflowError) as problem:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise DataError(f"{path}: not a readable parquet file: {reason}") from problem
@@ -244,9 +261,15 @@ READERS: dict[str, Callable[[Path, str, int], Iterator[pandas.DataFrame]]] = {
 
 
 def as_text(value: Any) -> str:
-    """Answer a cell as text; a missing value (None, NaN) is the empty text."""
-    missing = value is None or isinstance(value, float) and value != value
-    return "" if missing else str(value)
+    """Answer a cell as text; a missing value (None, NaN, NA, NaT) is the empty text, bytes are UTF-8 or a DataError."""
+    if value is None or value is pandas.NA or value is pandas.NaT or isinstance(value, float) and value != value:
+        return ""
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise DataError(f"expected UTF-8 text in a column of bytes, found {value[:20]!r}") from None
 
 
 def read_labelled(path: Union[str, Path], text_column: str = "document", label_column: str = "label") -> Reviews:

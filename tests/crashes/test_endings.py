@@ -184,7 +184,7 @@ def test_a_full_disk_is_one_line_and_nothing_half_written(child, full, arguments
     table = nsmc.sample_folder() / nsmc.FILES["train"]
     refused(child().run(*(each.format(table=table, place=full) for each in arguments)), "No space left on device")
     assert {path.name for path in full.iterdir()} <= {"bundle", "rest", "out"}
-    assert [path.name for path in (full / "out").glob("*")] in ([], ["plan.json"])
+    assert [path.name for path in (full / "out").glob("*")] in ([], ["_plan.json"])
     load_bundle(full / "bundle")
 
 

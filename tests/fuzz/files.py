@@ -59,7 +59,7 @@ FORBIDDEN = {"pickle.find_class", "os.system", "subprocess.Popen", "os.exec", "o
              "socket.connect", "marshal.loads", "code.__new__"}
 BUNDLE = ["manifest.json", "vocab.json", "weights.params", "model.onnx", "README.md"]
 KINDS = [*BUNDLE, "weights.params", "model.onnx", "manifest.json", "checkpoint.npz", "best.npz", "settings.json",
-         "raw.zip", "film.json", "plan.json", "table.csv", "table.tsv", "table.txt", "table.jsonl", "table.parquet"]
+         "raw.zip", "film.json", "_plan.json", "table.csv", "table.tsv", "table.txt", "table.jsonl", "table.parquet"]
 
 
 class Watch:
@@ -132,7 +132,7 @@ def data():
     rows = [{"document": text, "label": str(number % 2), "film": f"영화 {number}"} for number, text in enumerate(TEXTS)]
     contents = {"table.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(),
                 "table.txt": "id\tdocument\tlabel\n1\t좋다\t1\n2\t나쁘다\t0\n".encode(),
-                "plan.json": json.dumps({"rows": 1, "style": "csv"}).encode()}
+                "_plan.json": json.dumps({"rows": 1, "style": "csv"}).encode()}
     for suffix, delimiter in (("csv", ","), ("tsv", "\t")):
         written = io.StringIO()
         table = csv.DictWriter(written, list(rows[0]), delimiter=delimiter)
@@ -223,7 +223,7 @@ def read_as(kind, folder, materials, draw):
     if kind == "settings.json":
         check_run(folder, json.loads(materials.contents[kind]), True)
         return []
-    if kind == "plan.json":
+    if kind == "_plan.json":
         check_plan(folder, json.loads(materials.contents[kind]))
         return []
     if kind in ("raw.zip", "film.json"):
@@ -275,7 +275,7 @@ def campaign(count, first, folder):
     for kind in dict.fromkeys(KINDS):
         # sound files are answered, and what is imported late is imported before the watch
         names = BUNDLE if kind in BUNDLE else [kind]
-        for seed in range(4 if kind not in ("settings.json", "plan.json") else 1):
+        for seed in range(4 if kind not in ("settings.json", "_plan.json") else 1):
             place = written(folder / "warm", {name: materials.contents[name] for name in names})
             read_as(kind, place, materials, generator(seed))
     watch, before = Watch(folder), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

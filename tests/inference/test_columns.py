@@ -20,6 +20,12 @@ def test_a_column_keeps_its_index_and_says_what_predict_says(bundle_folder):
     assert score_column(column[:0], classifier).shape == (0, 4)
 
 
+@pytest.mark.parametrize("dtype", ["string", "object", "datetime64[ns]"])
+def test_what_is_missing_is_blank_whatever_pandas_calls_it(bundle_folder, dtype):
+    found = score_column(pandas.Series([None, None], dtype=dtype), load_classifier(bundle_folder))
+    assert found["error"].notna().all() and found["label"].isna().all()
+
+
 def test_sparks_schema_names_what_is_answered(bundle_folder):
     found = score_column(pandas.Series(["좋다", ""]), load_classifier(bundle_folder))
     assert [field.split()[0] for field in SPARK_SCHEMA.split(", ")] == list(found.columns)

@@ -2,6 +2,7 @@ import csv
 import json
 import subprocess
 import sys
+from decimal import Decimal
 
 import pandas
 import pyarrow.parquet
@@ -139,8 +140,50 @@ def test_parquet_has_the_types_of_the_whole_table(classifier, tmp_path):
 def test_values_of_two_kinds_in_a_column_are_no_parquet(classifier, tmp_path, first, what):
     rows = [{"document": "", "a": "x" if row >= first else row} for row in range(9001)]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    with pytest.raises(DataError, match=f"parquet: expected values of one type in {what}, found others"):
+    with pytest.raises(DataError, match=f"expected values of one type that parquet has in {what}, found others"):
         score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet", processes=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_parquet_answers_stand_beside_a_column_that_comes_late(classifier, tmp_path):
+    """A user's own label in the second piece is not taken for an answer; half a surrogate pair is no character."""
+    rows = [{"document": "좋다" if row in (0, tables.ROWS) else ""} for row in range(tables.ROWS + 1)]
+    rows[-1].update(label="mine", other="\ud83d", **{"k\ud83d": 1})
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet", processes=1)
+    found = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    assert found.column_names == ["document", "label", "other", "k?", "predicted_label", "predicted_score",
+                                  "predicted_probability", "predicted_error"]
+    first, last = found.slice(0, 1).to_pylist()[0], found.slice(tables.ROWS, 1).to_pylist()[0]
+    assert (first["label"], last["label"], last["other"], last["k?"]) == (None, "mine", "?", 1)
+    assert first["predicted_label"] == last["predicted_label"] in ("positive", "negative")
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_parquet_keeps_the_types_of_parquet(classifier, tmp_path, rows):
+    given = pyarrow.table({
+        "document": pyarrow.array(["좋다".encode(), None, b""], pyarrow.binary()),
+        "small": pyarrow.array([1, None, 3], pyarrow.int32()),
+        "single": pyarrow.array([1.5, None, 2], pyarrow.float32()),
+        "large": pyarrow.array([2**64 - 1, 0, None], pyarrow.uint64()),
+        "money": pyarrow.array([Decimal("1.20"), None, None], pyarrow.decimal128(10, 2)),
+        "when": pyarrow.array([1, 2, None], pyarrow.timestamp("ns", tz="Asia/Seoul")),
+        "pairs": pyarrow.array([[("a", 1)], None, []], pyarrow.map_(pyarrow.string(), pyarrow.int64())),
+        "kind": pyarrow.array(["x", "y", "x"]).dictionary_encode(), "none": pyarrow.array([None] * 3, pyarrow.string()),
+        "inside": pyarrow.array([{"a": 1}, None, {"a": 2}])}).slice(0, rows)
+    pyarrow.parquet.write_table(given, tmp_path / "in.parquet")
+    score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet")
+    found = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    assert found.select(given.column_names).to_pylist() == given.to_pylist()
+    assert [found.schema.field(name).type for name in given.column_names] == [field.type for field in given.schema]
+    assert [str(kind) for kind in found.schema.types[-4:]] == ["string", "double", "double", "string"]
+
+
+@pytest.mark.parametrize("row", [{"meta": {}}, {"n": [2**53 + 1, 0.5]}])
+def test_what_parquet_cannot_hold_is_one_line(classifier, tmp_path, row):
+    (tmp_path / "in.jsonl").write_text(json.dumps({"document": "", **row}), encoding="utf-8")
+    with pytest.raises(DataError, match="parquet: expected values of one type that parquet has"):
+        score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 

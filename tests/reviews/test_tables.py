@@ -1,4 +1,6 @@
 import json
+import os
+import threading
 
 import pandas
 import pytest
@@ -76,7 +78,10 @@ def test_a_label_that_is_not_0_or_1_is_refused_with_its_row(tmp_path, label):
 
 
 def test_missing_cells_are_empty_text():
-    assert [tables.as_text(value) for value in ("가", None, float("nan"), 3)] == ["가", "", "", "3"]
+    cells = ("가", None, float("nan"), pandas.NA, pandas.NaT, 3, "나".encode())
+    assert [tables.as_text(cell) for cell in cells] == ["가", "", "", "", "", "3", "나"]
+    with pytest.raises(DataError, match="expected UTF-8 text in a column of bytes, found b'.xb0.xa1'"):
+        tables.as_text("가".encode("cp949"))
 
 
 def rows_of(path, **options):
@@ -92,8 +97,12 @@ def test_a_blank_line_is_a_review_where_there_is_one_column_and_nothing_beside_o
 
 def test_a_table_without_rows_has_its_columns(tmp_path):
     (tmp_path / "a.csv").write_text("document,film\n", encoding="utf-8")
-    piece, = tables.chunks(tmp_path / "a.csv")
-    assert list(piece.columns) == ["document", "film"] and not len(piece)
+    pandas.DataFrame({"document": [], "film": []}).to_parquet(tmp_path / "a.parquet")
+    for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):
+        piece, = tables.chunks(path)
+        assert list(piece.columns) == ["document", "film"] and not len(piece)
+        with pytest.raises(DataError, match="expected a column 'text'"):
+            list(tables.chunks(path, "text"))
     with pytest.raises(DataError, match="expected a column 'label'"):
         tables.read_labelled(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("document,label\n", encoding="utf-8")
@@ -237,3 +246,18 @@ def test_what_data_names(tmp_path):
     assert len(tables.load("sample", "train")) > len(tables.load("sample", "test"))
     (tmp_path / "a.csv").write_text("text,y\n가,1\n", encoding="utf-8")
     assert tables.load(tmp_path / "a.csv", "train", text_column="text", label_column="y").documents == ["가"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_a_pipe_is_read_where_its_kind_is_named(tmp_path, kind):
+    """As <(zcat reviews.csv.gz) of a shell is one."""
+    frame, pipe = pandas.DataFrame({"document": ["좋다", "별로"]}), tmp_path / "pipe"
+    content = {"csv": frame.to_csv(index=False).encode(), "parquet": frame.to_parquet(),
+               "jsonl": frame.to_json(orient="records", lines=True, force_ascii=False).encode()}[kind]
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[content])
+    writer.start()
+    assert [row["document"] for row in rows_of(pipe, kind=kind)] == ["좋다", "별로"]
+    writer.join()
+    with pytest.raises(DataError, match="is a folder"):
+        rows_of(tmp_path, kind=kind)
