@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -272,3 +273,23 @@ def test_a_stream_that_the_shell_has_closed_is_empty(bundle_folder, tmp_path, cl
     line = f"{sys.executable} -m nsmc_attention predict --bundle {bundle_folder} --input {source} {closed}"
     done = subprocess.run(line, shell=True, capture_output=True, encoding="utf-8")
     assert (done.returncode, done.stderr) == (code, said) and ("좋다" in done.stdout) == (code == 0)
+
+
+def test_figures_are_recorded_with_the_command_that_gave_them(bundle_folder, tmp_path):
+    bundle = tmp_path / "bundle"
+    shutil.copytree(bundle_folder, bundle)
+    done = command("evaluate", "--data", "sample", "--bundle", bundle, "--record", "--json")
+    found, manifest = json.loads(done.stdout), json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["metrics"]["test"]["accuracy"] == found["accuracy"]
+    assert manifest["metrics"]["test"]["command"] == \
+        f"nsmc-attention evaluate --data sample --bundle {tmp_path.name}/bundle"
+    assert f"{100 * found['accuracy']:.2f}" in (bundle / "README.md").read_text(encoding="utf-8")
+    again = command("evaluate", "--data", "sample", "--bundle", bundle, "--json")
+    assert json.loads(again.stdout)["accuracy"] == found["accuracy"], "the bundle is still one"
+    before = {path: path.read_bytes() for path in bundle.iterdir()}
+    del manifest["data"]
+    (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    before[bundle / "manifest.json"] = (bundle / "manifest.json").read_bytes()
+    assert "its manifest lacks what a model card tells" in command(
+        "evaluate", "--data", "sample", "--bundle", bundle, "--record").stderr
+    assert before == {path: path.read_bytes() for path in bundle.iterdir()}

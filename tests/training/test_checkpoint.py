@@ -1,13 +1,15 @@
 """The last states of a training, and what is done when one of them is damaged."""
 import random
 import warnings
+from dataclasses import asdict
 
+import numpy
 import pytest
 
 from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import BundleError
 from nsmc_attention.training.average import Average
-from nsmc_attention.training.checkpoint import Checkpoints, Progress
+from nsmc_attention.training.checkpoint import Checkpoints, Progress, as_bytes, read_arrays, write_arrays
 from nsmc_attention.training.fit import make_trainer
 
 
@@ -92,3 +94,35 @@ def test_damaged_best_parameters_are_told_with_what_to_do(tmp_path, state, damag
     damage(tmp_path / "best.npz")
     with pytest.raises(BundleError, match="best.npz: .*delete the checkpoints beside it and --resume"):
         checkpoints.load_best(state.network)
+
+
+def told(**changes):
+    """Answer the progress of a state, with changes, as an array."""
+    return as_bytes({**asdict(Progress(step=15)), **changes})
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda state: state.pop("progress"), "does not tell where the training stood"),
+    (lambda state: state.update(progress=as_bytes([])), "does not tell where the training stood"),
+    (lambda state: state.update(progress=told(step="15")), "expected step as int, found 15"),
+    (lambda state: state.update(progress=told(history=[{"epoch": 1}])), "expected a history of the figures"),
+    (lambda state: state.pop("adam/counts"), "expected how often each parameter was updated"),
+    (lambda state: state.update({"adam/counts": numpy.array([[9, 1]])}), "expected how often each parameter"),
+    (lambda state: state.pop(name_of(state, "network/")), "expected network/.*, found none; it is of another training"),
+    (lambda state: state.update(more=numpy.zeros(1)), "expected more not at all, found"),
+    (lambda state: state.update({name_of(state, "average/"): numpy.full((2, 3), numpy.nan, "float32")}),
+     "expected numbers in average/.*, found some that are none"),
+], ids=range(9))
+def test_a_sound_file_of_something_else_is_passed_over(checkpoints, state, change, message):
+    """Its checksum is right: who wrote it could count one too."""
+    newest = checkpoints.paths()[-1]
+    arrays = read_arrays(newest)
+    change(arrays)
+    write_arrays(newest, arrays)
+    with pytest.warns(UserWarning, match=message):
+        assert checkpoints.load_newest(*state).step == 10
+
+
+def name_of(arrays, part):
+    """Answer the name of the (2, 3) weights in a part of a state."""
+    return next(name for name, array in arrays.items() if name.startswith(part) and array.shape == (2, 3))
