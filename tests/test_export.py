@@ -41,7 +41,8 @@ def test_onnx_is_gluon_for_every_network(attention, architecture, encoder, bucke
         given["ngram_ids"] = random.randint(0, buckets, (6, 9, NGRAMS)).astype("int32")
     logits, weights = network(*(mxnet.nd.array(array, dtype="float32" if name == "valid_length" else "int32")
                                 for name, array in given.items()))
-    session = onnxruntime.InferenceSession(onnx_model(config, snapshot(network)).SerializeToString())
+    session = onnxruntime.InferenceSession(onnx_model(config, snapshot(network)).SerializeToString(),
+                                           providers=["CPUExecutionProvider"])
     found = session.run(["probability", "weights"], {item.name: given[item.name] for item in session.get_inputs()})
     numpy.testing.assert_allclose(found[0], logits.softmax()[:, 1].asnumpy(), atol=1e-5)
     numpy.testing.assert_allclose(found[1], weights.asnumpy(), atol=1e-5)

@@ -18,7 +18,7 @@ def as_text(found):
         tau = found["tau"].get(name, {})
         cells = [interval(tau.get("erasure")), interval(tau.get("gradient")),
                  interval(found["orders"][name]["comprehensiveness"]), interval(found["orders"][name]["sufficiency"])]
-        lines.append(f"{name:18}" + "".join(f"{cell:{width}}" for cell, width in zip(cells, (18, 18, 19, 0))).rstrip())
+        lines.append(f"{name:18}" + "".join(f"{cell:<{width}}" for cell, width in zip(cells, (18, 18, 19, 0))).rstrip())
     for name, effect in found.get("replaced", {}).items():
         lines.append(f"{name} weights in the attention's place: probability changes by {effect['change']:.3f}, "
                      f"{100 * effect['flipped']:.1f} % of the labels change")

@@ -2,6 +2,8 @@
 
 Takes a table of scored reviews, never a network. `report_page` makes the page of it.
 """
+import datetime
+import re
 from collections import Counter
 
 import numpy
@@ -9,8 +11,12 @@ import pandas
 
 # Of the normal distribution: 95 % within, and 99.8 % within, beyond which a group is called an outlier
 Z95, Z998 = 1.96, 3.09
-# A date, the year first, whatever stands between its numbers and whatever follows them
-DATE = r"^(?:(\d{4})(\d\d)(\d\d)(?!\d)|(\d{2}|\d{4})(?:\s*[./년-]\s*)(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:]))"
+# A date, the year first, whatever stands between its numbers and whatever follows them: eight digits; a whole year,
+# a month and perhaps a day; or three numbers
+DATES = tuple(map(re.compile, (
+    r"(\d{4})(\d\d)(\d\d)(?!\d)",
+    r"(\d{4})\s*[./년-]\s*(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:])",
+    r"(\d\d)\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{1,2})(?![\d:])")))
 
 
 def share(positive, count):
@@ -56,14 +62,18 @@ def months(dates):
     Years come first ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"), as they are written
     in Korea. A time's zone is not looked at: the month is that of where the review was written.
     """
-    found = dates.astype("string").str.strip().str.extract(DATE)
-    year, month, day = (found[place].fillna(found[place + 3]) for place in range(3))
-    # two numbers are a year and a month where the year is whole
-    whole = year.str.len() == 4
-    year = year.where(whole, "20" + year).where(whole | day.notna())
-    parsed = pandas.to_datetime(year + "-" + month + "-" + day.fillna("1"), errors="coerce", format="%Y-%m-%d")
-    found = parsed.dt.strftime("%Y-%m")
-    return found.where(found.notna(), None)
+    return pandas.Series([month_of(str(date).strip()) for date in dates], index=dates.index, dtype=object)
+
+
+def month_of(text):
+    match = next(filter(None, (pattern.match(text) for pattern in DATES)), None)
+    if not match:
+        return None
+    year, month, day = (int(number or 1) for number in match.groups())
+    try:
+        return datetime.date(year if year > 99 else 2000 + year, month, day).strftime("%Y-%m")
+    except ValueError:
+        return None
 
 
 def telling_words(token_lists, labels, fewest=5):

@@ -161,6 +161,9 @@ def check_api(server, folder, examples, *options):
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"http://127.0.0.1:{server.port}/openapi.json",
                "--max-examples", str(examples), "--checks", "all",
                "--exclude-checks", "positive_data_acceptance", "--no-color", *options]
+    if sys.version_info < (3, 10):
+        # the newest schemathesis for it cannot make a csv
+        command += ["--exclude-path", "/predict/batch"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2000:]
 
