@@ -33,8 +33,9 @@ def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
     DataError
         The folder that the file should go into is not there or cannot be written to, or the disk is full.
     """
-    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-        yield Path(path)
+    path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        yield path
         return
     path = followed(path)
     if path.is_dir() or not path.parent.is_dir():

@@ -14,8 +14,9 @@ from .errors import ConfigError, DataError, listed
 from .reviews import tables
 from .spreadsheets import as_csv
 
-# The csv files of --tables; the last three are always there
-TABLES = ("groups", "months", "words_by_log_odds", "words_by_attention", "reviews")
+# The csv files of --tables: those that are always there, and those where they were asked for
+ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
+TABLES = (*ALWAYS, "groups", "months")
 NAMES = {"positive": "가장 긍정적인 리뷰 · Most positive", "negative": "가장 부정적인 리뷰 · Most negative",
          "uncertain": "가장 애매한 리뷰 · Most uncertain"}
 
@@ -65,9 +66,9 @@ def check_folder(folder):
     """ConfigError unless a folder is new, empty, or has the tables of a report alone."""
     if not folder.exists():
         return
-    ours = {f"{name}.csv" for name in TABLES}
+    ours, always = ({f"{name}.csv" for name in names} for names in (TABLES, ALWAYS))
     there = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
-    if not vacant(folder) and (set(there) - ours or len(there) < 3):
+    if not vacant(folder) and not always <= set(there) <= ours:
         raise ConfigError(f"{folder}: expected a new or empty folder for the tables, or those of a report, found "
                           f"{listed(sorted(there))}; name another --tables")
 

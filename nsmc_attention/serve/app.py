@@ -31,6 +31,7 @@ from starlette.requests import ClientDisconnect
 
 from ..analysis.attribution import METHODS
 from ..analysis.page import font_of, panel, with_words
+from ..atomic import NO_ROOM
 from ..errors import NsmcError
 from ..explanation import Explainer
 from ..inference.predictor import Classifier, load_classifier
@@ -44,6 +45,7 @@ from .tables import KINDS, Table, TableAnswer
 LONGEST_MATRIX = 128
 # Exit code of a process whose bundle cannot be loaded
 NO_BUNDLE = 2
+NO_ROOM_HERE = "no room for a table; try again later"
 LOG = logging.getLogger("uvicorn.error")
 
 
@@ -301,7 +303,11 @@ def add_tables(application, service):
             raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
         # MXNet wants to be called from one thread
         alone = service.classifier.engine.name == "gluon"
-        table = Table(kind, text_column, verbatim, service.folder, service.batcher.thread if alone else None)
+        try:
+            table = Table(kind, text_column, verbatim, service.folder, service.batcher.thread if alone else None)
+        except NsmcError as problem:
+            # the line names a file of ours
+            raise Refused(503, NO_ROOM_HERE) from problem
         try:
             await table.store(request.stream())
             if service.tables.locked():
@@ -309,6 +315,8 @@ def add_tables(application, service):
             rows = await table.check()
         except BaseException as problem:
             table.close()
+            if isinstance(problem, OSError) and problem.errno in NO_ROOM:
+                raise Refused(503, NO_ROOM_HERE) from problem
             if not isinstance(problem, NsmcError):
                 raise
             # the line names a file of ours

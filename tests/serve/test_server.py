@@ -326,3 +326,21 @@ def test_without_the_extra_one_line_names_it(package):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "pip install 'nsmc_attention[serve]'" in done.stderr
+
+
+def test_a_full_disk_is_told_without_a_path_and_forgotten_when_there_is_room(start, tmp_path, monkeypatch):
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(tmp_path)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a tmpfs is not allowed here")
+    try:
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        server = start(rate=4000)
+        small, large = b"document\na\n", b"document\n" + b"a\n" * 2**20
+        for body in (large, small, large):
+            code, _, answer = server.ask("POST", "/predict/batch", body, "text/csv")
+            assert code == (200 if body is small else 503)
+            assert body is small or json.loads(answer) == {"error": "no room for a table; try again later"}
+        server.process.terminate()
+        server.process.wait(30)
+    finally:
+        subprocess.run(["umount", "-l", str(tmp_path)], check=True)
