@@ -15,12 +15,11 @@ from unittest.mock import patch
 from zlib import crc32
 
 import numpy
-from robustness import longer_ends, no_spaces, other_vowels, simpler_finals
-
 from nsmc_attention.config import preset
 from nsmc_attention.metrics import headline
 from nsmc_attention.mxnet_shim import import_mxnet
 from nsmc_attention.preprocessing.encoding import clean
+from nsmc_attention.preprocessing.misspelling import other_vowels
 from nsmc_attention.preprocessing.tokenizers import tokenizer
 from nsmc_attention.reviews import tables
 from nsmc_attention.training import fit, recipe
@@ -47,6 +46,7 @@ SETTINGS = {
     "no word dropout": {"word_dropout": 0.0},
     "dropout 0.2": {"dropout": 0.2},
     "no average": {"average": 0.0},
+    "misspelt reviews": {"misspelt_fraction": 0.3},
 }
 UNITS = 16000
 
@@ -138,17 +138,6 @@ def cut(part, cutter):
     return replace(part, token_lists=[cutter(tokens) or ["<unk>"] for tokens in part.token_lists])
 
 
-def noisy(part, share=0.3):
-    """Respell a share of the reviews: no spaces, longer ends, finals and vowels taken for others."""
-    random, words = numpy.random.RandomState(0), tokenizer("mecab")
-    changes = (no_spaces, longer_ends, simpler_finals, other_vowels)
-    found = list(part.token_lists)
-    for place in numpy.flatnonzero(random.rand(len(found)) < share):
-        text = changes[random.randint(len(changes))](clean(part.frame["document"].iloc[place]))
-        found[place] = words(text) or found[place]
-    return replace(part, token_lists=found)
-
-
 def respelled(part, change):
     words = tokenizer("mecab")
     texts = [change(clean(text)) for text in part.frame["document"]]
@@ -176,7 +165,7 @@ def smoothed(batch, device):
 
 # What of the training loop a lever replaces
 STEPS = {"R-Drop": {"train_step": regularized}, "smoothed labels": {"targets": smoothed}}
-LEVERS = (*SETTINGS, *NETWORKS, *SUBWORDS, *STEPS, "respelled reviews")
+LEVERS = (*SETTINGS, *NETWORKS, *SUBWORDS, *STEPS)
 
 
 def measure(lever, seed, data):
@@ -189,8 +178,7 @@ def measure(lever, seed, data):
         cutter = subword_cutter(lever, train_part.token_lists)
         train_part, dev_part, swapped = (cut(part, cutter) for part in (train_part, dev_part, swapped))
     _, encoder = recipe.build_encoder([train_part], config)
-    if lever == "respelled reviews":
-        train_part = noisy(train_part)
+    train_part = recipe.misspelt_part(train_part, config)
     with tempfile.TemporaryDirectory() as folder:
         run = Run(config, encoder, Path(folder), mxnet.cpu(), quiet=True)
         batches, dev_batches, swapped = (batched(run, part.in_units(encoder), lever == "jamo")

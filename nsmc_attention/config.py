@@ -73,6 +73,8 @@ class TrainingConfig:
     erasure_learning_rate: float = setting(1.5e-3, "Adam's step size at its highest, in these passes", low=0.0)
     dev_fraction: float = setting(0.05, "share of the training file kept for choosing the epoch", low=0.001, high=0.5)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
+    misspelt_fraction: float = setting(0.0, "share of the training reviews that are learned misspelt", low=0.0,
+                                       high=1.0)
     seed: int = setting(0, "seed of everything that is drawn", low=0, high=2**31 - 1)
     checkpoint_steps: int = setting(500, "steps between two checkpoints", low=1)
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)

@@ -5,6 +5,7 @@ model, `fit`, export and bundle, and has no numerics of its own.
 """
 import json
 import sys
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from ..card import model_card
 from ..config import PRESETS, difference
 from ..errors import ConfigError, DataError
 from ..inference.engines import GluonEngine
-from ..preprocessing.encoding import Encoder
+from ..preprocessing.encoding import Encoder, clean
+from ..preprocessing.misspelling import misspelt
 from ..preprocessing.prepared import cached_tokens
 from ..preprocessing.tokenizers import tokenizer, tokenizer_version
 from ..reviews import nsmc, raw, tables
@@ -71,6 +73,7 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
     stars, star_part = read_stars(config, dev_part, data_dir, say)
     vocab, encoder = build_encoder([star_part, train_part] if stars else [train_part], config)
+    train_part = misspelt_part(train_part, config)
     say(f"train {len(train_part.labels)}, dev {len(dev_part.labels)}, vocabulary {len(encoder)}")
     context = device_context(device)
     # from here on nothing about the input can be wrong: only now is anything written
@@ -165,6 +168,17 @@ def split(part, training):
     except ValueError as problem:
         raise DataError(f"too few reviews to split a dev part off: {problem}") from problem
     return [part.take(members) for members in chosen]
+
+
+def misspelt_part(part, config):
+    """Answer the Part with config.training.misspelt_fraction of its reviews misspelt, labels and frame as they are."""
+    training = config.training
+    if not training.misspelt_fraction:
+        return part
+    others = misspelt([clean(text) for text in part.frame["document"]], training.misspelt_fraction, training.seed)
+    found = cached_tokens(list(others.values()), config.text.tokenizer, nsmc.cache_folder() / "prepared")
+    replaced = {place: tokens for place, tokens in zip(others, found) if tokens}
+    return replace(part, token_lists=[replaced.get(place, tokens) for place, tokens in enumerate(part.token_lists)])
 
 
 def build_encoder(parts, config):

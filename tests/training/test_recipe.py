@@ -6,8 +6,8 @@ import pytest
 
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.reviews import nsmc
-from nsmc_attention.training import fit as fit_module
+from nsmc_attention.reviews import nsmc, tables
+from nsmc_attention.training import fit as fit_module, recipe
 from nsmc_attention.training.checkpoint import read_arrays
 from nsmc_attention.training.recipe import train
 
@@ -193,3 +193,21 @@ def test_star_reviews_are_learned_first_and_what_is_tested_on_is_left_out(stars_
             path.unlink()
         train("sample", config, run, quiet=True, resume=True, data_dir=stars_folder)
         assert parameters(run) == before
+
+
+def test_a_share_of_the_training_reviews_is_learned_misspelt(tiny):
+    part = recipe.tokenized(tables.load("sample", "train"), tiny)
+    assert recipe.misspelt_part(part, tiny) is part
+    found = recipe.misspelt_part(part, tiny.with_fields(misspelt_fraction=0.3))
+    changed = [place for place, tokens in enumerate(found.token_lists) if tokens != part.token_lists[place]]
+    # what a way does not change stays as it was
+    assert 0.1 * len(part.labels) < len(changed) < 0.3 * len(part.labels)
+    assert all(found.token_lists) and (found.labels == part.labels).all() and found.frame is part.frame
+    every = recipe.misspelt_part(part, tiny.with_fields(misspelt_fraction=1.0))
+    assert all(every.token_lists[place] == found.token_lists[place] for place in changed)
+
+
+def test_misspelt_reviews_change_what_is_learned_not_the_vocabulary(run_folder, tiny, tmp_path):
+    train("sample", tiny.with_fields(misspelt_fraction=0.3, epochs=1), tmp_path / "run", quiet=True)
+    assert parameters(tmp_path / "run") != parameters(run_folder)
+    assert (tmp_path / "run/bundle/vocab.json").read_bytes() == (run_folder / "bundle/vocab.json").read_bytes()

@@ -1,0 +1,52 @@
+"""Reviews as people also type them: text in, misspelt text out.
+
+Each way is a function, text -> text, that changes all there is to change. The training draws among WAYS for a share
+of its reviews (`recipe.misspelt_part`); `benchmarks/robustness.py` measures what each costs, and ways that no
+training has seen.
+"""
+import re
+import unicodedata
+from typing import Callable
+
+import numpy
+
+# Finals and vowels that are often taken for each other: 있 for 잇, 재 for 제
+FINALS = {"\u11bb": "\u11ba", "\u11bd": "\u11ba", "\u11c0": "\u11ba", "\u11b6": "\u11af", "\u11ad": "\u11ab"}
+VOWELS = {"\u1162": "\u1166", "\u1166": "\u1162", "\u116c": "\u116b", "\u116b": "\u116c"}
+TIMES = 5
+
+
+def no_spaces(text: str) -> str:
+    """정말재미있는영화."""
+    return "".join(text.split())
+
+
+def longer_ends(text: str) -> str:
+    """Laughter, crying and punctuation five times as long."""
+    return re.sub(r"([ㅋㅎㅠㅜ!?.~])", lambda found: found[0] * TIMES, text)
+
+
+def simpler_finals(text: str) -> str:
+    """재미있었다 as 재미잇엇다."""
+    return with_letters(text, FINALS)
+
+
+def other_vowels(text: str) -> str:
+    """ㅐ for ㅔ and ㅔ for ㅐ, ㅚ for ㅙ and ㅙ for ㅚ: 재미 as 제미."""
+    return with_letters(text, VOWELS)
+
+
+def with_letters(text: str, letters: dict[str, str]) -> str:
+    """Answer the text, composed (NFC), with some of its letters (NFD jamo) in place of others."""
+    swapped = "".join(letters.get(letter, letter) for letter in unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", swapped)
+
+
+WAYS: tuple[Callable[[str], str], ...] = (no_spaces, longer_ends, simpler_finals, other_vowels)
+
+
+def misspelt(texts: list[str], share: float, seed: int) -> dict[int, str]:
+    """Misspell a share of the texts, each in one of WAYS; answer {place: text} of these, drawn by the seed."""
+    random = numpy.random.RandomState(seed)
+    chosen, ways = random.rand(len(texts)) < share, random.randint(len(WAYS), size=len(texts))
+    return {place: WAYS[ways[place]](texts[place]) for place in numpy.flatnonzero(chosen).tolist()}
