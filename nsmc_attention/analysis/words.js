@@ -1,4 +1,6 @@
-/* Reviews with their words shaded: panelOf(panel) answers an element. Texts are put on the page as text only. */
+/* Reviews with their words shaded: panelOf(panel) answers an element. Texts are put on the page as text only.
+
+A page in another language than English hands in panels with label, method, meaning and `positive` in its own. */
 "use strict";
 
 function element(name, classes, text) {
@@ -25,7 +27,7 @@ function headOf(panel) {
   if (panel.source) head.append(element("span", "", panel.source));
   const bar = element("div", "bar"), filled = element("i");
   filled.style.width = `${100 * panel.probability}%`;
-  bar.title = `positive ${(100 * panel.probability).toFixed(1)} %`;
+  bar.title = `${panel.positive ?? "positive"} ${(100 * panel.probability).toFixed(1)} %`;
   bar.append(filled);
   head.append(bar);
   return head;

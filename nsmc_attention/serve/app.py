@@ -16,7 +16,9 @@ import multiprocessing
 import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import List, Optional, Union
@@ -25,17 +27,17 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, Field, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from ..analysis.attribution import METHODS
 from ..analysis.page import font_of, panel, with_words
 from ..atomic import NO_ROOM
-from ..errors import NsmcError
+from ..errors import NsmcError, did_you_mean
 from ..explanation import Explainer
 from ..inference.predictor import Classifier, load_classifier
-from .batching import Batcher, Busy
+from .batching import Batcher, Busy, Turns
 from .counters import Counters
 from .guard import Guard
 from .limits import Limits
@@ -49,7 +51,13 @@ NO_ROOM_HERE = "no room for a table; try again later"
 LOG = logging.getLogger("uvicorn.error")
 
 
-class Parameters(BaseModel):
+class Body(BaseModel):
+    """What has no other keys than its own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Parameters(Body):
     """How to answer."""
 
     top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2,
@@ -58,14 +66,14 @@ class Parameters(BaseModel):
                                 description="with tokens, offsets, weights (T x T) and token_weights (T)")
 
 
-class Reviews(BaseModel):
+class Reviews(Body):
     """One review, or a list of them."""
 
     inputs: Union[str, List[str]] = Field(..., description="a review, or a list of them")
     parameters: Parameters = Parameters()
 
 
-class Question(BaseModel):
+class Question(Body):
     """A review and the method that explains it."""
 
     inputs: str
@@ -88,6 +96,7 @@ class Service:
         self.bundle, self.engine, self.limits, self.counters, self.folder = bundle, engine, limits, counters, folder
         self.classifier: Classifier
         self.explainer: Optional[Explainer] = None
+        self.explanations: Turns
         self.tables = asyncio.Semaphore(limits.tables)
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
 
@@ -95,11 +104,19 @@ class Service:
         self.classifier = await self.batcher.alone(load_classifier, self.bundle, self.engine)
         # the first review builds the tokenizer
         await self.batcher.alone(self.classifier.predict, "영화")
+        self.explanations = Turns(self.only_thread() or ThreadPoolExecutor(1), self.limits.explanations)
         self.explainer = Explainer(self.classifier)
         # what stays for good is not searched for garbage again and again, 60 ms each time
         gc.collect()
         gc.freeze()
         LOG.info("ready: bundle %s, engine %s", self.classifier.bundle.name, self.classifier.engine.name)
+
+    def only_thread(self):
+        """Answer the thread that the engine is to be called from; None where any will do.
+
+        MXNet wants to be called from one thread. Beside ONNX Runtime explanations alone call it, in a thread of theirs.
+        """
+        return self.batcher.thread if self.classifier.engine.name == "gluon" else None
 
     def require(self):
         if self.explainer is None:
@@ -174,7 +191,7 @@ def end_with_parent():
 
 
 def add_errors(application):
-    """One shape for all errors, {"error": line}, none of which repeats what was sent."""
+    """One shape for all errors, {"error": line}; of what was sent none repeats more than the name of a key."""
 
     @application.exception_handler(Refused)
     async def refused(request, problem):
@@ -183,9 +200,11 @@ def add_errors(application):
 
     @application.exception_handler(RequestValidationError)
     async def invalid(request, problem):
-        first = problem.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][:4] if isinstance(part, (str, int)))
-        return JSONResponse({"error": f"{printable(where)}: {first['msg']}"}, 422)
+        # of a list what is wrong within it, not that it is no text
+        first = max(problem.errors(), key=lambda each: len(each["loc"]))
+        where = ".".join(map(str, place(first["loc"])))
+        reason = unknown_key(request, first["loc"]) if first["type"] == "extra_forbidden" else first["msg"]
+        return JSONResponse({"error": f"{printable(where)}: {reason}"}, 422)
 
     @application.exception_handler(HTTPException)
     async def other(request, problem):
@@ -207,6 +226,16 @@ def add_errors(application):
     @application.exception_handler(Exception)
     async def bug(request, problem):
         return JSONResponse({"error": "an error of the server's own; its log has more"}, 500)
+
+
+def place(loc):
+    """Answer where in the body an error is, without the type of `inputs` that it is an error of."""
+    return loc[:2] + loc[3:4] if loc[:2] == ("body", "inputs") else loc[:4]
+
+
+def unknown_key(request, loc):
+    model = Question if request.url.path == "/explain" else Parameters if len(loc) > 2 else Reviews
+    return f"unknown key{did_you_mean(loc[-1][:100], model.model_fields)}"
 
 
 def printable(text):
@@ -275,15 +304,39 @@ def add_predictions(application, service):
         return [each[0] for each in answers]
 
     @application.post("/explain", responses=ERRORS)
-    async def explain(question: Question):
+    async def explain(question: Question, request: Request):
         """Answer a review's words with one value each, and for attention the whole matrix."""
         service.require()
         service.check_texts([question.inputs])
-        found = await service.batcher.alone(service.explainer, question.inputs, question.method)
-        shown = panel(found.by_word() if question.by_word else found)
-        if shown["matrix"] and len(shown["tokens"]) > LONGEST_MATRIX:
-            shown["matrix"] = None
-        return shown
+        return await unless_gone(request, service.explanations(explanation, service.explainer, question))
+
+
+async def unless_gone(request, answering):
+    """Answer what a coroutine answers; when the client goes away it is cancelled, and ClientDisconnect raised."""
+    answering, leaving = asyncio.ensure_future(answering), asyncio.ensure_future(left(request))
+    try:
+        await asyncio.wait([answering, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            raise ClientDisconnect
+        return answering.result()
+    finally:
+        answering.cancel()
+        leaving.cancel()
+
+
+async def left(request):
+    """Wait until the client of a request that is read has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def explanation(explainer, question):
+    """Answer the panel of a Question, without a matrix that the page would not draw."""
+    found = explainer(question.inputs, question.method)
+    tokens = range(len(found.tokens))
+    if len(set(map(found.word_number, tokens)) if question.by_word else tokens) > LONGEST_MATRIX:
+        found = replace(found, matrix=None)
+    return panel(found.by_word() if question.by_word else found)
 
 
 def add_tables(application, service):
@@ -301,10 +354,8 @@ def add_tables(application, service):
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in KINDS:
             raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
-        # MXNet wants to be called from one thread
-        alone = service.classifier.engine.name == "gluon"
         try:
-            table = Table(kind, text_column, verbatim, service.folder, service.batcher.thread if alone else None)
+            table = Table(kind, text_column, verbatim, service.folder, service.only_thread())
         except NsmcError as problem:
             # the line names a file of ours
             raise Refused(503, NO_ROOM_HERE) from problem

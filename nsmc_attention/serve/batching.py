@@ -1,4 +1,4 @@
-"""Requests that arrive while the model is busy are answered together by its next run."""
+"""Requests that arrive while the model is busy: answered together by its next run, or one after another."""
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
@@ -62,3 +62,31 @@ class Batcher:
         for (_, future), found in zip(batch, answers):
             if not future.done():
                 future.set_result(found)
+
+
+class Turns:
+    """Calls in one thread, each handed to it when the one before is done, so that others of the thread's come between.
+
+    Who is cancelled while waiting is not called.
+
+    Parameters
+    ----------
+    thread : concurrent.futures.ThreadPoolExecutor
+        Of one thread.
+    most : int
+        Calls that may run or wait.
+    """
+
+    def __init__(self, thread, most):
+        self.thread, self.most, self.inside, self.turn = thread, most, 0, asyncio.Lock()
+
+    async def __call__(self, function, *arguments):
+        """Answer function(*arguments); Busy where too many run or wait."""
+        if self.inside >= self.most:
+            raise Busy
+        self.inside += 1
+        try:
+            async with self.turn:
+                return await asyncio.get_running_loop().run_in_executor(self.thread, function, *arguments)
+        finally:
+            self.inside -= 1

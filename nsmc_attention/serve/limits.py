@@ -23,7 +23,7 @@ class Limits:
         Bytes a second.
     answer_seconds : float
         Within which a client that reads slowly makes room for the next 64 KiB of its answer.
-    connections, tables : int
+    connections, tables, explanations : int
         At once, for each worker; who comes then is told to come again.
     """
 
@@ -39,6 +39,7 @@ class Limits:
     answer_seconds: float = 60
     connections: int = 4_000
     tables: int = 8
+    explanations: int = 8
 
     def body_of(self, path: str) -> int:
         """Answer the most bytes of a body sent to this path."""

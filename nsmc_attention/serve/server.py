@@ -7,7 +7,6 @@ import signal
 import socket
 import sys
 import tempfile
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -29,7 +28,7 @@ MOST_FILES = 65_536
 
 
 def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, limits=Limits()):
-    """Serve until SIGINT or SIGTERM; requests under way are finished first, for at most 20 seconds.
+    """Serve until SIGINT or SIGTERM; requests under way are finished first, for at most 20 seconds, then it exits by 0.
 
     Parameters
     ----------
@@ -50,8 +49,9 @@ def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, li
     """
     # told here, before any process is started
     load_bundle(bundle)
-    # uvicorn ends by the signal it was sent, when it has ended what was under way
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    # uvicorn ends by the signal it was sent, when it has ended what was under way: a good end of a server
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(0))
     with listening(host, port) as listener, tempfile.TemporaryDirectory(prefix="nsmc_attention-") as folder:
         limits = fitting(limits)
         application = partial(create_app, bundle, engine, limits, folder if workers > 1 else None)
@@ -61,14 +61,10 @@ def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, li
                                 workers=workers, log_level="info", access_log=False, server_header=False,
                                 timeout_graceful_shutdown=20, timeout_keep_alive=20)
         LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
-        failed = False
-        with suppress(KeyboardInterrupt):
-            if workers > 1:
-                failed = run_workers(config, listener)
-            else:
-                uvicorn.Server(config).run([listener])
-    if failed:
-        sys.exit(NO_BUNDLE)
+        if workers == 1:
+            uvicorn.Server(config).run([listener])
+        elif run_workers(config, listener):
+            sys.exit(NO_BUNDLE)
 
 
 def run_workers(config, listener):

@@ -88,6 +88,10 @@ def test_a_table_comes_back_with_its_columns(client, kind, body):
     (b"[1, 2]", 422, "body"),
     (b'{"inputs": 3}', 422, "inputs"),
     (b'{"inputs": [1]}', 422, "inputs"),
+    (b'{"inputs": ["a", 5]}', 422, "body.inputs.1: Input should be a valid string"),
+    (b'{"inputs": "a", "top_k": 2}', 422, "body.top_k: unknown key; known: inputs, parameters"),
+    (b'{"inputs": "a", "parameters": {"topk": 2, "weigths": true}}', 422,
+     "body.parameters.topk: unknown key; did you mean 'top_k'?"),
     (b'{"inputs": {"a": 1}}', 422, "inputs"),
     (b'{"inputs": "a", "parameters": {"top_k": 3}}', 422, "top_k"),
     (b'{"inputs": "a", "parameters": null}', 422, "parameters"),
@@ -141,6 +145,33 @@ def test_an_unknown_method_names_the_nearest(client):
     done = client.post("/explain", json={"inputs": "a", "method": "atention"})
     assert done.status_code == 422 and "did you mean 'attention'" in done.json()["error"]
     assert client.post("/explain", json={"inputs": " "}).status_code == 422
+    done = client.post("/explain", json={"inputs": "a", "methd": "erasure"})
+    assert done.status_code == 422 and done.json()["error"] == "body.methd: unknown key; did you mean 'method'?"
+
+
+def test_too_many_explanations_are_told_so(bundle_folder):
+    with TestClient(create_app(bundle_folder, limits=Limits(explanations=0))) as client:
+        while client.get("/readyz").status_code != 200:
+            pass
+        done = client.post("/explain", json={"inputs": TEXT})
+        assert done.status_code == 503 and done.headers["retry-after"] == "1" and "try again" in done.json()["error"]
+        assert predict(client, TEXT).status_code == 200
+
+
+def test_who_has_gone_is_not_explained_to(client):
+    scope = {"type": "http", "method": "POST", "path": "/explain", "query_string": b"",
+             "headers": [(b"content-type", b"application/json")]}
+    messages = iter([{"type": "http.request", "body": json.dumps({"inputs": TEXT}).encode()}])
+    sent = []
+
+    async def receive():
+        return next(messages, {"type": "http.disconnect"})
+
+    async def send(message):
+        sent.append(message)
+
+    client.portal.call(client.app, scope, receive, send)
+    assert sent[0]["status"] == 400
 
 
 def test_state_and_metrics(client):

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from nsmc_attention.serve.batching import Batcher, Busy  # noqa: E402
+from nsmc_attention.serve.batching import Batcher, Busy, Turns  # noqa: E402
 
 
 def test_what_comes_while_it_is_busy_is_answered_together_and_to_whom_it_belongs():
@@ -66,3 +66,28 @@ def test_too_many_waiting_are_refused_and_who_goes_away_is_not_waited_for():
         return await first, await third
 
     assert asyncio.run(ask()) == ([1], [5]) and seen == [1, 5]
+
+
+def test_turns_let_others_of_the_thread_between_refuse_too_many_and_skip_who_goes_away():
+    go, seen = threading.Event(), []
+
+    def call(item):
+        seen.append(item)
+        go.wait(5)
+        return item
+
+    async def ask():
+        batcher = Batcher(call)
+        turns = Turns(batcher.thread, 3)
+        tasks = [asyncio.create_task(turns(call, number)) for number in range(3)]
+        await asyncio.sleep(0.05)
+        with pytest.raises(Busy):
+            await turns(call, 3)
+        tasks[1].cancel()
+        other = asyncio.create_task(batcher(["other"]))
+        await asyncio.sleep(0.01)
+        go.set()
+        assert await turns(call, 4) == 4
+        return await asyncio.gather(tasks[0], other, tasks[2])
+
+    assert asyncio.run(ask()) == [0, ["other"], 2] and seen == [0, ["other"], 2, 4]

@@ -1,4 +1,6 @@
 """The page in a real Chromium: `apt install chromium; pip install playwright`; skipped where these are missing."""
+import json
+import re
 import shutil
 import socket
 import subprocess
@@ -7,6 +9,8 @@ import time
 import urllib.request
 
 import pytest
+
+from nsmc_attention.spreadsheets import as_cell
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -65,7 +69,7 @@ def panel(page):
 
 def test_a_review_is_answered_as_it_is_typed(page):
     page.fill("#text", "배우는 좋은데 영화는 별로")
-    assert "negative" in panel(page).locator(".head").inner_text()
+    assert "부정" in panel(page).locator(".head").inner_text()
     assert page.locator("#answer .word").all_inner_texts()[-1] == "별로"
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
 
@@ -78,6 +82,21 @@ def test_a_word_shows_its_row_and_the_matrix_opens(page):
     assert "→" in page.locator("#answer .say").inner_text()
     page.click("#answer .more")
     assert page.locator("#answer td").count() == page.locator("#answer .word").count() ** 2
+
+
+def test_one_explanation_a_pause_and_a_newer_one_ends_the_one_before(page):
+    held = []
+    page.route("**/explain", lambda route: route.continue_() if held else held.append(route))
+    page.evaluate("""for (const typed of ["최", "최고", "최고의"]) {
+        $("text").value = typed;
+        $("text").dispatchEvent(new Event("input"));
+    }""")
+    while not held:
+        page.wait_for_timeout(50)
+    with page.expect_event("requestfailed"):
+        page.select_option("#method", "erasure")
+    assert "지우기" in panel(page).locator(".head").inner_text()
+    assert len([url for url in page.asked if url.endswith("/explain")]) == 2
 
 
 def test_other_explanations_and_whole_words(page):
@@ -118,6 +137,100 @@ def test_a_pasted_list_becomes_a_table_to_sort_and_download(page, tmp_path):
     assert saved.splitlines()[0] == "document,label,score,probability,error" and len(saved.splitlines()) == 4
 
 
+def put(page, name, content):
+    page.set_input_files("#file", {"name": name, "mimeType": "text/plain", "buffer": content.encode()})
+
+
+def rows_of(page):
+    page.wait_for_selector("#table td")
+    return [row.split("\t") for row in page.locator("#table tbody tr").all_inner_texts()]
+
+
+def downloaded(page):
+    with page.expect_download() as download:
+        page.click("#save")
+    return download.value.path().read_bytes()
+
+
+@pytest.mark.parametrize("name, content, labels", [
+    ("a.csv", "document,label,predicted_label\n최고,1,negative\n별로,0,positive\n", ["긍정", "부정"]),
+    ("a.jsonl", '{"document": "", "label": "positive", "score": "9"}\n'
+                '{"document": "별로", "label": "positive", "score": "9"}\n', ["빈 리뷰: 읽을 단어가 없습니다", "부정"]),
+    ("a.jsonl", '{"document": "최고"}\n{"document": "별로", "predicted_label": "positive"}\n', ["긍정", "부정"]),
+])
+def test_a_column_of_the_users_own_is_not_taken_for_the_answer(page, name, content, labels):
+    put(page, name, content)
+    rows = rows_of(page)
+    assert [row[0] for row in rows] == labels and all(0.5 <= float(row[1]) <= 1 for row in rows if row[1])
+    assert f"긍정 {100 * labels.count('긍정') / sum(bool(row[1]) for row in rows):.1f} %" in page.inner_text("#count")
+
+
+def test_what_a_spreadsheet_would_compute_is_shown_and_explained_as_it_is_and_marked_in_the_file(page):
+    put(page, "a.csv", "=리뷰,b\n=최고,1\n'-별로,2\n")
+    assert [row[2] for row in rows_of(page)] == ["=최고", "'-별로"]
+    page.click("#table td button >> nth=0")
+    panel(page)
+    assert page.locator("#answer .words").inner_text() == page.input_value("#text") == "=최고"
+    assert downloaded(page).startswith("\ufeff'=리뷰,b,label,score,probability,error\n'=최고,1,".encode())
+
+
+def test_every_mark_is_taken_away_and_no_other_apostrophe(page):
+    letters = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
+    texts = [begin + letter + end for letter in letters for begin in ("", "'") for end in ("=1", "")]
+    assert page.evaluate("cells => cells.map(unmarked)", [as_cell(text) for text in texts]) == texts
+
+
+@pytest.mark.parametrize("kind, content", [("csv", "document\n최고\n"), ("jsonl", '{"document": "최고"}\n')])
+def test_the_file_is_of_its_kind(page, kind, content):
+    put(page, f"a.{kind}", content)
+    rows_of(page)
+    saved = downloaded(page).decode()
+    assert saved.startswith("\ufeffdocument,") if kind == "csv" else json.loads(saved)["label"] == "positive"
+    assert page.get_attribute("#save", "download") == f"scored.{kind}" and "csv" not in page.inner_text("#save")
+
+
+def test_the_newest_table_wins_and_a_refused_one_leaves_none(page):
+    held = []
+    page.route("**/predict/batch*", lambda route: route.continue_() if held else held.append((route, route.fetch())))
+    put(page, "a.csv", "a,b\n최고,별로\n")
+    while not held:
+        page.wait_for_timeout(50)
+    page.select_option("#column", "b")
+    assert rows_of(page)[0][2] == "별로"
+    route, answer = held[0]
+    route.fulfill(response=answer)
+    page.wait_for_timeout(200)
+    assert rows_of(page)[0][2] == "별로"
+    put(page, "b.csv", "document,b\n1\n")
+    playwright.expect(page.locator("#table-problem")).to_contain_text("expected 2 fields")
+    assert not page.locator("#table td").count() and page.is_hidden("#save")
+
+
+@pytest.mark.parametrize("name, content, column", [
+    ("a.csv", "\r\n\r\ndocument,b\r\n최고,1\r\n", "document"), ("a.csv", '"a\nb",c\n최고,1\n', "a\nb"),
+    ("a.csv", 'a"b,c\n최고,1\n', 'a"b'), ("a.jsonl", '\n \n{"document": "최고"}\n', "document")])
+def test_a_table_that_begins_oddly_is_scored(page, name, content, column):
+    put(page, name, content)
+    assert rows_of(page)[0][2] == "최고" and page.input_value("#column") == column
+
+
+def test_a_table_without_rows_is_told_so(page):
+    put(page, "a.csv", "")
+    playwright.expect(page.locator("#table-problem")).to_contain_text("the file is empty")
+    put(page, "a.jsonl", "\n\n")
+    playwright.expect(page.locator("#count")).to_have_text("0 개")
+    assert not page.inner_text("#table-problem")
+
+
+def test_sorting_by_the_keyboard_keeps_the_focus(page):
+    put(page, "a.csv", "document\n최고\n별로\n")
+    rows_of(page)
+    page.focus("#table th >> nth=1 >> button")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.textContent") == "확률 ↓"
+
+
 @pytest.mark.parametrize("name, content", [
     ("mine.csv", "id,리뷰\n1,최고\n2,\"별로, 정말\"\n"), ("mine.tsv", "id\t리뷰\n1\t최고\n2\t별로, 정말\n"),
     ("mine.jsonl", '{"id": 1, "리뷰": "최고"}\n{"id": 2, "리뷰": "별로, 정말"}\n')])
@@ -134,9 +247,23 @@ def test_a_bad_table_says_what_is_wrong(page):
 
 
 def test_english_is_a_click_away(page):
+    assert page.locator("label[for=lines]").inner_text().startswith("한 줄에 하나씩")
     page.click("#language")
     assert page.locator("label[for=text]").inner_text() == "Write a review"
+    assert page.locator("label[for=lines]").inner_text().startswith("Paste one a line")
     assert page.evaluate("document.documentElement.lang") == "en"
+
+
+def test_an_answer_is_in_the_language_of_the_page(page):
+    page.fill("#text", "배우는 좋은데 영화는 별로")
+    assert "주의: 각 단어를" in panel(page).inner_text() and "긍정" in panel(page).locator(".bar").get_attribute("title")
+    assert not re.search("positive|negative|attention", panel(page).inner_html())
+    page.click("#language")
+    assert re.search("negative.*attention: how much", panel(page).inner_text(), re.DOTALL)
+    page.fill("#text", "\u3164")
+    playwright.expect(page.locator("#problem")).to_contain_text("blank: no word")
+    page.click("#language")
+    playwright.expect(page.locator("#problem")).to_have_text("빈 리뷰: 읽을 단어가 없습니다")
 
 
 def test_no_review_is_ever_html(page):

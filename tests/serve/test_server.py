@@ -3,6 +3,7 @@ import asyncio
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -196,6 +197,17 @@ def test_pipelined_requests_are_answered_in_their_order_and_before_garbage(serve
     found = [json.loads(each)[0] for each in re.findall(rb"\[\{.*?\}\]", answers)]
     assert signed(found) == pytest.approx(expected(texts)[:len(found)], abs=2e-4)
     assert b" 500 " not in answers
+
+
+def test_a_prediction_does_not_wait_for_explanations(server):
+    body = json.dumps({"inputs": "배우는 좋은데 영화는 별로 " * 200, "method": "erasure"}).encode()
+    clients = [server.connect() for _ in range(3)]
+    for client in clients:
+        client.sendall(head(len(body), "/explain") + body)
+    assert server.predict("최고")
+    assert not select.select(clients[-1:], [], [], 0)[0], "the last explanation is still under way"
+    for client in clients:
+        client.close()
 
 
 def counted(server, name):
