@@ -1,4 +1,5 @@
 """A classifier against reviews: the figures that `evaluate` and `faithfulness` print."""
+import shlex
 import sys
 import time
 from functools import partial
@@ -7,6 +8,7 @@ import numpy
 
 from .errors import BundleError, MissingPackage
 from .metrics import metrics
+from .reviews.tables import CORPORA
 
 
 def evaluate(classifier, reviews):
@@ -66,20 +68,29 @@ def faithfulness(classifier, reviews, limit=1000, seed=0):
             "seconds": round(time.perf_counter() - started, 3)}
 
 
-def record(bundle, found):
-    """Write the figures of `evaluate` into the bundle's manifest and model card, with the command that gave them."""
+def record(bundle, found, reviews):
+    """Write what `evaluate` found on reviews into the bundle's manifest and model card, with the command."""
     from .bundle import read_contents, write_bundle
     from .card import model_card
 
     kept = ("n", "accuracy", "f1", "precision", "recall", "roc_auc", "log_loss", "ece", "confusion", "data", "engine")
     figures = {name: found[name] for name in kept}
-    which = "" if bundle.name == "pretrained" else f" --bundle {bundle.name}"
-    figures["command"] = f"nsmc-attention evaluate --data {found['data']}{which}"
+    # as it was given; but no card tells a whole path
+    path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)
+    which = [] if bundle.packaged else ["--bundle", path]
+    figures["command"] = shlex.join(["nsmc-attention", "evaluate", "--data", found["data"], *which])
     try:
-        part = "test" if found["data"] == bundle.manifest["data"]["train"]["name"] else f"test on {found['data']}"
+        part = part_name(reviews, bundle.manifest["data"]["train"])
         manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: figures}}
-        card = model_card(manifest).encode()
+        card = model_card(manifest).encode(errors="replace")
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise BundleError(f"{bundle.folder}: its manifest lacks what a model card tells ({problem}); nothing is "
                           "recorded") from problem
     write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": card})
+
+
+def part_name(reviews, learned):
+    """Answer what to call the figures on reviews, of a bundle that learned from what its manifest describes."""
+    if reviews.sha256 == learned["sha256"]:
+        return "training file"
+    return "test" if reviews.name == learned["name"] in CORPORA else f"test on {reviews.name}"

@@ -10,7 +10,6 @@ from ..preprocessing.encoding import Encoder
 from ..preprocessing.gluon_data import build_vocab
 from ..preprocessing.prepared import tokenize
 from ..processes import cores
-from ..reviews import tables
 from .contestants import Workload
 from .rounds import Comparison, compare
 
@@ -25,13 +24,13 @@ LENGTHS, HIDDEN = (5, 10, 20, 40, 70), (32, 64, 128, 256)
 PACKAGES = ("nsmc_attention", "mxnet", "gluonnlp", "onnxruntime", "torch", "scikit-learn", "numpy")
 
 
-def benchmark(data="nsmc", repetitions=5, data_dir=None, report=print):
+def benchmark(reviews, repetitions=5, report=print):
     """Measure training and inference beside PyTorch and scikit-learn, at the same architecture and batches.
 
     Parameters
     ----------
-    data : "nsmc", "sample" or a path
-        Labelled reviews, whose lengths the first two comparisons have.
+    reviews : reviews.corpus.Reviews
+        Whose lengths the first two comparisons have.
     repetitions : int
         Rounds in which every contestant runs once.
     report : callable
@@ -42,7 +41,6 @@ def benchmark(data="nsmc", repetitions=5, data_dir=None, report=print):
     dict
         machine, repetitions, data, rows (see `rounds.compare`).
     """
-    reviews = tables.load(data, "train", data_dir)
     rows = []
     for comparison in comparisons(reviews):
         for row in compare(comparison, repetitions):

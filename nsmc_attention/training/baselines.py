@@ -3,8 +3,8 @@ from ..preprocessing.encoding import clean
 from ..preprocessing.tokenizers import tokenizer
 
 
-def majority():
-    """Always the more frequent label."""
+def majority(tokenizer_name="mecab"):
+    """Always the more frequent label, whatever the tokens."""
     from sklearn.dummy import DummyClassifier
 
     return DummyClassifier(strategy="prior")
@@ -30,7 +30,7 @@ def tfidf(tokenizer_name="mecab"):
 BASELINES = {"majority": majority, "tfidf": tfidf}
 
 
-def probabilities(name, documents, labels, others):
+def probabilities(name, documents, labels, others, tokenizer_name="mecab"):
     """Fit a baseline and score lists of reviews.
 
     Parameters
@@ -39,10 +39,11 @@ def probabilities(name, documents, labels, others):
     documents : list of str
     labels : (N,) of 0 and 1
     others : list of lists of str
+    tokenizer_name : str
 
     Returns
     -------
     list of (M,) float64, the probability of positive for each review of each list
     """
-    model = BASELINES[name]().fit(documents, labels)
+    model = BASELINES[name](tokenizer_name).fit(documents, labels)
     return [model.predict_proba(each)[:, 1] for each in others]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas
 
 from ..atomic import replaced_file, write_text
+from ..bundle import load_bundle
 from ..config import PRESETS, preset
 from ..errors import ConfigError, did_you_mean
 from ..evaluation import evaluate
@@ -18,7 +19,8 @@ from .baselines import BASELINES, probabilities
 from .recipe import split, tokenized, train
 
 
-def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=None, quiet=False, report=print):
+def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=None, quiet=False, report=print,
+            text_column="document", label_column="label"):
     """Train and score each of `names` with each seed; what `out` has already is not trained again.
 
     Parameters
@@ -31,7 +33,7 @@ def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=Non
     seeds : tuple of int
         A baseline has no seed of its own, but another seed splits another dev part off.
     test : bool
-        Score the test file too.
+        Score the test file too, which "nsmc" and "sample" alone have.
     changes : dict or None
         Config fields changed in every preset.
     report : callable
@@ -40,21 +42,41 @@ def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=Non
     Returns
     -------
     DataFrame
-        A row for each name and seed: name, seed, parameters, seconds, dev_* and test_* figures.
+        A row for each name and seed: name, seed, seconds, dev_* and test_* figures.
+
+    Raises
+    ------
+    ConfigError, DataError
+        Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file.
+        Where its turn comes: `out` has a run of other settings or other data.
     """
     check_names(names)
+    if test and data not in tables.CORPORA:
+        raise ConfigError(f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test "
+                          "file; what is learned from is no test")
+    configs = [(name, preset("default" if name in BASELINES else name).with_fields(**(changes or {}), seed=seed))
+               for name in names for seed in seeds]
+    where = {"data_dir": data_dir, "text_column": text_column, "label_column": label_column}
+    train_file, test_file = (tables.load(data, part, **where) if part else None for part in ("train", test and "test"))
     out, rows = Path(out), []
     out.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        for seed in seeds:
-            config = preset("default" if name in BASELINES else name).with_fields(**(changes or {}), seed=seed)
-            if name in BASELINES:
-                found = baseline_row(data, name, config, test, data_dir)
-            else:
-                found = preset_row(data, config, out / f"{name}-{seed}", test, data_dir, quiet)
-            rows.append({"name": name, "seed": seed, **found})
-            report(rows[-1])
-    table = pandas.DataFrame(rows)
+    for name, config in configs:
+        run, seconds = out / f"{name}-{config.training.seed}", None
+        if name in BASELINES:
+            found = baseline_row(name, config, train_file, test_file)
+        else:
+            if not finished(run, config, train_file):
+                started, resume = time.perf_counter(), (run / "settings.json").is_file()
+                train(data, config, run, quiet=quiet, resume=resume, **where)
+                seconds = round(time.perf_counter() - started, 1)
+            found = preset_row(run, seconds, test_file)
+        rows.append({"name": name, "seed": config.training.seed, **found})
+        report(rows[-1])
+    return written(pandas.DataFrame(rows), out)
+
+
+def written(table, out):
+    """Write the table as csv, Markdown and picture into a folder, and answer it."""
     with replaced_file(out / "comparison.csv") as temporary:
         table.to_csv(temporary, index=False)
     write_text(out / "comparison.md", as_markdown(table))
@@ -71,31 +93,34 @@ def check_names(names):
         raise ConfigError(f"expected presets or baselines to compare; there are {', '.join(known)}")
 
 
-def preset_row(data, config, run, test, data_dir, quiet):
-    started = time.perf_counter()
-    finished = (run / "bundle" / "manifest.json").is_file()
-    if not finished:
-        train(data, config, run, data_dir=data_dir, quiet=quiet, resume=(run / "settings.json").is_file())
-    seconds = None if finished else round(time.perf_counter() - started, 1)
-    classifier = load_classifier(run / "bundle")
-    if classifier.bundle.config != config:
+def finished(run, config, reviews):
+    """Tell whether a run is done; ConfigError where it is of other settings or of other reviews."""
+    if not (run / "bundle" / "manifest.json").is_file():
+        return False
+    bundle = load_bundle(run / "bundle")
+    if bundle.config != config:
         raise ConfigError(f"{run}: a run with other settings is there; name another folder with --out")
+    if bundle.manifest["data"]["train"]["sha256"] != reviews.sha256:
+        raise ConfigError(f"{run}: a run on other reviews than {reviews.name} is there; name another folder with --out")
+    return True
+
+
+def preset_row(run, seconds, test_file):
+    classifier = load_classifier(run / "bundle")
     row = {"seconds": seconds, **figures("dev", classifier.bundle.manifest["metrics"]["dev"])}
-    if test:
-        reviews = tables.load(data, "test", data_dir)
-        row.update(figures("test", evaluate(classifier, reviews)))
+    if test_file:
+        row.update(figures("test", evaluate(classifier, test_file)))
     return row
 
 
-def baseline_row(data, name, config, test, data_dir):
-    train_part, dev_part = split(tokenized(tables.load(data, "train", data_dir), config), config.training)
+def baseline_row(name, config, train_file, test_file):
+    train_part, dev_part = split(tokenized(train_file, config), config.training)
     others = [("dev", dev_part.frame["document"].tolist(), dev_part.labels)]
-    if test:
-        reviews = tables.load(data, "test", data_dir)
-        others.append(("test", reviews.documents, reviews.labels))
+    if test_file:
+        others.append(("test", test_file.documents, test_file.labels))
     started = time.perf_counter()
     found = probabilities(name, train_part.frame["document"].tolist(), train_part.labels,
-                          [documents for _, documents, _ in others])
+                          [documents for _, documents, _ in others], config.text.tokenizer)
     row = {"seconds": round(time.perf_counter() - started, 1)}
     for (part, _, labels), probability in zip(others, found):
         row.update(figures(part, headline(labels, probability)))

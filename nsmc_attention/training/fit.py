@@ -91,7 +91,8 @@ def drawn_from(seed, step, rank):
 def check_finite(loss, step, config):
     if not math.isfinite(loss):
         raise ConfigError(f"step {step}: expected a finite loss, found {loss}; "
-                          f"lower --learning-rate, which is {config.learning_rate}")
+                          f"lower --learning-rate (or --pretrain-learning-rate, --erasure-learning-rate: this "
+                          f"stage's is {config.learning_rate})")
 
 
 def make_trainer(network, config):
@@ -157,7 +158,7 @@ def learning_rate(step, total_steps, config):
     """Rise linearly over the warm-up, then fall along a half cosine to 0, or stay."""
     warmup = config.warmup * total_steps
     if step < warmup:
-        return config.learning_rate * (step + 1) / warmup
+        return config.learning_rate * min(1, (step + 1) / warmup)
     if config.schedule == "constant":
         return config.learning_rate
     done = (step - warmup) / max(1, total_steps - warmup)

@@ -4,6 +4,7 @@ The command line, the notebooks and every experiment call `train`; it composes r
 model, `fit`, export and bundle, and has no numerics of its own.
 """
 import json
+import shlex
 import sys
 from dataclasses import replace
 from hashlib import sha256
@@ -15,7 +16,7 @@ from ..atomic import vacant, write_text
 from ..bundle import load_bundle, write_bundle
 from ..card import model_card
 from ..config import PRESETS, difference
-from ..errors import ConfigError, DataError
+from ..errors import BundleError, ConfigError, DataError
 from ..inference.engines import GluonEngine
 from ..preprocessing.encoding import Encoder, clean
 from ..preprocessing.misspelling import misspelt
@@ -62,9 +63,8 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     tokenizer(config.text.tokenizer)
     reviews = tables.load(data, "train", data_dir, text_column, label_column)
     dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
-    settings = {"data": {"name": reviews.name, "sha256": reviews.sha256},
-                "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
-                "config": config.to_dict()}
+    settings = {"data": named(reviews), "columns": {"text": text_column, "label": label_column},
+                "valid": dev_reviews and named(dev_reviews), "config": config.to_dict()}
     if workers.first:
         check_run(out, settings, resume)
     say = silent if quiet else on_stderr
@@ -73,17 +73,19 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
     stars, star_part = read_stars(config, dev_part, data_dir, say)
     vocab, encoder = build_encoder([star_part, train_part] if stars else [train_part], config)
-    train_part = misspelt_part(train_part, config)
     say(f"train {len(train_part.labels)}, dev {len(dev_part.labels)}, vocabulary {len(encoder)}")
     context = device_context(device)
+    settings["reads"] = what_is_read(config, vocab, stars)
     # from here on nothing about the input can be wrong: only now is anything written
-    begin(out, settings, vocab, workers)
+    begin(out, settings, resume, workers)
 
-    learned = Run(config, encoder, out, context, quiet, workers).learn(star_part, train_part, dev_part)
+    run = Run(config, encoder, out, context, quiet, workers)
+    learned = run.learn(star_part, train_part, dev_part, misspelt_part(train_part, config))
 
     if not workers.first:
         return None
     manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, learned)
+    manifest["command"] = command(reviews.name, config, dev_reviews, settings["columns"])
     engine = GluonEngine(learned.network, context)
     return finish(out, engine, vocab, encoder, manifest, config, reviews.documents, say)
 
@@ -104,20 +106,35 @@ def check_run(out, settings, resume):
             out.mkdir(parents=True)
             out.rmdir()
         return
+    same_settings(out, settings)
+
+
+def same_settings(out, settings):
+    """Refuse to go on with a run that began with other settings, or read something else."""
     saved = read_settings(out)
     for key in settings:
         if settings[key] != saved.get(key):
             raise ConfigError(f"{out}: cannot resume with another {difference(key, saved.get(key), settings[key])}")
 
 
-def begin(out, settings, vocab, workers):
+def begin(out, settings, resume, workers):
     """Write the settings into the run folder, once all workers are known to learn the same from the same."""
-    workers.agree({**settings, "package": __version__,
-                   "tokenizer": tokenizer_version(settings["config"]["text"]["tokenizer"]),
-                   "vocabulary": sha256(vocab.to_json().encode()).hexdigest()})
+    workers.agree({**settings, "package": __version__})
     if workers.first:
+        if resume:
+            same_settings(out, settings)
         out.mkdir(parents=True, exist_ok=True)
         write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+
+
+def named(reviews):
+    return {"name": reviews.name, "sha256": reviews.sha256}
+
+
+def what_is_read(config, vocab, stars):
+    """Answer what decides how the reviews are read, beside the config: versions and hashes."""
+    return {"tokenizer": tokenizer_version(config.text.tokenizer),
+            "vocabulary": sha256(vocab.to_json().encode()).hexdigest(), "stars": stars.sha256 if stars else None}
 
 
 def read_settings(out):
@@ -202,21 +219,22 @@ def describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config,
         "vocabulary": len(encoder),
         "config": config.to_dict(),
         "data": data,
-        "command": command(reviews.name, config, dev_reviews),
         "calibration": learned.calibration,
         "metrics": {"dev": {"best_epoch": learned.progress.best_epoch + 1, **learned.calibration["after"]}},
     }
 
 
-def command(data, config, dev_reviews=None):
+def command(data, config, dev_reviews=None, columns=None):
     """Answer the command line that makes this training again: the nearest preset, and what differs from it."""
-    valid = ["--valid", dev_reviews.name] if dev_reviews else []
+    given = ["--valid", dev_reviews.name] if dev_reviews else []
+    for (name, column), usual in zip((columns or {}).items(), ("document", "label")):
+        given += [f"--{name}-column", column] if column != usual else []
     choices = []
     for name, known in PRESETS.items():
         flags = [word for part in config.parts() for key, value in vars(config.parts()[part]).items()
                  if value != getattr(known.parts()[part], key) for word in (f"--{key.replace('_', '-')}", str(value))]
         choices.append(([] if name == "default" else ["--preset", name]) + flags)
-    return " ".join(["nsmc-attention train --data", data, *valid, *min(choices, key=len)])
+    return shlex.join(["nsmc-attention", "train", "--data", data, *given, *min(choices, key=len)])
 
 
 def finish(out, engine, vocab, encoder, manifest, config, documents, say):
@@ -233,11 +251,22 @@ def finish(out, engine, vocab, encoder, manifest, config, documents, say):
             "report this")
     else:
         contents["model.onnx"] = model
-    contents["README.md"] = model_card(manifest).encode()
+    manifest["metrics"].update(recorded(out / "bundle", contents))
+    contents["README.md"] = model_card(manifest).encode(errors="replace")
     write_bundle(out / "bundle", manifest, contents)
     best = manifest["metrics"]["dev"]
     say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {out / 'bundle'}")
     return load_bundle(out / "bundle")
+
+
+def recorded(folder, contents):
+    """Answer what `evaluate --record` wrote into a bundle of this very network, nothing where there is none."""
+    try:
+        bundle = load_bundle(folder)
+        same = all(bundle.read(name) == contents[name] for name in ("vocab.json", "weights.params"))
+        return {part: found for part, found in bundle.manifest["metrics"].items() if part != "dev"} if same else {}
+    except BundleError:
+        return {}
 
 
 def on_stderr(message):

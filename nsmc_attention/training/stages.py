@@ -88,12 +88,17 @@ class Run:
         self.config, self.encoder, self.out, self.device, self.quiet = config, encoder, Path(out), device, quiet
         self.workers = workers
 
-    def learn(self, star_part, train_part, dev_part):
-        """Build the network and fit it, to the stars first where there are any; answer what was Learned."""
+    def learn(self, star_part, train_part, dev_part, misspelt_part):
+        """Build the network and fit it, to the stars first where there are any; answer what was Learned.
+
+        The network reads the training part as `misspelt_part` has it; the wide part, which learns by heart, as it
+        is: misspelt reviews make it worse (benchmarks/ACCURACY.md).
+        """
         training = self.config.training
         star_part = star_part and star_part.in_units(self.encoder)
-        train_part, dev_part = train_part.in_units(self.encoder), dev_part.in_units(self.encoder)
-        batches, dev_batches = self.batched(train_part), self.batched(dev_part)
+        train_part, dev_part, misspelt_part = (part.in_units(self.encoder)
+                                               for part in (train_part, dev_part, misspelt_part))
+        batches, dev_batches = self.batched(misspelt_part), self.batched(dev_part)
         network = self.new_network(batches)
         if star_part:
             self.stage(network, self.batched(star_part), dev_batches, pretraining(training), self.out / "pretraining",
@@ -105,7 +110,7 @@ class Run:
         dev_batches = self.batched(dev_part, wide=table is not None)
         found = self.calibrate(network, dev_batches, wide)
         if training.erasure_reviews:
-            self.teach_attention(network, some(train_part, training), dev_batches)
+            self.teach_attention(network, some(misspelt_part, training), dev_batches)
             found = self.calibrate(network, dev_batches, wide)
         round_tables(network)
         return Learned(network, progress, found)

@@ -2,6 +2,7 @@ import pandas
 import pytest
 
 from nsmc_attention.errors import ConfigError
+from nsmc_attention.reviews import nsmc
 from nsmc_attention.training.comparison import as_markdown, compare
 
 SMALL = {"embedding_size": 8, "ngram_buckets": 300, "epochs": 1, "dev_fraction": 0.1}
@@ -45,3 +46,25 @@ def test_unknown_names_are_refused_before_anything_is_trained(tmp_path, names, m
     with pytest.raises(ConfigError, match=message):
         compare("sample", names, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_table_has_no_test_file_and_other_reviews_are_another_run(compared, tmp_path):
+    out, _ = compared
+    reviews = nsmc.load("sample", "train").frame
+    reviews[["document", "label"]].rename(columns={"label": "y"}).to_csv(tmp_path / "own.csv", index=False)
+    with pytest.raises(ConfigError, match="--test: expected nsmc or sample, found a table"):
+        compare(tmp_path / "own.csv", ["majority"], tmp_path / "out", test=True, label_column="y")
+    with pytest.raises(ConfigError, match="a run on other reviews than own.csv is there"):
+        compare(tmp_path / "own.csv", ["average"], out, changes=SMALL, quiet=True, report=print, label_column="y")
+
+
+def test_a_change_that_does_not_fit_one_preset_is_told_before_anything_is_trained(tmp_path):
+    with pytest.raises(ConfigError, match="the architecture post has"):
+        compare("sample", ["average", "post"], tmp_path / "out", changes={"dropout": 0.1}, quiet=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_tokenizer_is_that_of_the_baselines_too(tmp_path):
+    one, other = (compare("sample", ["tfidf"], tmp_path / name, changes={**SMALL, "tokenizer": name}, report=print)
+                  for name in ("mecab", "characters"))
+    assert one["dev_log_loss"].tolist() != other["dev_log_loss"].tolist()

@@ -3,8 +3,10 @@ import shutil
 
 import numpy
 import pytest
+from hypothesis import given, strategies as st
 
 from nsmc_attention.bundle import load_bundle
+from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.training import fit as fit_module, recipe
@@ -211,3 +213,41 @@ def test_misspelt_reviews_change_what_is_learned_not_the_vocabulary(run_folder, 
     train("sample", tiny.with_fields(misspelt_fraction=0.3, epochs=1), tmp_path / "run", quiet=True)
     assert parameters(tmp_path / "run") != parameters(run_folder)
     assert (tmp_path / "run/bundle/vocab.json").read_bytes() == (run_folder / "bundle/vocab.json").read_bytes()
+
+
+@given(st.integers(1, 400), st.floats(0, 1), st.sampled_from(["cosine", "constant"]))
+def test_the_learning_rate_is_never_above_its_highest(total, warmup, schedule):
+    training = TrainingConfig(warmup=warmup, schedule=schedule)
+    rates = [fit_module.learning_rate(step, total, training) for step in range(total)]
+    assert 0 <= min(rates) and max(rates) <= training.learning_rate
+
+
+@pytest.mark.parametrize("total", [1, 2, 10, 30, 1000])
+def test_the_learning_rate_rises_to_its_highest_however_few_the_steps(total):
+    training = TrainingConfig(warmup=0.05)
+    rates = [fit_module.learning_rate(step, total, training) for step in range(total)]
+    assert max(rates) == training.learning_rate == rates[int(0.05 * total)]
+
+
+def test_other_columns_and_another_vocabulary_are_another_run(tiny, tmp_path):
+    reviews = nsmc.load("sample", "train").frame.assign(other=lambda frame: 1 - frame["label"])
+    reviews.to_csv(tmp_path / "own.csv", index=False)
+    short, run = tiny.with_fields(epochs=1), tmp_path / "run"
+    bundle = train(tmp_path / "own.csv", short, run, quiet=True, label_column="other")
+    assert "--label-column other" in bundle.manifest["command"]
+    with pytest.raises(ConfigError, match="cannot resume with another label: the run has 'other', found 'label'"):
+        train(tmp_path / "own.csv", short, run, quiet=True, resume=True)
+    settings = json.loads((run / "settings.json").read_text(encoding="utf-8"))
+    settings["reads"]["vocabulary"] = "0"
+    (run / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot resume with another vocabulary"):
+        train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
+
+
+def test_a_finished_run_that_is_resumed_keeps_what_was_recorded(run_folder, tiny, tmp_path):
+    shutil.copytree(run_folder, tmp_path / "run")
+    path = tmp_path / "run/bundle/manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["metrics"]["test"] = manifest["metrics"]["dev"]
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    assert train("sample", tiny, tmp_path / "run", quiet=True, resume=True).manifest["metrics"] == manifest["metrics"]
