@@ -38,15 +38,20 @@ def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
         yield path
         return
     path = followed(path)
-    if path.is_dir() or not path.parent.is_dir():
-        raise DataError(f"{path}: {'is a folder' if path.is_dir() else f'no such folder {path.parent}'}; "
-                        "name a file in a folder that exists")
+    require_place(path)
     with neighbour(path) as temporary:
         yield temporary
         flush(temporary)
-        temporary.chmod(0o666 & ~current_umask())
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~current_umask())
         os.replace(temporary, path)
         flush(path.parent)
+
+
+def require_place(path: Path) -> None:
+    """DataError where a path cannot be that of a file: it is a folder, or its own folder is not there."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise DataError(f"{path}: {'is a folder' if path.is_dir() else f'no such folder {path.parent}'}; "
+                        "name a file in a folder that exists")
 
 
 @contextmanager

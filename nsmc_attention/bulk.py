@@ -15,11 +15,12 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
-from .atomic import neighbour, replaced_file, sweep, vacant, write_text
+from .atomic import PREFIX, neighbour, replaced_file, sweep, vacant, write_text
 from .bundle import load_bundle
 from .errors import ConfigError, DataError, MissingPackage
 from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
+from .reviews.corpus import decode
 from .signals import held_back
 
 # An underscore keeps it from those who read the folder as one table
@@ -160,7 +161,7 @@ def byte_stretches(path, kind, rows):
     """Yield (start, end, header) of stretches of whole rows: a line break within quotes ends no row."""
     separator = QUOTED.get(kind)
     with open(path, "rb") as file:
-        header = first_row(file, separator).decode("utf-8-sig", "replace") if separator or kind == "nsmc" else ""
+        header = decode(first_row(file, separator), path) if separator or kind == "nsmc" else ""
         first = start = end = file.tell()
         held, inside = 0, False
         for line in file:
@@ -209,9 +210,9 @@ def fingerprint(bundle):
 
 
 def check_plan(folder, plan):
-    """Write the plan into a new folder; refuse one that was begun with another plan, or holds something else."""
+    """Write the plan into a folder without outputs; refuse one of another plan, or that holds something else."""
     path = folder / PLAN
-    if path.is_file():
+    if path.is_file() and any(each.name != PLAN and not each.name.startswith(PREFIX) for each in folder.iterdir()):
         try:
             saved = dict(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, TypeError, RecursionError):
@@ -221,7 +222,7 @@ def check_plan(folder, plan):
                 raise ConfigError(f"{folder}: was begun with other {name.replace('_', ' ')}; "
                                   "name another --output, or remove it")
         return
-    if not vacant(folder):
+    if not vacant(folder) and not path.is_file():
         raise ConfigError(f"{folder}: expected a new or empty folder, or one that bulk began; name another --output")
     folder.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(plan, ensure_ascii=False, indent=2) + "\n")

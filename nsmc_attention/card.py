@@ -1,4 +1,6 @@
 """The model card that a bundle carries, written from its manifest alone."""
+import json
+import re
 from typing import Any, Optional
 
 
@@ -13,14 +15,13 @@ def model_card(manifest: dict[str, Any]) -> str:
         "license: mit",
         "library_name: nsmc_attention",
         "pipeline_tag: text-classification",
-        f"datasets: [{data['train']['name']}]",
+        f"datasets: {in_yaml(data['train']['name'])}",
         "metrics: [accuracy, f1]",
         "---",
         "",
-        "# Korean film-review sentiment with self-attention",
+        f"# Korean film-review sentiment{' with self-attention' if attentive(config['model']) else ''}",
         "",
-        f"A self-attentive bidirectional GRU ({config['model']['architecture']} architecture, "
-        f"{config['model']['attention']} score) over tokens of {manifest['tokenizer_version'] or 'characters'}.",
+        f"{network(config['model'])} over tokens of {manifest['tokenizer_version'] or config['text']['tokenizer']}.",
         f"Learned from {data['train']['used']:,} reviews of {data['train']['name']} "
         f"(sha256 `{data['train']['sha256'][:16]}…`); the epoch was chosen on {data['dev']['used']:,} others.",
         *stars(data.get("pretraining")),
@@ -39,6 +40,25 @@ def model_card(manifest: dict[str, Any]) -> str:
         "",
         *contract(config["text"], manifest),
     ])
+
+
+def in_yaml(name: str) -> str:
+    """Answer a list of one name as YAML reads it: as JSON has it, unless it is plainly a word."""
+    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", name)
+    return f"[{name}]" if plain else json.dumps([name], ensure_ascii=False)
+
+
+def attentive(model: dict[str, Any]) -> bool:
+    return bool(model["attention"] != "uniform")
+
+
+def network(model: dict[str, Any]) -> str:
+    """Answer what the network is, by its encoder and its attention."""
+    gru = model["encoder"] == "gru"
+    if not attentive(model):
+        return "The average of a bidirectional GRU's states" if gru else "The average of the words' embeddings"
+    shape = f"({model['architecture']} architecture, {model['attention']} score)"
+    return f"A self-attentive bidirectional GRU {shape}" if gru else f"Self-attention on the words' embeddings {shape}"
 
 
 def contract(text: dict[str, Any], manifest: dict[str, Any]) -> list[str]:

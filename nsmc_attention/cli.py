@@ -41,7 +41,7 @@ def main(arguments=None):
 def run(arguments=None):
     """Run a command line and answer its exit code."""
     try:
-        arguments = sys.argv[1:] if arguments is None else arguments
+        arguments = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
         commands.main(arguments, obj=arguments, prog_name="nsmc-attention", standalone_mode=False)
         sys.stdout.flush()
     except NsmcError as problem:
@@ -108,11 +108,22 @@ def data_options(command):
     for option in (
         click.option("--data", required=True, help="nsmc, sample, or a labelled csv, tsv, jsonl or parquet file"),
         click.option("--data-dir", type=click.Path(path_type=Path), help="folder of the official files"),
-        click.option("--text-column", default="document", show_default=True),
-        click.option("--label-column", default="label", show_default=True),
+        column_options,
     ):
         command = option(command)
     return command
+
+
+def column_options(command):
+    for option in (click.option("--text-column", default="document", show_default=True),
+                   click.option("--label-column", default="label", show_default=True)):
+        command = option(command)
+    return command
+
+
+def kind_option(command):
+    return click.option("--input-format", "kind", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "lines"]),
+                        help="[default: by the file's suffix; of stdin, lines]")(command)
 
 
 def engine_options(command):
@@ -128,7 +139,8 @@ def engine_options(command):
 
 @commands.command()
 @click.argument("what", type=click.Choice(["nsmc", "raw"]))
-@click.option("--data-dir", type=click.Path(path_type=Path), help="where to  [default: the cache folder]")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="where to  [default: where it is already "
+              "($NSMC_ATTENTION_DATA), else the cache folder]")
 def fetch(what, data_dir):
     """Download a corpus and say where it is.
 
@@ -198,10 +210,11 @@ def evaluate(data, data_dir, text_column, label_column, bundle, engine, device, 
     from .reviews import tables
 
     classifier = load_classifier(bundle, engine, device)
-    found = score(classifier, tables.load(data, "test", data_dir, text_column, label_column))
-    if record:
-        write(classifier.bundle, found)
+    reviews = tables.load(data, "test", data_dir, text_column, label_column)
+    found = score(classifier, reviews)
     print(json.dumps(found) if as_json else "\n".join(f"{name:10} {value}" for name, value in found.items()))
+    if record:
+        write(classifier.bundle, found, reviews)
 
 
 @commands.command()
@@ -228,7 +241,7 @@ def behaviour(bundle, engine, device, failures, as_json):
 @data_options
 @engine_options
 @click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="reviews, drawn by seed")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option("--plot", type=click.Path(path_type=Path), help=".png, .svg or .pdf, beside published figures")
 @click.option("--json", "as_json", is_flag=True, help="one JSON object")
 def faithfulness(data, data_dir, text_column, label_column, bundle, engine, device, limit, seed, plot, as_json):
@@ -248,9 +261,9 @@ def faithfulness(data, data_dir, text_column, label_column, bundle, engine, devi
         check_suffix(plot)
     classifier = load_classifier(bundle, engine, device)
     found = measure(classifier, tables.load(data, "test", data_dir, text_column, label_column), limit, seed)
+    print(json.dumps(found) if as_json else as_text(found))
     if plot:
         save_plot({found["bundle"]: found}, plot)
-    print(json.dumps(found) if as_json else as_text(found))
 
 
 @commands.command()
@@ -260,9 +273,10 @@ def faithfulness(data, data_dir, text_column, label_column, bundle, engine, devi
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/comparison"), show_default=True,
               help="folder; runs that it has already are not trained again")
 @click.option("--seeds", default="0", show_default=True, help="seeds, as 0,1,2")
-@click.option("--test", is_flag=True, help="score the test file too")
+@click.option("--test", is_flag=True, help="score the test file too, of nsmc and sample")
+@column_options
 @config_options
-def compare(names, data, data_dir, out, seeds, test, **fields):
+def compare(names, data, data_dir, out, seeds, test, text_column, label_column, **fields):
     """Train and score presets and baselines (majority, tfidf) beside each other.
 
     \b
@@ -279,7 +293,8 @@ def compare(names, data, data_dir, out, seeds, test, **fields):
         raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
     changes = {name: value for name, value in fields.items() if value is not None}
     table = comparison.compare(data, names, out, numbers, test, changes, data_dir,
-                               report=lambda row: print(row, file=sys.stderr))
+                               report=lambda row: print(row, file=sys.stderr), text_column=text_column,
+                               label_column=label_column)
     print(comparison.as_markdown(table), end="")
 
 
@@ -287,8 +302,7 @@ def compare(names, data, data_dir, out, seeds, test, **fields):
 @click.argument("text", nargs=-1)
 @click.option("--input", "source", type=click.Path(path_type=Path, allow_dash=True),
               help="csv, tsv, jsonl, parquet or txt file, or - for stdin")
-@click.option("--input-format", "kind", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "lines"]),
-              help="[default: by the file's suffix; of stdin, lines]")
+@kind_option
 @click.option("--output", type=click.Path(path_type=Path, allow_dash=True), default=Path("-"), show_default=True)
 @click.option("--format", "style", type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet"]),
               help="[default: by the output's suffix, else text]")
@@ -394,8 +408,9 @@ def bulk(sources, output, style, text_column, scheduler, workers, rows, verbatim
 @click.option("--date-column", help="column of dates, to show months")
 @click.option("--text-column", default="document", show_default=True)
 @click.option("--tables", type=click.Path(path_type=Path), help="folder for the tables as csv")
+@kind_option
 @engine_options
-def report(source, output, group_by, date_column, text_column, tables, bundle, engine, device):
+def report(source, output, group_by, date_column, text_column, tables, kind, bundle, engine, device):
     """Tell what viewers think: shares, words of praise and blame, telling reviews, on one page.
 
     \b
@@ -405,7 +420,7 @@ def report(source, output, group_by, date_column, text_column, tables, bundle, e
     from .inference.predictor import load_classifier
     from .reporting import report as write
 
-    write(load_classifier(bundle, engine, device), source, output, group_by, date_column, text_column, tables)
+    write(load_classifier(bundle, engine, device), source, output, group_by, date_column, text_column, tables, kind)
     print(output)
 
 
@@ -433,7 +448,8 @@ def serve(host, port, workers, bundle, engine):
 @click.option("--data-dir", type=click.Path(path_type=Path), help="folder of the official files")
 @click.option("--repetitions", type=click.IntRange(1), default=5, show_default=True, help="rounds")
 @click.option("--json", "as_json", is_flag=True, help="one JSON object at the end")
-def benchmark(data, data_dir, repetitions, as_json):
+@column_options
+def benchmark(data, data_dir, repetitions, as_json, text_column, label_column):
     """Measure speed beside PyTorch and scikit-learn, in turn, at the same model and batches.
 
     \b
@@ -441,9 +457,11 @@ def benchmark(data, data_dir, repetitions, as_json):
     nsmc-attention benchmark
     """
     from .benchmark import comparisons
+    from .reviews import tables
 
+    reviews = tables.load(data, "train", data_dir, text_column, label_column)
     if as_json:
-        print(json.dumps(comparisons.benchmark(data, repetitions, data_dir, report=lambda row: None)))
+        print(json.dumps(comparisons.benchmark(reviews, repetitions, report=lambda row: None)))
     else:
         print(comparisons.HEADER)
-        comparisons.benchmark(data, repetitions, data_dir, report=comparisons.show)
+        comparisons.benchmark(reviews, repetitions, report=comparisons.show)

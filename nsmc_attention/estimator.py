@@ -5,6 +5,7 @@
 """
 import csv
 import tempfile
+import weakref
 from pathlib import Path
 
 import numpy
@@ -74,9 +75,11 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     def classifier(self):
         """Answer the Classifier within, which has the attention weights too."""
         if "loaded_" not in self.__dict__:
-            with tempfile.TemporaryDirectory() as folder:
-                write_contents(Path(folder) / "bundle", self.contents_)
-                self.loaded_ = load_classifier(Path(folder) / "bundle")
+            folder = tempfile.TemporaryDirectory()
+            write_contents(Path(folder.name) / "bundle", self.contents_)
+            self.loaded_ = load_classifier(Path(folder.name) / "bundle")
+            # who explains reads the bundle again, for as long as the classifier is held, be the estimator gone
+            weakref.finalize(self.loaded_, folder.cleanup)
         return self.loaded_
 
     def __getstate__(self):
@@ -98,6 +101,12 @@ def as_texts(X):
     """Answer a list of str; ValueError (as scikit-learn's own) for what is none."""
     if isinstance(X, (str, bytes)):
         raise ValueError("expected a sequence of reviews, found one string; put it into a list")
+    if isinstance(X, dict):
+        raise ValueError("expected a sequence of reviews, found a dict; pass a list of them")
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) != 1:
+        raise ValueError(f"expected one dimension of reviews, found {type(X).__name__} of shape {shape}; "
+                         "pass one column, as table[\"review\"]")
     texts = list(X)
     wrong = next((text for text in texts if not isinstance(text, str)), None)
     if wrong is not None:

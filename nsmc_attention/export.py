@@ -2,11 +2,13 @@
 
 Reads the Gluon parameters, so it needs MXNet; what it writes does not.
 """
+from pathlib import Path
+
 import numpy
 
 from .atomic import replaced_file
 from .bundle import load_bundle, read_contents, write_bundle
-from .errors import BundleError
+from .errors import BundleError, ConfigError
 from .inference.engines import OnnxEngine, load_engine
 from .model.graph import onnx_model
 from .model.parameters import snapshot
@@ -22,7 +24,7 @@ def export_bundle(folder, output=None):
     ----------
     folder : path
     output : path or None
-        Where to; None puts model.onnx and its parity figure into the bundle itself.
+        Where to; None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.
 
     Returns
     -------
@@ -33,21 +35,49 @@ def export_bundle(folder, output=None):
     ------
     BundleError
         A difference above 1e-5; nothing is written.
+    ConfigError
+        The output is stdout, or a file that would be foreign to the bundle.
+    DataError
+        The output's folder is not there or cannot be written to.
     """
     bundle = load_bundle(folder)
-    gluon = load_engine(bundle, "gluon", "cpu")
-    content = onnx_model(bundle.config, snapshot(gluon.network)).SerializeToString()
-    found = parity(gluon, content, bundle.encoder, bundle.config, own_texts())
-    if exceeds(found):
-        raise BundleError(f"{folder}: expected ONNX and Gluon to agree to {PARITY}, found {found}; report this")
-    if output is None:
+    if is_own_model(bundle, output):
+        content, found = proved(bundle)
         write_bundle(bundle.folder, {**bundle.manifest, "parity": found},
                      {**read_contents(bundle), "model.onnx": content})
         output = bundle.folder / "model.onnx"
     else:
+        # opened before the work, so that a place that cannot be written to is told at once
         with replaced_file(output) as temporary:
+            content, found = proved(bundle)
             temporary.write_bytes(content)
     return {"output": str(output), "bytes": len(content), **found}
+
+
+def is_own_model(bundle, output):
+    """Tell whether an output is the bundle's own model.onnx; ConfigError where no model can be written there."""
+    if output is None:
+        return True
+    if str(output) == "-":
+        raise ConfigError("--output -: expected a file, found stdout; a model is not for a terminal, "
+                          "name a file as model.onnx")
+    place = Path(output).resolve()
+    if place.parent != bundle.folder.resolve():
+        return False
+    if place.name != "model.onnx":
+        raise ConfigError(f"--output {output}: expected a place outside the bundle, which does not load with a foreign "
+                          "file in it; leave --output out to write its own model.onnx, or name another folder")
+    return True
+
+
+def proved(bundle):
+    """Answer the bundle's function, serialized, and the figures of `parity`; BundleError where these exceed PARITY."""
+    gluon = load_engine(bundle, "gluon", "cpu")
+    content = onnx_model(bundle.config, snapshot(gluon.network)).SerializeToString()
+    found = parity(gluon, content, bundle.encoder, bundle.config, own_texts())
+    if exceeds(found):
+        raise BundleError(f"{bundle.folder}: expected ONNX and Gluon to agree to {PARITY}, found {found}; report this")
+    return content, found
 
 
 def own_texts():
@@ -77,5 +107,5 @@ def parity(gluon, content, encoder, config, texts):
 
 
 def exceeds(found):
-    """Tell whether the figures of `parity` are worse than PARITY, which rounding does not explain."""
-    return max(found["probability_difference"], found["weights_difference"]) > PARITY
+    """Tell whether the figures of `parity` are worse than PARITY, which rounding does not explain, or no numbers."""
+    return not numpy.max([found["probability_difference"], found["weights_difference"]]) <= PARITY

@@ -36,7 +36,7 @@ def import_mxnet():
             raise MissingPackage(
                 f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}); "
                 "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0' (x86-64 Linux and macOS), "
-                "or predict with --engine onnx") from problem
+                "prediction (--engine onnx), attention and erasure need none of it") from problem
     with stderr_closed():
         # the first operation starts the engine, which prints its name whenever it is not the default one
         mxnet.nd.waitall()

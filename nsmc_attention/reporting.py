@@ -1,5 +1,6 @@
 """From a table of reviews to a report: score it, count it, draw it, write the page."""
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas
@@ -9,7 +10,7 @@ from .analysis.attribution import Attribution
 from .analysis.corpus import by_word, token_table
 from .analysis.report import months, share, shares_by, telling_reviews, telling_words
 from .analysis.report_page import GROUPS, WORDS, draw_histogram, draw_shares, draw_words, report_page
-from .atomic import replaced_file, vacant, write_text
+from .atomic import replaced_file, require_place, vacant, write_text
 from .errors import ConfigError, DataError, listed
 from .reviews import tables
 from .spreadsheets import as_csv
@@ -21,13 +22,14 @@ NAMES = {"positive": "가장 긍정적인 리뷰 · Most positive", "negative": 
          "uncertain": "가장 애매한 리뷰 · Most uncertain"}
 
 
-def report(classifier, source, output, group_by=None, date_column=None, text_column="document", tables_to=None):
+def report(classifier, source, output, group_by=None, date_column=None, text_column="document", tables_to=None,
+           kind=None):
     """Write the report of a table of reviews.
 
     Parameters
     ----------
     classifier : inference.predictor.Classifier
-    source : path
+    source, kind : path and str or None
         See `reviews.tables.chunks`.
     output : path
         The .html page, written whole or not at all.
@@ -46,26 +48,30 @@ def report(classifier, source, output, group_by=None, date_column=None, text_col
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
+    require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
-    frame = read(source, text_column, group_by, date_column)
-    predictions = list(tqdm(classifier.predict_stream(frame["text"]), total=len(frame), desc="scoring",
-                            unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5))
+    frame = read(source, text_column, group_by, date_column, kind)
+    bar = tqdm(classifier.predict_stream(frame["text"]), total=len(frame), desc="scoring", unit=" reviews",
+               file=sys.stderr, disable=None, mininterval=0.5)
+    # of the T x T weights only their mean over the rows is told; all of them would be gigabytes
+    predictions = [replace(each, weights=each.token_weights[None]) for each in bar]
     frame["probability"] = [each.probability for each in predictions]
     frame["label"] = [each.label for each in predictions]
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{source}: expected reviews, found none with a word")
     found = count(frame, predictions)
-    write_text(output, page(Path(source).name, frame, predictions, found, classifier))
+    name = str(tables.STDIN) if str(source) == "-" else Path(source).name
+    write_text(output, page(name, frame, predictions, found, classifier))
     if tables_to:
         write_tables(Path(tables_to), found)
     return found
 
 
 def check_folder(folder):
-    """ConfigError unless a folder is new, empty, or has the tables of a report alone."""
+    """Refuse a folder, unless it is new, empty, or has the tables of a report alone; or one without its parent."""
     if not folder.exists():
-        return
+        return require_place(folder)
     ours, always = ({f"{name}.csv" for name in names} for names in (TABLES, ALWAYS))
     there = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
     if not vacant(folder) and not always <= set(there) <= ours:
@@ -84,21 +90,27 @@ def write_tables(folder, found):
             temporary.write_bytes(as_csv(found[name]).encode(errors="replace"))
 
 
-def read(source, text_column, group_by, date_column):
+def read(source, text_column, group_by, date_column, kind=None):
     """Answer text and, where asked for, group and month of each review."""
-    pieces = []
-    for piece in tables.chunks(source, text_column):
-        for name in filter(None, (group_by, date_column)):
-            tables.require_column(piece, name, source, hint="")
+    pieces, missing = [], set(filter(None, (group_by, date_column)))
+    for piece in tables.chunks(source, text_column, kind=kind):
+        missing -= set(piece.columns)
         kept = pandas.DataFrame({"text": [tables.as_text(value) for value in piece[text_column]]})
         if group_by:
-            kept["group"] = [tables.as_text(value).strip() or None for value in piece[group_by]]
+            kept["group"] = [tables.as_text(value).strip() or None for value in column(piece, group_by)]
         if date_column:
-            kept["month"] = months(piece[date_column].reset_index(drop=True))
+            kept["month"] = months(column(piece, date_column))
         pieces.append(kept)
     if not pieces:
         raise DataError(f"{source}: expected reviews, found no row")
+    for name in missing:
+        tables.require_column(piece, name, source, hint="")
     return pandas.concat(pieces, ignore_index=True)
+
+
+def column(piece, name):
+    """Answer a column of a DataFrame, None in each row where it has none: the rows of jsonl may begin without it."""
+    return piece[name].reset_index(drop=True) if name in piece else pandas.Series([None] * len(piece), dtype=object)
 
 
 def count(frame, predictions):
@@ -155,8 +167,9 @@ def head(frame, scored, found, classifier):
     if "months" in found and frame["month"].isna().any():
         undated = int(frame["month"].isna().sum())
         lines.append(f"{undated:,}개는 날짜를 읽지 못해 달마다의 그림에 없습니다. Without a readable date.")
-    accuracy = classifier.bundle.manifest["metrics"].get("test", {}).get("accuracy")
-    if isinstance(accuracy, float):
+    test = classifier.bundle.manifest["metrics"].get("test", {})
+    accuracy = test.get("accuracy")
+    if isinstance(accuracy, float) and test.get("data") == "nsmc":
         lines.append(f"모델은 NSMC 시험 자료의 {100 * accuracy:.1f} %를 맞힙니다. 구간은 이 잘못을 세지 않습니다. "
                      "The intervals are of counting alone, not of the model's own errors.")
     return lines

@@ -192,6 +192,16 @@ def test_bad_input_is_one_line(tmp_path, bundle_folder, arguments, message):
     assert "Traceback" not in done.stderr
 
 
+def test_what_failed_before_it_had_an_output_can_be_begun_anew(tmp_path, bundle_folder):
+    (tmp_path / "a.csv").write_text("review\n좋다\n", encoding="utf-8")
+    arguments = [tmp_path / "a.csv", "--output", tmp_path / "out", "--bundle", bundle_folder, "--workers", 1]
+    assert "expected a column 'document'" in command(*arguments).stderr
+    assert command(*arguments, "--text-column", "review").returncode == 0
+    (tmp_path / "b.csv").write_bytes("리뷰\n좋다\n".encode("cp949"))
+    told = command(tmp_path / "b.csv", "--output", tmp_path / "two", "--bundle", bundle_folder)
+    assert told.returncode == 2 and "expected UTF-8" in told.stderr
+
+
 def test_another_plan_in_the_same_folder_is_refused(folder, bundle_folder, tmp_path):
     arguments = [folder / "a.csv", "--output", tmp_path / "out", "--bundle", bundle_folder, "--workers", 1]
     assert command(*arguments).returncode == 0

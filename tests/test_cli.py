@@ -9,8 +9,11 @@ import signal
 import subprocess
 import sys
 import time
+from hashlib import sha256
 
 import pytest
+
+from nsmc_attention.reviews import nsmc
 
 SENTENCE = "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
 
@@ -290,6 +293,37 @@ def test_figures_are_recorded_with_the_command_that_gave_them(bundle_folder, tmp
     del manifest["data"]
     (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     before[bundle / "manifest.json"] = (bundle / "manifest.json").read_bytes()
-    assert "its manifest lacks what a model card tells" in command(
-        "evaluate", "--data", "sample", "--bundle", bundle, "--record").stderr
+    told = command("evaluate", "--data", "sample", "--bundle", bundle, "--record")
+    assert "its manifest lacks what a model card tells" in told.stderr and "accuracy" in told.stdout
     assert before == {path: path.read_bytes() for path in bundle.iterdir()}
+
+
+def test_what_was_learned_from_is_not_recorded_as_a_test(run_folder, tmp_path):
+    bundle = tmp_path / "bundle"
+    shutil.copytree(run_folder / "bundle", bundle)
+    texts = nsmc.load("sample", "train").frame
+    texts.to_csv(tmp_path / "own.csv", index=False)
+    manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+    manifest["data"]["train"].update(name="own.csv", sha256=sha256((tmp_path / "own.csv").read_bytes()).hexdigest())
+    (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    command("evaluate", "--data", tmp_path / "own.csv", "--bundle", bundle, "--record")
+    manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+    assert set(manifest["metrics"]) == {"dev", "training file"}
+
+
+def test_figures_are_printed_before_a_picture_that_cannot_be_written(bundle_folder, tmp_path):
+    done = command("faithfulness", "--data", "sample", "--limit", "3", "--bundle", bundle_folder,
+                   "--plot", tmp_path / "nosuch" / "x.png")
+    assert done.returncode == 2 and "no such folder" in done.stderr and "words ordered by" in done.stdout
+    assert "--seed" in refused("faithfulness", "--data", "sample", "--seed", "-1")
+
+
+def test_columns_of_the_nsmc_files_are_not_named_otherwise(tmp_path):
+    (tmp_path / "own.tsv").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
+    for data in ("sample", tmp_path / "own.tsv"):
+        assert "expected --label-column label, found 'y'" in refused("evaluate", "--data", data, "--label-column", "y")
+
+
+def test_without_arguments_it_tells_what_there_is():
+    done = command()
+    assert done.returncode == 0 and done.stderr == "" and done.stdout == command("--help").stdout

@@ -1,7 +1,9 @@
 """What scikit-learn's own tools ask of an estimator, with a tiny model."""
+import gc
 import pickle
 
 import numpy
+import pandas
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -11,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from nsmc_attention import SentimentEstimator
 from nsmc_attention.errors import ConfigError
+from nsmc_attention.explanation import explain
 from nsmc_attention.reviews import nsmc
 
 SMALL = {"embedding_size": 8, "hidden_size": 8, "attention_units": 4, "ngram_buckets": 500, "epochs": 2,
@@ -49,6 +52,22 @@ def test_a_pickle_predicts_the_same(fitted, reviews):
     assert again.classifier().predict("정말 좋다").weights.ndim == 2
 
 
+def test_its_classifier_explains_as_long_as_it_is_held(fitted):
+    classifier = pickle.loads(pickle.dumps(fitted)).classifier()
+    assert explain(classifier, "좋은 영화", "gradient").tokens
+    folder = classifier.bundle.folder
+    del classifier
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_a_column_of_a_table_is_scored_and_the_table_refused(fitted):
+    table = pandas.DataFrame({"review": ["좋은 영화", "별로"]})
+    assert numpy.array_equal(fitted.predict_proba(table["review"]), fitted.predict_proba(table["review"].tolist()))
+    with pytest.raises(ValueError, match="pass one column"):
+        fitted.predict_proba(table)
+
+
 def test_it_works_in_a_pipeline_and_under_a_search(reviews):
     pipeline = make_pipeline(FunctionTransformer(lambda texts: [text.strip() for text in texts]),
                              SentimentEstimator(settings=SMALL))
@@ -70,6 +89,9 @@ def test_scikit_learn_s_own_checks():
 @pytest.mark.parametrize("X, y, error, message", [
     ("정말 좋다", [1], ValueError, "found one string; put it into a list"),
     ([1, 2], [0, 1], ValueError, "expected reviews as str, found int"),
+    (pandas.DataFrame({"review": ["가", "나"]}), [0, 1], ValueError, r"found DataFrame of shape \(2, 1\); pass one"),
+    (numpy.array([["가"], ["나"]]), [0, 1], ValueError, r"found ndarray of shape \(2, 1\)"),
+    ({"가": 0, "나": 1}, [0, 1], ValueError, "found a dict; pass a list"),
     (["가", "나"], [0], ValueError, "expected one label for each of 2 reviews"),
     (["가", "나"], [1, 1], ValueError, "expected labels of two classes, found 1 class"),
 ])

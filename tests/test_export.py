@@ -4,7 +4,8 @@ import pytest
 
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.config import preset
-from nsmc_attention.export import export_bundle, onnx_model
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.export import exceeds, export_bundle, onnx_model
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.mxnet_shim import import_mxnet
 from nsmc_attention.reviews import nsmc
@@ -66,13 +67,38 @@ def test_a_training_records_how_close_both_engines_are(run_folder):
     assert 0 <= max(found["probability_difference"], found["weights_difference"]) <= 1e-5
 
 
-def test_export_puts_a_missing_model_into_the_bundle(run_folder, tmp_path):
+@pytest.mark.parametrize("output", [None, "bundle/model.onnx", "bundle/../bundle/model.onnx"])
+def test_export_puts_a_missing_model_into_the_bundle(output, run_folder, tmp_path):
     bundle = load_bundle(run_folder / "bundle")
     contents = read_contents(bundle)
     model = contents.pop("model.onnx")
     write_bundle(tmp_path / "bundle", bundle.manifest, contents)
-    found = export_bundle(tmp_path / "bundle")
+    found = export_bundle(tmp_path / "bundle", output and tmp_path / output)
     assert found["reviews"] == 1000 and found["bytes"] == len(model)
     again = load_bundle(tmp_path / "bundle")
     assert again.file("model.onnx").read_bytes() == model
     assert again.manifest["parity"]["reviews"] == 1000
+
+
+@pytest.mark.parametrize("output, error, message", [
+    ("{bundle}/other.onnx", ConfigError, "expected a place outside the bundle"),
+    ("-", ConfigError, "expected a file, found stdout"),
+    ("{bundle}", DataError, "is a folder"),
+    ("{bundle}/../none/model.onnx", DataError, "no such folder"),
+])
+def test_where_no_model_can_be_written_is_told_before_any_work(output, error, message, run_folder, tmp_path,
+                                                               monkeypatch):
+    """The work itself would be an error: these are no parameters."""
+    monkeypatch.chdir(tmp_path)
+    bundle = load_bundle(run_folder / "bundle")
+    write_bundle(tmp_path / "bundle", bundle.manifest, {**read_contents(bundle), "weights.params": b"none"})
+    with pytest.raises(error, match=message):
+        export_bundle(tmp_path / "bundle", output.format(bundle=tmp_path / "bundle"))
+    assert load_bundle(tmp_path / "bundle") and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("wrong", [2e-5, numpy.nan, numpy.inf])
+def test_what_is_no_number_proves_nothing(wrong):
+    assert not exceeds({"probability_difference": 1e-6, "weights_difference": 1e-5})
+    assert exceeds({"probability_difference": wrong, "weights_difference": 0.0})
+    assert exceeds({"probability_difference": 0.0, "weights_difference": wrong})

@@ -1,12 +1,13 @@
 import re
+from dataclasses import replace
 
 import pandas
 import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.inference.predictor import Classifier, load_classifier
 from nsmc_attention.reporting import report
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.reviews import nsmc, tables
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +93,27 @@ def test_a_table_without_rows_says_so(classifier, tmp_path, name):
         pandas.DataFrame({"document": []}).to_parquet(tmp_path / name)
     with pytest.raises(DataError, match="expected reviews, found no"):
         report(classifier, tmp_path / name, tmp_path / "r.html")
+
+
+def test_a_column_of_jsonl_may_come_late(classifier, tmp_path):
+    lines = ['{"document": "좋다"}'] * tables.ROWS + ['{"document": "별로", "film": "가", "date": "2020.1.2"}'] * 3
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    found = report(classifier, tmp_path / "a.jsonl", tmp_path / "r.html", "film", "date")
+    assert found["groups"]["count"].to_dict() == {"가": 3} and found["months"].index.tolist() == ["2020-01"]
+    with pytest.raises(DataError, match="expected a column 'day'"):
+        report(classifier, tmp_path / "a.jsonl", tmp_path / "r.html", date_column="day")
+
+
+@pytest.mark.parametrize("output, tables_to", [("no/r.html", None), ("r.html", "no/tables")])
+def test_a_place_that_is_not_there_is_told_before_anything_is_scored(classifier, reviews, tmp_path, output, tables_to):
+    with pytest.raises(DataError, match="no such folder"):
+        report(None, reviews, tmp_path / output, tables_to=tables_to and tmp_path / tables_to)
+    assert [path.name for path in tmp_path.iterdir()] == [reviews.name]
+
+
+@pytest.mark.parametrize("data, told", [("nsmc", True), ("own.csv", False)])
+def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, reviews, tmp_path, data, told):
+    test = {"test": {"accuracy": 0.9, "data": data}}
+    bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "metrics": test})
+    report(Classifier(bundle, classifier.engine), reviews, tmp_path / "r.html")
+    assert ("90.0 %를 맞힙니다" in (tmp_path / "r.html").read_text(encoding="utf-8")) == told

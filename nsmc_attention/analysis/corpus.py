@@ -25,7 +25,8 @@ def evenness(token_weights):
         0 (all on one token) to 1 (every token alike, or no review of two tokens).
     """
     found = [entropy(weights) / numpy.log(len(weights)) for weights in token_weights if len(weights) > 1]
-    return float(numpy.mean(found)) if found else 1.0
+    # of float32 the weights sum to 1 but nearly
+    return float(numpy.clip(found, 0, 1).mean()) if found else 1.0
 
 
 def entropy(weights):
@@ -157,8 +158,7 @@ def draw_corpus(predictions, tag, fewest=20):
             axes.grid(alpha=0.3)
         grid[1, 0].set_xlabel("place in the review: 0 first, 1 last")
         grid[1, 1].set_xlabel("key's place less query's")
-        sharpness = [entropy(each.token_weights) / numpy.log(len(each.tokens)) for each in predictions
-                     if len(each.tokens) > 1]
+        sharpness = [evenness([each.token_weights]) for each in predictions if len(each.tokens) > 1]
         grid[1, 2].hist(sharpness, bins=40, range=(0, 1), color="0.5")
         grid[1, 2].set(title="how evenly a review is looked at", xlabel="entropy / log T (1: every word alike)",
                        ylabel="reviews")

@@ -4,8 +4,8 @@ Takes weights and tokens, never a network. Fonts come from the wheel koreanize-m
 whose own import would change matplotlib for everyone, so only its font file is used. `page` draws for browsers.
 """
 import math
-import unicodedata
 import warnings
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import files
 from pathlib import Path
@@ -22,8 +22,10 @@ SETTINGS: dict[Any, Any] = {"font.family": ["NanumGothic", "DejaVu Sans"], "svg.
                             "axes.unicode_minus": False, "text.parse_math": False, "hatch.linewidth": 0.7}
 # Grow darker without turning back: read by the colour-blind, and on paper without colour
 FOR, AGAINST = "Blues", "Oranges"
-# Inches: a line of words, its font's em, what stands between words, the widest line
-LINE, EM, SPACE, WIDTH = 0.36, 12 / 72, 0.10, 9.0
+# Inches: a line of words, what stands around a token and between words, the widest line
+LINE, MARGIN, SPACE, WIDTH = 0.36, 0.06, 0.10, 9.0
+# Points
+WORD_SIZE = 12
 
 
 @lru_cache(maxsize=1)
@@ -170,15 +172,33 @@ def layout(attribution):
     """Answer (line, left, width) of each token, in lines and inches: words are broken between, not within."""
     places: list[tuple[int, float, float]] = []
     line, left, end = 0, 0.0, 0
-    for token, (start, stop) in zip(attribution.tokens, attribution.offsets):
-        width = sum(1.0 if unicodedata.east_asian_width(character) in "WF" else 0.62
-                    for character in printable(token)) * EM + 0.05
+    for width, (start, stop) in zip(widths(attribution.tokens), attribution.offsets):
         left += SPACE if start > end else 0.02
         if places and left + width > WIDTH:
             line, left = line + 1, 0.0
         places.append((line, left if places else 0.0, width))
         left, end = places[-1][1] + width, stop
     return places
+
+
+def widths(tokens):
+    """Answer how wide, in inches, each token is drawn, with what stands around it."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    add_hangul_font()
+    font = FontProperties(family=SETTINGS["font.family"], size=WORD_SIZE)
+    with boxes_for_what_no_font_has():
+        return [text_to_path.get_text_width_height_descent(printable(token), font, False)[0] / 72 + MARGIN
+                for token in tokens]
+
+
+@contextmanager
+def boxes_for_what_no_font_has():
+    """Keep matplotlib from warning of an emoji that neither font has and that is drawn as a box."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
 
 
 def draw_tokens(axes, attribution, places, top):
@@ -195,7 +215,7 @@ def draw_tokens(axes, attribution, places, top):
         if against:
             axes.add_patch(Rectangle((left, lower - 0.05), width, 0.05, linewidth=0, facecolor="white", hatch="//////",
                                      edgecolor="0.2"))
-        axes.text(left + width / 2, top + (line + 0.5) * LINE, printable(token), fontsize=12, ha="center",
+        axes.text(left + width / 2, top + (line + 0.5) * LINE, printable(token), fontsize=WORD_SIZE, ha="center",
                   va="center_baseline", color="white" if strength > 0.62 else "black")
 
 
@@ -241,7 +261,5 @@ def save_figure(figure, path):
     path = check_suffix(path)
     # no side of a PNG longer than its readers take
     resolution = min(150, math.floor(20000 / max(figure.get_size_inches())))
-    with replaced_file(path) as temporary, matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
-        # an emoji that neither font has is drawn as a box
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with replaced_file(path) as temporary, matplotlib.rc_context(SETTINGS), boxes_for_what_no_font_has():
         figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=resolution)

@@ -8,18 +8,21 @@ PICTURES = ("matrix", "words")
 
 
 def check_picture(path, picture=None, methods=("attention",)):
-    """Refuse, before any work, a file that could not be drawn.
+    """Answer path as a Path; refuse, before any work, a file that could not be drawn.
 
     Raises
     ------
     ConfigError
-        The suffix is unknown; a page is asked for as a picture; a matrix is wanted of methods that have none.
+        The suffix is unknown; a page is asked for as a picture; a matrix is wanted of a method that has none.
     """
     path = check_suffix(path, (*SUFFIXES, PAGE))
     if picture and path.suffix.lower() == PAGE:
         raise ConfigError(f"{path}: a page has words and matrices; leave --picture {picture} out")
-    if picture == "matrix" and "attention" not in methods:
-        raise ConfigError(f"--picture matrix: only attention has one, found {', '.join(methods)}; use --picture words")
+    others = dict.fromkeys(method for method in methods if method != "attention")
+    if picture == "matrix" and others:
+        raise ConfigError(f"--picture matrix: only attention has one, found {', '.join(others)}; use --picture words, "
+                          "or --method attention alone")
+    return path
 
 
 def save_attributions(reviews, path, picture=None):
@@ -34,7 +37,7 @@ def save_attributions(reviews, path, picture=None):
         None is the matrix of one review's attention and words of anything else.
     """
     panels = [each for beside in reviews for each in beside]
-    check_picture(path, picture, [each.method for each in panels])
+    path = check_picture(path, picture, [each.method for each in panels])
     if path.suffix.lower() == PAGE:
         save_page(reviews, path)
         return

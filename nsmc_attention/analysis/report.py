@@ -100,8 +100,9 @@ def telling_words(token_lists, labels, fewest=5):
     words = sorted({word for each in counts.values() for word in each
                     if counts["positive"][word] + counts["negative"][word] >= fewest})
     rows = pandas.DataFrame({"word": words, **{label: [counts[label][word] for word in words] for label in counts}})
-    if rows.empty:
-        return rows.assign(z=[])
+    if len(rows) < 2:
+        # one word alone is all that either label says
+        return rows.assign(z=numpy.zeros(len(rows)))
     prior = rows["positive"] + rows["negative"]
     total = {label: rows[label].sum() + prior.sum() for label in counts}
     inside = {label: rows[label] + prior for label in counts}
@@ -112,7 +113,9 @@ def telling_words(token_lists, labels, fewest=5):
 
 
 def telling_reviews(probability, count=8):
-    """Answer the places of the most positive, the most negative and the most uncertain reviews.
+    """Answer the places of the most positive, the most negative and the most uncertain reviews, in this order.
+
+    No review is the most positive that is negative, or the other way round, however few there are.
 
     Parameters
     ----------
@@ -127,5 +130,6 @@ def telling_reviews(probability, count=8):
     scored = numpy.flatnonzero(~numpy.isnan(probability))
     order = scored[numpy.argsort(probability[scored], kind="stable")]
     doubt = scored[numpy.argsort(numpy.abs(probability[scored] - 0.5), kind="stable")]
-    return {"positive": order[::-1][:count].tolist(), "negative": order[:count].tolist(),
+    positive, negative = (order[probability[order] >= 0.5], order[probability[order] < 0.5])
+    return {"positive": positive[::-1][:count].tolist(), "negative": negative[:count].tolist(),
             "uncertain": doubt[:count].tolist()}

@@ -3,7 +3,7 @@ import html
 import io
 
 from ..spreadsheets import as_csv
-from .heatmap import SETTINGS, add_hangul_font, printable
+from .heatmap import SETTINGS, add_hangul_font, boxes_for_what_no_font_has, printable
 from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 
 # Groups and words that are drawn; the tables have all
@@ -48,12 +48,8 @@ def link(name, table):
 
 
 def as_png(figure):
-    import warnings
-
     content = io.BytesIO()
-    with warnings.catch_warnings():
-        # an emoji that neither font has is drawn as a box
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with boxes_for_what_no_font_has():
         figure.savefig(content, format="png", dpi=120)
     return in_base64(content.getvalue())
 

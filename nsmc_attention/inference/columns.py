@@ -7,6 +7,7 @@
 """
 import pandas
 
+from ..errors import DataError
 from ..reviews.tables import as_text
 from .prediction import COLUMNS, TYPES, verdicts
 from .predictor import packaged
@@ -29,6 +30,13 @@ def score_column(column, classifier=None):
     -------
     DataFrame
         label, score, probability and error, with the column's index: `frame.join(score_column(frame["review"]))`.
+
+    Raises
+    ------
+    DataError
+        It is no Series: of a DataFrame the names of its columns would be scored.
     """
+    if not isinstance(column, pandas.Series):
+        raise DataError(f'expected a column as a pandas Series (frame["review"]), found {type(column).__name__}')
     scored = (classifier or packaged()).probabilities([as_text(value) for value in column])
     return pandas.DataFrame(verdicts(scored), index=column.index, columns=COLUMNS)

@@ -118,6 +118,9 @@ class GluonEngine:
 
 def onnx_engine(bundle, device, threads):
     """Load the bundle's model.onnx into ONNX Runtime, once it is known to be a graph of ours."""
+    if device not in ("auto", "cpu"):
+        raise ConfigError(f"the onnx engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
+                          "for a GPU use --engine gluon")
     content = bundle.read("model.onnx")
     if not bundle.packaged:
         require_own_graph(bundle, content)

@@ -43,7 +43,9 @@ class TokenScorer:
     def details(self, token_lists):
         """Answer the probabilities, as the call does, and of each list what the engine answers beside them.
 
-        Weights are (T, T), what a `gradients.GradientEngine` answers (T,); None where a list is empty.
+        Weights are (T, T), what a `gradients.GradientEngine` answers (T,); None where a list is empty. The share that
+        weights of a fixed length lay on the padding is left out: a reader sees the review's own tokens alone, among
+        which a row sums to 1 for every architecture.
         """
         found, beside = numpy.full(len(token_lists), numpy.nan), [None] * len(token_lists)
         for members, probability, arrays in self.run(token_lists):
@@ -51,7 +53,8 @@ class TokenScorer:
             for member, array in zip(members, arrays):
                 size = len(token_lists[member])
                 # a copy: a view would keep the whole batch in memory
-                beside[member] = numpy.array(array[(slice(size),) * array.ndim])
+                own = numpy.array(array[(slice(size),) * array.ndim])
+                beside[member] = among_themselves(own) if self.fixed_length and own.ndim == 2 else own
         return found, beside
 
     def run(self, token_lists):
@@ -72,6 +75,12 @@ class TokenScorer:
     def fitting(self, longest):
         """Answer how many reviews of at most `longest` tokens make a batch."""
         return max(1, min(self.engine.batch_size, PAIRS // int(longest) ** 2))
+
+
+def among_themselves(weights):
+    """Answer (T, T) weights with rows that sum to 1; equal ones where all of a row was laid on the padding."""
+    total = weights.sum(axis=1, keepdims=True)
+    return numpy.divide(weights, total, out=numpy.full_like(weights, 1 / len(weights)), where=total > 0)
 
 
 class Classifier:
@@ -144,11 +153,11 @@ def load_classifier(bundle=None, engine="auto", device="auto"):
     engine : "auto", "onnx" or "gluon"
         auto takes onnx, which needs no MXNet.
     device : "auto", "cpu" or "gpu"
-        For the gluon engine.
+        For the gluon engine; onnx runs on the CPU.
 
     Raises
     ------
-    BundleError, MissingPackage
+    BundleError, ConfigError, MissingPackage
     """
     verified = load_bundle(bundle)
     return Classifier(verified, load_engine(verified, engine, device))

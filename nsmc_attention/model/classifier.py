@@ -3,7 +3,7 @@
 `SelfAttentionClassifier` masks its padding; `PostClassifier` is the original article's model, kept as it was.
 Shapes are defined at the head of `attention`. Knows nothing of text; trained by `training.fit`.
 """
-from ..errors import ConfigError
+from ..errors import ConfigError, did_you_mean
 from ..mxnet_shim import import_mxnet
 
 mxnet = import_mxnet()
@@ -14,6 +14,8 @@ from gluonnlp.model import MLPAttentionCell  # noqa: E402
 from ..preprocessing.ngrams import SMALLEST  # noqa: E402
 from .attention import attention_cell  # noqa: E402
 from .parameters import CLASSES, EVIDENCE  # noqa: E402
+
+DEVICES = ("auto", "cpu", "gpu")
 
 
 class BidirectionalGRU(HybridBlock):
@@ -237,8 +239,10 @@ def build_network(vocab_size, config, wide=True):
 def choose_device(name):
     """Answer the MXNet context for "auto", "cpu" or "gpu"; auto is the GPU where MXNet sees one.
 
-    ConfigError for "gpu" where there is none: MXNet itself would abort the process.
+    ConfigError for another name, and for "gpu" where there is none: MXNet itself would abort the process.
     """
+    if name not in DEVICES:
+        raise ConfigError(f"unknown device {name!r}{did_you_mean(name, DEVICES)}")
     gpus = mxnet.context.num_gpus() if name in ("auto", "gpu") else 0
     if name == "gpu" and not gpus:
         raise ConfigError("--device gpu: expected a GPU that MXNet sees, found none; install a CUDA build "

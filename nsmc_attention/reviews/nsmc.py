@@ -39,7 +39,7 @@ def sample_folder() -> Path:
 def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
     """Answer the path of the official file `part`, downloading it where it is not there yet.
 
-    Looked for in data_dir, then in $NSMC_ATTENTION_DATA, then in the cache; a file found is verified.
+    Looked for in data_dir, or without one in $NSMC_ATTENTION_DATA, then in the cache; a file found is verified.
 
     Parameters
     ----------
@@ -90,12 +90,12 @@ def download(name: str, address: str, expected: Optional[str], folder: Path) -> 
             found = sha256(temporary.read_bytes())
             if expected not in (None, found):
                 raise DataError(f"{address}: expected the official file with sha256 {expected[:12]}…, found "
-                                f"{found[:12]}…; fetch it elsewhere and set NSMC_ATTENTION_DATA to its folder")
+                                f"{found[:12]}…; fetch it elsewhere and put it into {folder}")
         return path
     except (requests.RequestException, OSError, ValueError) as problem:
         raise DataError(
             f"{name}: not found, and the download from {address} into {folder} failed "
-            f"({type(problem).__name__}); fetch it elsewhere and set NSMC_ATTENTION_DATA to its folder") from problem
+            f"({type(problem).__name__}); fetch it elsewhere and put it there") from problem
 
 
 def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> Reviews:

@@ -157,7 +157,8 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
         raise DataError(f"{path}: no such file") from None
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, UnicodeError, struct.error,
             zlib.error) as problem:
-        raise DataError(f"{path}: not a readable zip archive: {problem}; fetch it again") from problem
+        raise DataError(f"{path}: not a readable zip archive: {problem}; delete it and run "
+                        "`nsmc-attention fetch raw`") from problem
 
 
 def is_film(item: zipfile.ZipInfo) -> bool:

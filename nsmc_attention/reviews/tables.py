@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterable, Iterator, Literal, Optional, Sized, 
 
 import pandas
 
-from ..errors import DataError, MissingPackage, listed, nearest
+from ..errors import ConfigError, DataError, MissingPackage, listed, nearest
 from . import nsmc
 from .corpus import Reviews, decode, read_bytes, sha256
 
@@ -25,6 +25,8 @@ LINE, PIECE, COLUMNS, LEVELS = 2**24, 2**25, 2000, 100
 # Rows of parquet decoded at a time: one value that all rows share is small in the file alone
 DECODED = 256
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+# What comes with a test file of its own
+CORPORA = ("nsmc", "sample")
 # What "-" stands for; messages call it by this name
 STDIN = Path("stdin")
 
@@ -75,7 +77,7 @@ def chunks(path: Union[str, Path], text_column: str = "document", rows: int = RO
     else:
         kind = kind or format_of(path)
         if kind != "parquet" and path.is_file() and path.stat().st_size == 0:
-            raise DataError(f"{path}: the file is empty; expected a header and reviews")
+            raise DataError(f"{path}: the file is empty; expected reviews")
     try:
         for frame in READERS[kind](path, text_column, rows):
             require_column(frame, text_column, path)
@@ -94,7 +96,7 @@ def opened(path: Path, newline: Optional[str] = None) -> TextIO:
 
 
 def require_column(frame: pandas.DataFrame, column: str, where: object,
-                   hint: str = "; name it with --text-column or --label-column") -> None:
+                   hint: str = "; name the one of the texts by text_column (--text-column)") -> None:
     """DataError, with what the frame has and the hint, where it lacks the column."""
     if column not in frame.columns:
         names = [str(name) for name in frame.columns]
@@ -127,17 +129,42 @@ def cut(rows: Iterable[Item], most: int, size: Callable[[Item], int]) -> Iterato
 
 
 def read_csv(path: Path, separator: str, quoting: Literal[0, 3], rows: int) -> Iterator[pandas.DataFrame]:
+    # the whole process's; csv's own is less than a row may have here
+    csv.field_size_limit(LINE)
     with opened(path, newline="") as file:
-        reader = csv.reader(lines(file, path), delimiter=separator, quoting=quoting, strict=True)
+        source = RowLines(file, path)
+        reader = csv.reader(source, delimiter=separator, quoting=quoting, strict=True)
         try:
-            header = checked_header(next((row for row in reader if row), None), path)
-            body = (checked_row(row, header, path, reader.line_num) for row in reader if row or len(header) == 1)
+            found = source.each_row(reader)
+            header = checked_header(next((row for row in found if row), None), path)
+            body = (checked_row(row, header, path, reader.line_num) for row in found if row or len(header) == 1)
             pieces = cut(body, rows, lambda row: sum(map(len, row)))
             # a table without rows still has its columns
             for piece in chain([next(pieces, [])], pieces):
                 yield pandas.DataFrame(piece, columns=header, dtype=object)
         except csv.Error as problem:
             raise DataError(f"{path} line {reader.line_num}: {problem}") from problem
+
+
+class RowLines:
+    """The lines of a csv file; DataError where those of one row, which may have many, are longer than LINE together."""
+
+    def __init__(self, file: TextIO, path: Path):
+        self.lines, self.path, self.number, self.held = lines(file, path), path, 0, 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.lines:
+            self.number, self.held = self.number + 1, self.held + len(line)
+            if self.held > LINE + 1:
+                raise DataError(f"{self.path} line {self.number}: expected at most {LINE:,} characters in a row, found "
+                                "more; is a quote missing?")
+            yield line
+
+    def each_row(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
+        """Yield the rows that a csv.reader makes of these lines."""
+        for row in reader:
+            self.held = 0
+            yield row
 
 
 def checked_header(header: Optional[list[str]], path: Path) -> list[str]:
@@ -275,16 +302,17 @@ def as_text(value: Any) -> str:
 def read_labelled(path: Union[str, Path], text_column: str = "document", label_column: str = "label") -> Reviews:
     """Read a labelled table as Reviews; labels are 0 and 1, and a bad one is named with its row.
 
-    A file with the NSMC header is read by the strict reader of `nsmc`.
+    A file with the NSMC header is read by the strict reader of `nsmc`; ConfigError where other columns are asked of it.
     """
     path = Path(path)
     if not path.is_file():
-        raise DataError(f"{path}: no such file")
+        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
     if format_of(path) == "nsmc":
+        refuse_columns(path, text_column, label_column)
         return nsmc.read(path)
     frame = pandas.concat(list(chunks(path, text_column)) or [pandas.DataFrame()], ignore_index=True)
     require_column(frame, text_column, path)
-    require_column(frame, label_column, path)
+    require_column(frame, label_column, path, hint="; name the one of the labels by label_column (--label-column)")
     labels = [parse_label(value, path, row) for row, value in enumerate(frame[label_column], start=1)]
     documents = [as_text(value) for value in frame[text_column]]
     if not documents:
@@ -303,6 +331,14 @@ def parse_label(value: Any, path: Path, row: int) -> int:
 def load(data: Union[str, Path], part: str, data_dir: Optional[Union[str, Path]] = None, text_column: str = "document",
          label_column: str = "label") -> Reviews:
     """Load what `--data` names: "nsmc", "sample" (their `part`, "train" or "test") or a labelled file."""
-    if data in ("nsmc", "sample"):
+    if data in CORPORA:
+        refuse_columns(data, text_column, label_column)
         return nsmc.load(data, part, data_dir)
     return read_labelled(data, text_column, label_column)
+
+
+def refuse_columns(where: object, text_column: str, label_column: str) -> None:
+    """ConfigError where columns of the NSMC files are named otherwise: naming them would do nothing."""
+    for option, name, own in (("--text-column", text_column, "document"), ("--label-column", label_column, "label")):
+        if name != own:
+            raise ConfigError(f"{where}: has the columns of the NSMC files; expected {option} {own}, found {name!r}")

@@ -30,6 +30,16 @@ def test_evenness_runs_from_one_word_to_all_alike():
     assert entropy([0.5, 0.5]) == pytest.approx(numpy.log(2))
 
 
+def equal_weights(size):
+    return numpy.full(size, 1 / size, dtype="float32")
+
+
+def test_rounding_takes_no_evenness_beyond_its_range():
+    for size in range(2, 300):
+        assert 0.9999 < evenness([equal_weights(size)]) <= 1
+    assert evenness([numpy.float32([1 + 1e-6, 0])]) == 0
+
+
 def test_every_token_of_a_scored_review_is_a_row_and_weighs_1_on_average():
     predictions = [*random_predictions(), blank("")]
     table = token_table(predictions)
@@ -76,3 +86,9 @@ def test_a_token_has_the_tag_of_the_morpheme_that_it_begins_in():
 def test_a_figure_is_drawn_of_any_reviews():
     figure = draw_corpus(random_predictions() * 10, mecab_tags)
     assert len(figure.axes) == 6 and figure.axes[0].get_yticklabels()
+
+
+def test_every_review_of_two_words_is_in_the_figure_of_evenness():
+    predictions = [prediction("가 " * size, numpy.tile(equal_weights(size), (size, 1))) for size in range(1, 60)]
+    bars = draw_corpus(predictions, mecab_tags).axes[5].patches
+    assert sum(bar.get_height() for bar in bars) == 58

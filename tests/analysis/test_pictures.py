@@ -8,7 +8,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from nsmc_attention.analysis.attribution import Attribution
-from nsmc_attention.analysis.heatmap import WIDTH, draw_words, layout
+from nsmc_attention.analysis.heatmap import WIDTH, caption, draw_words, layout
 from nsmc_attention.analysis.page import page
 from nsmc_attention.analysis.pictures import check_picture, save_attributions
 from nsmc_attention.errors import ConfigError, DataError
@@ -43,6 +43,25 @@ def test_words_stay_on_the_page_and_apart():
         assert left + width <= WIDTH
         assert next_left > left + width if next_line == line else next_left == 0
     assert draw_words([attribution()]).get_size_inches()[0] < WIDTH
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+@pytest.mark.parametrize("text", ["좋다 ♥♥♥♥♥ ★☆ ♪ …", "WWWW mmm @@@ i . 영화", "❤❤❤ ☺ 👍👍 ⒜⒜⒜"])
+def test_a_word_is_drawn_within_its_box(text):
+    review = attribution(text)
+    figure = draw_words([review])
+    figure.canvas.draw()
+    axes, = figure.axes
+    words = [each.get_window_extent() for each in axes.texts if each.get_text() != caption(review)]
+    boxes = [each.get_window_extent() for each in axes.patches]
+    assert len(words) == len(boxes) == len(review.tokens)
+    assert all(box.x0 <= word.x0 and word.x1 <= box.x1 for word, box in zip(words, boxes))
+
+
+def test_a_path_may_be_a_string(tmp_path):
+    save_attributions([[attribution()]], str(tmp_path / "a.html"))
+    save_attributions([[attribution()]], str(tmp_path / "a.svg"))
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def of_page(text):
@@ -80,6 +99,7 @@ def test_a_page_brings_every_letter_that_it_shows():
     ("a.htm", None, ["attention"], r"unknown suffix '.htm'; did you mean '.html'"),
     ("a.html", "words", ["attention"], "leave --picture words out"),
     ("a.png", "matrix", ["erasure"], "only attention has one, found erasure"),
+    ("a.png", "matrix", ["attention", "erasure"] * 2, "only attention has one, found erasure;"),
 ])
 def test_what_cannot_be_drawn_is_refused_before_any_work(path, picture, methods, message):
     with pytest.raises(ConfigError, match=message):

@@ -3,6 +3,7 @@ import pandas
 import pytest
 
 from nsmc_attention import score_column
+from nsmc_attention.errors import DataError
 from nsmc_attention.inference.columns import SPARK_SCHEMA
 from nsmc_attention.inference.prediction import COLUMNS
 from nsmc_attention.inference.predictor import load_classifier
@@ -31,3 +32,9 @@ def test_sparks_schema_names_what_is_answered(bundle_folder):
     assert [field.split()[0] for field in SPARK_SCHEMA.split(", ")] == list(found.columns)
     kinds = {"string": object, "double": numpy.float64}
     assert all(found[name].dtype == kinds[kind] for name, kind in map(str.split, SPARK_SCHEMA.split(", ")))
+
+
+@pytest.mark.parametrize("given", [pandas.DataFrame({"review": ["좋다"]}), ["좋다"], "좋다"])
+def test_what_is_no_column_is_refused(bundle_folder, given):
+    with pytest.raises(DataError, match="expected a column as a pandas Series"):
+        score_column(given, load_classifier(bundle_folder))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.inference.predictor import TokenScorer, among_themselves, load_classifier
 from nsmc_attention.reviews import nsmc
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
@@ -41,6 +41,35 @@ def test_a_prediction_holds_together(classifier, texts):
         assert each.label == ("positive" if each.probability >= 0.5 else "negative")
         assert each.score == max(each.probability, 1 - each.probability)
         assert json.loads(json.dumps(each.to_dict(weights=True)))["tokens"] == list(each.tokens)
+
+
+@pytest.mark.parametrize("engine", ["onnx", "gluon"])
+def test_weights_of_a_fixed_length_are_shared_among_the_review_s_own_tokens(engine, post_run_folder, texts):
+    classifier = load_classifier(post_run_folder / "bundle", engine)
+    found = classifier.predict_many(texts)
+    assert min(len(each.tokens) for each in found) < classifier.score.fixed_length
+    for each in found:
+        assert each.weights.dtype == each.token_weights.dtype == numpy.float32
+        numpy.testing.assert_allclose(each.weights.sum(axis=1), 1, atol=1e-5)
+        assert math.isclose(each.token_weights.sum(), 1, abs_tol=1e-5)
+
+
+def test_where_all_was_laid_on_the_padding_every_token_has_the_same():
+    found = among_themselves(numpy.float32([[0, 0], [0.1, 0.3]]))
+    assert found.dtype == numpy.float32
+    numpy.testing.assert_allclose(found, [[0.5, 0.5], [0.25, 0.75]])
+
+
+def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
+    bundle = load_classifier(post_run_folder / "bundle").bundle
+
+    def log_odds(token_ids, valid_length):
+        return numpy.full(len(token_ids), 0.5), token_ids.astype("float32")
+
+    log_odds.batch_size = 8
+    tokens = bundle.encoder.encode("정말 재미있는 영화").tokens
+    _, (found,) = TokenScorer(bundle.encoder, log_odds, bundle.config).details([tokens])
+    numpy.testing.assert_array_equal(found, bundle.encoder.batch([tokens])[0][0])
 
 
 def test_the_call_answers_like_a_pipeline(classifier):
@@ -111,6 +140,12 @@ def test_a_string_for_a_list_is_refused(bundle_folder):
 def test_an_unknown_engine_names_the_nearest(bundle_folder):
     with pytest.raises(ConfigError, match="unknown engine 'onx'; did you mean 'onnx'"):
         load_classifier(bundle_folder, "onx")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda"])
+def test_the_onnx_engine_runs_on_no_gpu(device, bundle_folder):
+    with pytest.raises(ConfigError, match=f"found '{device}'; for a GPU use --engine gluon"):
+        load_classifier(bundle_folder, "onnx", device)
 
 
 def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):

@@ -2,6 +2,7 @@ import numpy
 import pytest
 
 from nsmc_attention.config import preset
+from nsmc_attention.errors import ConfigError
 from nsmc_attention.mxnet_shim import import_mxnet
 
 mxnet = import_mxnet()
@@ -10,7 +11,7 @@ from mxnet import autograd, gluon, nd  # noqa: E402
 
 from nsmc_attention.model.attention import CELLS  # noqa: E402
 from nsmc_attention.model.classifier import (  # noqa: E402
-    PostClassifier, build_network, ngram_log_odds, with_neighbour)
+    PostClassifier, build_network, choose_device, ngram_log_odds, with_neighbour)
 from nsmc_attention.preprocessing.ngrams import NGRAMS  # noqa: E402
 
 VOCABULARY, BUCKETS = 50, 40
@@ -181,3 +182,10 @@ def test_the_article_model_has_its_parts_and_reads_its_padding():
     numpy.testing.assert_allclose(weights.sum(axis=2), 1, atol=1e-5)
     other, _ = answers(built, inputs(width=9, filler=33, buckets=0)[0], lengths)
     assert abs(other - logits).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["cuda", "GPU", "gpu:0", "", None])
+def test_an_unknown_device_is_refused(name):
+    assert choose_device("cpu") == mxnet.cpu()
+    with pytest.raises(ConfigError, match="unknown device .*gpu"):
+        choose_device(name)
