@@ -2,8 +2,8 @@
 
     NSMC_ATTENTION_DATA=... python benchmarks/robustness.py [BUNDLE]
 
-The packaged model has learned some reviews misspelt in the ways of `preprocessing.misspelling`; the last three are
-others.
+A model that was trained with --misspelt-fraction has learned the ways of `preprocessing.misspelling`; the last three
+are others.
 """
 import sys
 import unicodedata

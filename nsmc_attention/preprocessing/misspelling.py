@@ -1,8 +1,8 @@
 """Reviews as people also type them: text in, misspelt text out.
 
-Each way is a function, text -> text, that changes all there is to change. The training draws among WAYS for a share
-of its reviews (`recipe.misspelt_part`); `benchmarks/robustness.py` measures what each costs, and ways that no
-training has seen.
+Each way is a function, text -> text, that changes all there is to change. With --misspelt-fraction the training draws
+among WAYS for a share of its reviews (`recipe.misspelt_part`); `benchmarks/robustness.py` measures what each costs,
+and ways that no training has seen.
 """
 import re
 import unicodedata
