@@ -130,6 +130,6 @@ def telling_reviews(probability, count=8):
     scored = numpy.flatnonzero(~numpy.isnan(probability))
     order = scored[numpy.argsort(probability[scored], kind="stable")]
     doubt = scored[numpy.argsort(numpy.abs(probability[scored] - 0.5), kind="stable")]
-    positive, negative = (order[probability[order] >= 0.5], order[probability[order] < 0.5])
+    positive, negative = order[probability[order] >= 0.5], order[probability[order] < 0.5]
     return {"positive": positive[::-1][:count].tolist(), "negative": negative[:count].tolist(),
             "uncertain": doubt[:count].tolist()}

@@ -84,19 +84,21 @@ def test_a_word_shows_its_row_and_the_matrix_opens(page):
     assert page.locator("#answer td").count() == page.locator("#answer .word").count() ** 2
 
 
-def test_one_explanation_a_pause_and_a_newer_one_ends_the_one_before(page):
+def test_the_first_key_is_asked_at_once_then_one_a_pause_and_a_newer_question_ends_the_one_before(page):
     held = []
-    page.route("**/explain", lambda route: route.continue_() if held else held.append(route))
-    page.evaluate("""for (const typed of ["최", "최고", "최고의"]) {
-        $("text").value = typed;
-        $("text").dispatchEvent(new Event("input"));
-    }""")
-    while not held:
+    page.route("**/explain", lambda route: route.continue_() if len(held) > 1 else held.append(route))
+    with page.expect_event("requestfailed"):
+        page.evaluate("""for (const typed of ["최", "최고", "최고의"]) {
+            $("text").value = typed;
+            $("text").dispatchEvent(new Event("input"));
+        }""")
+    while len(held) < 2:
         page.wait_for_timeout(50)
     with page.expect_event("requestfailed"):
         page.select_option("#method", "erasure")
+    assert [route.request.post_data_json["inputs"] for route in held] == ["최", "최고의"]
     assert "지우기" in panel(page).locator(".head").inner_text()
-    assert len([url for url in page.asked if url.endswith("/explain")]) == 2
+    assert len([url for url in page.asked if url.endswith("/explain")]) == 3
 
 
 def test_other_explanations_and_whole_words(page):
