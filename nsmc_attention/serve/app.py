@@ -97,6 +97,7 @@ class Service:
         self.classifier: Classifier
         self.explainer: Optional[Explainer] = None
         self.explanations: Turns
+        self.table_threads: ThreadPoolExecutor
         self.tables = asyncio.Semaphore(limits.tables)
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
 
@@ -104,19 +105,15 @@ class Service:
         self.classifier = await self.batcher.alone(load_classifier, self.bundle, self.engine)
         # the first review builds the tokenizer
         await self.batcher.alone(self.classifier.predict, "영화")
-        self.explanations = Turns(self.only_thread() or ThreadPoolExecutor(1), self.limits.explanations)
+        # MXNet wants to be called from one thread; beside ONNX Runtime explanations alone call it, in one of theirs
+        only = self.batcher.thread if self.classifier.engine.name == "gluon" else None
+        self.table_threads = only or ThreadPoolExecutor(self.limits.tables)
+        self.explanations = Turns(only or ThreadPoolExecutor(1), self.limits.explanations)
         self.explainer = Explainer(self.classifier)
         # what stays for good is not searched for garbage again and again, 60 ms each time
         gc.collect()
         gc.freeze()
         LOG.info("ready: bundle %s, engine %s", self.classifier.bundle.name, self.classifier.engine.name)
-
-    def only_thread(self):
-        """Answer the thread that the engine is to be called from; None where any will do.
-
-        MXNet wants to be called from one thread. Beside ONNX Runtime explanations alone call it, in a thread of theirs.
-        """
-        return self.batcher.thread if self.classifier.engine.name == "gluon" else None
 
     def require(self):
         if self.explainer is None:
@@ -355,7 +352,7 @@ def add_tables(application, service):
         if kind not in KINDS:
             raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
         try:
-            table = Table(kind, text_column, verbatim, service.folder, service.only_thread())
+            table = Table(kind, text_column, verbatim, service.folder, service.table_threads)
         except NsmcError as problem:
             # the line names a file of ours
             raise Refused(503, NO_ROOM_HERE) from problem

@@ -1,9 +1,9 @@
 """A table as a body: stored, read through once, and answered piece by piece while it is scored."""
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 
 from fastapi.responses import StreamingResponse
 
@@ -16,7 +16,7 @@ KINDS = {"text/csv": ".csv", "text/tab-separated-values": ".tsv", "application/x
 
 
 class Table:
-    """A body in a file of our own, worked on by one thread; `close` removes it.
+    """A body in a file of our own, worked on by one thread at a time; `close` removes it.
 
     Parameters
     ----------
@@ -27,16 +27,16 @@ class Table:
         Do not mark what a spreadsheet would compute (see `spreadsheets`).
     folder : path or None
         What the workers of one server share, where the table of a killed one is removed by the next; None is its own.
-    thread : concurrent.futures.ThreadPoolExecutor or None
-        Of one thread, the only one that the classifier's engine allows; None is one of its own.
+    threads : concurrent.futures.ThreadPoolExecutor
+        Shared with the other tables: a thread of its own would cost each some memory that never comes back.
     """
 
-    def __init__(self, kind, text_column, verbatim=False, folder=None, thread=None):
+    def __init__(self, kind, text_column, verbatim, folder, threads):
         self.kind, self.text_column, self.verbatim = kind, text_column, verbatim
         self.held = ExitStack()
         folder = Path(folder or self.held.enter_context(TemporaryDirectory(prefix="nsmc_attention-")))
         self.path = self.held.enter_context(neighbour(folder / "table", suffix=KINDS[kind]))
-        self.thread, self.own = thread or ThreadPoolExecutor(1), thread is None
+        self.threads, self.lock = threads, Lock()
         self.pieces = iter(())
 
     async def store(self, stream):
@@ -62,13 +62,16 @@ class Table:
             yield piece.encode("utf-8", "replace")
 
     async def call(self, function, *arguments):
-        return await asyncio.get_running_loop().run_in_executor(self.thread, function, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(self.threads, self.locked, function, *arguments)
+
+    def locked(self, function, *arguments):
+        # who goes away leaves a call behind, beside which the next would come
+        with self.lock:
+            return function(*arguments)
 
     def close(self):
-        """Remove the file as soon as the thread is done with it."""
-        self.thread.submit(self.finish)
-        if self.own:
-            self.thread.shutdown(wait=False)
+        """Remove the file as soon as a thread is done with it."""
+        self.threads.submit(self.locked, self.finish)
 
     def finish(self):
         if hasattr(self.pieces, "close"):

@@ -1,5 +1,6 @@
 import shutil
 
+import psutil
 import pytest
 from hypothesis import given, strategies as st
 
@@ -10,6 +11,17 @@ from nsmc_attention.preprocessing.tokenizers import align, mecab_tags, tokenizer
 needs_java = pytest.mark.skipif(not shutil.which("java"), reason="needs a Java runtime")
 WITHOUT_JAVA = ["mecab", "characters", "whitespace"]
 SENTENCE = "정말 재미있는 영화였어요ㅋㅋ 했다!!"
+
+
+def test_mecab_keeps_nothing_of_long_texts():
+    morphs, text, memory = tokenizer("mecab"), "감동 " * 3000, psutil.Process().memory_info
+    for _ in range(20):
+        morphs(text)
+    before = memory().rss
+    for _ in range(100):
+        morphs(text)
+    # a copy of each would be 2.7 MB
+    assert memory().rss - before < 1_000_000
 
 
 def test_mecab_gives_the_tokens_of_mecab_ko():

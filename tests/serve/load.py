@@ -18,6 +18,7 @@ from collections import Counter
 
 import psutil
 
+from nsmc_attention.analysis.attribution import METHODS
 from nsmc_attention.inference.predictor import load_classifier
 
 CLIENTS = 32
@@ -34,6 +35,10 @@ def question(inputs, **parameters):
     return request(json.dumps({"inputs": inputs, "parameters": parameters}).encode())
 
 
+def explanation(text, method):
+    return request(json.dumps({"inputs": text, "method": method}).encode(), "/explain")
+
+
 def draw(scores):
     """Answer (request, expected statuses, expected scores or None), drawn at random."""
     kind = random.random()
@@ -45,7 +50,7 @@ def draw(scores):
         return request(f"id,document\n{rows}".encode(), "/predict/batch", "text/csv"), {200, 503}, None
     return random.choice([
         (question(random.choice(TEXTS), weights=True), {200}, None),
-        (request(b'{"inputs": "\xed\x95\x9c", "method": "erasure"}', "/explain"), {200, 503}, None),
+        (explanation(random.choice(TEXTS), random.choice(list(METHODS))), {200, 503}, None),
         (request(b"", "/metrics", method="GET"), {200}, None),
         (request(b"", "/", method="GET"), {200}, None),
         (request(b"\xff" * 100), {400, 422}, None),
