@@ -1,6 +1,6 @@
 """Texts from strangers: whatever Unicode holds goes through every entry, and comes out as text.
 
-In full, every code point there is (139,264 texts) and some thousand texts of hypothesis; minutes:
+In full, every code point there is (139,264 texts) and some thousand texts of hypothesis; an hour:
 
     python -m pytest tests/test_strangers_text.py -m slow
 """
@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention.analysis.attribution import Attribution
-from nsmc_attention.analysis.heatmap import draw_heatmap, draw_words, save_figure
+from nsmc_attention.analysis.heatmap import draw_heatmap, draw_matrices, draw_words, save_figure
 from nsmc_attention.analysis.page import page
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.inference.scoring import score_lines, score_table
@@ -191,13 +191,27 @@ def test_many_texts_are_drawn(classifier, tmp_path_factory, texts):
     check_drawings([each for each in classifier.predict_many(texts) if each.tokens], tmp_path_factory.getbasetemp())
 
 
-@pytest.mark.slow
-def test_every_code_point_goes_through_every_entry(classifier, tmp_path):
+@pytest.fixture(scope="module")
+def every_code_point():
+    """139,264 texts of eight each."""
     points = [chr(number) for number in range(sys.maxunicode + 1)]
-    texts = [f"영{''.join(points[start:start + 8])}화 {points[start]}" for start in range(0, len(points), 8)]
-    assert len(texts) == 139_264
-    for start in range(0, len(texts), 2048):
-        check_all(classifier, texts[start:start + 2048], tmp_path)
+    return [f"영{''.join(points[start:start + 8])}화 {points[start]}" for start in range(0, len(points), 8)]
+
+
+@pytest.mark.slow
+def test_every_code_point_goes_through_every_entry(classifier, every_code_point, tmp_path):
+    for start in range(0, len(every_code_point), 2048):
+        check_all(classifier, every_code_point[start:start + 2048], tmp_path)
+
+
+@pytest.mark.slow
+def test_every_code_point_is_drawn(classifier, every_code_point, tmp_path):
+    """Shaded words of each text, the heatmap of each sixty-fourth, whose title and labels are the same words."""
+    for start in range(0, len(every_code_point), 64):
+        found = [attribution(each).by_word() for each in classifier.predict_many(every_code_point[start:start + 64])]
+        save_figure(draw_words(found), tmp_path / "words.svg")
+        xml.etree.ElementTree.parse(tmp_path / "words.svg")
+        save_figure(draw_matrices([(each.matrix, each.tokens, each.text) for each in found[:1]]), tmp_path / "m.png")
 
 
 @pytest.mark.parametrize("text", ["a" * 300_000, "가" * 300_000, "!" * 300_000, "\u0301" * 300_000, "1" * 300_000])

@@ -205,13 +205,14 @@ def draw_tokens(axes, attribution, places, top):
     from matplotlib import colormaps
     from matplotlib.patches import Rectangle
 
+    shades = {against: colormaps[AGAINST if against else FOR] for against in (False, True)}
     largest = max(float(numpy.abs(attribution.values).max()), 1e-9)
     for token, value, (line, left, width) in zip(attribution.tokens, attribution.values, places):
         strength = abs(float(value)) / largest
         against = value < 0
         upper, lower = top + line * LINE + 0.03, top + (line + 1) * LINE - 0.03
         axes.add_patch(Rectangle((left, upper), width, lower - upper, linewidth=0,
-                                 facecolor=colormaps[AGAINST if against else FOR](0.85 * strength)))
+                                 facecolor=shades[against](0.85 * strength)))
         if against:
             axes.add_patch(Rectangle((left, lower - 0.05), width, 0.05, linewidth=0, facecolor="white", hatch="//////",
                                      edgecolor="0.2"))

@@ -76,7 +76,7 @@ def chunks(path: Union[str, Path], text_column: str = "document", rows: int = RO
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
     else:
         kind = kind or format_of(path)
-        if kind != "parquet" and path.is_file() and path.stat().st_size == 0:
+        if path.is_file() and path.stat().st_size == 0:
             raise DataError(f"{path}: the file is empty; expected reviews")
     try:
         for frame in READERS[kind](path, text_column, rows):

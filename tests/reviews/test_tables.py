@@ -2,6 +2,7 @@ import json
 import os
 import threading
 
+import numpy
 import pandas
 import pytest
 
@@ -52,7 +53,6 @@ def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(tmp_path):
 
 @pytest.mark.parametrize("name, content, message", [
     ("a.xlsx", "x", "unknown kind of file '.xlsx'"),
-    ("a.csv", "", "the file is empty"),
     ("a.csv", "text,label\n가,1\n", "expected a column 'document', found text, label"),
     ("a.csv", "document,label\n가,1\n나\n", "line 3: expected 2 fields as in the header, found 1"),
     ("a.csv", "document,label\n가,1\n나,1,2\n", "line 3: expected 2 fields as in the header, found 3"),
@@ -62,7 +62,8 @@ def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(tmp_path):
     ("a.jsonl", '{"document": "가"}\n{"document"\n', "line 2: expected a JSON object"),
     ("a.jsonl", "[" * 100000, "line 1: expected a JSON object"),
     ("a.jsonl", "[1]\n", "line 1: expected a JSON object, found list"),
-    ("a.parquet", "no parquet", "not a readable parquet file"),
+    ("a.parquet", "no parquet", "not a readable parquet file: .*[Mm]agic"),
+    *((f"a.{kind}", "", "the file is empty; expected reviews") for kind in ("csv", "tsv", "txt", "jsonl", "parquet")),
 ])
 def test_a_damaged_table_is_refused_with_its_line(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -78,8 +79,8 @@ def test_a_label_that_is_not_0_or_1_is_refused_with_its_row(tmp_path, label):
 
 
 def test_missing_cells_are_empty_text():
-    cells = ("가", None, float("nan"), pandas.NA, pandas.NaT, 3, "나".encode())
-    assert [tables.as_text(cell) for cell in cells] == ["가", "", "", "", "", "3", "나"]
+    cells = ("가", None, float("nan"), pandas.NA, pandas.NaT, 3, "나".encode(), numpy.array([1, 2]))
+    assert [tables.as_text(cell) for cell in cells] == ["가", "", "", "", "", "3", "나", "[1 2]"]
     with pytest.raises(DataError, match="expected UTF-8 text in a column of bytes, found b'.xb0.xa1'"):
         tables.as_text("가".encode("cp949"))
 
@@ -183,12 +184,12 @@ def test_a_table_has_at_most_so_many_columns(tmp_path, kind):
         rows_of(tmp_path / f"2001.{kind}")
 
 
-@pytest.mark.parametrize("opening, closing", [("[", "]"), ('{"a":', "}")])
-def test_lists_and_objects_stand_at_most_so_deep(tmp_path, opening, closing):
+@pytest.mark.parametrize("opening, closing, each", [("[", "]", 1), ('{"a":', "}", 1), ('[{"a":[', "]}]", 3)])
+def test_lists_and_objects_stand_at_most_so_deep(tmp_path, opening, closing, each):
     """The row itself is one of the 100."""
     path = tmp_path / "a.jsonl"
-    for levels in (99, 100):
-        value = opening * levels + "1" + closing * levels
+    for levels in (99, 99 + each):
+        value = opening * (levels // each) + "1" + closing * (levels // each)
         path.write_text(f'{{"document": "가", "n": {value}}}', encoding="utf-8")
         if levels == 99:
             assert rows_of(path)[0]["document"] == "가"
@@ -261,10 +262,11 @@ def test_a_pipe_is_read_where_its_kind_is_named(tmp_path, kind):
 
 @pytest.mark.parametrize("between", ["\n", '","', '\n","'])
 def test_a_row_of_many_lines_and_fields_is_bounded_as_one_line_is(tmp_path, between):
+    line = 2 + between.count("\n")
     path, half = tmp_path / "a.csv", "가" * (tables.LINE // 2 + 1)
     header = "document,film" if "," in between else "document"
     path.write_text(f'{header}\n"{half}{between}{half}"\n', encoding="utf-8")
-    with pytest.raises(DataError, match="expected at most 16,777,216 characters"):
+    with pytest.raises(DataError, match=f"a.csv line {line}: expected at most 16,777,216 characters"):
         next(tables.chunks(path))
     rows = f'"{half}{between}"\n' * 3
     path.write_text(f"{header}\n{rows}", encoding="utf-8")
