@@ -29,7 +29,7 @@ PARTS = {
     "reviews": ("reviews", [f"tests/reviews/test_{name}.py" for name in ("tables", "nsmc", "raw")] +
                 ["tests/test_strangers_files.py"]),
     "preprocessing": ("preprocessing", [f"tests/preprocessing/test_{name}.py" for name in
-                                        ("ngrams", "encoding", "tokenizers", "gluon_data")]),
+                                        ("misspelling", "ngrams", "encoding", "tokenizers", "gluon_data")]),
     "bundle": ("bundle.py", ["tests/test_bundle.py", "tests/test_strangers_files.py"]),
     "faithfulness": ("analysis/faithfulness.py", ["tests/analysis/test_faithfulness.py"]),
 }
