@@ -232,17 +232,25 @@ def read_lines(path: Path, text_column: str, rows: int) -> Iterator[pandas.DataF
             yield pandas.DataFrame({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
+class Types(dict[str, Any]):
+    """Types by column; pandas, which copies what a frame carries for each column it answers, copies none of it."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Types":
+        return self
+
+
 def read_parquet(path: Path, rows: int) -> Iterator[pandas.DataFrame]:
     with parquet_file(path) as file:
         schema = file.schema_arrow
         check_columns(schema.names, path)
+        types = Types(zip(schema.names, schema.types))
         # not to_pandas(), which makes floats of integers beside a null and hides an index
         decoded = (row for batch in file.iter_batches(batch_size=DECODED) for row in batch.to_pylist())
         pieces = cut(decoded, rows, characters)
         # a table without rows still has its columns
         for piece in chain([next(pieces, [])], pieces):
             frame = from_rows(piece, path) if piece else pandas.DataFrame(columns=schema.names, dtype=object)
-            frame.attrs["types"] = dict(zip(schema.names, schema.types))
+            frame.attrs["types"] = types
             yield frame
 
 
