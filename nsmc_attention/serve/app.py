@@ -33,7 +33,6 @@ from starlette.requests import ClientDisconnect
 
 from ..analysis.attribution import METHODS
 from ..analysis.page import font_of, panel, with_words
-from ..atomic import NO_ROOM
 from ..errors import NsmcError, did_you_mean
 from ..explanation import Explainer
 from ..inference.predictor import Classifier, load_classifier
@@ -41,13 +40,14 @@ from .batching import Batcher, Busy, Turns
 from .counters import Counters
 from .guard import Guard
 from .limits import Limits
-from .tables import KINDS, Table, TableAnswer
+from .tables import KINDS, Room, Table, TableAnswer
 
 # Of one attribution's matrix the page draws so many words
 LONGEST_MATRIX = 128
 # Exit code of a process whose bundle cannot be loaded
 NO_BUNDLE = 2
 NO_ROOM_HERE = "no room for a table; try again later"
+FONT = threading.Lock()
 LOG = logging.getLogger("uvicorn.error")
 
 
@@ -98,7 +98,7 @@ class Service:
         self.explainer: Optional[Explainer] = None
         self.explanations: Turns
         self.table_threads: ThreadPoolExecutor
-        self.tables = asyncio.Semaphore(limits.tables)
+        self.room = Room(limits)
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
 
     async def load(self):
@@ -175,7 +175,7 @@ def stop_on_failure(task):
 
 
 def end_with_parent():
-    """End this worker when the process that supervises it is gone, killed perhaps."""
+    """End this worker when the process that supervises it is gone, killed perhaps, or its terminal is closed."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -185,6 +185,13 @@ def end_with_parent():
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait, daemon=True).start()
+    end_on_hangup()
+
+
+def end_on_hangup():
+    """Let a terminal that is closed end this process as SIGTERM does, unless it was started to ignore that (nohup)."""
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def add_errors(application):
@@ -251,9 +258,15 @@ def add_page(application):
         return Response(hangul_font(), media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
 
 
-@lru_cache(maxsize=1)
 def hangul_font():
     """The font for browsers without Hangul, made when the first of them asks."""
+    # lru_cache lets all who come before the first is answered make one, 20 MB each
+    with FONT:
+        return made_font()
+
+
+@lru_cache(maxsize=1)
+def made_font():
     return font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
 
 
@@ -352,25 +365,30 @@ def add_tables(application, service):
         if kind not in KINDS:
             raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
         try:
-            table = Table(kind, text_column, verbatim, service.folder, service.table_threads)
-        except NsmcError as problem:
-            # the line names a file of ours
-            raise Refused(503, NO_ROOM_HERE) from problem
+            table = Table(kind, text_column, verbatim, service.folder, service.table_threads, service.room)
+        except (NsmcError, OSError) as problem:
+            raise no_room(problem) from problem
         try:
             await table.store(request.stream())
-            if service.tables.locked():
+            if not table.enter():
                 raise Refused(503, "too many tables are being scored; try again in a second")
-            rows = await table.check()
+            service.counters.reviews.inc(await unless_gone(request, table.check()))
+            return TableAnswer(table, service.classifier)
         except BaseException as problem:
             table.close()
-            if isinstance(problem, OSError) and problem.errno in NO_ROOM:
-                raise Refused(503, NO_ROOM_HERE) from problem
+            if isinstance(problem, OSError):
+                raise no_room(problem) from problem
             if not isinstance(problem, NsmcError):
                 raise
             # the line names a file of ours
             raise Refused(422, printable(str(problem).replace(str(table.path), "table"))) from problem
-        service.counters.reviews.inc(rows)
-        return TableAnswer(table, service.classifier, service.tables)
+
+
+def no_room(problem):
+    """Answer what a client is told whose table cannot be stored: no room, too many open files, no such folder."""
+    # names a file of ours, which is for the log alone
+    LOG.warning("table: %s", problem)
+    return Refused(503, NO_ROOM_HERE)
 
 
 def answer(prediction, parameters):

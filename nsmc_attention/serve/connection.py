@@ -77,28 +77,48 @@ class Connection(HttpToolsProtocol):
     def check_arrival(self):
         # one timer that looks again costs a request nothing; between requests uvicorn's own counts
         self.arrival = None
-        if self.transport.is_closing():
-            return
         if self.cycle is None and self.awaited is None:
             self.transport.close()
-        elif self.awaited and not self.flow.read_paused and self.left() <= 0:
+        elif self.awaited and not self.flow.read_paused and self.left() <= 0 and not self.transport.is_closing():
             self.refuse(408, f"{self.awaited}: expected sooner; send faster")
-        else:
-            seconds = max(self.left(), 0.01) if self.awaited and not self.flow.read_paused else self.limits.head_seconds
-            self.arrival = self.loop.call_later(seconds, self.check_arrival)
+        if self.transport.is_closing():
+            self.see_off()
+            return
+        # also after a refusal that lets earlier answers go first
+        seconds = max(self.left(), 0.01) if self.awaited and not self.flow.read_paused else self.limits.head_seconds
+        self.arrival = self.loop.call_later(seconds, self.check_arrival)
 
     def pause_writing(self):
         super().pause_writing()
-        self.departure = self.loop.call_later(self.limits.answer_seconds, self.drop)
+        self.expect_departure()
 
     def resume_writing(self):
         super().resume_writing()
         if self.departure:
             self.departure.cancel()
+            self.departure = None
+        self.see_off()
+
+    def on_response_complete(self):
+        super().on_response_complete()
+        self.see_off()
+
+    def shutdown(self):
+        super().shutdown()
+        self.see_off()
 
     def timeout_keep_alive_handler(self):
         super().timeout_keep_alive_handler()
-        # the end of an answer that nobody reads
+        self.see_off()
+
+    def see_off(self):
+        # what is closing waits for ever for a client to take the last bytes, too few to pause the writing
+        if self.transport.is_closing() and self.transport.get_write_buffer_size() and not self.departure:
+            self.expect_departure()
+
+    def expect_departure(self):
+        if self.departure:
+            self.departure.cancel()
         self.departure = self.loop.call_later(self.limits.answer_seconds, self.drop)
 
     def drop(self):
@@ -128,6 +148,7 @@ class Connection(HttpToolsProtocol):
             cycle.message_event.set()
         self.transport.write(as_bytes(error(status, line)))
         self.transport.close()
+        self.see_off()
 
 
 def as_bytes(messages):

@@ -1,4 +1,5 @@
 """What stands around the application: no body larger than allowed, and headers that keep the page to itself."""
+import asyncio
 import json
 import time
 
@@ -54,7 +55,19 @@ class Guard:
         if scope["type"] == "http":
             await Exchange(self, scope, receive, send).run()
         else:
-            await self.application(scope, receive, send)
+            await self.application(scope, or_end(receive), send)
+
+
+def or_end(receive):
+    """Answer a lifespan's `receive` that takes being cancelled for its end: a second Ctrl-C, which is no bug either."""
+
+    async def received():
+        try:
+            return await receive()
+        except asyncio.CancelledError:
+            return {"type": "lifespan.shutdown"}
+
+    return received
 
 
 class Exchange:
@@ -73,6 +86,11 @@ class Exchange:
             return
         try:
             await self.guard.application(self.scope, self.receive, self.send)
+        except asyncio.CancelledError:
+            # the server ends, and has waited long enough; raised on, it would be in the log as a bug
+            self.whole = True
+            for message in error(503, "the server ends; try again later") if not self.answered else ():
+                await self.send(message)
         except Exception:
             # what is cut off in the middle cannot be read
             if not self.refused:

@@ -24,7 +24,7 @@ class Limits:
     answer_seconds : float
         Within which a client that reads slowly makes room for the next 64 KiB of its answer.
     connections, tables, explanations : int
-        At once, for each worker; who comes then is told to come again.
+        At once, for each worker; who comes then is told to come again. Tables count when they have arrived.
     """
 
     reviews: int = 512

@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import tempfile
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -17,18 +18,22 @@ from uvicorn.supervisors import Multiprocess
 
 from ..bundle import load_bundle
 from ..errors import ConfigError
-from .app import NO_BUNDLE, create_app
+from .app import NO_BUNDLE, create_app, end_on_hangup
 from .connection import Connection
 from .limits import Limits
 
 LOG = logging.getLogger("uvicorn.error")
 # Files a worker opens beside its connections
 OTHER_FILES = 100
+# and for each connection, which may bring a table: its own, the table's and the table's lock
+FILES_EACH = 3
+# Each ends the server; Windows has no SIGHUP
+ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 MOST_FILES = 65_536
 
 
 def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, limits=Limits()):
-    """Serve until SIGINT or SIGTERM; requests under way are finished first, for at most 20 seconds, then it exits by 0.
+    """Serve until SIGINT, SIGTERM or SIGHUP, then exit by 0; requests under way are finished first, within 20 seconds.
 
     Parameters
     ----------
@@ -49,12 +54,15 @@ def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, li
     """
     # told here, before any process is started
     load_bundle(bundle)
-    # uvicorn ends by the signal it was sent, when it has ended what was under way: a good end of a server
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: sys.exit(0))
-    with listening(host, port) as listener, tempfile.TemporaryDirectory(prefix="nsmc_attention-") as folder:
+        signal.signal(number, end)
+    end_on_hangup()
+    with ExitStack() as held:
+        listener = held.enter_context(listening(host, port))
+        # one worker shares nothing, and when it has no bundle it ends without removing anything
+        folder = held.enter_context(tempfile.TemporaryDirectory(prefix="nsmc_attention-")) if workers > 1 else None
         limits = fitting(limits)
-        application = partial(create_app, bundle, engine, limits, folder if workers > 1 else None)
+        application = partial(create_app, bundle, engine, limits, folder)
         # uvicorn takes any callable that makes a protocol, and declares a class
         http: Any = partial(Connection, limits)
         config = uvicorn.Config(application, factory=True, http=http, ws="none",
@@ -67,11 +75,23 @@ def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, li
             sys.exit(NO_BUNDLE)
 
 
+def end(number, frame):
+    """End well: uvicorn raises the signal it was sent again when it has ended what was under way."""
+    # a further one would break into the end of the interpreter
+    for each in ENDS:
+        signal.signal(each, signal.SIG_IGN)
+    sys.exit(0)
+
+
 def run_workers(config, listener):
     """Supervise workers until a signal; answer whether one of them could not load its bundle."""
     # releases that Python 3.9 has want to be told what a worker runs
     run = {"target": uvicorn.Server(config).run} if "target" in signature(Multiprocess).parameters else {}
+    handlers = {number: signal.getsignal(number) for number in ENDS if number not in (signal.SIGINT, signal.SIGTERM)}
     supervisor = Multiprocess(config, sockets=[listener], **run)
+    # uvicorn would start all workers anew
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
     supervisor.run()
     return any(worker.process.exitcode == NO_BUNDLE for worker in supervisor.processes)
 
@@ -95,7 +115,7 @@ def fitting(limits):
     most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     soft = max(soft, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    fit = max(1, soft - OTHER_FILES)
+    fit = max(1, (soft - OTHER_FILES) // FILES_EACH)
     if fit < limits.connections:
         LOG.warning("at most %d connections at once, found a limit of %d open files; raise it: ulimit -n", fit, soft)
     return replace(limits, connections=min(limits.connections, fit))

@@ -1,5 +1,6 @@
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -8,7 +9,7 @@ pytest.importorskip("fastapi")
 from starlette.testclient import TestClient  # noqa: E402
 
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
-from nsmc_attention.serve.app import create_app, end_with_parent  # noqa: E402
+from nsmc_attention.serve.app import create_app, end_with_parent, hangul_font, made_font  # noqa: E402
 from nsmc_attention.serve.limits import Limits  # noqa: E402
 
 TEXT = "배우는 좋은데 영화는 별로"
@@ -191,6 +192,13 @@ def test_every_answer_keeps_the_page_to_itself(client):
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
     assert "fetch(" in client.get("/").text and "WORDS_JS" not in client.get("/").text
     assert client.get("/font.woff").content[:4] == b"wOFF"
+
+
+def test_the_font_is_made_once_whoever_asks_at_once():
+    made_font.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        assert len({font[:4] for font in pool.map(lambda _: hangul_font(), range(8))}) == 1
+    assert made_font.cache_info().misses == 1
 
 
 def test_before_the_model_is_loaded_it_is_alive_and_not_ready(bundle_folder):
