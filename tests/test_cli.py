@@ -227,6 +227,15 @@ def test_a_full_standard_output_is_one_line(bundle_folder):
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
 
 
+def test_a_full_device_is_named(bundle_folder):
+    assert refused("predict", "좋다", "--output", "/dev/full", "--bundle", bundle_folder).startswith("error: /dev/full: ")
+
+
+def test_a_line_on_stdin_is_bounded(bundle_folder):
+    message = "stdin line 2: expected at most 16,777,216 characters, found more"
+    assert message in refused("predict", "--bundle", bundle_folder, stdin="좋다\n" + "a" * 2**25)
+
+
 @pytest.mark.parametrize("arguments", [["predict", "좋다"], ["explain", "좋다", "--output", "a.png"]])
 def test_a_gpu_that_is_not_there_is_refused(arguments, bundle_folder, tmp_path):
     message = refused(*arguments, "--device", "gpu", "--bundle", bundle_folder)

@@ -26,13 +26,14 @@ from nsmc_attention.inference.scoring import score_lines, score_table
 from nsmc_attention.preprocessing.encoding import clean
 from nsmc_attention.preprocessing.tokenizers import LONGEST, tokenizer
 from nsmc_attention.reporting import report
-from nsmc_attention.spreadsheets import FORMULA, MARKED, NUMBER, as_cell
+from nsmc_attention.spreadsheets import FORMULA, MARKED, NUMBER, as_cell, as_csv
 
 HOSTILE = ["=cmd|'/C calc'!A0", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1", " =1+1", "＝1+1",
            '=HYPERLINK("http://x","y")', "'=1", "''=1", "</script><script>alert(1)</script>", "<script>", "<!--", "-->",
            "<!--<script>", "]]>", "<img src=x onerror=alert(1)>", "&lt;script&gt;", "\u2028", "\u2029", "a\u2028b",
            "\ud800", "\udfff\ud800", "\0", "\x1b[2J", "\x85", "\ufeff영화", "\u202e영화\u202c", "$\\frac{1}{2}$", "$",
-           "\\", '"', "'", '",=1,"', "@@BODY@@", "WORDS_JS", "{0}", "%s", "영화", "\u1112\u1161\u11ab", "e\u0301",
+           "\ufeff=1", "\u200b\xad =1", "\u2060\t", "\\", '"', "'", '",=1,"', "@@BODY@@", "WORDS_JS",
+           "{0}", "%s", "영화", "\u1112\u1161\u11ab", "e\u0301",
            "👨‍👩‍👧‍👦", "\U0010ffff", "\ufffe", "\uffff", "ﷺ" * 20, "ㅋ" * 300, "\u0301" * 50]
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(HOSTILE) | \
     st.builds("".join, st.lists(st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=()), max_size=4),
@@ -100,9 +101,10 @@ def check_tables(classifier, texts, folder):
 
 def computed(cell):
     """As Excel, LibreOffice and Google Sheets tell formulas, by the first character that is seen."""
-    seen = cell.lstrip(" \t\r\n\0\v\f\x1c\x1d\x1e\x1f\x85\u3000\xa0")
-    number = NUMBER.fullmatch(cell)
-    return not number and (seen[:1] in tuple("=+-@＝＋－＠") or cell[:1] in ("\t", "\r", "\n"))
+    unseen = "\ufeff\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064"
+    seen = cell.lstrip(unseen + " \t\r\n\0\v\f\x1c\x1d\x1e\x1f\x85\u3000\xa0")
+    first, number = cell.lstrip(unseen)[:1], NUMBER.fullmatch(cell)
+    return not number and (seen[:1] in tuple("=+-@＝＋－＠") or first in ("\t", "\r", "\n"))
 
 
 class Scripts(HTMLParser):
@@ -225,6 +227,23 @@ def test_of_a_long_text_the_beginning_is_read(classifier, text):
 def test_cells_are_not_computed_and_can_be_undone(text):
     cell = as_cell(text)
     assert not computed(cell) and (cell[1:] if MARKED.match(cell) else cell) == text
+
+
+@pytest.mark.parametrize("suffix, delimiter", [("csv", ","), ("tsv", "\t")])
+def test_a_cell_stays_one_wherever_it_may_be_split(classifier, tmp_path, suffix, delimiter):
+    cells = ["좋다;=1+1", "좋다\t=1+1", "좋다,=1+1", "좋다\r=1+1", "좋다 =1+1", 'a"b']
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"document": cell, "b;c": 1}) + "\n" for cell in cells))
+    score_table(classifier, tmp_path / "in.jsonl", tmp_path / f"out.{suffix}")
+    written = (tmp_path / f"out.{suffix}").read_bytes().decode()
+    assert [f'\n"{cell}"' in written for cell in cells] == [True] * 4 + [False] * 2 and delimiter + '"b;c"' in written
+    rows = list(csv.DictReader(io.StringIO(written, newline=""), delimiter=delimiter))
+    assert [row["document"] for row in rows] == cells and [row["b;c"] for row in rows] == ["1"] * 6
+
+
+def test_tables_of_a_report_quote_what_may_be_split():
+    frame = pandas.DataFrame({"a;b": ["좋다;=1+1", "좋다\t=1", "\ufeff=1", "좋다"], "n": [1, 0.5, None, 2]}).set_index("a;b")
+    text = as_csv(frame)
+    assert text == '\ufeff"a;b",n\r\n"좋다;=1+1",1.0\r\n"좋다\t=1",0.5\r\n\'\ufeff=1,\r\n좋다,2.0\r\n'
 
 
 @pytest.mark.parametrize("number", ["-1.5", "+3", "-1,234.50", "-1e-05", "1", "-3 %".replace(" ", "")])

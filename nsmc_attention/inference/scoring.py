@@ -3,25 +3,26 @@
 Every row keeps its place and its other columns; a row that cannot be scored has an empty label and the
 reason in `error`. Memory does not grow with the number of rows, and an output file appears whole or not at all.
 """
-import csv
 import io
 import json
+import math
 import sys
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Callable, Protocol
 
-from ..atomic import replaced_file
-from ..errors import ConfigError, DataError, did_you_mean
+from ..atomic import NO_ROOM, replaced_file
+from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..preprocessing.encoding import clean
-from ..spreadsheets import as_cell
+from ..spreadsheets import as_cell, table_writer
 from .parallel import probability_stream
 from .parquet import Pieces
 from .prediction import COLUMNS, prefix_beside, verdict, verdicts
 
-# Characters that are written at a time
-PIECE = 1 << 16
+# Characters that are written at a time, and lines that are read
+PIECE, WINDOW = 1 << 16, 4096
 # Opened by its name, what it is redirected to would begin anew
 STDOUT = ("-", "/dev/stdout")
 STYLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".txt": "text",
@@ -34,8 +35,19 @@ def score_lines(classifier, lines, output="-", style=None, weights=False, verbat
         raise ConfigError("parquet output: expected a table, found lines; say what they are by --input-format")
     with opened(output, style, weights) as (file, style):
         write = WRITERS[style](file, ["text"], "", weights, verbatim)
-        for prediction in classifier.predict_stream(lines):
+        for prediction in line_predictions(classifier, lines):
             write({"text": prediction.text} if not write.needs_tokens else {}, prediction.text, prediction)
+
+
+def line_predictions(classifier, lines):
+    """Yield the Prediction of each review, of which at most about `tables.PIECE` characters are held at a time."""
+    from ..reviews import tables
+
+    # of one string, and of what is none among the reviews, the classifier tells
+    pieces = [lines] if isinstance(lines, (str, bytes)) else \
+        tables.cut(lines, WINDOW, lambda line: len(line) if isinstance(line, str) else 1)
+    for piece in pieces:
+        yield from classifier.predict_stream(piece)
 
 
 def score_table(classifier, source, output="-", style=None, weights=False, text_column="document", processes=None,
@@ -131,8 +143,12 @@ def with_probabilities(classifier, pieces, text_column, processes):
     if first is None:
         return
     processes = 1 if len(first) < tables.ROWS else processes
-    for texts, probabilities in probability_stream(classifier, texts_only(), processes):
-        yield waiting.pop(0), texts, probabilities
+    try:
+        for texts, probabilities in probability_stream(classifier, texts_only(), processes):
+            yield waiting.pop(0), texts, probabilities
+    except BrokenExecutor as problem:
+        raise NsmcError("a worker process was ended from outside, as the system does where memory runs out; "
+                        "begin again, with more of it or on fewer cores") from problem
 
 
 def texts_of(piece, text_column):
@@ -158,8 +174,14 @@ def opened(output, style, weights):
     with replaced_file(output) as temporary:
         file = open(temporary, "wb") if binary else \
             open(temporary, "w", encoding="utf-8", newline="", errors="replace")
-        with file:
-            yield file, style
+        try:
+            with file:
+                yield file, style
+        except OSError as problem:
+            # a device names nobody; of other files `replaced_file` tells
+            if problem.errno in NO_ROOM and problem.filename is None:
+                problem.filename = str(output)
+            raise
 
 
 def folder_of(output):
@@ -199,16 +221,6 @@ class TextWriter:
         print(line, file=self.file)
 
 
-class ShortLineEnds:
-    """A file for csv.writer that ends rows with a line feed alone; told so itself, it leaves a bare \\r unquoted."""
-
-    def __init__(self, file):
-        self.file = file
-
-    def write(self, row):
-        self.file.write(row[:-2] + "\n")
-
-
 class CsvWriter:
     """The row's own columns, then label, score, probability and error; no text that a spreadsheet would compute.
 
@@ -220,7 +232,7 @@ class CsvWriter:
 
     def __init__(self, file, names, prefix, weights, verbatim=False):
         self.names, self.shown = names, (lambda cell: cell) if verbatim else as_cell
-        self.table = csv.writer(ShortLineEnds(file), delimiter=self.delimiter, lineterminator="\r\n")
+        self.table = table_writer(file, self.delimiter)
         self.table.writerow([*map(self.shown, names), *(prefix + name for name in COLUMNS)])
 
     def __call__(self, row, text, result):
@@ -252,7 +264,24 @@ class JsonlWriter:
         values = {self.prefix + name if name in COLUMNS else name: value
                   for name, value in result.to_dict(self.weights).items()}
         values = {free(name, row): value for name, value in values.items()}
-        print(json.dumps({**row, **values}, ensure_ascii=False, default=readable), file=self.file)
+        print(as_json({**row, **values}), file=self.file)
+
+
+def as_json(values):
+    """Answer a dict as one line of JSON, which has no infinite numbers and no NaN: they are null, as in JavaScript."""
+    try:
+        return json.dumps(values, ensure_ascii=False, default=readable, allow_nan=False)
+    except ValueError:
+        return json.dumps(finite(values), ensure_ascii=False, default=readable, allow_nan=False)
+
+
+def finite(value):
+    """Answer lists and dicts with None for each number in them that is not finite."""
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(finite, value))
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def readable(value):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..config import TextConfig
 from ..errors import BundleError
+from ..reviews.marks import composed
 from .ngrams import ngram_ids
 from .tokenizers import align, tokenizer
 
@@ -26,15 +27,15 @@ def clean(review: str) -> str:
     """Fold a review into the text that is tokenized and that offsets point into.
 
     NFC (never NFKC, which turns ㅋ into another letter); lone surrogates and control characters dropped
-    (MeCab stops silently at NUL); white space of any kind becomes one space; none at either end. A text with
-    nothing to see (zero-width characters, Hangul fillers) is empty.
+    (MeCab stops silently at NUL), and combining marks beyond 30 in a row; white space of any kind becomes one space;
+    none at either end. A text with nothing to see (zero-width characters, Hangul fillers) is empty.
     """
     if not review.isprintable():
         # Cc control, Cs lone surrogate; white space among them (tab, line ends) is folded below
         review = "".join(character for character in review
                          if character.isspace() or unicodedata.category(character) not in ("Cc", "Cs"))
     if not review.isascii():
-        review = unicodedata.normalize("NFC", review)
+        review = composed(review)
     text = " ".join(review.split())
     return text if text.isascii() or any(map(visible, text)) else ""
 

@@ -1,7 +1,8 @@
 """Clean texts and their tokens for a whole corpus: in worker processes, and kept on disk for the next run.
 
 A cache entry's name holds everything that decides its content (texts, tokenizer and its version, the rules
-of `clean`), so an entry is never stale; it is written whole or not at all and can be deleted at any time.
+of `clean`), so an entry is never stale; it is written whole or not at all and can be deleted at any time. It begins
+with the hash of what follows: whatever else stands under its name is passed over and written anew.
 """
 import hashlib
 from pathlib import Path
@@ -14,7 +15,7 @@ from .encoding import clean
 from .tokenizers import tokenizer, tokenizer_version
 
 # Raise when `clean` or the layout of the file changes
-LAYOUT = 1
+LAYOUT = 2
 CHUNK, WORTH_A_PROCESS = 2000, 20000
 TOKEN, REVIEW = "\x1f", "\n"
 
@@ -42,18 +43,31 @@ def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Optional[Path]
     if cache is None:
         return tokenize_many(reviews, tokenizer_name)
     path = cache / f"tokens-{key(reviews, tokenizer_name)}.txt"
-    if path.exists():
-        lines = path.read_text(encoding="utf-8").split(REVIEW)
-        if len(lines) == len(reviews):
-            return [line.split(TOKEN) if line else [] for line in lines]
+    lines = read_lines(path)
+    if len(lines) == len(reviews):
+        return [line.split(TOKEN) if line else [] for line in lines]
     token_lists = tokenize_many(reviews, tokenizer_name)
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        write_text(path, REVIEW.join(TOKEN.join(tokens) for tokens in token_lists))
+        content = REVIEW.join(TOKEN.join(tokens) for tokens in token_lists)
+        write_text(path, REVIEW.join((digest(content.encode()), content)))
     except OSError as problem:
         raise NsmcError(f"{path}: the prepared tokens cannot be written: {problem.strerror}; "
                         "set NSMC_ATTENTION_CACHE to a folder with room") from problem
     return token_lists
+
+
+def read_lines(path: Path) -> list[str]:
+    """Answer an entry's lines, one a review; none where there is none, or a file that is not as it was written."""
+    try:
+        head, _, content = path.read_bytes().partition(REVIEW.encode())
+    except OSError:
+        return []
+    return content.decode().split(REVIEW) if head == digest(content).encode() else []
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def key(reviews: list[str], tokenizer_name: str) -> str:

@@ -2,6 +2,7 @@
 
 Made by the readers beside this file; read by preprocessing and training. Knows nothing of tokens.
 """
+import codecs
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ import pandas
 from numpy.typing import NDArray
 
 from ..errors import DataError
+
+# Bytes that are read at a time
+READ = 2**18
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,28 @@ def decode(content: bytes, where: object) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        line = content.count(b"\n", 0, problem.start) + 1
-        byte = content[problem.start]
-        raise DataError(f"{where} line {line}: expected UTF-8 text, found byte 0x{byte:02x}; "
-                        "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)") from problem
+        raise bad_byte(where, 0, problem) from problem
+
+
+def check_utf8(path: Path) -> None:
+    """DataError with the line of the first bad byte of a file, which is read piece by piece, whatever its size."""
+    decoder, lines = codecs.getincrementaldecoder("utf-8")(), 0
+    with open(path, "rb") as file:
+        piece = None
+        while piece != b"":
+            piece = file.read(READ)
+            try:
+                decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as problem:
+                raise bad_byte(path, lines, problem) from problem
+            lines += piece.count(b"\n")
+
+
+def bad_byte(where: object, before: int, problem: UnicodeDecodeError) -> DataError:
+    """Answer the error that names a bad byte, its line counted on from those before what was decoded."""
+    line = before + problem.object.count(b"\n", 0, problem.start) + 1
+    return DataError(f"{where} line {line}: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
+                     "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)")
 
 
 def sha256(content: bytes) -> str:

@@ -10,7 +10,6 @@ import hashlib
 import json
 import stat
 import struct
-import unicodedata
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from ..bounded import read_file
 from ..errors import DataError
 from . import nsmc
+from .marks import composed
 
 ARCHIVE = "nsmc-raw.zip"
 ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"
@@ -123,7 +123,7 @@ def reason_to_drop(row: Row, ids: set[str], texts: set[str], seen: set[str]) -> 
 
 def folded(text: str) -> str:
     """Answer the text composed (NFC) and without white space: what makes two reviews the same to a reader."""
-    return "".join(unicodedata.normalize("NFC", text).split())
+    return "".join(composed(text).split())
 
 
 def stream(path: Union[str, Path]) -> Iterator[Row]:
@@ -155,7 +155,7 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield item.filename, unpacked(archive, item, path)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, UnicodeError, struct.error,
+    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, ValueError, struct.error,
             zlib.error) as problem:
         raise DataError(f"{path}: not a readable zip archive: {problem}; delete it and run "
                         "`nsmc-attention fetch raw`") from problem

@@ -17,13 +17,13 @@ import pandas
 
 from ..errors import ConfigError, DataError, MissingPackage, listed, nearest
 from . import nsmc
-from .corpus import Reviews, decode, read_bytes, sha256
+from .corpus import Reviews, check_utf8, read_bytes, sha256
 
 ROWS = 8192
 # Characters of a line, and of the rows held at a time; columns; lists and objects within each other
 LINE, PIECE, COLUMNS, LEVELS = 2**24, 2**25, 2000, 100
-# Rows of parquet decoded at a time: one value that all rows share is small in the file alone
-DECODED = 256
+# Rows of parquet decoded at a time, and bytes of them: one value that all rows share is small in the file alone
+DECODED, DENSE = 256, 2**27
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 # What comes with a test file of its own
 CORPORA = ("nsmc", "sample")
@@ -84,7 +84,7 @@ def chunks(path: Union[str, Path], text_column: str = "document", rows: int = RO
             yield frame
     except UnicodeDecodeError:
         if path.is_file() and path is not STDIN:
-            decode(read_bytes(path), path)
+            check_utf8(path)
         raise
 
 
@@ -171,10 +171,14 @@ def checked_header(header: Optional[list[str]], path: Path) -> list[str]:
     if header is None:
         raise DataError(f"{path}: the file is empty; expected a header and reviews")
     check_columns(header, path)
-    name, times = Counter(header).most_common(1)[0]
-    if times > 1:
-        raise DataError(f"{path} line 1: expected each column once, found {name!r} twice")
+    check_once(header, f"{path} line 1")
     return header
+
+
+def check_once(names: Iterable[str], where: object) -> None:
+    name, times = max(Counter(names).items(), key=lambda pair: pair[1], default=("", 0))
+    if times > 1:
+        raise DataError(f"{where}: expected each column once, found {name!r} twice")
 
 
 def check_columns(names: Sized, path: Path) -> None:
@@ -240,13 +244,10 @@ class Types(dict[str, Any]):
 
 
 def read_parquet(path: Path, rows: int) -> Iterator[pandas.DataFrame]:
-    with parquet_file(path) as file:
+    with parquet_files(path) as (file, shared):
         schema = file.schema_arrow
-        check_columns(schema.names, path)
         types = Types(zip(schema.names, schema.types))
-        # not to_pandas(), which makes floats of integers beside a null and hides an index
-        decoded = (row for batch in file.iter_batches(batch_size=DECODED) for row in batch.to_pylist())
-        pieces = cut(decoded, rows, characters)
+        pieces = cut(parquet_rows(file, shared), rows, characters)
         # a table without rows still has its columns
         for piece in chain([next(pieces, [])], pieces):
             frame = from_rows(piece, path) if piece else pandas.DataFrame(columns=schema.names, dtype=object)
@@ -257,6 +258,16 @@ def read_parquet(path: Path, rows: int) -> Iterator[pandas.DataFrame]:
 @contextmanager
 def parquet_file(path: Path) -> Iterator[Any]:
     """Open a pyarrow.parquet.ParquetFile; DataError, also within the `with`, where it cannot be read."""
+    with parquet_files(path) as (file, _):
+        yield file
+
+
+@contextmanager
+def parquet_files(path: Path) -> Iterator[tuple[Any, Any]]:
+    """Give what `parquet_file` does, twice: as it is, and with texts and bytes in dictionaries.
+
+    A value that all rows share is small in the file; in a dictionary it is so in memory too.
+    """
     parquet = require_parquet()
     from pyarrow import ArrowException, BufferReader
 
@@ -266,14 +277,70 @@ def parquet_file(path: Path) -> Iterator[Any]:
         else:
             source = path
         with parquet.ParquetFile(source) as file:
-            yield file
-    except (ArrowException, OSError, ValueError, OverflowError) as problem:
+            check_schema(file.schema_arrow, path)
+            with parquet.ParquetFile(source, metadata=file.metadata, read_dictionary=text_paths(file)) as shared:
+                yield file, shared
+    # an unknown time zone is a KeyError
+    except (ArrowException, OSError, ValueError, OverflowError, LookupError, RecursionError) as problem:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise DataError(f"{path}: not a readable parquet file: {reason}") from problem
 
 
-def characters(row: dict[str, Any]) -> int:
-    return sum(len(value) for value in row.values() if isinstance(value, (str, bytes, list, dict)))
+def check_schema(schema: Any, path: Path) -> None:
+    """DataError where the columns of a parquet file are too many or too deep, or one is there twice.
+
+    As in jsonl, a row itself is one of the LEVELS.
+    """
+    check_columns(schema.names, path)
+    check_once(schema.names, path)
+    kinds = list(schema.types)
+    for _ in range(LEVELS):
+        kinds = [each for kind in kinds for each in inner_types(kind)]
+    if kinds:
+        raise DataError(f"{path}: expected at most {LEVELS} lists and structs within each other")
+
+
+def inner_types(kind: Any) -> list[Any]:
+    """Answer the types of what stands within a value of a type of pyarrow's."""
+    from pyarrow import types
+
+    if types.is_map(kind):
+        return [kind.key_type, kind.item_type]
+    if types.is_struct(kind):
+        return [field.type for field in kind]
+    return [kind.value_type] if types.is_nested(kind) and hasattr(kind, "value_type") else []
+
+
+def text_paths(file: Any) -> list[str]:
+    """Answer the paths of the columns of text and bytes, those within others too."""
+    columns = [file.schema.column(place) for place in range(len(file.schema))]
+    return [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+
+
+def parquet_rows(file: Any, shared: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a parquet file, given twice as by `parquet_files`, of which few bytes are decoded at a time."""
+    for group in range(file.num_row_groups):
+        first = next(shared.iter_batches(batch_size=1, row_groups=[group]), None)
+        # with its dictionaries whole: no later row can have larger values of them
+        largest = 1 if first is None else first.nbytes + 1
+        for batch in file.iter_batches(batch_size=within(DENSE // largest), row_groups=[group]):
+            step = within(PIECE // (largest + batch.nbytes // (batch.num_rows or 1)))
+            for start in range(0, batch.num_rows, step):
+                # not to_pandas(), which makes floats of integers beside a null and hides an index
+                yield from batch.slice(start, step).to_pylist()
+
+
+def within(rows: int) -> int:
+    return max(1, min(DECODED, rows))
+
+
+def characters(value: Any) -> int:
+    """Count the characters, or bytes, of a cell or a row and of what stands within it; 1 for what has none."""
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(characters, value.values()))
+    return 1 + sum(map(characters, value)) if isinstance(value, (list, tuple)) else 1
 
 
 def require_parquet() -> Any:

@@ -1,5 +1,7 @@
 import csv
 import json
+import os
+import signal
 import subprocess
 import sys
 from decimal import Decimal
@@ -8,10 +10,10 @@ import pandas
 import pyarrow.parquet
 import pytest
 
-from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.errors import ConfigError, DataError, NsmcError
 from nsmc_attention.inference.parallel import probability_stream
 from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.inference.scoring import score_lines, score_table
+from nsmc_attention.inference.scoring import line_predictions, score_lines, score_table, table_pieces
 from nsmc_attention.reviews import nsmc, tables
 
 
@@ -191,3 +193,55 @@ def test_lines_are_no_table_for_parquet(classifier, tmp_path):
     with pytest.raises(ConfigError, match="expected a table, found lines"):
         score_lines(classifier, ["좋다"], tmp_path / "out.parquet")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_number_that_json_has_not_is_null(classifier, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"document": "좋다", "n": 1e400, "inside": {"a": [-1e400, NaN, 1.5]}}\n'
+                                       '{"document": "좋다", "n": 2.5, "inside": null}\n', encoding="utf-8")
+    score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    first, second = (json.loads(line, parse_constant=pytest.fail) for line in lines)
+    assert (first["n"], first["inside"], second["n"]) == (None, {"a": [None, None, 1.5]}, 2.5)
+
+
+def end_workers():
+    """kill -9, as the system does where memory runs out."""
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/children") as file:
+            children = file.read().split()
+        for child in children:
+            with open(f"/proc/{child}/cmdline") as file:
+                if "popen_loky_posix" in file.read():
+                    os.kill(int(child), signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+def test_a_worker_that_is_killed_is_one_line(classifier):
+    def pieces():
+        for _ in range(3):
+            yield pandas.DataFrame({"document": ["정말 좋다"] * tables.ROWS})
+        end_workers()
+        while True:
+            yield pandas.DataFrame({"document": ["정말 좋다"]})
+
+    with pytest.raises(NsmcError, match="a worker process was ended from outside, .*begin again"):
+        list(table_pieces(classifier, pieces(), "csv", processes=2))
+
+
+def test_lines_are_read_in_windows_of_bounded_size(classifier):
+    """Of lines of 2**24 characters two are held, not 4,096."""
+    read_so_far = []
+
+    def lines():
+        for number in range(8):
+            read_so_far.append(number)
+            yield "가" * 2**24
+        yield "좋다"
+
+    found = line_predictions(classifier, lines())
+    assert next(found).tokens and len(read_so_far) == 2
+    found.close()
+    assert [each.text for each in line_predictions(classifier, iter(["a", "", "b"]))] == ["a", "", "b"]
+    for wrong in ("좋다", [1]):
+        with pytest.raises(DataError, match="expected a (list of reviews|review as str), found"):
+            list(line_predictions(classifier, wrong))

@@ -1,4 +1,5 @@
 from dataclasses import FrozenInstanceError
+from hashlib import sha256
 
 import numpy
 import pytest
@@ -221,10 +222,14 @@ def test_prepared_tokens_that_do_not_fit_are_prepared_again(tmp_path):
     assert cached_tokens(reviews, "characters", tmp_path / "new" / "er") == expected
     path, = (tmp_path / "new" / "er").iterdir()
     assert path.name.startswith("tokens-") and len(path.stem) == len("tokens-") + 32
-    assert path.read_text(encoding="utf-8") == "영\x1f화\x1f좋\x1f다\n나\x1f쁘\x1f다\n가\x1f나"
-    path.write_text("영\n화", encoding="utf-8")
-    assert cached_tokens(reviews, "characters", tmp_path / "new" / "er") == expected
-    assert path.read_text(encoding="utf-8").count("\n") == 2
+    written = path.read_bytes()
+    content = "영\x1f화\x1f좋\x1f다\n나\x1f쁘\x1f다\n가\x1f나".encode()
+    assert written == sha256(content).hexdigest().encode() + b"\n" + content
+    altered = written.replace("쁘".encode(), "뿌".encode())
+    for other in (b"", content, b"\xff\xfe\n\n", altered, written[:-1], written + b"\n"):
+        path.write_bytes(other)
+        assert cached_tokens(reviews, "characters", tmp_path / "new" / "er") == expected
+        assert path.read_bytes() == written
 
 
 def test_what_decides_the_tokens_is_in_the_name(tmp_path):

@@ -200,6 +200,27 @@ def test_an_archive_that_claims_to_be_larger_than_all_films_is_refused(tmp_path)
             assert len(raw.load(path, []).documents) == 1
 
 
+@pytest.mark.parametrize("offset", [2**64 - 1, 2**63, 2**62])
+def test_a_film_that_lies_beyond_every_file_is_refused(tmp_path, offset):
+    """By the directory's 64-bit field, which no file's offset may be."""
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("raw/1.json", json.dumps([review(1, "좋다")]))
+    content = path.read_bytes()
+    start, end = content.index(b"PK\x01\x02"), content.rindex(b"PK\x05\x06")
+    extra = struct.pack("<HHQ", 1, 8, offset)
+    entry = bytearray(content[start:end] + extra)
+    entry[30:32], entry[42:46] = struct.pack("<H", len(extra)), b"\xff" * 4
+    ending = content[end:end + 12] + struct.pack("<I", len(entry)) + content[end + 16:]
+    path.write_bytes(content[:start] + entry + ending)
+    with pytest.raises(DataError, match="a.zip: not a readable zip archive"):
+        raw.load(path, [])
+
+
+def test_a_text_of_many_combining_marks_is_compared_at_once():
+    assert raw.folded("좋 다\u0301\u0316" + "\u0301\u0316" * 20000) == raw.folded("좋다" + "\u0301\u0316" * 15)
+
+
 def test_names_in_messages_are_cut(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
         file.writestr("/" + "x" * 100, "")

@@ -1,13 +1,16 @@
 import json
 import os
 import threading
+import tracemalloc
 
 import numpy
 import pandas
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.reviews import tables
+from nsmc_attention.reviews import corpus, tables
 
 ROWS = [{"document": '"따옴표", 쉼표', "film": "A", "label": "1"}, {"document": "NA", "film": "", "label": "0"},
         {"document": "두 줄\n리뷰", "film": "003", "label": "1"}]
@@ -279,3 +282,90 @@ def test_a_row_of_many_lines_and_fields_is_bounded_as_one_line_is(tmp_path, betw
     rows = f'"{half}{between}"\n' * 3
     path.write_text(f"{header}\n{rows}", encoding="utf-8")
     assert sum(len(frame) for frame in tables.chunks(path)) == 3, "the bound is of one row"
+
+
+@pytest.mark.parametrize("before, bad, line, byte", [
+    (0, b"\xb0\xa1", 1, "b0"), (9, b"\xea\xb0\n", 10, "ea"), (9, b"\xea\xb0", 10, "ea"),
+    (300_000, b"\xff", 300_001, "ff")])
+def test_a_bad_byte_is_found_in_a_file_of_any_size_piece_by_piece(tmp_path, before, bad, line, byte):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + "정말 좋다\n".encode() * before + bad)
+    tracemalloc.start()
+    with pytest.raises(DataError, match=f"a.csv line {line}: expected UTF-8 text, found byte 0x{byte}; save the file"):
+        corpus.check_utf8(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**21
+    with pytest.raises(DataError, match=f"line {line}: expected UTF-8 text, found byte 0x{byte}"):
+        corpus.decode(path.read_bytes(), path)
+    path.write_bytes("정말 좋다\n".encode() * before)
+    corpus.check_utf8(path)
+
+
+def shared(value, count):
+    """An array of one value, so many times, that is stored once in a parquet file."""
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * count, pyarrow.int32()), [value])
+
+
+def test_text_within_a_value_of_parquet_counts(tmp_path):
+    values = pyarrow.StructArray.from_arrays([shared("x" * 100_000, 1000)], ["inside"])
+    table = pyarrow.table({"document": ["좋다"] * 1000, "values": values})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    pieces = [piece["values"] for piece in tables.chunks(tmp_path / "a.parquet")]
+    assert [len(piece) for piece in pieces] == [336, 336, 328] and pieces[2][327] == {"inside": "x" * 100_000}
+    assert tables.characters({"a": ["가나", {"b": b"abc"}], "c": [("k", 1)], "d": None}) == 11
+
+
+@pytest.mark.parametrize("store_schema", [True, False])
+def test_a_large_value_that_rows_of_parquet_share_is_not_decoded_for_all_at_once(tmp_path, store_schema):
+    table = pyarrow.table({"document": ["좋다"] * 256, "n": range(256), "value": shared("x" * 4_000_000, 256)})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet", store_schema=store_schema)
+    before = pyarrow.total_allocated_bytes()
+    pieces = tables.chunks(tmp_path / "a.parquet")
+    first = next(pieces)
+    assert pyarrow.total_allocated_bytes() - before < 1.5 * tables.DENSE
+    assert len(first) == 9 and set(map(len, first["value"])) == {4_000_000}
+    pieces.close()
+
+
+def test_many_row_groups_of_parquet_are_read_in_order(tmp_path):
+    values = [None if n % 7 == 0 else {"a": [str(n), None]} for n in range(1000)]
+    table = pyarrow.table({"document": list(map(str, range(1000))), "value": values})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=300)
+    assert rows_of(tmp_path / "a.parquet") == table.to_pylist()
+
+
+def test_a_column_that_parquet_has_twice_is_refused(tmp_path):
+    table = pyarrow.table([["좋다"], ["A"], ["B"]], ["document", "film", "film"])
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="a.parquet: expected each column once, found 'film' twice"):
+        rows_of(tmp_path / "a.parquet")
+
+
+def test_an_unknown_time_zone_in_parquet_is_one_line(tmp_path):
+    when = pyarrow.array([1], pyarrow.timestamp("us", tz="Not/AZone"))
+    pyarrow.parquet.write_table(pyarrow.table({"document": ["좋다"], "when": when}), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="a.parquet: not a readable parquet file: .*Not/AZone"):
+        rows_of(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("around", [
+    lambda value: pyarrow.StructArray.from_arrays([value], ["a"]),
+    lambda value: pyarrow.ListArray.from_arrays([0, 1], value),
+    lambda value: pyarrow.MapArray.from_arrays([0, 1], ["k"], value)])
+def test_lists_and_structs_of_parquet_stand_at_most_so_deep(tmp_path, around):
+    """As in jsonl the row itself is one of the 100; 250 structs were a traceback."""
+    value = pyarrow.array([1])
+    for level in range(1, 251):
+        value = around(value)
+        if level not in (30, 99, 100, 250):
+            continue
+        path = tmp_path / "a.parquet"
+        pyarrow.parquet.write_table(pyarrow.table({"document": ["좋다"], "x": value}), path, store_schema=False)
+        if level == 30:
+            assert rows_of(path)[0]["x"] == value.to_pylist()[0]
+        elif level > 99:
+            with pytest.raises(DataError, match="a.parquet: expected at most 100 lists and structs within each other"):
+                rows_of(path)
+        else:
+            tables.check_schema(pyarrow.parquet.read_schema(path), path)
