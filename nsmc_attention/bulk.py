@@ -6,18 +6,17 @@ What is done already is not done again: a rerun scores only the partitions whose
 loads one model and keeps it; if it dies, its partition is given to another.
 """
 import glob
-import hashlib
 import json
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import lru_cache
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from .atomic import PREFIX, neighbour, replaced_file, sweep, vacant, write_text
 from .bundle import load_bundle
 from .errors import ConfigError, DataError, MissingPackage
+from .inference.parallel import worker_classifier
 from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
 from .reviews.corpus import decode
@@ -28,6 +27,10 @@ PLAN = "_plan.json"
 # Rows of a partition: seconds of work, megabytes of memory
 ROWS = 50_000
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
+# Bytes read at a time, and those of a line: with more it has more than LINE characters, whatever they are in UTF-8
+BLOCK, LONGEST = 2**20, 4 * tables.LINE
+# What a message says beside the name of what differs
+HINTS = {"sources": " (or they were written or copied since: their size or time of change differs)"}
 # Those with quotes, and what is between their fields
 QUOTED = {"csv": b",", "tsv": b"\t"}
 # Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
@@ -51,6 +54,8 @@ class Partition:
         The first line of csv and tsv.
     output : str
         Name of its output file.
+    state : tuple of int
+        See `state_of`; of the file when it was cut.
     """
 
     source: str
@@ -59,6 +64,7 @@ class Partition:
     end: int
     header: str
     output: str
+    state: tuple
 
 
 def bulk(sources, output, style="parquet", text_column="document", bundle=None, engine="auto", scheduler=None,
@@ -97,14 +103,17 @@ def bulk(sources, output, style="parquet", text_column="document", bundle=None, 
         raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
     files, folder = expand(sources), Path(output)
     verified = load_bundle(bundle)
+    # before they are read: what is changed meanwhile then is another plan
+    named = [[str(path), *state_of(path)] for path in files]
     partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
-    check_plan(folder, {"sources": [[str(path), path.stat().st_size] for path in files], "rows": rows, "style": style,
-                        "text_column": text_column, "verbatim": verbatim, "bundle": fingerprint(verified)})
+    check_plan(folder, {"sources": named, "rows": rows, "style": style, "text_column": text_column,
+                        "verbatim": verbatim, "bundle": verified.fingerprint})
     missing = [each for each in partitions if not (folder / each.output).exists()]
     done = 0
     try:
         with connected(distributed, scheduler, workers) as client:
-            same = (str(folder.resolve()), text_column, str(verified.folder.resolve()), engine, verbatim)
+            same = (str(folder.resolve()), text_column, str(verified.folder.resolve()), verified.fingerprint, engine,
+                    verbatim)
             futures = [client.submit(score_partition, asdict(each), *same, pure=False, retries=2) for each in missing]
             for scored in progress(distributed.as_completed(futures, with_results=True), len(missing)):
                 done += scored
@@ -140,10 +149,20 @@ def expand(sources):
 
 def split(path, number, style, rows):
     """Yield the Partitions of a file; no row is cut, however many lines it has."""
-    kind = tables.format_of(path)
+    state, kind = state_of(path), tables.format_of(path)
     stretches = row_groups(path, rows) if kind == "parquet" else byte_stretches(path, kind, rows)
     for place, (start, end, header) in enumerate(stretches):
-        yield Partition(str(path), kind, start, end, header, f"{number:04d}-{path.stem}-{place:05d}.{style}")
+        output = f"{number:04d}-{path.stem}-{place:05d}.{style}"
+        yield Partition(str(path), kind, start, end, header, output, state)
+
+
+def state_of(path):
+    """Answer a file's size and when it was changed last (ns): what tells that its rows are still the same."""
+    try:
+        found = Path(path).stat()
+    except OSError as problem:
+        raise DataError(f"{path}: cannot be read: {problem.strerror}") from problem
+    return found.st_size, found.st_mtime_ns
 
 
 def row_groups(path, rows):
@@ -161,10 +180,12 @@ def byte_stretches(path, kind, rows):
     """Yield (start, end, header) of stretches of whole rows: a line break within quotes ends no row."""
     separator = QUOTED.get(kind)
     with open(path, "rb") as file:
-        header = decode(first_row(file, separator), path) if separator or kind == "nsmc" else ""
-        first = start = end = file.tell()
+        lines, header, start = lines_of(file, path), "", 0
+        if separator or kind == "nsmc":
+            header, start = first_row(lines, separator, path)
+        first = end = start
         held, inside = 0, False
-        for line in file:
+        for line in lines:
             end += len(line)
             inside = separator is not None and within_quotes(line, separator, inside)
             held += not inside
@@ -176,15 +197,36 @@ def byte_stretches(path, kind, rows):
             yield start, end, header
 
 
-def first_row(file, separator):
-    """Read and answer the first row of a table that is not blank; without a separator, its first line."""
-    row, inside = b"", False
-    for line in iter(file.readline, b""):
+def lines_of(file, path):
+    """Yield the lines of a binary file, which end as those of text do: at \\n, at \\r\\n and at a bare \\r."""
+    number, rest = 0, b""
+    while block := file.read(BLOCK):
+        # the last may go on, be it after its \r
+        *whole, rest = (rest + block).splitlines(keepends=True)
+        number += len(whole)
+        if len(rest) > LONGEST:
+            raise DataError(f"{path} line {number + 1}: expected at most {tables.LINE:,} characters, found more")
+        yield from whole
+    if rest:
+        yield rest
+
+
+def first_row(lines, separator, path):
+    """Answer a table's first row that is not blank (its first line, without a separator), and the bytes up to its end.
+
+    DataError where it is longer than a line may be: each partition holds it.
+    """
+    row, read, inside = bytearray(), 0, False
+    for line in lines:
+        read += len(line)
         row += line if row or line.strip(b"\r\n") else b""
         inside = separator is not None and within_quotes(line, separator, inside)
+        if len(row) > tables.LINE:
+            raise DataError(f"{path}: expected at most {tables.LINE:,} bytes in the header, found more; "
+                            "is a quote missing?")
         if row and not inside:
             break
-    return row
+    return decode(bytes(row), path), read
 
 
 def within_quotes(line, separator, inside):
@@ -204,28 +246,24 @@ def within_quotes(line, separator, inside):
     return inside
 
 
-def fingerprint(bundle):
-    """Answer what tells this bundle from every other."""
-    return hashlib.sha256(json.dumps(bundle.manifest["files"], sort_keys=True).encode()).hexdigest()
-
-
 def check_plan(folder, plan):
     """Write the plan into a folder without outputs; refuse one of another plan, or that holds something else."""
-    path = folder / PLAN
+    path, text = folder / PLAN, json.dumps(plan, ensure_ascii=False, indent=2) + "\n"
     if path.is_file() and any(each.name != PLAN and not each.name.startswith(PREFIX) for each in folder.iterdir()):
         try:
             saved = dict(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, TypeError, RecursionError):
             saved = {}
-        for name, value in plan.items():
+        # as it was written: a file's name may be no UTF-8
+        for name, value in json.loads(text.encode("utf-8", "replace")).items():
             if saved.get(name) != value:
-                raise ConfigError(f"{folder}: was begun with other {name.replace('_', ' ')}; "
+                raise ConfigError(f"{folder}: was begun with other {name.replace('_', ' ')}{HINTS.get(name, '')}; "
                                   "name another --output, or remove it")
         return
     if not vacant(folder) and not path.is_file():
         raise ConfigError(f"{folder}: expected a new or empty folder, or one that bulk began; name another --output")
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(plan, ensure_ascii=False, indent=2) + "\n")
+    write_text(path, text)
 
 
 def connected(distributed, scheduler, workers):
@@ -256,25 +294,18 @@ def progress(completed, total):
             yield scored
 
 
-@lru_cache(maxsize=1)
-def classifier_of(folder, engine):
-    from .inference.engines import load_engine
-    from .inference.predictor import Classifier
-
-    bundle = load_bundle(folder)
-    return Classifier(bundle, load_engine(bundle, engine, "cpu", threads=1))
-
-
-def score_partition(partition, folder, text_column, bundle, engine, verbatim=False):
+def score_partition(partition, folder, text_column, bundle, fingerprint, engine, verbatim=False):
     """Score one Partition (as a dict) and write its output; answer its rows. Runs in a worker."""
     partition = Partition(**partition)
-    classifier, output = classifier_of(bundle, engine), Path(folder) / partition.output
+    classifier, output = worker_classifier(bundle, fingerprint, engine), Path(folder) / partition.output
     with own_file(partition, output) as path:
         try:
             pieces = tables.chunks(path, text_column, kind=partition.kind)
             with replaced_file(output) as temporary:
                 if output.suffix == ".parquet":
-                    return write_parquet(classifier, pieces, temporary, text_column, processes=1, folder=folder)
+                    # pyarrow takes no path that is not UTF-8
+                    with open(temporary, "wb") as file:
+                        return write_parquet(classifier, pieces, file, text_column, processes=1, folder=folder)
                 return write_rows(classifier, pieces, output.suffix[1:], text_column, verbatim, temporary)
         except DataError as problem:
             where = f"{partition.source}, from byte {partition.start}"
@@ -283,17 +314,46 @@ def score_partition(partition, folder, text_column, bundle, engine, verbatim=Fal
 
 @contextmanager
 def own_file(partition, output):
-    """Give the rows of a Partition as a temporary file beside its output, for the readers of `reviews.tables`."""
+    """Give the rows of a Partition as a temporary file beside its output, for the readers of `reviews.tables`.
+
+    DataError where the source is another than when it was cut: its rows would stand among those of the old one.
+    """
     with neighbour(output, suffix=Path(partition.source).suffix) as path:
-        if partition.kind == "parquet":
-            with tables.parquet_file(Path(partition.source)) as whole:
-                table = whole.read_row_groups(list(range(partition.start, partition.end)))
-            tables.require_parquet().write_table(table, path)
-        else:
-            with open(path, "wb") as file:
+        check_state(partition)
+        with open(path, "wb") as file:
+            if partition.kind == "parquet":
+                copy_groups(partition, file)
+            else:
                 file.write(partition.header.encode())
                 copy(partition, file)
+        check_state(partition)
         yield path
+
+
+def check_state(partition):
+    if state_of(partition.source) != tuple(partition.state):
+        raise DataError(f"{partition.source}: was changed while bulk ran; begin again, with another --output")
+
+
+def copy_groups(partition, file):
+    found = groups_of(partition)
+    first = next(found)
+    with tables.require_parquet().ParquetWriter(file, first.schema) as writer:
+        for table in chain([first], found):
+            writer.write_table(table)
+
+
+def groups_of(partition):
+    """Yield the rows of a Partition of parquet as pyarrow Tables of few bytes, whatever its row groups hold decoded."""
+    from pyarrow import Table
+
+    with tables.parquet_file(Path(partition.source)) as whole:
+        # a table without rows still has its columns
+        yield whole.schema_arrow.empty_table()
+        groups = list(range(partition.start, partition.end))
+        batches = whole.iter_batches(batch_size=tables.DECODED, row_groups=groups)
+        for piece in tables.cut(batches, tables.ROWS // tables.DECODED, lambda batch: batch.nbytes):
+            yield Table.from_batches(piece)
 
 
 def copy(partition, file):

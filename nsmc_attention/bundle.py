@@ -61,6 +61,12 @@ class Bundle:
         """Whether it came with the package, and so is trusted as its code is."""
         return self.folder == PRETRAINED
 
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from every bundle that answers otherwise, wherever its folder is."""
+        parts = [self.manifest["files"], self.config.to_dict()]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
     def read(self, name: str) -> bytes:
         """Answer the content of one file, verified again; BundleError where this bundle was written without it."""
         return verified(self.folder, name, self.manifest["files"][self.file(name).name])

@@ -3,11 +3,13 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas
@@ -18,8 +20,11 @@ from hypothesis import given, settings, strategies as st
 
 distributed = pytest.importorskip("distributed")
 
-from nsmc_attention.bulk import byte_stretches, connected, expand, split  # noqa: E402
-from nsmc_attention.errors import DataError  # noqa: E402
+from nsmc_attention import bulk  # noqa: E402
+from nsmc_attention.bulk import (  # noqa: E402
+    byte_stretches, check_plan, connected, expand, groups_of, own_file, score_partition, split)
+from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
+from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
 
@@ -84,6 +89,62 @@ def test_a_row_ends_where_csv_ends_it(data):
     assert [content[start:end].decode() for start, end, _ in found] == [row + "\n" for row in rows] or not rows
     for start, end, _ in found if rows else ():
         assert len(list(csv.reader(io.StringIO(content[start:end].decode(), newline=""), strict=True))) == 1
+
+
+@pytest.mark.parametrize("content, header, rows", [
+    ("document\r첫째\n둘째\n", "document\r", ["첫째\n", "둘째\n"]),
+    ("\r\na,b\r1,2\r3,4", "a,b\r", ["1,2\r", "3,4"]),
+    ('"a\rb",c\r\n"x\ry",1\r"z\r\n",2\n', '"a\rb",c\r\n', ['"x\ry",1\r', '"z\r\n",2\n']),
+])
+def test_a_bare_carriage_return_ends_a_row_as_predict_reads_it(tmp_path, content, header, rows):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content.encode())
+    found = list(byte_stretches(path, "csv", 1))
+    assert {head for _, _, head in found} == {header}
+    assert [content.encode()[start:end].decode() for start, end, _ in found] == rows
+    assert sum(map(len, tables.chunks(path, header.split(",")[-1].strip()))) == len(rows)
+
+
+def test_a_row_goes_on_where_a_block_that_is_read_ends(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'a,b\r\n"\r\n",1\r\n2,3')
+    expected = list(byte_stretches(path, "csv", 1))
+    for size in (1, 2, 3, 5):
+        monkeypatch.setattr(bulk, "BLOCK", size)
+        assert list(byte_stretches(path, "csv", 1)) == expected and len(expected) == 2
+
+
+@pytest.mark.parametrize("content, message", [
+    ('"document\n' + "\n" * 100, "at most 50 bytes in the header, found more; is a quote missing"),
+    ("document\n좋다\n" + "x" * 300, "line 3: expected at most 50 characters, found more"),
+])
+def test_a_header_or_line_without_an_end_is_refused(tmp_path, monkeypatch, content, message):
+    monkeypatch.setattr(tables, "LINE", 50)
+    monkeypatch.setattr(bulk, "LONGEST", 200)
+    monkeypatch.setattr(bulk, "BLOCK", 16)
+    path = tmp_path / "a.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        list(byte_stretches(path, "csv", 1))
+
+
+def test_a_long_header_without_an_end_is_read_in_the_time_of_its_length(tmp_path):
+    """Each line added to all before it would be 200 GB copied."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'"document\n' + b"\n" * 600_000)
+    ((start, end, header),) = byte_stretches(path, "csv", 1)
+    assert start == end == len(header) == 600_010
+
+
+def test_a_row_group_is_copied_piece_by_piece_with_its_types(tmp_path):
+    """Rows that all share a value are small in the file, and large where they are decoded at once."""
+    table = pyarrow.table({"document": ["긴 글" * 10_000] * 1500, "n": pyarrow.array([None] * 1500, pyarrow.int8()),
+                           "list": [[1], None, []] * 500})
+    pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=1500)
+    (partition,) = split(tmp_path / "in.parquet", 0, "jsonl", 5000)
+    assert max(piece.nbytes for piece in groups_of(partition)) < 2 * tables.PIECE < table.nbytes
+    with own_file(partition, tmp_path / "out") as path:
+        assert pyarrow.parquet.read_table(path).equals(table)
 
 
 def test_lines_stay_lines_and_the_output_is_one_table(bundle_folder, tmp_path):
@@ -207,6 +268,69 @@ def test_another_plan_in_the_same_folder_is_refused(folder, bundle_folder, tmp_p
     assert command(*arguments).returncode == 0
     done = command(*arguments, "--rows", 10)
     assert done.returncode == 2 and "was begun with other rows" in done.stderr
+
+
+def test_a_source_that_was_changed_since_is_another_plan(bundle_folder, tmp_path):
+    """Of the same size: rows of the new one would stand beside outputs of the old one."""
+    source = tmp_path / "a.csv"
+    source.write_text("id,document\n1,good\n2,best\n", encoding="utf-8")
+    arguments = [source, "--output", tmp_path / "out", "--bundle", bundle_folder, "--workers", 1, "--rows", 1]
+    (part, *_) = split(source, 0, "csv", 1)
+    assert command(*arguments).returncode == 0
+    source.write_text("id,document\n7,aaaa\n8,bbbb\n", encoding="utf-8")
+    os.utime(source, ns=(0, part.state[1] + 1))
+    done = command(*arguments)
+    assert done.returncode == 2 and "was begun with other sources (or they were written or copied" in done.stderr
+    with pytest.raises(DataError, match="a.csv: was changed while bulk ran; begin again"):
+        with own_file(part, tmp_path / "out" / "x.csv"):
+            pass
+    source.unlink()
+    with pytest.raises(DataError, match="a.csv: cannot be read: No such file"):
+        with own_file(part, tmp_path / "out" / "x.csv"):
+            pass
+
+
+def test_a_plan_without_times_of_change_is_another_plan(tmp_path):
+    """As versions before wrote it; a name that is not UTF-8 stays the same name."""
+    plan = {"rows": 1, "sources": [[os.fsdecode(b"/b\xff.csv"), 3, 1795352122196924005]]}
+    check_plan(tmp_path / "out", plan)
+    (tmp_path / "out" / "0000-b-00000.csv").touch()
+    check_plan(tmp_path / "out", plan)
+    (tmp_path / "out" / "_plan.json").write_text(json.dumps({"rows": 1, "sources": [["/b?.csv", 3]]}), encoding="utf-8")
+    with pytest.raises(ConfigError, match="was begun with other sources"):
+        check_plan(tmp_path / "out", plan)
+
+
+def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_path):
+    """A worker loads it by its folder: rows by the new one would stand beside those by the old one."""
+    folder = tmp_path / "bundle"
+    shutil.copytree(bundle_folder, folder)
+    (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
+    (part,) = split(tmp_path / "a.csv", 0, "csv", 10)
+    began = load_bundle(folder)
+    same = (asdict(part), str(tmp_path), "document", str(folder), began.fingerprint, "onnx")
+    assert score_partition(*same) == 1
+    write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
+    assert score_partition(*same) == 1, "what is loaded stays"
+    now = load_bundle(folder)
+    assert score_partition(*same[:4], now.fingerprint, "onnx") == 1, "and is not taken for the new one"
+    (tmp_path / part.output).unlink()
+    with pytest.raises(BundleError, match="this bundle was replaced meanwhile by another; begin again"):
+        score_partition(*same)
+    assert not (tmp_path / part.output).exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text there")
+def test_a_file_s_name_need_not_be_utf_8(bundle_folder, tmp_path):
+    name = os.fsdecode(b"b\xff.csv")
+    (tmp_path / name).write_text("document\n좋다\n", encoding="utf-8")
+    arguments = [tmp_path / name, "--output", tmp_path / "out", "--bundle", bundle_folder, "--workers", 1]
+    for scored in (1, 0):
+        done = command(*arguments)
+        assert done.returncode == 0 and f"{scored} of them" in done.stdout, done.stderr
+    (path,) = (tmp_path / "out").glob("*.parquet")
+    with open(path, "rb") as file:
+        assert pandas.read_parquet(file)["document"].tolist() == ["좋다"]
 
 
 def test_nothing_of_it_listens_to_other_machines(tmp_path):

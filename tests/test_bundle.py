@@ -156,6 +156,19 @@ def test_a_bundle_is_called_by_its_last_two_names(copy):
     assert load_bundle(str(PRETRAINED)).packaged
 
 
+def test_a_fingerprint_tells_bundles_apart_by_what_answers(copy, tmp_path):
+    before = load_bundle(copy).fingerprint
+    assert load_bundle(shutil.copytree(copy, tmp_path / "elsewhere")).fingerprint == before
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    change(copy, created="another day")
+    assert load_bundle(copy).fingerprint == before
+    manifest["config"]["text"]["max_length"] = 7
+    change(copy, config=manifest["config"])
+    cut = load_bundle(copy).fingerprint
+    write_bundle(copy, manifest, {**read_contents(load_bundle(copy)), "README.md": b"another"})
+    assert len({before, cut, load_bundle(copy).fingerprint}) == 3
+
+
 def test_contents_written_again_are_the_same_bundle(copy, tmp_path):
     contents = read_contents(load_bundle(copy), manifest=True)
     assert sorted(contents) == sorted(FILES) and sorted(read_contents(load_bundle(copy))) == sorted(FILES[1:])

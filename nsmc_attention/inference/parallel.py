@@ -8,22 +8,29 @@ from collections import deque
 from concurrent.futures import Future
 from functools import lru_cache
 
+from ..errors import BundleError
 from ..processes import cores, workers
 
 
 @lru_cache(maxsize=1)
-def worker_classifier(folder, engine):
+def worker_classifier(folder, fingerprint, engine):
+    """Load the bundle of a fingerprint, which stays loaded; BundleError where another stands there now.
+
+    Whoever gave the work began with that one: rows by one model would stand among those by another.
+    """
     from ..bundle import load_bundle
     from .engines import load_engine
     from .predictor import Classifier
 
     bundle = load_bundle(folder)
+    if bundle.fingerprint != fingerprint:
+        raise BundleError(f"{folder}: this bundle was replaced meanwhile by another; begin again")
     return Classifier(bundle, load_engine(bundle, engine, "cpu", threads=1))
 
 
-def score_window(folder, engine, texts):
+def score_window(folder, fingerprint, engine, texts):
     """Answer (N,) float64, NaN where a text is blank; runs in a worker, whose classifier stays loaded."""
-    return worker_classifier(folder, engine).probabilities(texts)
+    return worker_classifier(folder, fingerprint, engine).probabilities(texts)
 
 
 def probability_stream(classifier, windows, processes=None):
@@ -36,17 +43,23 @@ def probability_stream(classifier, windows, processes=None):
     windows : iterable of list of str
     processes : int or None
         None is the number of cores; 1 computes here.
+
+    Raises
+    ------
+    BundleError
+        Another bundle stands now where that of the classifier stood.
     """
     processes = processes or cores()
     if processes == 1:
         for window in windows:
             yield window, classifier.probabilities(window)
         return
-    folder, engine = str(classifier.bundle.folder), classifier.engine.name
+    bundle = classifier.bundle
+    same = (str(bundle.folder), bundle.fingerprint, classifier.engine.name)
     pending: deque[tuple[list[str], Future]] = deque()
     with workers(processes) as pool:
         for window in windows:
-            pending.append((window, pool.submit(score_window, folder, engine, window)))
+            pending.append((window, pool.submit(score_window, *same, window)))
             if len(pending) >= 2 * processes:
                 done, future = pending.popleft()
                 yield done, future.result()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional
 
 from ..errors import DataError
-from ..reviews.tables import require_parquet
+from ..reviews.tables import check_columns, require_parquet
 from .prediction import TYPES, prefix_beside
 
 # Pieces of a table that make a row group of parquet
@@ -32,6 +32,7 @@ class Pieces:
         self.file = tempfile.TemporaryFile(dir=folder)
         self.schemas: list[Any] = []
         self.sizes: list[int] = []
+        self.columns: set[str] = set()
         self.rows = 0
 
     def __enter__(self) -> "Pieces":
@@ -47,10 +48,13 @@ class Pieces:
         Raises
         ------
         DataError
-            A column has values that no type of parquet has together.
+            A column has values that no type of parquet has together, or all pieces together have too many columns.
         """
         import pyarrow
 
+        # each piece is brought to the columns of all
+        self.columns.update(columns)
+        check_columns(self.columns, Path("parquet"))
         arrays = [as_array(name, values, (types or {}).get(name)) for name, values in columns.items()]
         arrays += [as_array(name, answers[name], kind) for name, kind in TYPES.items()]
         # the answer's names are chosen when all others are known

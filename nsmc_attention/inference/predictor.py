@@ -14,8 +14,9 @@ from .engines import load_engine
 from .prediction import Prediction, blank, verdict
 
 WINDOW = 4096
-# A batch holds at most this many padded pairs of tokens (N x T x T), which bounds the memory of its scores
-PAIRS = 32 * 48 * 48
+# A batch holds at most this many padded pairs of tokens (N x T x T), each with so many numbers (the additive score's
+# units, the heads) at most, which bounds the memory of its scores
+PAIRS, EACH = 32 * 48 * 48, 32
 
 
 class TokenScorer:
@@ -32,6 +33,8 @@ class TokenScorer:
     def __init__(self, encoder, engine, config):
         self.encoder, self.engine = encoder, engine
         self.fixed_length = config.text.max_length if config.model.architecture == "post" else None
+        sizes = {"additive": config.model.attention_units, "multihead": config.model.attention_heads}
+        self.pairs = PAIRS * EACH // max(EACH, sizes.get(config.model.attention, 1))
 
     def __call__(self, token_lists):
         """Answer (N,) float64, the probability of positive for each list of tokens; NaN where it is empty."""
@@ -63,7 +66,7 @@ class TokenScorer:
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
-            members = order[-self.fitting(lengths[order[-1]]):]
+            members = order[-self.fitting(self.fixed_length or lengths[order[-1]]):]
             order = order[:-len(members)]
             batch = self.encoder.batch([token_lists[member] for member in members], self.fixed_length)
             probability, beside = self.engine(*batch)
@@ -73,8 +76,8 @@ class TokenScorer:
             yield members, probability, beside
 
     def fitting(self, longest):
-        """Answer how many reviews of at most `longest` tokens make a batch."""
-        return max(1, min(self.engine.batch_size, PAIRS // int(longest) ** 2))
+        """Answer how many reviews, padded to `longest` tokens, make a batch."""
+        return max(1, min(self.engine.batch_size, self.pairs // int(longest) ** 2))
 
 
 def among_themselves(weights):

@@ -8,6 +8,7 @@ import numpy
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from nsmc_attention.config import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.inference.predictor import TokenScorer, among_themselves, load_classifier
 from nsmc_attention.reviews import nsmc
@@ -70,6 +71,37 @@ def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
     tokens = bundle.encoder.encode("정말 재미있는 영화").tokens
     _, (found,) = TokenScorer(bundle.encoder, log_odds, bundle.config).details([tokens])
     numpy.testing.assert_array_equal(found, bundle.encoder.batch([tokens])[0][0])
+
+
+@pytest.mark.parametrize("changes, length, fits", [
+    ({}, 48, 32), ({}, 96, 8), ({"attention_units": 64}, 48, 16), ({"attention_units": 512}, 48, 2),
+    ({"attention_units": 512}, 1024, 1), ({"attention_units": 512, "attention": "dot"}, 48, 32),
+    ({"attention": "multihead", "attention_heads": 128}, 48, 8),
+])
+def test_a_batch_is_smaller_where_reviews_or_what_each_pair_has_is_larger(classifier, changes, length, fits):
+    config = preset("default").with_fields(**changes)
+    scorer = TokenScorer(classifier.bundle.encoder, Recorded(), config)
+    assert scorer.fitting(length) == fits
+
+
+def test_a_batch_of_a_fixed_length_is_bounded_by_that_length(post_run_folder):
+    encoder = load_classifier(post_run_folder / "bundle").bundle.encoder
+    engine = Recorded()
+    TokenScorer(encoder, engine, preset("post").with_fields(max_length=192))([["정말"]] * 10)
+    assert engine.shapes == [(2, 192)] * 5
+
+
+class Recorded:
+    """An engine that computes nothing."""
+
+    batch_size = 32
+
+    def __init__(self):
+        self.shapes = []
+
+    def __call__(self, token_ids, *arrays):
+        self.shapes.append(token_ids.shape)
+        return numpy.full(len(token_ids), 0.5), token_ids
 
 
 def test_the_call_answers_like_a_pipeline(classifier):
