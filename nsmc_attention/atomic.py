@@ -10,11 +10,11 @@ import re
 import shutil
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional, Union
+from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
-from .errors import DataError
+from .errors import ConfigError, DataError
 
 PREFIX, ASIDE = ".partial-", ".old"
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -42,9 +42,21 @@ def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
     with neighbour(path) as temporary:
         yield temporary
         flush(temporary)
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~current_umask())
+        keep_rights(path, temporary)
         os.replace(temporary, path)
-        flush(path.parent)
+        flush_entries(path.parent)
+
+
+def keep_rights(path: Path, temporary: Path) -> None:
+    """Give a new file the owner and the rights of the one that it replaces, or those that new files have."""
+    if not path.exists():
+        temporary.chmod(0o666 & ~current_umask())
+        return
+    found = path.stat()
+    temporary.chmod(found.st_mode & 0o777)
+    # what root replaces would else be a file that its owner can no longer read; others may not give files away
+    with suppress(OSError):
+        os.chown(temporary, found.st_uid, found.st_gid)
 
 
 def require_place(path: Path) -> None:
@@ -67,7 +79,7 @@ def replaced_folder(path: Union[str, Path]) -> Iterator[Path]:
             exchange(temporary, path)
         else:
             os.replace(temporary, path)
-        flush(path.parent)
+        flush_entries(path.parent)
 
 
 @contextmanager
@@ -169,17 +181,43 @@ def lock(path: Path, wait: bool = False) -> Optional[int]:
     often has the same, and on a shared disk it may be another machine's.
     """
     try:
-        import fcntl
-
-        descriptor = os.open(path, os.O_RDONLY)
+        return taken(path, wait)
     except (ImportError, OSError):
         return None
+
+
+def taken(path: Path, wait: bool) -> int:
+    """Answer what `lock` does; BlockingIOError where another holds it, another error where nobody can."""
+    import fcntl
+
+    # whatever has the name: a pipe would be waited for until somebody writes, and a link leads elsewhere
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BaseException:
         os.close(descriptor)
-        return None
+        raise
     return descriptor
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[bool]:
+    """Hold a folder while the `with` block lasts; tell whether nobody else does, as far as the system can tell.
+
+    However the process dies, the folder is free again.
+    """
+    try:
+        descriptor: Optional[int] = taken(followed(folder), wait=False)
+    except BlockingIOError:
+        yield False
+        return
+    except (ImportError, OSError):
+        # a disk without locks: one process can work there, and two are not noticed
+        descriptor = None
+    try:
+        yield True
+    finally:
+        release(descriptor)
 
 
 def release(descriptor: Optional[int]) -> None:
@@ -203,6 +241,16 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
+def flush_entries(folder: Path) -> None:
+    """Bring a folder's entries to the disk, where that can be done.
+
+    A folder may be written to and not read, which is enough to put a file there: the file has its name by now, and
+    an error would say that it has not.
+    """
+    with suppress(OSError):
+        flush(folder)
+
+
 def new_file(prefix: str, suffix: str, dir: Path) -> str:
     handle, name = tempfile.mkstemp(suffix, prefix, dir)
     os.close(handle)
@@ -210,8 +258,29 @@ def new_file(prefix: str, suffix: str, dir: Path) -> str:
 
 
 def followed(path: Union[str, Path]) -> Path:
-    """Answer the path that a symbolic link stands for."""
-    return Path(path).resolve() if Path(path).is_symlink() else Path(path)
+    """Answer the path that a symbolic link stands for; DataError where it leads nowhere, as to itself."""
+    path = Path(path)
+    if not path.is_symlink():
+        return path
+    try:
+        return path.resolve()
+    except (RuntimeError, OSError) as problem:
+        raise DataError(f"{path}: is a link that cannot be followed, as one to itself; name the file or folder"
+                        ) from problem
+
+
+def refuse_links(paths: Iterable[Path]) -> None:
+    """ConfigError where one of the paths, or anything in the folders among them, is a symbolic link.
+
+    A link that the user names is followed. One inside a folder that is worked in may be a stranger's, and what it
+    leads to would be replaced.
+    """
+    for path in paths:
+        inside = sorted(path.rglob("*")) if path.is_dir() and not path.is_symlink() else []
+        for each in (path, *inside):
+            if each.is_symlink():
+                raise ConfigError(f"{each}: is a link, and what it leads to would be replaced; put the file or folder "
+                                  "itself there, or remove it")
 
 
 def cannot_write(path: Path, problem: OSError) -> DataError:

@@ -8,6 +8,9 @@ from typing import Any, Collection, Optional
 
 from .errors import ConfigError, did_you_mean
 
+# What a whole number may be that has no upper bound of its own: more than any training has, and no overflow
+MOST = 10**9
+
 
 def setting(default: Any, help: str, choices: Optional[tuple[str, ...]] = None, low: Optional[float] = None,
             high: Optional[float] = None) -> Any:
@@ -146,6 +149,8 @@ def check(where: str, value: Any, item: "Field[Any]") -> None:
     if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
         raise ConfigError(f"{where}: expected {kind.__name__}, found {value!r}")
     choices, low, high = (item.metadata[key] for key in ("choices", "low", "high"))
+    if isinstance(value, int) and high is None and value > MOST:
+        raise ConfigError(f"{where}: expected at most {MOST}, found {value}")
     if choices and value not in choices:
         raise ConfigError(f"{where}: unknown value {value!r}{did_you_mean(value, choices)}")
     if low is not None and not value >= low or high is not None and not value <= high:

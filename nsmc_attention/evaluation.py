@@ -83,7 +83,7 @@ def record(bundle, found, reviews):
         part = part_name(reviews, bundle.manifest["data"]["train"])
         manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: figures}}
         card = model_card(manifest).encode(errors="replace")
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise BundleError(f"{bundle.folder}: its manifest lacks what a model card tells ({problem}); nothing is "
                           "recorded") from problem
     write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": card})

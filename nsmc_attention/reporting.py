@@ -10,7 +10,7 @@ from .analysis.attribution import Attribution
 from .analysis.corpus import by_word, token_table
 from .analysis.report import months, share, shares_by, telling_reviews, telling_words
 from .analysis.report_page import GROUPS, WORDS, draw_histogram, draw_shares, draw_words, report_page
-from .atomic import replaced_file, require_place, vacant, write_text
+from .atomic import refuse_links, replaced_file, require_place, vacant, write_text
 from .errors import ConfigError, DataError, listed
 from .reviews import tables
 from .spreadsheets import as_csv
@@ -71,12 +71,15 @@ def report(classifier, source, output, group_by=None, date_column=None, text_col
 def check_folder(folder):
     """Refuse a folder, unless it is new, empty, or has the tables of a report alone; or one without its parent."""
     if not folder.exists():
+        # a link that leads nowhere is there, and can be neither read nor made
+        refuse_links([folder])
         return require_place(folder)
     ours, always = ({f"{name}.csv" for name in names} for names in (TABLES, ALWAYS))
     there = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
     if not vacant(folder) and not always <= set(there) <= ours:
         raise ConfigError(f"{folder}: expected a new or empty folder for the tables, or those of a report, found "
                           f"{listed(sorted(there))}; name another --tables")
+    refuse_links(folder.iterdir())
 
 
 def write_tables(folder, found):

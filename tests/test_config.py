@@ -25,6 +25,8 @@ def test_field_names_are_unique_across_the_parts():
     ({**preset("post").to_dict(), "model": {**preset("post").to_dict()["model"], "attention": "dot"}},
      r"model.attention: the architecture post has 'additive'"),
     ({"text": {"ngram_buckets": 1}}, r"text.ngram_buckets: expected 0 or at least 2, found 1"),
+    ({"training": {"epochs": 10**400}}, r"training.epochs: expected at most 1000000000, found 1000"),
+    ({"training": {"learning_rate": 10**400}}, r"training.learning_rate: expected at most 1000000000, found 1000"),
     ({"text": []}, r"text: expected named settings, found list"),
 ])
 def test_impossible_settings_are_refused_with_the_place(values, message):
@@ -42,3 +44,10 @@ def test_with_fields_changes_only_what_is_named():
     assert changed.model.hidden_size == 7 and changed.with_fields(hidden_size=128) == Config()
     with pytest.raises(ConfigError, match="did you mean 'batch_size'"):
         Config().with_fields(batchsize=3)
+
+
+def test_every_whole_number_has_an_upper_bound():
+    for name, item in all_fields().items():
+        if item.type in (int, float):
+            with pytest.raises(ConfigError, match=f"{name}: expected"):
+                Config().with_fields(**{name: 10**400})

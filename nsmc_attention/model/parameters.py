@@ -29,6 +29,8 @@ LARGEST = 127
 FILE_MAGIC, ARRAY_MAGIC = 0x112, 0xF993FAC9
 TYPES = {0: "<f4", 2: "<f2", 5: "<i1"}
 CLASSES = 2
+# Arrays that a file may have beyond those of its network, so that a file of another one is told by their names
+SPARE = 30
 
 
 def snapshot(network):
@@ -130,11 +132,12 @@ def read_gluon_file(content, config, vocabulary, where):
     BundleError
         It is no such file, or not of this Config's network, or holds what is no number.
     """
+    expected = stored_forms(config, vocabulary)
     try:
-        stored = parse(io.BytesIO(content))
+        stored = parse(io.BytesIO(content), most=len(expected) + SPARE)
     except (ValueError, struct.error) as problem:
         raise BundleError(f"{where}: expected a Gluon parameter file, found something else: {problem}") from problem
-    expected, found = stored_forms(config, vocabulary), {name: form(array) for name, array in stored.items()}
+    found = {name: form(array) for name, array in stored.items()}
     for name in {**expected, **found}:
         if expected.get(name) != found.get(name):
             raise BundleError(f"{where}: does not fit the bundle's config: expected {name[:60]} "
@@ -146,15 +149,26 @@ def read_gluon_file(content, config, vocabulary, where):
             for name, array in stored.items() if not name.endswith(SCALE)}
 
 
-def parse(stream):
-    """Answer {name: array} of a parameter file; ValueError or struct.error where it is none."""
+def parse(stream, most):
+    """Answer {name: array} of a parameter file; ValueError or struct.error where it is none, or has more than `most`.
+
+    What an array costs here is many times the bytes that a small one has in the file.
+    """
     if unpack(stream, "<QQ") != (FILE_MAGIC, 0):
         raise ValueError("another beginning")
-    arrays = [parse_array(stream) for _ in range(*unpack(stream, "<Q"))]
-    names = [taken(stream, *unpack(stream, "<Q")).decode() for _ in range(*unpack(stream, "<Q"))]
+    arrays = [parse_array(stream) for _ in range(counted(stream, most))]
+    names = [taken(stream, *unpack(stream, "<Q")).decode() for _ in range(counted(stream, most))]
     if len(set(names)) != len(arrays) or len(names) != len(arrays) or stream.read(1):
         raise ValueError(f"{len(names)} names for {len(arrays)} arrays, or something behind them")
     return dict(zip(names, arrays))
+
+
+def counted(stream, most):
+    """Read how many of something follow."""
+    count, = unpack(stream, "<Q")
+    if count > most:
+        raise ValueError(f"{count} arrays or names are said to follow, expected {most} at most")
+    return count
 
 
 def parse_array(stream):

@@ -1,8 +1,8 @@
 """The whole state of a training in one file, so that a resumed training ends like an uninterrupted one.
 
-Plain numpy archives without pickle, each followed by its sha256. An archive may come from anyone: it is read entry by
-entry, none of which is larger than the file itself, and only a state that fits the network is put into it. Knows the
-network's parameters and Adam's moments, nothing of text.
+Plain numpy archives without pickle, each followed by its sha256. An archive may come from anyone: it is no larger than
+a state of the network can be, its entries together are no larger than the file itself, and only a state that fits the
+network is put into it. Knows the network's parameters and Adam's moments, nothing of text.
 """
 import hashlib
 import io
@@ -28,6 +28,12 @@ CHECKSUM = hashlib.sha256().digest_size
 
 # Bytes of a file: all of a network of the largest settings would be more than a machine trains
 LARGEST = 2**34
+# and of what is beside the arrays in one: 400 for each epoch of the history, and names
+BESIDE = 2**26
+# What a step, batch or epoch is less than
+MOST = 2**31
+# More than the sum of so many losses, of which each is in single precision; what is beyond cannot be drawn
+LARGEST_FIGURE = 1e60
 # As numpy writes an array of numbers by rows; matched, because numpy's own reader evaluates it
 HEADER = re.compile(rb"\x93NUMPY\x01\x00..\{'descr': '(\|u1|<f4|<f8|<i8)', 'fortran_order': False, "
                     rb"'shape': \(([0-9, ]*)\), \} *\n", re.DOTALL)
@@ -117,7 +123,7 @@ class Checkpoints:
         paths, reason = self.paths(), None
         for path in reversed(paths):
             try:
-                arrays = read_arrays(path)
+                arrays = read_arrays(path, largest_state(network))
                 read_progress(arrays, path)
                 check_state(arrays, network, trainer, path)
                 return arrays
@@ -133,7 +139,7 @@ class Checkpoints:
     def read_best(self, network):
         path = self.folder / BEST
         try:
-            arrays = read_arrays(path)
+            arrays = read_arrays(path, largest_state(network))
             check_forms(arrays, forms(snapshot(network)), path)
             return arrays
         except BundleError as problem:
@@ -171,6 +177,9 @@ def packed(arrays):
 def unpacked(content):
     """Answer the arrays that `packed` made these bytes of; ValueError and other zip errors where it did not."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        # ours have room beside each other: a stranger's may all lie over the same bytes
+        if sum(item.compress_size for item in archive.infolist()) > len(content):
+            raise ValueError("its entries together are larger than the file")
         return {item.filename[:-len(".npy")]: read_array(archive, item) for item in archive.infolist()}
 
 
@@ -179,14 +188,20 @@ def sealed(content):
     return content + hashlib.sha256(content).digest()
 
 
-def read_arrays(path):
+def largest_state(network):
+    """Answer how many bytes a file of the network's state may have: its parameters, their average and two moments."""
+    return min(LARGEST, 4 * sum(array.nbytes for array in snapshot(network).values()) + BESIDE)
+
+
+def read_arrays(path, largest=LARGEST):
     """Read an archive of arrays; BundleError where it is damaged, or asks for more memory than it has bytes."""
-    content = read_file(path, LARGEST, BundleError)
+    content = read_file(path, largest, BundleError)
+    content, checksum = content[:-CHECKSUM], content[-CHECKSUM:]
     try:
-        if hashlib.sha256(content[:-CHECKSUM]).digest() != content[-CHECKSUM:]:
+        if hashlib.sha256(content).digest() != checksum:
             raise ValueError("its checksum is another")
-        return unpacked(content[:-CHECKSUM])
-    except (ValueError, NotImplementedError, RuntimeError, EOFError, zipfile.BadZipFile) as problem:
+        return unpacked(content)
+    except (ValueError, OverflowError, NotImplementedError, RuntimeError, EOFError, zipfile.BadZipFile) as problem:
         raise BundleError(f"{path}: the checkpoint is damaged ({problem})") from problem
 
 
@@ -206,7 +221,7 @@ def read_array(archive, item):
 
 
 def read_progress(arrays, path):
-    """Answer the Progress in a state; BundleError unless each of its values has its type."""
+    """Answer the Progress in a state; BundleError unless each of its values has its type and can be counted with."""
     try:
         progress = Progress(**json.loads(arrays["progress"].tobytes()))
     except (KeyError, ValueError, TypeError, RecursionError) as problem:
@@ -219,7 +234,26 @@ def read_progress(arrays, path):
         if not isinstance(record, dict) or set(record) != FIGURES \
                 or not all(isinstance(value, (int, float)) for value in record.values()):
             raise BundleError(f"{path}: expected a history of the figures of each epoch, found {str(record)[:60]}")
+    check_ranges(progress, path)
     return progress
+
+
+def check_ranges(progress, path):
+    """BundleError unless a Progress is one that `fit` can have come to."""
+    counts = {name: getattr(progress, name) for name in ("epoch", "batch", "step")}
+    for name, value in counts.items():
+        if not 0 <= value < MOST:
+            raise BundleError(f"{path}: expected {name} from 0 to {MOST - 1}, found {str(value)[:60]}")
+    if not -1 <= progress.best_epoch < progress.epoch:
+        raise BundleError(f"{path}: expected a best epoch before {progress.epoch}, found "
+                          f"{str(progress.best_epoch)[:60]}")
+    epochs = [record["epoch"] for record in progress.history]
+    if len(epochs) != progress.epoch or epochs != list(range(1, len(epochs) + 1)):
+        raise BundleError(f"{path}: expected a history of {progress.epoch} epochs, found {str(epochs)[:60]}")
+    figures = [value for record in progress.history for value in record.values()]
+    for value in (progress.loss_sum, progress.best_loss, progress.untrained_entropy, *figures):
+        if LARGEST_FIGURE < abs(value) < math.inf:
+            raise BundleError(f"{path}: expected figures of a training, found {str(value)[:60]}")
 
 
 def check_state(arrays, network, trainer, path):

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pandas
 
-from ..atomic import replaced_file, write_text
+from ..atomic import refuse_links, replaced_file, write_text
 from ..bundle import load_bundle
 from ..config import PRESETS, preset
-from ..errors import ConfigError, did_you_mean
+from ..errors import BundleError, ConfigError, did_you_mean
 from ..evaluation import evaluate
 from ..inference.predictor import load_classifier
 from ..metrics import HEADLINE, headline
 from ..reviews import tables
 from .baselines import BASELINES, probabilities
 from .recipe import split, tokenized, train
+
+FILES = ("comparison.csv", "comparison.md", "comparison.png")
 
 
 def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=None, quiet=False, report=print,
@@ -47,8 +49,10 @@ def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=Non
     Raises
     ------
     ConfigError, DataError
-        Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file.
-        Where its turn comes: `out` has a run of other settings or other data.
+        Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file,
+        a link stands where `out` is written to. Where its turn comes: `out` has a run of other settings or other data.
+    BundleError
+        A run in `out` does not tell what it learned from or how it did.
     """
     check_names(names)
     if test and data not in tables.CORPORA:
@@ -59,9 +63,11 @@ def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=Non
     where = {"data_dir": data_dir, "text_column": text_column, "label_column": label_column}
     train_file, test_file = (tables.load(data, part, **where) if part else None for part in ("train", test and "test"))
     out, rows = Path(out), []
+    runs = [out / f"{name}-{config.training.seed}" for name, config in configs]
+    refuse_links([*runs, *(out / name for name in FILES)])
     out.mkdir(parents=True, exist_ok=True)
-    for name, config in configs:
-        run, seconds = out / f"{name}-{config.training.seed}", None
+    for run, (name, config) in zip(runs, configs):
+        seconds = None
         if name in BASELINES:
             found = baseline_row(name, config, train_file, test_file)
         else:
@@ -77,10 +83,11 @@ def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=Non
 
 def written(table, out):
     """Write the table as csv, Markdown and picture into a folder, and answer it."""
-    with replaced_file(out / "comparison.csv") as temporary:
+    as_csv, text, picture = (out / name for name in FILES)
+    with replaced_file(as_csv) as temporary:
         table.to_csv(temporary, index=False)
-    write_text(out / "comparison.md", as_markdown(table))
-    draw(table, out / "comparison.png")
+    write_text(text, as_markdown(table))
+    draw(table, picture)
     return table
 
 
@@ -100,14 +107,32 @@ def finished(run, config, reviews):
     bundle = load_bundle(run / "bundle")
     if bundle.config != config:
         raise ConfigError(f"{run}: a run with other settings is there; name another folder with --out")
-    if bundle.manifest["data"]["train"]["sha256"] != reviews.sha256:
+    if learned_from(bundle) != reviews.sha256:
         raise ConfigError(f"{run}: a run on other reviews than {reviews.name} is there; name another folder with --out")
     return True
 
 
+def learned_from(bundle):
+    """Answer the sha256 of what a bundle learned from."""
+    try:
+        return bundle.manifest["data"]["train"]["sha256"]
+    except (KeyError, TypeError) as problem:
+        raise BundleError(f"{bundle.folder}: its manifest does not tell what it learned from; name another folder with "
+                          "--out") from problem
+
+
+def dev_figures(bundle):
+    """Answer how a bundle did on its dev part."""
+    try:
+        return {name: float(bundle.manifest["metrics"]["dev"][name]) for name in HEADLINE}
+    except (KeyError, TypeError, ValueError, OverflowError) as problem:
+        raise BundleError(f"{bundle.folder}: its manifest does not tell how it did on its dev part; name another "
+                          "folder with --out") from problem
+
+
 def preset_row(run, seconds, test_file):
     classifier = load_classifier(run / "bundle")
-    row = {"seconds": seconds, **figures("dev", classifier.bundle.manifest["metrics"]["dev"])}
+    row = {"seconds": seconds, **figures("dev", dev_figures(classifier.bundle))}
     if test_file:
         row.update(figures("test", evaluate(classifier, test_file)))
     return row

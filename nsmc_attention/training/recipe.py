@@ -6,13 +6,15 @@ model, `fit`, export and bundle, and has no numerics of its own.
 import json
 import shlex
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import numpy
 
-from ..atomic import vacant, write_text
+from ..atomic import alone_in, refuse_links, vacant, write_text
+from ..bounded import read_file
 from ..bundle import load_bundle, write_bundle
 from ..card import model_card
 from ..config import PRESETS, difference
@@ -26,6 +28,9 @@ from ..reviews import nsmc, raw, tables
 from ..version import __version__
 from .distributed import ALONE
 from .stages import Part, Run
+
+# Bytes that settings.json may have; those of a run have 2,000
+SETTINGS = 2**20
 
 
 def train(data, config, out, valid=None, resume=False, device="auto", data_dir=None, quiet=False,
@@ -77,17 +82,17 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     context = device_context(device)
     settings["reads"] = what_is_read(config, vocab, stars)
     # from here on nothing about the input can be wrong: only now is anything written
-    begin(out, settings, resume, workers)
+    with ExitStack() as until_the_end:
+        begin(out, settings, resume, workers, until_the_end)
+        run = Run(config, encoder, out, context, quiet, workers)
+        learned = run.learn(star_part, train_part, dev_part, misspelt_part(train_part, config))
 
-    run = Run(config, encoder, out, context, quiet, workers)
-    learned = run.learn(star_part, train_part, dev_part, misspelt_part(train_part, config))
-
-    if not workers.first:
-        return None
-    manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, learned)
-    manifest["command"] = command(reviews.name, config, dev_reviews, settings["columns"])
-    engine = GluonEngine(learned.network, context)
-    return finish(out, engine, vocab, encoder, manifest, config, reviews.documents, say)
+        if not workers.first:
+            return None
+        manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, learned)
+        manifest["command"] = command(reviews.name, config, dev_reviews, settings["columns"])
+        engine = GluonEngine(learned.network, context)
+        return finish(out, engine, vocab, encoder, manifest, config, reviews.documents, say)
 
 
 def device_context(name):
@@ -97,16 +102,29 @@ def device_context(name):
 
 
 def check_run(out, settings, resume):
-    """Refuse a run folder that is in use, or on resuming one with other settings."""
+    """Refuse a run folder that is in use, or on resuming one with other settings, or with links in it."""
     if not resume:
-        if not vacant(out):
-            raise ConfigError(f"{out}: the run folder exists; go on with --resume, or name another with --out")
+        require_vacant(out)
         if not out.exists():
             # tried before the work, so that a place that cannot be written to is told at once
             out.mkdir(parents=True)
             out.rmdir()
         return
     same_settings(out, settings)
+    refuse_links(out.iterdir())
+    with alone_in(out) as alone:
+        require_alone(out, alone)
+
+
+def require_vacant(out):
+    if not vacant(out):
+        raise ConfigError(f"{out}: the run folder exists; go on with --resume, or name another with --out")
+
+
+def require_alone(out, alone):
+    if not alone:
+        raise ConfigError(f"{out}: another training is at work in this folder; wait for its end, or name another with "
+                          "--out")
 
 
 def same_settings(out, settings):
@@ -117,13 +135,21 @@ def same_settings(out, settings):
             raise ConfigError(f"{out}: cannot resume with another {difference(key, saved.get(key), settings[key])}")
 
 
-def begin(out, settings, resume, workers):
-    """Write the settings into the run folder, once all workers are known to learn the same from the same."""
+def begin(out, settings, resume, workers, until_the_end):
+    """Write the settings into the run folder, once all workers are known to learn the same from the same.
+
+    Worker 0, who alone writes, holds the folder from here on, as long as the ExitStack `until_the_end` lasts: two
+    trainings in one folder would take each other's checkpoints.
+    """
     workers.agree({**settings, "package": __version__})
     if workers.first:
         if resume:
             same_settings(out, settings)
         out.mkdir(parents=True, exist_ok=True)
+        require_alone(out, until_the_end.enter_context(alone_in(out)))
+        if not resume:
+            # another training may have come and gone since it was looked at
+            require_vacant(out)
         write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
 
 
@@ -143,7 +169,7 @@ def read_settings(out):
     if not path.is_file():
         raise ConfigError(f"{out}: no run to resume (no settings.json); start it without --resume")
     try:
-        settings = dict(json.loads(path.read_text(encoding="utf-8")))
+        settings = dict(json.loads(read_file(path, SETTINGS, ConfigError).decode()))
     except (ValueError, TypeError, RecursionError) as problem:
         raise ConfigError(f"{path}: not readable as JSON settings ({problem}); start the run again") from problem
     return {"config": {}, **settings}

@@ -1,6 +1,11 @@
 """The last states of a training, and what is done when one of them is damaged."""
+import copy
+import io
+import itertools
+import os
 import random
 import warnings
+import zipfile
 from dataclasses import asdict
 
 import numpy
@@ -9,7 +14,8 @@ import pytest
 from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import BundleError
 from nsmc_attention.training.average import Average
-from nsmc_attention.training.checkpoint import Checkpoints, Progress, as_bytes, read_arrays, write_arrays
+from nsmc_attention.training.checkpoint import (
+    FIGURES, Checkpoints, Progress, as_bytes, packed, read_arrays, sealed, write_arrays)
 from nsmc_attention.training.fit import make_trainer
 
 
@@ -101,6 +107,11 @@ def told(**changes):
     return as_bytes({**asdict(Progress(step=15)), **changes})
 
 
+def epoch(number, **changes):
+    """Answer a record of the history, with changes."""
+    return {**dict.fromkeys(FIGURES, 0.5), "epoch": number, **changes}
+
+
 @pytest.mark.parametrize("change, message", [
     (lambda state: state.pop("progress"), "does not tell where the training stood"),
     (lambda state: state.update(progress=as_bytes([])), "does not tell where the training stood"),
@@ -112,7 +123,20 @@ def told(**changes):
     (lambda state: state.update(more=numpy.zeros(1)), "expected more not at all, found"),
     (lambda state: state.update({name_of(state, "average/"): numpy.full((2, 3), numpy.nan, "float32")}),
      "expected numbers in average/.*, found some that are none"),
-], ids=range(9))
+    *((lambda state, name=name, value=value: state.update(progress=told(**{name: value})),
+       f"expected {name} from 0 to 2147483647, found {value}")
+      for name in ("epoch", "batch", "step") for value in (-1, 2**31)),
+    *((lambda state, best=best: state.update(progress=told(epoch=1, history=[epoch(1)], best_epoch=best)),
+       f"expected a best epoch before 1, found {best}") for best in (-2, 1, 10**50)),
+    *((lambda state, history=history: state.update(progress=told(epoch=1, history=history)),
+       "expected a history of 1 epochs, found") for history in ([], [epoch(2)], [epoch(1), epoch(2)])),
+    (lambda state: state.update(progress=told(epoch=2**31 - 1)), "expected a history of 2147483647 epochs, found"),
+    *((lambda state, name=name, value=value: state.update(progress=told(**{name: value})),
+       "expected figures of a training, found 1") for name in ("loss_sum", "best_loss", "untrained_entropy")
+      for value in (10**400, 1e308)),
+    (lambda state: state.update(progress=told(epoch=1, history=[epoch(1, dev_accuracy=10**400)])),
+     "expected figures of a training, found 1"),
+], ids=itertools.count())
 def test_a_sound_file_of_something_else_is_passed_over(checkpoints, state, change, message):
     """Its checksum is right: who wrote it could count one too."""
     newest = checkpoints.paths()[-1]
@@ -126,3 +150,40 @@ def test_a_sound_file_of_something_else_is_passed_over(checkpoints, state, chang
 def name_of(arrays, part):
     """Answer the name of the (2, 3) weights in a part of a state."""
     return next(name for name, array in arrays.items() if name.startswith(part) and array.shape == (2, 3))
+
+
+def overlapping():
+    """Two entries over the same bytes, as if the file held twice what it does."""
+    content = io.BytesIO(packed({"a": numpy.zeros(500)}))
+    with zipfile.ZipFile(content, "a") as archive:
+        archive.filelist.append(copy.copy(archive.filelist[0]))
+        archive._didModify = True
+    return content.getvalue()
+
+
+def far_away():
+    """An entry that begins where no file has a place."""
+    content = io.BytesIO(packed({"a": numpy.zeros(500)}))
+    with zipfile.ZipFile(content, "a") as archive:
+        archive.filelist[0].header_offset = 2**64 - 1
+        archive._didModify = True
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("content, message", [(overlapping, "its entries together are larger than the file"),
+                                              (far_away, "too large to convert")])
+def test_an_archive_that_no_training_writes_is_refused(tmp_path, content, message):
+    (tmp_path / "a.npz").write_bytes(sealed(content()))
+    with pytest.raises(BundleError, match=f"a.npz: the checkpoint is damaged .*{message}"):
+        read_arrays(tmp_path / "a.npz")
+
+
+def test_a_file_larger_than_any_state_of_the_network_is_passed_over_unread(checkpoints, state):
+    checkpoints.save_best(state.network)
+    newest = checkpoints.paths()[-1]
+    for path in (newest, newest.with_name("best.npz")):
+        os.truncate(path, 2**33)
+    with pytest.warns(UserWarning, match="00000015.npz: expected at most 67,108,[0-9]+ bytes, found 8,589,934,592"):
+        assert checkpoints.load_newest(*state).step == 10
+    with pytest.raises(BundleError, match="best.npz: expected at most 67,108,[0-9]+ bytes"):
+        checkpoints.load_best(state.network)

@@ -1,7 +1,10 @@
+import json
+import shutil
+
 import pandas
 import pytest
 
-from nsmc_attention.errors import ConfigError
+from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.training.comparison import as_markdown, compare
 
@@ -68,3 +71,33 @@ def test_the_tokenizer_is_that_of_the_baselines_too(tmp_path):
     one, other = (compare("sample", ["tfidf"], tmp_path / name, changes={**SMALL, "tokenizer": name}, report=print)
                   for name in ("mecab", "characters"))
     assert one["dev_log_loss"].tolist() != other["dev_log_loss"].tolist()
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda manifest: manifest.pop("data"), "does not tell what it learned from"),
+    (lambda manifest: manifest.update(data=[]), "does not tell what it learned from"),
+    (lambda manifest: manifest.update(metrics={}), "does not tell how it did on its dev part"),
+    (lambda manifest: manifest["metrics"]["dev"].pop("f1"), "does not tell how it did on its dev part"),
+    (lambda manifest: manifest["metrics"]["dev"].update(accuracy=10**400), "does not tell how it did on its dev part"),
+], ids=range(5))
+def test_a_run_whose_bundle_does_not_tell_its_figures_is_one_line(compared, tmp_path, change, message):
+    run = shutil.copytree(compared[0] / "average-1", tmp_path / "average-1")
+    path = run / "bundle" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    change(manifest)
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(BundleError, match=f"average-1/bundle: its manifest {message}"):
+        compare("sample", ["average"], tmp_path, seeds=(1,), changes=SMALL, quiet=True)
+
+
+@pytest.mark.parametrize("link", ["comparison.csv", "average-1", "average-1/bundle"])
+def test_a_link_where_a_comparison_writes_is_refused(tmp_path, link):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "out" / "average-1").mkdir(parents=True)
+    if link == "average-1":
+        (tmp_path / "out" / link).rmdir()
+    (tmp_path / "out" / link).symlink_to(tmp_path / "mine")
+    (tmp_path / "named").symlink_to(tmp_path / "out")
+    with pytest.raises(ConfigError, match=f"{link}: is a link, and what it leads to would be replaced"):
+        compare("sample", ["average"], tmp_path / "named", seeds=(1,), changes=SMALL, quiet=True)
+    assert not list((tmp_path / "mine").iterdir())

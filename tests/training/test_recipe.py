@@ -1,16 +1,22 @@
 import json
+import os
 import shutil
+from contextlib import ExitStack
 
 import numpy
 import pytest
 from hypothesis import given, strategies as st
 
+from nsmc_attention.atomic import alone_in
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.config import TrainingConfig
-from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.evaluation import record
+from nsmc_attention.metrics import metrics
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.training import fit as fit_module, recipe
 from nsmc_attention.training.checkpoint import read_arrays
+from nsmc_attention.training.distributed import ALONE
 from nsmc_attention.training.recipe import train
 
 TIMES = {"seconds"}
@@ -251,3 +257,61 @@ def test_a_finished_run_that_is_resumed_keeps_what_was_recorded(run_folder, tiny
     manifest["metrics"]["test"] = manifest["metrics"]["dev"]
     path.write_text(json.dumps(manifest), encoding="utf-8")
     assert train("sample", tiny, tmp_path / "run", quiet=True, resume=True).manifest["metrics"] == manifest["metrics"]
+
+
+def test_figures_too_large_for_a_card_are_told(run_folder, tmp_path):
+    shutil.copytree(run_folder / "bundle", tmp_path / "bundle")
+    path = tmp_path / "bundle/manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["metrics"]["dev"]["accuracy"] = 10**400
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    found = {**metrics([0, 1], [0.1, 0.9]), "data": "sample", "engine": "onnx"}
+    with pytest.raises(BundleError, match="its manifest lacks what a model card tells .*nothing is recorded"):
+        record(load_bundle(tmp_path / "bundle"), found, nsmc.load("sample", "test"))
+
+
+@pytest.mark.parametrize("name", ["bundle", "history.jsonl", "attention/history.jsonl", "curves.png", "settings.json"])
+def test_a_link_in_a_run_folder_is_refused_before_what_it_leads_to_is_replaced(run_folder, tiny, tmp_path, name):
+    run, mine = shutil.copytree(run_folder, tmp_path / "run"), tmp_path / "mine"
+    (run / name).rename(mine)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    (run / name).symlink_to(mine)
+    with pytest.raises(ConfigError, match=f"{name}: .*a link"):
+        train("sample", tiny, run, quiet=True, resume=True)
+    (run / name).unlink()
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path != (run / name).parent} == \
+        {path: time for path, time in before.items() if path != (run / name).parent}
+
+
+def test_the_run_folder_itself_may_be_a_link(run_folder, tiny, tmp_path):
+    shutil.copytree(run_folder, tmp_path / "run")
+    (tmp_path / "link").symlink_to("run")
+    assert train("sample", tiny, tmp_path / "link", quiet=True, resume=True).config == tiny
+    assert parameters(tmp_path / "run") == parameters(run_folder)
+
+
+def test_settings_too_large_are_refused_unread(run_folder, tiny, tmp_path):
+    shutil.copytree(run_folder, tmp_path / "run")
+    os.truncate(tmp_path / "run" / "settings.json", 2**33)
+    with pytest.raises(ConfigError, match="settings.json: expected at most 1,048,576 bytes, found 8,589,934,592"):
+        train("sample", tiny, tmp_path / "run", quiet=True, resume=True)
+
+
+def test_a_run_is_not_resumed_while_it_is_under_way(run_folder, tiny, tmp_path):
+    run = shutil.copytree(run_folder, tmp_path / "run")
+    with alone_in(run):
+        with pytest.raises(ConfigError, match="another training is at work in this folder; .*--out"):
+            train("sample", tiny, run, quiet=True, resume=True)
+    assert train("sample", tiny, run, quiet=True, resume=True).config == tiny
+
+
+def test_of_two_trainings_that_begin_in_one_folder_one_is_refused(tmp_path):
+    """Both had found it empty."""
+    run = tmp_path / "run"
+    with ExitStack() as other:
+        recipe.begin(run, {"config": "of the other"}, False, ALONE, other)
+        with ExitStack() as own, pytest.raises(ConfigError, match="another training is at work in this folder"):
+            recipe.begin(run, {"config": "own"}, False, ALONE, own)
+    with ExitStack() as own, pytest.raises(ConfigError, match="the run folder exists; go on with --resume"):
+        recipe.begin(run, {"config": "own"}, False, ALONE, own)
+    assert recipe.read_settings(run) == {"config": "of the other"}
