@@ -19,6 +19,7 @@ from .errors import ConfigError, DataError, MissingPackage
 from .inference.parallel import worker_classifier
 from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
+from .reviews.pieces import LINE, cut
 from .reviews.corpus import decode
 from .signals import held_back
 
@@ -28,7 +29,7 @@ PLAN = "_plan.json"
 ROWS = 50_000
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 # Bytes read at a time, and those of a line: with more it has more than LINE characters, whatever they are in UTF-8
-BLOCK, LONGEST = 2**20, 4 * tables.LINE
+BLOCK, LONGEST = 2**20, 4 * LINE
 # What a message says beside the name of what differs
 HINTS = {"sources": " (or they were written or copied since: their size or time of change differs)"}
 # Those with quotes, and what is between their fields
@@ -205,7 +206,7 @@ def lines_of(file, path):
         *whole, rest = (rest + block).splitlines(keepends=True)
         number += len(whole)
         if len(rest) > LONGEST:
-            raise DataError(f"{path} line {number + 1}: expected at most {tables.LINE:,} characters, found more")
+            raise DataError(f"{path} line {number + 1}: expected at most {LINE:,} characters, found more")
         yield from whole
     if rest:
         yield rest
@@ -221,8 +222,8 @@ def first_row(lines, separator, path):
         read += len(line)
         row += line if row or line.strip(b"\r\n") else b""
         inside = separator is not None and within_quotes(line, separator, inside)
-        if len(row) > tables.LINE:
-            raise DataError(f"{path}: expected at most {tables.LINE:,} bytes in the header, found more; "
+        if len(row) > LINE:
+            raise DataError(f"{path}: expected at most {LINE:,} bytes in the header, found more; "
                             "is a quote missing?")
         if row and not inside:
             break
@@ -352,7 +353,7 @@ def groups_of(partition):
         yield whole.schema_arrow.empty_table()
         groups = list(range(partition.start, partition.end))
         batches = whole.iter_batches(batch_size=tables.DECODED, row_groups=groups)
-        for piece in tables.cut(batches, tables.ROWS // tables.DECODED, lambda batch: batch.nbytes):
+        for piece in cut(batches, tables.ROWS // tables.DECODED, lambda batch: batch.nbytes):
             yield Table.from_batches(piece)
 
 

@@ -321,7 +321,7 @@ def predict(text, source, kind, output, style, text_column, weights, verbatim, b
     """
     from .inference.predictor import load_classifier
     from .inference.scoring import score_lines, score_table
-    from .reviews import tables
+    from .reviews import pieces
 
     if text and source:
         raise ConfigError("predict: give reviews or --input, not both")
@@ -329,7 +329,7 @@ def predict(text, source, kind, output, style, text_column, weights, verbatim, b
         raise ConfigError("predict: --input-format needs --input, which may be - for stdin")
     classifier = load_classifier(bundle, engine, device)
     if source is None or str(source) == "-" and not kind:
-        lines = text or (line.rstrip("\r\n") for line in tables.lines(sys.stdin, tables.STDIN))
+        lines = text or (line.rstrip("\r\n") for line in pieces.lines(sys.stdin, pieces.STDIN))
         score_lines(classifier, lines, output, style, weights, verbatim)
     else:
         score_table(classifier, source, output, style, weights, text_column, kind=kind, verbatim=verbatim)

@@ -13,6 +13,7 @@ from .analysis.report_page import GROUPS, WORDS, draw_histogram, draw_shares, dr
 from .atomic import refuse_links, replaced_file, require_place, vacant, write_text
 from .errors import ConfigError, DataError, listed
 from .reviews import tables
+from .reviews.pieces import STDIN
 from .spreadsheets import as_csv
 
 # The csv files of --tables: those that are always there, and those where they were asked for
@@ -61,7 +62,7 @@ def report(classifier, source, output, group_by=None, date_column=None, text_col
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{source}: expected reviews, found none with a word")
     found = count(frame, predictions)
-    name = str(tables.STDIN) if str(source) == "-" else Path(source).name
+    name = str(STDIN) if str(source) == "-" else Path(source).name
     write_text(output, page(name, frame, predictions, found, classifier))
     if tables_to:
         write_tables(Path(tables_to), found)

@@ -27,6 +27,7 @@ from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # no
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
+from nsmc_attention.reviews.pieces import PIECE  # noqa: E402
 
 STRANGE = ['한 줄', '두\n줄, "따옴표"', "", '"', "a,b", "\n\n", "끝"]
 
@@ -119,7 +120,7 @@ def test_a_row_goes_on_where_a_block_that_is_read_ends(tmp_path, monkeypatch):
     ("document\n좋다\n" + "x" * 300, "line 3: expected at most 50 characters, found more"),
 ])
 def test_a_header_or_line_without_an_end_is_refused(tmp_path, monkeypatch, content, message):
-    monkeypatch.setattr(tables, "LINE", 50)
+    monkeypatch.setattr(bulk, "LINE", 50)
     monkeypatch.setattr(bulk, "LONGEST", 200)
     monkeypatch.setattr(bulk, "BLOCK", 16)
     path = tmp_path / "a.csv"
@@ -142,7 +143,7 @@ def test_a_row_group_is_copied_piece_by_piece_with_its_types(tmp_path):
                            "list": [[1], None, []] * 500})
     pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=1500)
     (partition,) = split(tmp_path / "in.parquet", 0, "jsonl", 5000)
-    assert max(piece.nbytes for piece in groups_of(partition)) < 2 * tables.PIECE < table.nbytes
+    assert max(piece.nbytes for piece in groups_of(partition)) < 2 * PIECE < table.nbytes
     with own_file(partition, tmp_path / "out") as path:
         assert pyarrow.parquet.read_table(path).equals(table)
 

@@ -28,6 +28,7 @@ from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
 from nsmc_attention.preprocessing.encoding import Encoder
 from nsmc_attention.reviews import raw, tables
+from nsmc_attention.reviews.pieces import PIECE
 from nsmc_attention.training.checkpoint import read_arrays, sealed
 
 FUZZ = Path(__file__).parent / "fuzz"
@@ -287,7 +288,7 @@ def test_rows_held_at_a_time_are_bounded_in_characters(tmp_path):
     row = "x" * 100_000
     (tmp_path / "a.csv").write_text("document\n" + (row + "\n") * 1000, encoding="utf-8")
     sizes = [len(piece) for piece in tables.chunks(tmp_path / "a.csv")]
-    assert sum(sizes) == 1000 and max(sizes) * len(row) <= tables.PIECE + len(row)
+    assert sum(sizes) == 1000 and max(sizes) * len(row) <= PIECE + len(row)
 
 
 def test_a_message_is_one_line_that_steers_no_terminal(tmp_path):

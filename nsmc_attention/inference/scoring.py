@@ -16,9 +16,9 @@ from typing import Callable, Protocol
 from ..atomic import NO_ROOM, replaced_file
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..preprocessing.encoding import clean
+from ..reviews.pieces import cut
 from ..spreadsheets import as_cell, table_writer
 from .parallel import probability_stream
-from .parquet import Pieces
 from .prediction import COLUMNS, prefix_beside, verdict, verdicts
 
 # Characters that are written at a time, and lines that are read
@@ -40,12 +40,10 @@ def score_lines(classifier, lines, output="-", style=None, weights=False, verbat
 
 
 def line_predictions(classifier, lines):
-    """Yield the Prediction of each review, of which at most about `tables.PIECE` characters are held at a time."""
-    from ..reviews import tables
-
+    """Yield the Prediction of each review; at most about `reviews.pieces.PIECE` characters are held at a time."""
     # of one string, and of what is none among the reviews, the classifier tells
     pieces = [lines] if isinstance(lines, (str, bytes)) else \
-        tables.cut(lines, WINDOW, lambda line: len(line) if isinstance(line, str) else 1)
+        cut(lines, WINDOW, lambda line: len(line) if isinstance(line, str) else 1)
     for piece in pieces:
         yield from classifier.predict_stream(piece)
 
@@ -103,6 +101,8 @@ def write_parquet(classifier, pieces, file, text_column="document", processes=No
     Answers the number of rows; report(rows) is called after each DataFrame. In `folder` the rows wait until the
     types of all are known (None: the system's folder of temporary files).
     """
+    from .parquet import Pieces
+
     with Pieces(folder) as waiting:
         for frame, _, probabilities in with_probabilities(classifier, pieces, text_column, processes):
             waiting.append({str(name): frame[name].tolist() for name in frame.columns}, verdicts(probabilities),

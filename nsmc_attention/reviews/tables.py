@@ -11,26 +11,23 @@ from collections import Counter
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Literal, Optional, Sized, TextIO, TypeVar, Union
+from typing import Any, Callable, Iterable, Iterator, Literal, Optional, Sized, TextIO, Union
 
 import pandas
 
 from ..errors import ConfigError, DataError, MissingPackage, listed, nearest
 from . import nsmc
 from .corpus import Reviews, check_utf8, read_bytes, sha256
+from .pieces import LINE, PIECE, STDIN, cut, lines
 
 ROWS = 8192
-# Characters of a line, and of the rows held at a time; columns; lists and objects within each other
-LINE, PIECE, COLUMNS, LEVELS = 2**24, 2**25, 2000, 100
+# Columns; lists and objects within each other
+COLUMNS, LEVELS = 2000, 100
 # Rows of parquet decoded at a time, and bytes of them: one value that all rows share is small in the file alone
 DECODED, DENSE = 256, 2**27
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 # What comes with a test file of its own
 CORPORA = ("nsmc", "sample")
-# What "-" stands for; messages call it by this name
-STDIN = Path("stdin")
-
-Item = TypeVar("Item")
 
 
 def format_of(path: Union[str, Path]) -> str:
@@ -102,30 +99,6 @@ def require_column(frame: pandas.DataFrame, column: str, where: object,
         names = [str(name) for name in frame.columns]
         raise DataError(f"{where}: expected a column {column!r}, found {listed(names)}"
                         f"{nearest(column, names)}{hint}")
-
-
-def lines(file: TextIO, path: Path) -> Iterator[str]:
-    """Yield the lines of a text file; DataError where one is longer than LINE."""
-    number = 0
-    while line := file.readline(LINE + 1):
-        number += 1
-        if len(line) > LINE:
-            raise DataError(f"{path} line {number}: expected at most {LINE:,} characters, found more")
-        yield line
-
-
-def cut(rows: Iterable[Item], most: int, size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Yield lists of at most `most` rows that have, by `size`, about PIECE characters together."""
-    piece: list[Item] = []
-    held = 0
-    for row in rows:
-        piece.append(row)
-        held += size(row)
-        if len(piece) == most or held >= PIECE:
-            yield piece
-            piece, held = [], 0
-    if piece:
-        yield piece
 
 
 def read_csv(path: Path, separator: str, quoting: Literal[0, 3], rows: int) -> Iterator[pandas.DataFrame]:

@@ -11,6 +11,7 @@ import pytest
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.reviews import corpus, tables
+from nsmc_attention.reviews.pieces import LINE
 
 ROWS = [{"document": '"따옴표", 쉼표', "film": "A", "label": "1"}, {"document": "NA", "film": "", "label": "0"},
         {"document": "두 줄\n리뷰", "film": "003", "label": "1"}]
@@ -274,7 +275,7 @@ def test_a_pipe_is_read_where_its_kind_is_named(tmp_path, kind):
 @pytest.mark.parametrize("between", ["\n", '","', '\n","'])
 def test_a_row_of_many_lines_and_fields_is_bounded_as_one_line_is(tmp_path, between):
     line = 2 + between.count("\n")
-    path, half = tmp_path / "a.csv", "가" * (tables.LINE // 2 + 1)
+    path, half = tmp_path / "a.csv", "가" * (LINE // 2 + 1)
     header = "document,film" if "," in between else "document"
     path.write_text(f'{header}\n"{half}{between}{half}"\n', encoding="utf-8")
     with pytest.raises(DataError, match=f"a.csv line {line}: expected at most 16,777,216 characters"):
