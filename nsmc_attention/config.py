@@ -10,6 +10,8 @@ from .errors import ConfigError, did_you_mean
 
 # What a whole number may be that has no upper bound of its own: more than any training has, and no overflow
 MOST = 10**9
+# Numbers in the scores of one review's attention: some times 512 MB
+SCORES = 2**27
 
 
 def setting(default: Any, help: str, choices: Optional[tuple[str, ...]] = None, low: Optional[float] = None,
@@ -54,6 +56,11 @@ class ModelConfig:
     def width(self) -> int:
         """Units of what the attention reads: both directions of the GRU, or the embedding itself."""
         return 2 * self.hidden_size if self.encoder == "gru" else self.embedding_size
+
+    @property
+    def scores_each(self) -> int:
+        """Numbers that the attention holds for each pair of tokens."""
+        return {"additive": self.attention_units, "multihead": self.attention_heads}.get(self.attention, 1)
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,10 @@ class Config:
         if self.model.attention == "multihead" and width % heads:
             raise ConfigError(f"model.attention_heads: expected a divisor of {width}, the units of a state, "
                               f"found {heads}")
+        scores = self.text.max_length**2 * self.model.scores_each
+        if scores > SCORES:
+            raise ConfigError(f"text.max_length: expected scores of at most {SCORES:,} numbers for a review, found "
+                              f"{scores:,} (tokens x tokens x attention_units or attention_heads)")
 
     def refuse_what_post_fixes(self) -> None:
         """The original article's model has no choice in these; a setting without effect would be a lie."""

@@ -27,6 +27,10 @@ def test_field_names_are_unique_across_the_parts():
     ({"text": {"ngram_buckets": 1}}, r"text.ngram_buckets: expected 0 or at least 2, found 1"),
     ({"training": {"epochs": 10**400}}, r"training.epochs: expected at most 1000000000, found 1000"),
     ({"training": {"learning_rate": 10**400}}, r"training.learning_rate: expected at most 1000000000, found 1000"),
+    ({"text": {"max_length": 1024}, "model": {"attention_units": 129}},
+     r"text.max_length: expected scores of at most 134,217,728 numbers for a review, found 135,266,304"),
+    ({"text": {"max_length": 1024}, "model": {"attention": "multihead", "hidden_size": 1024, "attention_heads": 2048}},
+     r"expected scores of at most 134,217,728 numbers for a review, found 2,147,483,648"),
     ({"text": []}, r"text: expected named settings, found list"),
 ])
 def test_impossible_settings_are_refused_with_the_place(values, message):

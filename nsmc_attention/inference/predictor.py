@@ -33,8 +33,7 @@ class TokenScorer:
     def __init__(self, encoder, engine, config):
         self.encoder, self.engine = encoder, engine
         self.fixed_length = config.text.max_length if config.model.architecture == "post" else None
-        sizes = {"additive": config.model.attention_units, "multihead": config.model.attention_heads}
-        self.pairs = PAIRS * EACH // max(EACH, sizes.get(config.model.attention, 1))
+        self.pairs = PAIRS * EACH // max(EACH, config.model.scores_each)
 
     def __call__(self, token_lists):
         """Answer (N,) float64, the probability of positive for each list of tokens; NaN where it is empty."""

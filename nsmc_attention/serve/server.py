@@ -33,7 +33,7 @@ MOST_FILES = 65_536
 
 
 def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, limits=Limits()):
-    """Serve until SIGINT, SIGTERM or SIGHUP, then exit by 0; requests under way are finished first, within 20 seconds.
+    """Serve until SIGINT, SIGTERM or SIGHUP, then exit by 0; requests under way have 15 seconds to finish.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, li
         http: Any = partial(Connection, limits)
         config = uvicorn.Config(application, factory=True, http=http, ws="none",
                                 workers=workers, log_level="info", access_log=False, server_header=False,
-                                timeout_graceful_shutdown=20, timeout_keep_alive=20)
+                                timeout_graceful_shutdown=15, timeout_keep_alive=20)
         LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
         if workers == 1:
             uvicorn.Server(config).run([listener])
