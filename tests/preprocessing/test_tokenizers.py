@@ -128,6 +128,8 @@ def test_tags_stand_where_their_morphemes_do():
     # 하 and 았 share 했; what stands nowhere is empty, after what came before
     ("그 했다", ["그", "하", "았", "다"], [(0, 1), (2, 3), (2, 3), (3, 4)]),
     ("가나", ["가", "x", "나"], [(0, 1), (0, 0), (1, 2)]), ("가나", ["x"], [(0, 0)]),
+    ("가나", ["가", "나", "x"], [(0, 1), (1, 2), (1, 1)]),
+    ("했", ["하", "았"], [(0, 1), (0, 1)]),
     # not in order: the longest run is found
     ("가나다", ["나다"], [(1, 3)])])
 def test_where_tokens_stand(text, tokens, spans):
