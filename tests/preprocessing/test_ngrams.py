@@ -1,6 +1,6 @@
 import numpy
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from nsmc_attention.preprocessing.ngrams import FIRST, NGRAMS, ngram_ids
 
@@ -27,6 +27,7 @@ def test_an_ngram_counts_once(tokens):
 
 
 @given(st.lists(reviews, min_size=1, max_size=5), st.sampled_from([2, 3, BUCKETS]))
+@example([["가"], ["나"]], BUCKETS)
 def test_a_review_has_the_same_numbers_alone_as_in_a_batch(many, buckets):
     width = max(map(len, many)) + 1
     together = ngram_ids(many, buckets, width)
