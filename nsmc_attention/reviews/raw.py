@@ -130,7 +130,7 @@ def stream(path: Union[str, Path]) -> Iterator[Row]:
     """Yield (id, document, stars, film, date) of every raw review, film by film in the order of their file names."""
     for name, content in files(Path(path)):
         try:
-            reviews = json.loads(content)
+            reviews = json.loads(content.decode())
             rows = [(str(each["review_id"]), each["review"], int(each["rating"]), str(each["movie_id"]),
                      str(each.get("date", ""))) for each in reviews]
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:

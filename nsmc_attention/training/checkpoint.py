@@ -223,7 +223,7 @@ def read_array(archive, item):
 def read_progress(arrays, path):
     """Answer the Progress in a state; BundleError unless each of its values has its type and can be counted with."""
     try:
-        progress = Progress(**json.loads(arrays["progress"].tobytes()))
+        progress = Progress(**json.loads(arrays["progress"].tobytes().decode()))
     except (KeyError, ValueError, TypeError, RecursionError) as problem:
         raise BundleError(f"{path}: the checkpoint does not tell where the training stood") from problem
     for name, kind in get_type_hints(Progress).items():
