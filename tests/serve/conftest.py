@@ -2,6 +2,7 @@
 import http.client
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -25,8 +26,9 @@ class Server:
 
     def __init__(self, workers=1, **limits):
         code = CODE.format(workers=workers, limits=limits)
+        # though these tests may have been started by nohup
         self.process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True,
-                                        encoding="utf-8")
+                                        encoding="utf-8", preexec_fn=heed_hangups)
         self.lines, self.port = [], None
         threading.Thread(target=self.read, daemon=True).start()
         self.wait_for("ready: ", workers)
@@ -71,6 +73,10 @@ class Server:
     def stop(self):
         self.process.terminate()
         return self.process.wait(30)
+
+
+def heed_hangups():
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def everything(client):
