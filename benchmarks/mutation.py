@@ -26,7 +26,7 @@ from cosmic_ray.plugins import get_operator
 ROOT = Path(__file__).resolve().parents[1]
 # Of each part its modules and the tests that are to notice, the quick ones first
 PARTS = {
-    "reviews": ("reviews", [f"tests/reviews/test_{name}.py" for name in ("tables", "nsmc", "raw")] +
+    "reviews": ("reviews", [f"tests/reviews/test_{name}.py" for name in ("marks", "tables", "nsmc", "raw")] +
                 ["tests/test_strangers_files.py"]),
     "preprocessing": ("preprocessing", [f"tests/preprocessing/test_{name}.py" for name in
                                         ("misspelling", "ngrams", "encoding", "tokenizers", "gluon_data")]),
