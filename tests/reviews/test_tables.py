@@ -188,7 +188,8 @@ def test_a_table_has_at_most_so_many_columns(tmp_path, kind):
         rows_of(tmp_path / f"2001.{kind}")
 
 
-@pytest.mark.parametrize("opening, closing, each", [("[", "]", 1), ('{"a":', "}", 1), ('[{"a":[', "]}]", 3)])
+@pytest.mark.parametrize("opening, closing, each", [("[", "]", 1), ('{"a":', "}", 1), ('[{"a":', "}]", 2),
+                                                    ('[{"a":[', "]}]", 3)])
 def test_lists_and_objects_stand_at_most_so_deep(tmp_path, opening, closing, each):
     """The row itself is one of the 100."""
     path = tmp_path / "a.jsonl"
@@ -201,6 +202,18 @@ def test_lists_and_objects_stand_at_most_so_deep(tmp_path, opening, closing, eac
         rows_of(path)
     path.write_text(json.dumps({"document": "[{" * 200, "n": [[]] * 150}), encoding="utf-8")
     assert len(rows_of(path)[0]["n"]) == 150, "beside each other is not within"
+
+
+def test_a_file_may_be_called_as_stdin_is_in_messages(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for kind in ("csv", "parquet"):
+        write(tmp_path, kind).rename("stdin")
+        assert [row["document"] for row in rows_of("stdin", kind=kind)] == [row["document"] for row in ROWS]
+
+
+def test_a_column_of_parquet_without_a_value_is_read(tmp_path):
+    pyarrow.parquet.write_table(pyarrow.table({"document": pyarrow.nulls(3)}), tmp_path / "a.parquet")
+    assert rows_of(tmp_path / "a.parquet") == [{"document": None}] * 3
 
 
 def test_messages_quote_the_beginning(tmp_path):
