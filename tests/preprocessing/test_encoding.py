@@ -106,6 +106,12 @@ def test_ids_count_from_nought_each_once(ids):
         Encoder.from_json(broken, TextConfig(), where="mine.json")
 
 
+def test_padding_may_come_before_the_unknown_token():
+    turned = VOCABULARY.replace('"<unk>": 0, "<pad>": 1', '"<pad>": 0, "<unk>": 1')
+    encoder = Encoder.from_json(turned, TextConfig())
+    assert (encoder.padding, encoder.unknown) == (0, 1)
+
+
 def test_unknown_may_not_be_the_padding():
     same = VOCABULARY.replace('"padding_token": "<pad>"', '"padding_token": "<unk>"')
     with pytest.raises(BundleError, match="padding that is not the unknown token"):

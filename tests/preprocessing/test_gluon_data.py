@@ -197,6 +197,7 @@ def test_reviews_longer_than_are_read_are_clipped_and_the_last_batch_is_smaller(
         assert batch.labels.tolist() == [[0, 1, 0.25][position] for position in positions]
         assert batch.importance is None and batch.ngram_ids is None
         assert batch.take([0]).labels.tolist() == [batch.labels[0]]
+    assert len(Batches([["t0"]] * 4, [0, 1, 0, 1], encoder, 2)) == 2
 
 
 def test_in_order_is_the_same_at_each_call_and_has_all(reviews, encoder):

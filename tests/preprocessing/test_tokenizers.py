@@ -64,6 +64,11 @@ def test_a_token_that_rewrites_the_text_is_found_by_its_letters():
     assert align("했다", ["하", "았", "다"])[-1] == (1, 2)
 
 
+def test_letters_that_are_frequent_in_a_long_text_are_found_too():
+    spans = align("하" * 250 + " 했다", ["하"] * 250 + ["하", "았", "다"])
+    assert spans == [(at, at + 1) for at in range(250)] + [(251, 252), (251, 252), (252, 253)]
+
+
 def test_an_unknown_tokenizer_names_the_nearest():
     with pytest.raises(TokenizerError, match=r"unknown tokenizer 'mecba'; did you mean 'mecab'\?"):
         tokenizer("mecba")
