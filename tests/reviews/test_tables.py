@@ -1,5 +1,6 @@
 import json
 import os
+import sys
 import threading
 import tracemalloc
 
@@ -9,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from nsmc_attention.errors import DataError
+from nsmc_attention.errors import ConfigError, DataError, MissingPackage
 from nsmc_attention.reviews import corpus, tables
 from nsmc_attention.reviews.pieces import LINE
 
@@ -209,6 +210,28 @@ def test_a_file_may_be_called_as_stdin_is_in_messages(tmp_path, monkeypatch):
     for kind in ("csv", "parquet"):
         write(tmp_path, kind).rename("stdin")
         assert [row["document"] for row in rows_of("stdin", kind=kind)] == [row["document"] for row in ROWS]
+
+
+def test_without_pyarrow_the_message_names_the_extra(tmp_path, monkeypatch):
+    path = write(tmp_path, "parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(MissingPackage, match=r"parquet needs pyarrow: pip install 'nsmc_attention\[parquet\]'"):
+        rows_of(path)
+
+
+def test_an_open_parquet_file_tells_its_rows_and_is_closed_at_the_end(tmp_path):
+    with tables.parquet_file(write(tmp_path, "parquet")) as file:
+        assert file.metadata.num_rows == len(ROWS)
+    assert file.closed
+
+
+@pytest.mark.parametrize("columns", [{"text_column": "text"}, {"label_column": "y"}])
+def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, columns):
+    (tmp_path / "a.txt").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
+    (_, name), = columns.items()
+    for data in ("sample", tmp_path / "a.txt"):
+        with pytest.raises(ConfigError, match=f"has the columns of the NSMC files; expected --.*, found '{name}'"):
+            tables.load(data, "test", **columns)
 
 
 def test_a_column_of_parquet_without_a_value_is_read(tmp_path):
