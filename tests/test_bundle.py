@@ -160,7 +160,7 @@ def test_a_fingerprint_tells_bundles_apart_by_what_answers(copy, tmp_path):
     before = load_bundle(copy).fingerprint
     assert load_bundle(shutil.copytree(copy, tmp_path / "elsewhere")).fingerprint == before
     manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
-    change(copy, created="another day")
+    change(copy, created="another day", files=dict(reversed(manifest["files"].items())))
     assert load_bundle(copy).fingerprint == before
     manifest["config"]["text"]["max_length"] = 7
     change(copy, config=manifest["config"])

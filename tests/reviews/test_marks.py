@@ -25,6 +25,7 @@ def test_of_many_combining_marks_thirty_are_kept(marks, before):
 
 @pytest.mark.parametrize("count", [1, FEW, 29, 30, 31])
 def test_so_many_marks_in_a_row_are_kept(count):
+    assert composed("\u0316" * count) == "\u0316" * min(30, count)
     assert composed("x" + "\u0316" * count + "y" + "\u0316" * count) == \
         ("x" + "\u0316" * min(30, count) + "y" + "\u0316" * min(30, count))
 

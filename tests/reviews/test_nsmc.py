@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.reviews import nsmc, raw
 
 HEAD = "id\tdocument\tlabel\n"
 
@@ -136,6 +136,9 @@ def test_a_corpus_is_looked_for_where_it_is_said_to_be(tmp_path, monkeypatch, ad
     monkeypatch.setattr(nsmc, "ADDRESS", address)
     monkeypatch.setitem(nsmc.SHA256, "test", sha256((HEAD + "1\t가\t1\n").encode()).hexdigest())
     assert nsmc.find("test") == tmp_path / "cache" / "ratings_test.txt"
+    monkeypatch.setattr(raw, "ADDRESS", address + "ratings_test.txt")
+    assert raw.find() == tmp_path / "cache" / raw.ARCHIVE
+    raw.find().unlink()
     assert nsmc.load("nsmc", "test").documents == ["가"] and nsmc.load("nsmc", "test").name == "nsmc"
     (tmp_path / "data").mkdir()
     (tmp_path / "cache" / "ratings_test.txt").rename(tmp_path / "data" / "ratings_test.txt")
