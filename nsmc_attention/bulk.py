@@ -19,8 +19,8 @@ from .errors import ConfigError, DataError, MissingPackage
 from .inference.parallel import worker_classifier
 from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
-from .reviews.pieces import LINE, cut
 from .reviews.corpus import decode
+from .reviews.pieces import LINE, cut
 from .signals import held_back
 
 # An underscore keeps it from those who read the folder as one table
