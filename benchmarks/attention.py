@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy
 
-from nsmc_attention.analysis.erasure import leave_one_out
-from nsmc_attention.analysis.faithfulness import SHORTEST, agreement, aopc
-from nsmc_attention.analysis.faithfulness_report import interval, save_plot
-from nsmc_attention.analysis.heatmap import save_figure
-from nsmc_attention.analysis.corpus import draw_corpus, entropy
-from nsmc_attention.evaluation import evaluate, faithfulness
-from nsmc_attention.explanation import Explainer
+from nsmc_attention.evaluation.erasure import leave_one_out
+from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
+from nsmc_attention.visualization.faithfulness import interval, save_plot
+from nsmc_attention.visualization.heatmap import save_figure
+from nsmc_attention.visualization.corpus import draw_corpus, entropy
+from nsmc_attention.judgement import evaluate, faithfulness
+from nsmc_attention.inference.explain import Explainer
 from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.model.classifier import ngram_log_odds
-from nsmc_attention.preprocessing.tokenizers import mecab_tags
+from nsmc_attention.model.networks.classifier import ngram_log_odds
+from nsmc_attention.text.tokenizers import mecab_tags
 from nsmc_attention.reviews import nsmc
 
 PICTURES = Path(__file__).parent / "pictures"

@@ -11,13 +11,13 @@ from collections import deque
 from itertools import cycle, islice
 from pathlib import Path
 
-from nsmc_attention.bundle import load_bundle
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.inference.engines import OnnxEngine
 from nsmc_attention.inference.predictor import WINDOW, Classifier
 from nsmc_attention.inference.scoring import writer
-from nsmc_attention.preprocessing.encoding import clean
-from nsmc_attention.preprocessing.tokenizers import tokenizer
-from nsmc_attention.processes import cores
+from nsmc_attention.text.encoding import clean
+from nsmc_attention.text.tokenizers import tokenizer
+from nsmc_attention._runtime.processes import cores
 from nsmc_attention.reviews import nsmc, tables
 
 SIZES = (1, 1000, 10000, 50000, 200000, 1000000)

@@ -16,20 +16,21 @@ from zlib import crc32
 
 import numpy
 from nsmc_attention.config import preset
-from nsmc_attention.metrics import headline
-from nsmc_attention.mxnet_shim import import_mxnet
-from nsmc_attention.preprocessing.encoding import clean
-from nsmc_attention.preprocessing.misspelling import other_vowels
-from nsmc_attention.preprocessing.tokenizers import tokenizer
+from nsmc_attention.evaluation.metrics import headline
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.text.encoding import clean
+from nsmc_attention.text.noise import other_vowels
+from nsmc_attention.text.tokenizers import tokenizer
 from nsmc_attention.reviews import tables
-from nsmc_attention.training import fit, recipe
+from nsmc_attention.training import loop as fit
+from nsmc_attention import recipe
 from nsmc_attention.training.checkpoint import Checkpoints
 from nsmc_attention.training.stages import Run
 
 mxnet = import_mxnet()
 
 from mxnet import autograd, gluon  # noqa: E402
-from nsmc_attention.model.classifier import BidirectionalGRU, SelfAttentionClassifier  # noqa: E402
+from nsmc_attention.model.networks.classifier import BidirectionalGRU, SelfAttentionClassifier  # noqa: E402
 
 PLAIN = preset("default").with_fields(ngram_buckets=0, erasure_reviews=0)
 # What a lever changes of the config

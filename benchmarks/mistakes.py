@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from scipy.stats import binomtest
 
 from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.metrics import metrics
+from nsmc_attention.evaluation.metrics import metrics
 from nsmc_attention.reviews import nsmc, raw
 
 HERE = Path(__file__).parent

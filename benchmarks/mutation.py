@@ -31,7 +31,7 @@ PARTS = {
     "preprocessing": ("preprocessing", [f"tests/preprocessing/test_{name}.py" for name in
                                         ("misspelling", "ngrams", "encoding", "tokenizers", "gluon_data")]),
     "bundle": ("bundle.py", ["tests/test_bundle.py", "tests/test_strangers_files.py"]),
-    "faithfulness": ("analysis/faithfulness.py", ["tests/analysis/test_faithfulness.py"]),
+    "faithfulness": ("evaluation/faithfulness.py", ["tests/evaluation/test_faithfulness.py"]),
 }
 # Minutes of Java for tokenizers that the changes do not touch; what is true of the data rather than of the code
 LEFT_OUT = "not java_taggers and not no_raw_review_of_the_archive"

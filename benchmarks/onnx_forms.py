@@ -12,10 +12,10 @@ import numpy
 import onnx
 from onnx import numpy_helper
 
-from nsmc_attention.bundle import load_bundle
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.inference.engines import OnnxEngine, import_onnxruntime
 from nsmc_attention.inference.predictor import Classifier
-from nsmc_attention.metrics import metrics
+from nsmc_attention.evaluation.metrics import metrics
 from nsmc_attention.reviews import nsmc
 
 import_onnxruntime()

@@ -10,7 +10,7 @@ from pathlib import Path
 from nsmc_attention.benchmark.comparisons import TRAIN_BATCH, TRAIN_REVIEWS, real, settings
 from nsmc_attention.benchmark.contestants import GluonTraining
 from nsmc_attention.model.attention import AdditiveAttention, mxnet
-from nsmc_attention.model.classifier import rearranged, side_by_side, turned_rows
+from nsmc_attention.model.networks.classifier import rearranged, side_by_side, turned_rows
 from nsmc_attention.reviews import nsmc
 
 from gluonnlp.model import MLPAttentionCell

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from playwright.sync_api import sync_playwright
 
 from nsmc_attention import score_column
-from nsmc_attention.analysis.page import font_of
+from nsmc_attention.visualization.page import font_of
 from nsmc_attention.reviews import tables
 
 PICTURES = Path(__file__).with_name("pictures")

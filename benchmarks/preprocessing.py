@@ -7,9 +7,9 @@ import time
 from collections import deque
 from itertools import chain
 
-from nsmc_attention.bundle import load_bundle
-from nsmc_attention.preprocessing.prepared import CHUNK, tokenize, tokenize_many
-from nsmc_attention.processes import workers
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.text.token_cache import CHUNK, tokenize, tokenize_many
+from nsmc_attention._runtime.processes import workers
 from nsmc_attention.reviews import nsmc
 
 ONE_PROCESS, TIMES, BATCH = 60000, 5, 64

@@ -2,7 +2,7 @@
 
     NSMC_ATTENTION_DATA=... python benchmarks/robustness.py [BUNDLE]
 
-A model that was trained with --misspelt-fraction has learned the ways of `preprocessing.misspelling`; the last three
+A model that was trained with --misspelt-fraction has learned the ways of `text.noise`; the last three
 are others.
 """
 import sys
@@ -11,8 +11,8 @@ import unicodedata
 import numpy
 
 from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.metrics import metrics
-from nsmc_attention.preprocessing.misspelling import WAYS, with_letters
+from nsmc_attention.evaluation.metrics import metrics
+from nsmc_attention.text.noise import WAYS, with_letters
 from nsmc_attention.reviews import nsmc
 
 # Initials, finals and vowels that need the shift key, and what is typed without it

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from nsmc_attention.reviews import nsmc
-from nsmc_attention.training.distributed import joined
-from nsmc_attention.training.launcher import names, variables
+from nsmc_attention.training.distributed.communicator import joined
+from nsmc_attention.training.distributed.launcher import names, variables
 
 REVIEWS, DEV, EPOCHS, TIMES = 6400, 200, 3, 30
 # Floats of a step: all but the embedding, with the rows of 128 reviews, with the whole embedding

@@ -1,5 +1,5 @@
 """`python -m nsmc_attention` is the command `nsmc-attention`."""
-from .cli import main
+from .cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -13,15 +13,15 @@ from dataclasses import asdict, dataclass
 from itertools import chain, count
 from pathlib import Path
 
-from .atomic import PREFIX, neighbour, replaced_file, sweep, vacant, write_text
-from .bundle import load_bundle
+from ._io.atomic import PREFIX, neighbour, replaced_file, sweep, vacant, write_text
+from .bundle.format import load_bundle
 from .errors import ConfigError, DataError, MissingPackage
 from .inference.parallel import worker_classifier
 from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
 from .reviews.corpus import decode
 from .reviews.pieces import LINE, cut
-from .signals import held_back
+from ._runtime.signals import held_back
 
 # An underscore keeps it from those who read the folder as one table
 PLAN = "_plan.json"
@@ -269,7 +269,7 @@ def check_plan(folder, plan):
 
 def connected(distributed, scheduler, workers):
     """Answer a client of the scheduler at an address, or of worker processes here, one thread each."""
-    from .processes import cores
+    from ._runtime.processes import cores
 
     if not scheduler:
         with held_back():

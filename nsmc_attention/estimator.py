@@ -12,7 +12,7 @@ import numpy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .bundle import read_contents, write_contents
+from .bundle.format import read_contents, write_contents
 from .config import preset as named_preset
 from .inference.predictor import load_classifier
 
@@ -42,7 +42,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         """Train on reviews X (sequence of N str) and their labels y (N, two different values)."""
-        from .training.recipe import train
+        from .recipe import train
 
         texts, labels = as_texts(X), numpy.asarray(y)
         if labels.shape != (len(texts),):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy
 
-from .atomic import replaced_file
-from .bundle import load_bundle, read_contents, write_bundle
+from ._io.atomic import replaced_file
+from .bundle.format import load_bundle, read_contents, write_bundle
 from .errors import BundleError, ConfigError
 from .inference.engines import OnnxEngine, load_engine
-from .model.graph import onnx_model
+from .model.onnx.graph import onnx_model
 from .model.parameters import snapshot
 from .reviews import nsmc
 

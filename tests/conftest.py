@@ -31,7 +31,7 @@ def tiny():
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory):
     """A run on the sample, trained once for all tests; read it, do not change it."""
-    from nsmc_attention.training.recipe import train
+    from nsmc_attention.recipe import train
 
     out = tmp_path_factory.mktemp("runs") / "tiny"
     train("sample", TINY, out, quiet=True)
@@ -40,7 +40,7 @@ def run_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def post_run_folder(tmp_path_factory):
-    from nsmc_attention.training.recipe import train
+    from nsmc_attention.recipe import train
 
     out = tmp_path_factory.mktemp("runs") / "post"
     config = preset("post").with_fields(embedding_size=8, hidden_size=4, epochs=1, max_length=12)

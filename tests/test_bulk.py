@@ -23,7 +23,7 @@ distributed = pytest.importorskip("distributed")
 from nsmc_attention import bulk  # noqa: E402
 from nsmc_attention.bulk import (  # noqa: E402
     byte_stretches, check_plan, connected, expand, groups_of, own_file, score_partition, split)
-from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
+from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402

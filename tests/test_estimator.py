@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from nsmc_attention import SentimentEstimator
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.explanation import explain
+from nsmc_attention.inference.explain import explain
 from nsmc_attention.reviews import nsmc
 
 SMALL = {"embedding_size": 8, "hidden_size": 8, "attention_units": 4, "ngram_buckets": 500, "epochs": 2,

@@ -2,20 +2,20 @@
 import numpy
 import pytest
 
-from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
+from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.config import preset
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.export import exceeds, export_bundle, onnx_model
 from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.mxnet_shim import import_mxnet
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.reviews import nsmc
 
 mxnet = import_mxnet()
 
 from nsmc_attention.model.attention import CELLS  # noqa: E402
-from nsmc_attention.model.classifier import build_network  # noqa: E402
+from nsmc_attention.model.networks.classifier import build_network  # noqa: E402
 from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_tables, shapes, snapshot  # noqa: E402
-from nsmc_attention.preprocessing.ngrams import NGRAMS  # noqa: E402
+from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 
 
 @pytest.mark.parametrize("attention, architecture, encoder, buckets", [

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nsmc_attention import predict
-from nsmc_attention.bundle import PRETRAINED, load_bundle
-from nsmc_attention.evaluation import evaluate
+from nsmc_attention.bundle.format import PRETRAINED, load_bundle
+from nsmc_attention.judgement import evaluate
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
 

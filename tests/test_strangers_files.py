@@ -21,12 +21,12 @@ import numpy
 import pytest
 
 import nsmc_attention
-from nsmc_attention.bundle import load_bundle
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.config import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
-from nsmc_attention.preprocessing.encoding import Encoder
+from nsmc_attention.text.encoding import Encoder
 from nsmc_attention.reviews import raw, tables
 from nsmc_attention.reviews.pieces import PIECE
 from nsmc_attention.training.checkpoint import read_arrays, sealed

@@ -18,15 +18,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nsmc_attention.analysis.attribution import Attribution
-from nsmc_attention.analysis.heatmap import draw_heatmap, draw_matrices, draw_words, save_figure
-from nsmc_attention.analysis.page import page
+from nsmc_attention.inference.attribution import Attribution
+from nsmc_attention.visualization.heatmap import draw_heatmap, draw_matrices, draw_words, save_figure
+from nsmc_attention.visualization.page import page
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.inference.scoring import score_lines, score_table
-from nsmc_attention.preprocessing.encoding import clean
-from nsmc_attention.preprocessing.tokenizers import LONGEST, tokenizer
-from nsmc_attention.reporting import report
-from nsmc_attention.spreadsheets import FORMULA, MARKED, NUMBER, as_cell, as_csv
+from nsmc_attention.text.encoding import clean
+from nsmc_attention.text.tokenizers import LONGEST, tokenizer
+from nsmc_attention.report.build import report
+from nsmc_attention._io.spreadsheets import FORMULA, MARKED, NUMBER, as_cell, as_csv
 
 HOSTILE = ["=cmd|'/C calc'!A0", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1", " =1+1", "＝1+1",
            '=HYPERLINK("http://x","y")', "'=1", "''=1", "</script><script>alert(1)</script>", "<script>", "<!--", "-->",

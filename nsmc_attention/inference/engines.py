@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 
-from ..processes import cores
+from .._runtime.processes import cores
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
 
 INPUTS = ("token_ids", "valid_length", "ngram_ids")
@@ -104,7 +104,7 @@ class GluonEngine:
     name, batch_size = "gluon", GLUON_BATCH
 
     def __init__(self, network, device):
-        from ..mxnet_shim import import_mxnet
+        from .._runtime.mxnet_shim import import_mxnet
 
         self.mxnet, self.network, self.device = import_mxnet(), network, device
 
@@ -133,7 +133,7 @@ def require_own_graph(bundle, content):
     A graph is a program for native code: it may name files outside the bundle, or ask for any amount of memory.
     """
     try:
-        from ..model.graph import onnx_model
+        from ..model.onnx.graph import onnx_model
     except ImportError as problem:
         raise MissingPackage(f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
                              "or use --engine gluon") from problem
@@ -153,10 +153,10 @@ def parameters(bundle):
 
 def gluon_engine(bundle, device, threads):
     """Build the bundle's network with the parameters of its weights.params."""
-    from ..mxnet_shim import import_mxnet
+    from .._runtime.mxnet_shim import import_mxnet
 
     import_mxnet()
-    from ..model.classifier import build_network, choose_device
+    from ..model.networks.classifier import build_network, choose_device
     from ..model.parameters import fill
 
     context = choose_device(device)

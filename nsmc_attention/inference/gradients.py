@@ -27,7 +27,7 @@ class GradientEngine:
     name, batch_size = "gradient", BATCH
 
     def __init__(self, network, device, steps=1):
-        from ..mxnet_shim import import_mxnet
+        from .._runtime.mxnet_shim import import_mxnet
 
         self.mxnet, self.network, self.device, self.steps = import_mxnet(), network, device, steps
 
@@ -56,7 +56,7 @@ class GradientEngine:
 
 def looked_up(nd, network, device, token_ids, valid_length, ngram_ids):
     """Answer (rows, mask, lengths) as `network.read` takes them: what stands in the tables for a batch's arrays."""
-    from ..model.classifier import token_mask
+    from ..model.networks.classifier import token_mask
 
     ids, *ngrams = (nd.array(each, ctx=device, dtype="int32") for each in (token_ids, *ngram_ids))
     lengths = nd.array(valid_length, ctx=device, dtype="float32")

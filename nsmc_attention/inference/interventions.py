@@ -25,7 +25,7 @@ class ReplacedAttention:
     name, batch_size = "replaced", BATCH
 
     def __init__(self, network, device, how, seed=0):
-        from ..mxnet_shim import import_mxnet
+        from .._runtime.mxnet_shim import import_mxnet
 
         self.mxnet, self.network, self.device, self.how = import_mxnet(), network, device, how
         self.random = numpy.random.RandomState(seed)

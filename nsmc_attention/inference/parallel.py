@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from functools import lru_cache
 
 from ..errors import BundleError
-from ..processes import cores, workers
+from .._runtime.processes import cores, workers
 
 
 @lru_cache(maxsize=1)
@@ -18,7 +18,7 @@ def worker_classifier(folder, fingerprint, engine):
 
     Whoever gave the work began with that one: rows by one model would stand among those by another.
     """
-    from ..bundle import load_bundle
+    from ..bundle.format import load_bundle
     from .engines import load_engine
     from .predictor import Classifier
 

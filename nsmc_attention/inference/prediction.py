@@ -5,7 +5,7 @@ from typing import Any, Iterable, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..bundle import LABELS
+from ..bundle.format import LABELS
 
 NOTHING_TO_READ = "blank: no word to score"
 # What tables are told of a review, in the types of Arrow and of Spark

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy
 
-from ..bundle import load_bundle
+from ..bundle.format import load_bundle
 from ..errors import BundleError, DataError
 from .engines import load_engine
 from .prediction import Prediction, blank, verdict
@@ -24,7 +24,7 @@ class TokenScorer:
 
     Parameters
     ----------
-    encoder : preprocessing.encoding.Encoder
+    encoder : text.encoding.Encoder
     engine : callable
         See `engines`.
     config : Config

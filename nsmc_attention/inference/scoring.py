@@ -13,11 +13,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Callable, Protocol
 
-from ..atomic import NO_ROOM, replaced_file
+from .._io.atomic import NO_ROOM, replaced_file
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
-from ..preprocessing.encoding import clean
+from ..text.encoding import clean
 from ..reviews.pieces import cut
-from ..spreadsheets import as_cell, table_writer
+from .._io.spreadsheets import as_cell, table_writer
 from .parallel import probability_stream
 from .prediction import COLUMNS, prefix_beside, verdict, verdicts
 

@@ -3,7 +3,7 @@
 Shapes, defined once for the whole package: N reviews in a batch, T padded length in tokens, E embedding,
 H hidden units per GRU direction, A units of the additive score, K heads, C classes.
 """
-from ..mxnet_shim import import_mxnet
+from .._runtime.mxnet_shim import import_mxnet
 
 mxnet = import_mxnet()
 

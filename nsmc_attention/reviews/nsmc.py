@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Optional, Union
 
-from ..atomic import replaced_file
+from .._io.atomic import replaced_file
 from ..errors import DataError
 from .corpus import Reviews, decode, read_bytes, sha256
 

@@ -20,10 +20,10 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
-from ..bounded import read_file
+from .._io.bounded import read_file
 from ..errors import DataError
 from . import nsmc
-from .marks import composed
+from ..text.marks import composed
 
 ARCHIVE = "nsmc-raw.zip"
 ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"

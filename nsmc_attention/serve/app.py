@@ -31,10 +31,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from ..analysis.attribution import METHODS
-from ..analysis.page import font_of, panel, with_words
+from ..inference.attribution import METHODS
+from ..visualization.page import font_of, panel, with_words
 from ..errors import NsmcError, did_you_mean
-from ..explanation import Explainer
+from ..inference.explain import Explainer
 from ..inference.predictor import Classifier, load_classifier
 from .batching import Batcher, Busy, Turns
 from .counters import Counters

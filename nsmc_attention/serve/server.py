@@ -16,7 +16,7 @@ from typing import Any
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from ..bundle import load_bundle
+from ..bundle.format import load_bundle
 from ..errors import ConfigError
 from .app import NO_BUNDLE, create_app, end_on_hangup
 from .connection import Connection

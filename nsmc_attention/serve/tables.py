@@ -8,7 +8,7 @@ from threading import Event, Lock
 
 from fastapi.responses import StreamingResponse
 
-from ..atomic import neighbour
+from .._io.atomic import neighbour
 from ..inference.scoring import table_pieces
 from ..reviews.tables import chunks
 

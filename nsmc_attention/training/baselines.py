@@ -1,6 +1,6 @@
 """What a classifier has to beat: the majority, and logistic regression on TF-IDF, both scikit-learn's."""
-from ..preprocessing.encoding import clean
-from ..preprocessing.tokenizers import tokenizer
+from ..text.encoding import clean
+from ..text.tokenizers import tokenizer
 
 
 def majority(tokenizer_name="mecab"):

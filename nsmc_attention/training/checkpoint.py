@@ -16,10 +16,10 @@ from typing import get_type_hints
 
 import numpy
 
-from ..atomic import replaced_file
-from ..bounded import read_file
+from .._io.atomic import replaced_file
+from .._io.bounded import read_file
 from ..errors import BundleError
-from ..metrics import HEADLINE
+from ..evaluation.metrics import HEADLINE
 from ..model.parameters import restore, snapshot
 
 BEST = "best.npz"

@@ -15,17 +15,17 @@ import numpy
 import pandas
 from tqdm import tqdm
 
-from ..analysis.erasure import leave_one_out, shares
-from ..atomic import write_text
+from ..evaluation.erasure import leave_one_out, shares
+from .._io.atomic import write_text
 from ..inference.engines import OnnxEngine
 from ..inference.gradients import GradientEngine
 from ..inference.predictor import TokenScorer
 from ..model.parameters import NGRAM_TABLE, fill, restore, round_tables, snapshot, wide_scale, widened, without_wide
-from ..mxnet_shim import import_mxnet
-from .calibration import calibrated, calibration, log_odds as logit_of
+from .._runtime.mxnet_shim import import_mxnet
+from ..evaluation.calibration import calibrated, calibration, log_odds as logit_of
 from .checkpoint import Progress
-from .curves import save_curves, save_evenness
-from .distributed import ALONE
+from ..visualization.curves import save_curves, save_evenness
+from .distributed.communicator import ALONE
 from .wide import fit_wide, log_odds
 
 # Of the importance that the attention is taught, what gradients say
@@ -75,7 +75,7 @@ class Run:
     Parameters
     ----------
     config : Config
-    encoder : preprocessing.encoding.Encoder
+    encoder : text.encoding.Encoder
     out : Path
         The run folder.
     device : mxnet context
@@ -129,7 +129,7 @@ class Run:
                    self.out / "attention", keep_last=True)
 
     def batched(self, part, importance=None, wide=False):
-        from ..preprocessing.gluon_data import Batches
+        from .batches import Batches
 
         length = self.config.text.max_length if self.config.model.architecture == "post" else None
         return Batches(part.token_lists, part.labels, self.encoder, self.config.training.batch_size, length, importance,
@@ -138,8 +138,8 @@ class Run:
     def new_network(self, batches):
         """Build the network without its wide part, and show it one batch so that all its parameters exist."""
         mxnet = import_mxnet()
-        from ..model.classifier import build_network
-        from .fit import as_inputs
+        from ..model.networks.classifier import build_network
+        from .loop import as_inputs
 
         mxnet.random.seed(self.config.training.seed)
         network = build_network(len(self.encoder), self.config, wide=False)
@@ -150,7 +150,7 @@ class Run:
 
     def stage(self, network, batches, dev_batches, training, folder, keep_last=False):
         """Fit the network with checkpoints, history and curves in `folder`; where that is done, take its result."""
-        from .fit import fit
+        from .loop import fit
 
         checkpoints = self.workers.checkpoints(folder, training.keep_checkpoints)
         fitted = partial(fit, network, batches, dev_batches, training, self.device, checkpoints, keep_last=keep_last,
@@ -184,7 +184,7 @@ class Run:
         return fit_wide(token_lists, labels.astype(int), self.config.text.ngram_buckets)
 
     def probabilities(self, network, batches):
-        from .fit import probabilities
+        from .loop import probabilities
 
         return probabilities(network, batches, self.device, self.workers)
 
@@ -199,7 +199,7 @@ class Run:
 
     def final(self, network, table):
         """Answer the network as the bundle will hold it, without dropout, and with its wide part where there is one."""
-        from ..model.classifier import build_network
+        from ..model.networks.classifier import build_network
 
         if self.config.model.architecture == "post":
             return network
@@ -215,7 +215,7 @@ class Run:
         Mostly of what changes when the token is erased; in part of gradient x input, which agrees with erasure
         only in part (benchmarks/ATTENTION.md) and is the other measure that the attention is judged by.
         """
-        from ..model.graph import onnx_model
+        from ..model.onnx.graph import onnx_model
 
         # ONNX Runtime, because it answers three times as fast
         engine = OnnxEngine(onnx_model(self.config, snapshot(network)).SerializeToString())

@@ -7,7 +7,7 @@ part alone (benchmarks/ACCURACY.md).
 import numpy
 from scipy import sparse
 
-from ..preprocessing.ngrams import SMALLEST, ngram_ids
+from ..text.ngrams import SMALLEST, ngram_ids
 
 # Inverse strength of the L2 penalty, and most steps of the solver: more change nothing that is reported
 STRENGTH, STEPS = 4.0, 60

@@ -14,8 +14,8 @@ import time
 import pandas
 import pytest
 
-from nsmc_attention.bundle import load_bundle
-from nsmc_attention.processes import cores
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention._runtime.processes import cores
 from nsmc_attention.reviews import nsmc
 
 INTERRUPTED, TERMINATED = (signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")
@@ -105,7 +105,7 @@ def test_workers_end_when_their_parent_is_killed(child, trained, table, tmp_path
 def test_a_signal_within_a_finalizer_is_not_lost():
     code = """
 import os, signal, sys, time
-from nsmc_attention import signals
+from nsmc_attention._runtime import signals
 
 class Array:
     def __del__(self):
@@ -213,7 +213,7 @@ def test_a_folder_of_somebody_else_is_one_line():
     """No permission binds root: the child gives its rights up, when what it imports has been read."""
     code = """
 import os, sys
-from nsmc_attention.atomic import write_text
+from nsmc_attention._io.atomic import write_text
 from nsmc_attention.errors import DataError
 os.setuid(65534)
 try:

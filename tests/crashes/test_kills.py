@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas
 import pytest
 
-from nsmc_attention.bundle import load_bundle
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.inference.engines import load_engine
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.training.checkpoint import read_arrays

@@ -17,15 +17,15 @@ import atheris
 sys.path.insert(0, str(Path(__file__).parent))
 
 with atheris.instrument_imports(include=["nsmc_attention", "json", "zipfile", "csv"]):
-    from nsmc_attention.bundle import load_bundle
+    from nsmc_attention.bundle.format import load_bundle
     from nsmc_attention.config import Config
     from nsmc_attention.errors import NsmcError
     from nsmc_attention.inference.engines import parameters
     from nsmc_attention.model.parameters import read_gluon_file
-    from nsmc_attention.preprocessing.encoding import Encoder, clean
-    from nsmc_attention.preprocessing.tokenizers import tokenizer
+    from nsmc_attention.text.encoding import Encoder, clean
+    from nsmc_attention.text.tokenizers import tokenizer
     from nsmc_attention.reviews import raw, tables
-    from nsmc_attention.spreadsheets import MARKED, as_cell
+    from nsmc_attention._io.spreadsheets import MARKED, as_cell
     from nsmc_attention.training.checkpoint import read_arrays, read_progress, sealed
 
 import files  # noqa: E402

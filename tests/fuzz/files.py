@@ -28,27 +28,27 @@ sys.path.insert(0, str(Path(__file__).parent))
 from mutations import generator, mutated, mutated_json  # noqa: E402
 
 from nsmc_attention.bulk import check_plan  # noqa: E402
-from nsmc_attention.bundle import load_bundle, write_bundle  # noqa: E402
+from nsmc_attention.bundle.format import load_bundle, write_bundle  # noqa: E402
 from nsmc_attention.config import preset  # noqa: E402
 from nsmc_attention.errors import NsmcError  # noqa: E402
 from nsmc_attention.inference.engines import load_engine  # noqa: E402
 from nsmc_attention.inference.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.inference.scoring import score_table  # noqa: E402
-from nsmc_attention.mxnet_shim import import_mxnet  # noqa: E402
+from nsmc_attention._runtime.mxnet_shim import import_mxnet  # noqa: E402
 from nsmc_attention.reviews import nsmc, raw, tables  # noqa: E402
 
 mxnet = import_mxnet()
 
-from nsmc_attention.model.classifier import build_network  # noqa: E402
-from nsmc_attention.model.graph import onnx_model  # noqa: E402
+from nsmc_attention.model.networks.classifier import build_network  # noqa: E402
+from nsmc_attention.model.onnx.graph import onnx_model  # noqa: E402
 from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_tables, snapshot  # noqa: E402
-from nsmc_attention.preprocessing.encoding import Encoder  # noqa: E402
-from nsmc_attention.preprocessing.gluon_data import build_vocab  # noqa: E402
-from nsmc_attention.preprocessing.tokenizers import tokenizer_version  # noqa: E402
+from nsmc_attention.text.encoding import Encoder  # noqa: E402
+from nsmc_attention.training.batches import build_vocab  # noqa: E402
+from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
 from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, sealed  # noqa: E402
-from nsmc_attention.training.fit import make_trainer  # noqa: E402
-from nsmc_attention.training.recipe import check_run  # noqa: E402
+from nsmc_attention.training.loop import make_trainer  # noqa: E402
+from nsmc_attention.recipe import check_run  # noqa: E402
 
 CONFIG = preset("default").with_fields(tokenizer="characters", embedding_size=4, hidden_size=4, attention_units=3,
                                        ngram_buckets=64, max_length=16)

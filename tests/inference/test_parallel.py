@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
+from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.errors import BundleError
 from nsmc_attention.inference.parallel import probability_stream
 from nsmc_attention.inference.predictor import load_classifier

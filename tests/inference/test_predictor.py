@@ -183,7 +183,7 @@ def test_the_onnx_engine_runs_on_no_gpu(device, bundle_folder):
 def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
     import shutil
 
-    from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
+    from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 
     bundle = load_bundle(bundle_folder)
     write_bundle(tmp_path / "b", bundle.manifest, {**read_contents(bundle), "model.onnx": b"no onnx"})

@@ -3,7 +3,7 @@ import numpy
 import pytest
 
 from nsmc_attention.config import ModelConfig
-from nsmc_attention.mxnet_shim import import_mxnet
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
 
 import_mxnet()
 

@@ -5,16 +5,16 @@ import pytest
 
 from nsmc_attention.config import preset
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.mxnet_shim import import_mxnet
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
 
 mxnet = import_mxnet()
 
 from mxnet import autograd, gluon, nd  # noqa: E402
 
 from nsmc_attention.model.attention import CELLS  # noqa: E402
-from nsmc_attention.model.classifier import (  # noqa: E402
+from nsmc_attention.model.networks.classifier import (  # noqa: E402
     PostClassifier, build_network, choose_device, ngram_log_odds, with_neighbour)
-from nsmc_attention.preprocessing.ngrams import NGRAMS  # noqa: E402
+from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 
 VOCABULARY, BUCKETS = 50, 40
 LENGTHS = [7, 3, 1, 5]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention.bundle import PRETRAINED
+from nsmc_attention.bundle.format import PRETRAINED
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
 

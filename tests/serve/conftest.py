@@ -14,7 +14,7 @@ import pytest
 CODE = """
 from nsmc_attention.serve.limits import Limits
 from nsmc_attention.serve.server import serve
-from nsmc_attention.signals import as_exceptions
+from nsmc_attention._runtime.signals import as_exceptions
 # as in the command
 with as_exceptions():
     serve(port=0, workers={workers}, limits=Limits(**{limits}))

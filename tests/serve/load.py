@@ -18,7 +18,7 @@ from collections import Counter
 
 import psutil
 
-from nsmc_attention.analysis.attribution import METHODS
+from nsmc_attention.inference.attribution import METHODS
 from nsmc_attention.inference.predictor import load_classifier
 
 CLIENTS = 32

@@ -10,7 +10,7 @@ import urllib.request
 
 import pytest
 
-from nsmc_attention.spreadsheets import as_cell
+from nsmc_attention._io.spreadsheets import as_cell
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

@@ -4,15 +4,15 @@ import json
 import sys
 from pathlib import Path
 
-from nsmc_attention.training.distributed import ALONE, joined
+from nsmc_attention.training.distributed.communicator import ALONE, joined
 
 SIZES = (32, 7, 2, 1)
 
 
 def network_and_trainer(config, vocab_size):
     from mxnet import init, random
-    from nsmc_attention.model.classifier import build_network
-    from nsmc_attention.training.fit import as_inputs, make_trainer
+    from nsmc_attention.model.networks.classifier import build_network
+    from nsmc_attention.training.loop import as_inputs, make_trainer
 
     random.seed(3)
     network = build_network(vocab_size, config, wide=False)
@@ -23,7 +23,7 @@ def network_and_trainer(config, vocab_size):
 
 def batch(size, vocab_size, seed):
     import numpy
-    from nsmc_attention.preprocessing.gluon_data import Batch
+    from nsmc_attention.training.batches import Batch
 
     draw = numpy.random.RandomState(seed)
     lengths = draw.randint(1, 6, size)
@@ -34,7 +34,7 @@ def batch(size, vocab_size, seed):
 
 def step(network, trainer, batch, clip_norm, workers):
     """Learn from a batch; answer its loss, and the gradient from which the step was made, whole."""
-    from nsmc_attention.training.fit import gradients, train_step
+    from nsmc_attention.training.loop import gradients, train_step
 
     trainer.set_learning_rate(1e-3)
     loss = train_step(network, trainer, batch, clip_norm, None, workers)

@@ -16,7 +16,7 @@ from nsmc_attention.errors import BundleError
 from nsmc_attention.training.average import Average
 from nsmc_attention.training.checkpoint import (
     FIGURES, Checkpoints, Progress, as_bytes, packed, read_arrays, sealed, write_arrays)
-from nsmc_attention.training.fit import make_trainer
+from nsmc_attention.training.loop import make_trainer
 
 
 class State:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention.bundle import load_bundle
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.config import all_fields
 from nsmc_attention.errors import ConfigError, JobError
-from nsmc_attention.training.job import Place, connect
-from nsmc_attention.training.launcher import free_port, names, variables
-from nsmc_attention.training.recipe import train
+from nsmc_attention.training.distributed.job import Place, connect
+from nsmc_attention.training.distributed.launcher import free_port, names, variables
+from nsmc_attention.recipe import train
 
 # No timing is asserted; what hangs is ended here
 LIMIT = 240
@@ -246,7 +246,7 @@ def test_machines_without_a_folder_in_common_need_none(drawing_run, tiny, tmp_pa
 @pytest.mark.slow
 def test_two_workers_reach_one_process_with_dropout_too(tmp_path):
     """Run by `python -m pytest -m slow tests/training/test_distributed.py`; what is dropped is drawn otherwise."""
-    from nsmc_attention.evaluation import evaluate
+    from nsmc_attention.judgement import evaluate
     from nsmc_attention.inference.predictor import load_classifier
     from nsmc_attention.reviews import tables
 

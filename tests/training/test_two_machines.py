@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from nsmc_attention.training.launcher import names
+from nsmc_attention.training.distributed.launcher import names
 
 pytestmark = [pytest.mark.slow,
               pytest.mark.skipif(not shutil.which("ip") or os.geteuid() != 0, reason="needs ip and root")]

@@ -1,0 +1,26 @@
+"""Speed beside PyTorch and scikit-learn, in turn, at the same model and batches.
+
+    pip install torch && python -m benchmarks.contest --data nsmc
+"""
+import argparse
+import json
+
+from nsmc_attention.reviews import tables
+
+from .comparisons import HEADER, benchmark, show
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--data", default="nsmc", help="nsmc, sample, or a labelled file")
+parser.add_argument("--data-dir", help="folder of the official files")
+parser.add_argument("--repetitions", type=int, default=5, help="rounds")
+parser.add_argument("--json", action="store_true", help="one JSON object at the end")
+
+
+if __name__ == "__main__":
+    given = parser.parse_args()
+    reviews = tables.load(given.data, "train", given.data_dir)
+    if given.json:
+        print(json.dumps(benchmark(reviews, given.repetitions, report=lambda row: None)))
+    else:
+        print(HEADER)
+        benchmark(reviews, given.repetitions, report=show)

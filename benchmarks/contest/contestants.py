@@ -1,0 +1,184 @@
+"""Who runs: each contestant is built from a Workload (untimed) and then called without arguments (timed).
+
+Every contestant runs in a process of its own, so that one library's threads are not another's burden.
+"""
+from dataclasses import dataclass
+from functools import partial
+
+import numpy
+
+from nsmc_attention.config import ModelConfig, TrainingConfig
+from nsmc_attention.errors import MissingPackage
+
+MATRIX = 2048
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What all contestants of a comparison are given.
+
+    Attributes
+    ----------
+    batches : list of (token_ids (N, T) int32, valid_length (N,) float32, labels (N,) float32)
+        Each of one exact length, so that no contestant computes padding.
+    documents : list of str
+        The same reviews as tokens joined by spaces, for the contestant that counts words.
+    vocabulary : int
+        Rows of the embedding.
+    """
+
+    batches: list
+    documents: list
+    vocabulary: int
+    model: ModelConfig
+    training: TrainingConfig
+
+    @property
+    def reviews(self):
+        return sum(len(labels) for _, _, labels in self.batches)
+
+    @property
+    def flop(self):
+        """Floating-point operations of one forward pass over the batches, matrix products alone."""
+        return sum(len(token_ids) * review_flop(token_ids.shape[1], self.model) for token_ids, _, _ in self.batches)
+
+
+def review_flop(length, model):
+    """Answer the matrix products' operations for one review of `length` tokens: GRU, query and key, score, pooling."""
+    width = 2 * model.hidden_size
+    gru = 2 * 2 * length * 3 * model.hidden_size * (model.embedding_size + model.hidden_size)
+    attention = 2 * 2 * length * width * model.attention_units + 2 * length ** 2 * model.attention_units
+    return gru + attention + 2 * length ** 2 + 2 * length * width
+
+
+def network(workload):
+    from nsmc_attention._runtime.mxnet_shim import import_mxnet
+
+    mxnet = import_mxnet()
+    from nsmc_attention.model.networks.classifier import SelfAttentionClassifier
+
+    built = SelfAttentionClassifier(workload.vocabulary, workload.model)
+    built.initialize(mxnet.init.Xavier())
+    built.hybridize(static_alloc=True)
+    return mxnet, built
+
+
+class GluonTraining:
+    """This package's own training step."""
+
+    def __init__(self, workload):
+        from nsmc_attention.training.batches import Batch
+        from nsmc_attention.training.loop import make_trainer, train_step
+
+        self.mxnet, self.network = network(workload)
+        self.batches = [Batch(*arrays) for arrays in workload.batches]
+        self.step = partial(train_step, self.network, make_trainer(self.network, workload.training),
+                            clip_norm=workload.training.clip_norm, device=self.mxnet.cpu())
+
+    def __call__(self):
+        for batch in self.batches:
+            self.step(batch=batch)
+
+
+class GluonScoring:
+    """The HybridBlock on MXNet."""
+
+    def __init__(self, workload):
+        self.mxnet, self.network = network(workload)
+        self.batches = workload.batches
+
+    def __call__(self):
+        nd = self.mxnet.nd
+        for token_ids, valid_length, _ in self.batches:
+            logits, weights = self.network(nd.array(token_ids, dtype="int32"), nd.array(valid_length))
+            logits.softmax().asnumpy()
+            weights.asnumpy()
+
+
+class OnnxScoring:
+    """The exported model on ONNX Runtime."""
+
+    def __init__(self, workload):
+        from nsmc_attention.config import preset
+        from nsmc_attention.model.onnx.graph import onnx_model
+        from nsmc_attention.inference.engines import OnnxEngine
+        from nsmc_attention.model.parameters import snapshot
+
+        mxnet, built = network(workload)
+        built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
+        config = preset("default").with_fields(
+            embedding_size=workload.model.embedding_size, hidden_size=workload.model.hidden_size,
+            attention_units=workload.model.attention_units, ngram_buckets=0)
+        self.engine = OnnxEngine(onnx_model(config, snapshot(built)).SerializeToString())
+        self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
+
+    def __call__(self):
+        for token_ids, valid_length in self.batches:
+            self.engine(token_ids, valid_length)
+
+
+class TfidfTraining:
+    """scikit-learn's TF-IDF of 1- and 2-grams with logistic regression, the plainest way to a classifier."""
+
+    def __init__(self, workload):
+        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+
+        self.documents = workload.documents
+        self.labels = numpy.concatenate([labels for _, _, labels in workload.batches])
+        counted = TfidfVectorizer(tokenizer=str.split, token_pattern=None, lowercase=False, ngram_range=(1, 2),
+                                  sublinear_tf=True, min_df=2)
+        self.pipeline = make_pipeline(counted, LogisticRegression(C=5, solver="liblinear"))
+
+    def __call__(self):
+        self.pipeline.fit(self.documents, self.labels)
+
+
+class TfidfScoring(TfidfTraining):
+    """Its predictions."""
+
+    def __init__(self, workload):
+        super().__init__(workload)
+        self.pipeline.fit(self.documents, self.labels)
+
+    def __call__(self):
+        self.pipeline.predict_proba(self.documents)
+
+
+class Sgemm:
+    """A large product of single-precision matrices by numpy: what the cores can do."""
+
+    flop = 2 * MATRIX ** 3
+
+    def __init__(self, workload):
+        self.matrix = numpy.random.RandomState(0).rand(MATRIX, MATRIX).astype("float32")
+
+    def __call__(self):
+        self.matrix @ self.matrix
+
+
+def torch_contestant(name, **settings):
+    def build(workload):
+        try:
+            from . import pytorch
+        except ImportError as problem:
+            raise MissingPackage(f"PyTorch did not import ({problem}): "
+                                 "pip install 'nsmc_attention[benchmark]'") from problem
+        return getattr(pytorch, name)(workload, **settings)
+    return build
+
+
+CONTESTANTS = {
+    "nsmc_attention, training": GluonTraining,
+    "nsmc_attention, onnx": OnnxScoring,
+    "nsmc_attention, gluon": GluonScoring,
+    "PyTorch eager, sparse Adam": torch_contestant("TorchTraining"),
+    "PyTorch eager, dense Adam": torch_contestant("TorchTraining", sparse=False),
+    "PyTorch compiled, training": torch_contestant("TorchTraining", compiled=True, sparse=False),
+    "PyTorch eager": torch_contestant("TorchScoring"),
+    "PyTorch compiled": torch_contestant("TorchScoring", compiled=True),
+    "TF-IDF + logistic regression, training": TfidfTraining,
+    "TF-IDF + logistic regression": TfidfScoring,
+    "sgemm": Sgemm,
+}

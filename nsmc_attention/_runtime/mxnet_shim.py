@@ -1,0 +1,64 @@
+"""The one place where MXNet is first imported: made to work with numpy >= 1.24 and to use the cores there are.
+
+MXNet 1.9.1 reads `numpy.bool` at import, which numpy 1.24 removed (apache/mxnet#21165; MXNet is retired, so
+no release will mend it). The name is put back before the import, so worker processes get it the same way.
+
+Two settings double the speed on a CPU; both are left alone where the user has set them. MXNet takes half the
+cores unless OMP_NUM_THREADS is set, expecting two hardware threads a core. And its engine runs operators in
+one thread and large copies in another; as soon as both have used OpenMP, libgomp counts more threads than
+cores and puts them to sleep at every operator instead of spinning (from the first checkpoint on, training
+ran at 2,100 instead of 3,100 reviews/s). The engine called NaiveEngine runs all in one thread.
+"""
+import os
+import warnings
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+
+from .processes import cores
+from ..errors import MissingPackage
+
+
+def import_mxnet():
+    """Import and answer the module mxnet; MissingPackage where there is no wheel for this platform."""
+    import numpy
+
+    os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
+    if is_cpu_build():
+        os.environ.setdefault("MXNET_ENGINE_TYPE", "NaiveEngine")
+    with warnings.catch_warnings():
+        # numpy < 1.24 has the name and warns of it
+        warnings.simplefilter("ignore")
+        if not hasattr(numpy, "bool"):
+            setattr(numpy, "bool", numpy.bool_)
+        try:
+            import mxnet
+        except ImportError as problem:
+            raise MissingPackage(
+                f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}); "
+                "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0' (x86-64 Linux and macOS), "
+                "prediction (--engine onnx), attention and erasure need none of it") from problem
+    with stderr_closed():
+        # the first operation starts the engine, which prints its name whenever it is not the default one
+        mxnet.nd.waitall()
+    return mxnet
+
+
+@contextmanager
+def stderr_closed():
+    """Keep what native code prints to stderr out of the user's sight for the length of a `with` block."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def is_cpu_build():
+    """Tell whether the wheel without CUDA is installed; those with it are called mxnet-cu112 and the like."""
+    try:
+        return bool(version("mxnet"))
+    except PackageNotFoundError:
+        return False

@@ -1,0 +1,202 @@
+"""A trained model as a folder of plain files: written whole or not at all, verified before it is used.
+
+    manifest.json   schema, versions, labels, config, data, metrics, sha256 of every other file
+    vocab.json      gluonnlp's Vocab.to_json()
+    weights.params  Gluon parameters
+    model.onnx      the same function for ONNX Runtime
+    README.md       model card
+
+No pickle, no absolute path. Needs no MXNet: the networks are built by `inference.engines`. A stranger can write a
+manifest that fits, so a right sha256 says that a copy is whole and nothing of who made it: whoever reads a file
+judges its content.
+"""
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from .._io.atomic import replaced_folder, sweep
+from .._io.bounded import read_file
+from ..config import Config
+from ..errors import BundleError, ConfigError, listed
+from ..text.encoding import Encoder
+from ..text.tokenizers import tokenizer_version
+
+SCHEMA = 3
+LABELS = ("negative", "positive")
+REQUIRED = ("vocab.json", "weights.params")
+OPTIONAL = ("model.onnx", "README.md")
+# Bytes that a file may have; as JSON, a vocabulary of 16,000 has 0.6 MB
+MANIFEST = 2**20
+LARGEST = {"vocab.json": 2**25, "weights.params": 2**30, "model.onnx": 2**30, "README.md": 2**20}
+PRETRAINED = Path(__file__).parent.parent / "pretrained"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A verified bundle.
+
+    Attributes
+    ----------
+    folder : Path
+    manifest : dict
+    config : Config
+    encoder : text.encoding.Encoder
+    """
+
+    folder: Path
+    manifest: dict[str, Any]
+    config: Config
+    encoder: Encoder
+
+    @property
+    def name(self) -> str:
+        """What to call it in results: "pretrained" or the folder's last two names, never a whole path."""
+        return "pretrained" if self.packaged else "/".join(self.folder.resolve().parts[-2:])
+
+    @property
+    def packaged(self) -> bool:
+        """Whether it came with the package, and so is trusted as its code is."""
+        return self.folder == PRETRAINED
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from every bundle that answers otherwise, wherever its folder is."""
+        parts = [self.manifest["files"], self.config.to_dict()]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def read(self, name: str) -> bytes:
+        """Answer the content of one file, verified again; BundleError where this bundle was written without it."""
+        return verified(self.folder, name, self.manifest["files"][self.file(name).name])
+
+    def file(self, name: str) -> Path:
+        """Answer the path of one file; BundleError where this bundle was written without it."""
+        if name not in self.manifest["files"]:
+            raise BundleError(f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
+                              f"{self.folder}`, or use --engine gluon")
+        return self.folder / name
+
+
+def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: dict[str, bytes]) -> None:
+    """Write a bundle under `folder`, replacing what stood there in one move.
+
+    Parameters
+    ----------
+    folder : path
+    manifest : dict
+        Without `schema`, `labels` and `files`, which are added here.
+    contents : dict of file name to bytes
+        At least vocab.json and weights.params; model.onnx and README.md where there are any.
+    """
+    with replaced_folder(folder) as temporary:
+        for name, content in contents.items():
+            (temporary / name).write_bytes(content)
+        files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
+        whole = {"schema": SCHEMA, "labels": list(LABELS), **manifest, "files": files}
+        (temporary / "manifest.json").write_text(
+            json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="replace")
+
+
+def read_contents(bundle: Bundle, manifest: bool = False) -> dict[str, bytes]:
+    """Answer {file name: bytes} of every file that the manifest lists, and on demand of the manifest itself."""
+    contents = {name: bundle.read(name) for name in bundle.manifest["files"]}
+    if manifest:
+        contents["manifest.json"] = read_file(bundle.folder / "manifest.json", MANIFEST, BundleError)
+    return contents
+
+
+def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None:
+    """Write files as `read_contents` answers them with the manifest: the same bundle again."""
+    with replaced_folder(folder) as temporary:
+        for name, content in contents.items():
+            (temporary / name).write_bytes(content)
+
+
+def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
+    """Verify a bundle and answer it; without a folder, the one that ships with the package.
+
+    Raises
+    ------
+    BundleError
+        A file is missing, altered or foreign; another schema; the tokenizer or dictionary that is installed
+        is not the one the vocabulary was made with.
+    """
+    folder = Path(folder) if folder else PRETRAINED
+    manifest = read_manifest(folder)
+    contents = {name: verified(folder, name, expected) for name, expected in manifest["files"].items()}
+    foreign = sorted({path.name for path in folder.iterdir()} - {"manifest.json", *manifest["files"]})
+    if foreign:
+        raise BundleError(f"{folder}: holds a foreign file {foreign[0][:60]!r}, which the manifest does not list; "
+                          "remove it")
+    config = read_config(manifest, folder)
+    check_tokenizer(manifest, config, folder)
+    encoder = Encoder.from_json(contents["vocab.json"], config.text, where=folder / "vocab.json")
+    if len(encoder) != manifest.get("vocabulary"):
+        raise BundleError(f"{folder}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(encoder)}")
+    return Bundle(folder, manifest, config, encoder)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    if not folder.is_dir():
+        # killed in the middle of an exchange, a writer has left the old one aside
+        sweep(folder.parent, re.escape(folder.name))
+    if not folder.is_dir():
+        raise BundleError(f"{folder}: no such bundle folder; make one with `nsmc-attention train`")
+    path = folder / "manifest.json"
+    if not path.is_file():
+        raise BundleError(f"{folder} has no manifest.json (found {names_in(folder)}); "
+                          "is it the folder `bundle` of a run?")
+    try:
+        manifest: dict[str, Any] = json.loads(read_file(path, MANIFEST, BundleError).decode())
+        schema, files = manifest["schema"], manifest["files"]
+        named = {name: str(value) for name, value in files.items()}
+        if not all(isinstance(figures, dict) for figures in manifest["metrics"].values()):
+            raise TypeError("figures that are not named")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        raise BundleError(f"{path}: expected a bundle's manifest, found something else; was it altered?") from problem
+    if schema != SCHEMA:
+        raise BundleError(f"{path}: expected schema {SCHEMA}, found {str(schema)[:20]}; "
+                          "this bundle needs another version of nsmc_attention")
+    if manifest.get("labels") != list(LABELS):
+        raise BundleError(f"{path}: expected the labels {list(LABELS)}, found {str(manifest.get('labels'))[:60]}")
+    foreign = set(named) - set(REQUIRED) - set(OPTIONAL)
+    if foreign:
+        raise BundleError(f"{path}: lists a foreign file {sorted(foreign)[0][:60]!r}")
+    for name in REQUIRED:
+        if name not in named:
+            raise BundleError(f"{path}: does not list {name}; was the training interrupted?")
+    return manifest
+
+
+def names_in(folder: Path) -> str:
+    return listed(sorted(file.name for file in folder.iterdir()))
+
+
+def verified(folder: Path, name: str, expected: object) -> bytes:
+    """Answer the content of a listed file; BundleError where its sha256 is not the expected one."""
+    path = folder / name
+    if not path.is_file():
+        raise BundleError(f"{folder} has no {name} (found {names_in(folder)}); was the copy interrupted?")
+    content = read_file(path, LARGEST[name], BundleError)
+    found = hashlib.sha256(content).hexdigest()
+    if found != expected:
+        raise BundleError(f"{path}: expected sha256 {str(expected)[:12]}…, found {found[:12]}…; "
+                          "the file is truncated or altered, copy the bundle again")
+    return content
+
+
+def read_config(manifest: dict[str, Any], folder: Path) -> Config:
+    try:
+        return Config.from_dict(manifest.get("config", {}))
+    except (ConfigError, TypeError) as problem:
+        raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
+
+
+def check_tokenizer(manifest: dict[str, Any], config: Config, folder: Path) -> None:
+    expected = manifest.get("tokenizer_version")
+    found = tokenizer_version(config.text.tokenizer)
+    if expected != found:
+        raise BundleError(f"{folder}: its vocabulary was made with {expected}, found {found}; other versions give "
+                          "other tokens: install the ones named first, or train again")

@@ -1,0 +1,129 @@
+"""From tokens to batches of nearly equal length, with GluonNLP: batchify.Pad -> bucket sampler."""
+from dataclasses import dataclass, replace
+from typing import Optional
+
+from .._runtime.mxnet_shim import import_mxnet
+
+import_mxnet()
+
+import gluonnlp  # noqa: E402
+import numpy  # noqa: E402
+
+from ..text.ngrams import ngram_ids  # noqa: E402
+
+# One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
+EXACT_LENGTH, LENGTH_STEP = 48, 16
+
+
+def bucket_lengths(longest):
+    """Answer the padded lengths that batches may have: every length to EXACT_LENGTH, then every LENGTH_STEP-th."""
+    exact = list(range(1, min(longest, EXACT_LENGTH) + 1))
+    return exact + list(range(EXACT_LENGTH + LENGTH_STEP, longest + LENGTH_STEP, LENGTH_STEP))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """N reviews side by side.
+
+    Attributes
+    ----------
+    token_ids : (N, T) int32
+    valid_length : (N,) float32
+    labels : (N,) float32, 0 to 1
+    importance : (N, T) float32 or None
+        What the attention is to look at: sums to 1 over the tokens.
+    ngram_ids : (N, T, NGRAMS) int32 or None
+    """
+
+    token_ids: numpy.ndarray
+    valid_length: numpy.ndarray
+    labels: numpy.ndarray
+    importance: Optional[numpy.ndarray] = None
+    ngram_ids: Optional[numpy.ndarray] = None
+
+    def take(self, members):
+        """Answer the Batch of these rows."""
+        return replace(self, **{name: array[members] for name, array in vars(self).items() if array is not None})
+
+
+class Batches:
+    """Reviews numbered and padded once, bucket by bucket; a batch is then a slice of its bucket.
+
+    Parameters
+    ----------
+    token_lists : list of list of str
+        At least one token each.
+    labels : (N,) array
+        The probability of positive: 0 or 1, or what lies between.
+    encoder : encoding.Encoder
+    batch_size : int
+    fixed_length : int or None
+        Where given, every batch is padded to this length (the `post` model reads no other).
+    importance : list of (T,) arrays or None
+    wide : bool
+        With the n-grams, for a network that has a wide part.
+    """
+
+    def __init__(self, token_lists, labels, encoder, batch_size, fixed_length=None, importance=None, wide=False):
+        self.batch_size = batch_size
+        self.labels = numpy.asarray(labels, dtype="float32")
+        lengths = numpy.array([min(len(tokens), encoder.max_length) for tokens in token_lists])
+        buckets = numpy.array([fixed_length] if fixed_length else bucket_lengths(int(lengths.max())))
+        lengths = numpy.minimum(lengths, buckets[-1])
+        self.lengths = lengths.astype("float32")
+        self.bucket = numpy.searchsorted(buckets, lengths)
+        self.padded_length = buckets[self.bucket]
+        self.row = numpy.empty(len(lengths), dtype="int64")
+        self.padded = {}
+        for index in numpy.unique(self.bucket):
+            members, length = numpy.flatnonzero(self.bucket == index), int(buckets[index])
+            self.row[members] = numpy.arange(len(members))
+            own = [token_lists[member] for member in members]
+            self.padded[index] = (
+                pad([encoder.ids(tokens) for tokens in own], encoder.padding, length),
+                None if importance is None else pad_weights([importance[member] for member in members], length),
+                ngram_ids(own, encoder.ngram_buckets, length) if wide else None)
+
+    def __len__(self):
+        """Batches in an epoch."""
+        return sum(-(-len(ids) // self.batch_size) for ids, *_ in self.padded.values())
+
+    def sampler(self, shuffle):
+        """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
+        return gluonnlp.data.FixedBucketSampler(
+            self.padded_length, self.batch_size, num_buckets=None, ratio=0, shuffle=shuffle,
+            bucket_keys=numpy.unique(self.padded_length).tolist())
+
+    def epoch(self, seed, epoch):
+        """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
+        # GluonNLP's samplers draw from numpy's global generator
+        numpy.random.seed([seed, epoch])
+        for members in list(self.sampler(shuffle=True)):
+            yield self.take(numpy.asarray(members))
+
+    def in_order(self):
+        """Yield (positions, batch) over all reviews once, the same way at each call."""
+        for members in self.sampler(shuffle=False):
+            members = numpy.asarray(members)
+            yield members, self.take(members)
+
+    def take(self, members):
+        rows = self.row[members]
+        token_ids, importance, ngrams = self.padded[self.bucket[members[0]]]
+        return Batch(token_ids[rows], self.lengths[members], self.labels[members],
+                     None if importance is None else importance[rows], None if ngrams is None else ngrams[rows])
+
+
+def pad(sequences, padding, length):
+    """Stack id lists to (N, length) int32 through PadSequence and batchify.Pad; padding is never `<unk>`."""
+    widen = gluonnlp.data.PadSequence(length, pad_val=padding, clip=True)
+    stacked = gluonnlp.data.batchify.Pad(pad_val=padding, dtype="int32")([widen(list(ids)) for ids in sequences])
+    return stacked.asnumpy()
+
+
+def pad_weights(rows, length):
+    """Stack one number a token to (N, length) float32, 0 in the padding."""
+    found = numpy.zeros((len(rows), length), dtype="float32")
+    for row, values in zip(found, rows):
+        row[:len(values)] = values
+    return found

@@ -1,0 +1,57 @@
+import pytest
+import yaml
+
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle.card import contract, model_card
+from nsmc_attention.config import PRESETS
+from nsmc_attention.text import ngrams
+
+
+def test_the_packaged_card_is_what_its_manifest_gives():
+    bundle = load_bundle()
+    assert (bundle.folder / "README.md").read_text(encoding="utf-8") == model_card(bundle.manifest)
+
+
+def test_the_contract_names_the_numbers_that_the_code_uses():
+    bundle = load_bundle()
+    text = "\n".join(contract(bundle.manifest["config"]["text"], bundle.manifest))
+    for constant in (ngrams.SEED, ngrams.STEP, ngrams.LAST):
+        assert f"0x{int(constant):X}" in text
+    assert f"(N, T, {ngrams.NGRAMS})" in text and f"[{ngrams.FIRST} + k]" in text
+    assert f"mod {bundle.config.text.ngram_buckets - 1} + 1" in text
+    assert f"the first {bundle.config.text.max_length}" in text
+
+
+def test_the_contract_asks_for_no_more_than_the_model_reads():
+    for name, config in PRESETS.items():
+        manifest = {"config": config.to_dict(), "tokenizer_version": "mecab"}
+        text = "\n".join(contract(manifest["config"]["text"], manifest))
+        assert ("ngram_ids" in text) == bool(config.text.ngram_buckets), name
+        assert ("pieces" in text) == (config.text.rare_words == "pieces"), name
+        assert ("padded to exactly 30" in text) == (name == "post"), name
+
+
+def card_of(**changes):
+    return model_card({**load_bundle().manifest, **changes})
+
+
+@pytest.mark.parametrize("name", ["nsmc", "reviews-2.csv", "[영화] 리뷰.csv", "a #1.csv", "리뷰: 2024.csv", "1.csv", "-.csv",
+                                  '"a", b.csv', "{a}.csv", "a\\b.csv"])
+def test_the_front_matter_names_the_data_whatever_their_name(name):
+    data = load_bundle().manifest["data"]
+    _, front, _ = card_of(data={**data, "train": {**data["train"], "name": name}}).split("---\n", 2)
+    assert yaml.safe_load(front)["datasets"] == [name]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_card_tells_what_the_network_is(name):
+    model = PRESETS[name].model
+    card = card_of(config=PRESETS[name].to_dict())
+    assert ("bidirectional GRU" in card) == (model.encoder == "gru")
+    assert ("self-attenti" in card) == (f"{model.attention} score" in card) == (model.attention != "uniform")
+
+
+@pytest.mark.parametrize("tokenizer", ["characters", "whitespace"])
+def test_a_tokenizer_without_a_version_is_named(tokenizer):
+    config = PRESETS["default"].with_fields(tokenizer=tokenizer).to_dict()
+    assert f"over tokens of {tokenizer}." in card_of(config=config, tokenizer_version="")

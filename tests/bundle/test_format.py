@@ -1,0 +1,213 @@
+import json
+import shutil
+from dataclasses import FrozenInstanceError
+from hashlib import sha256
+
+import pytest
+
+from nsmc_attention.bundle.format import PRETRAINED, load_bundle, read_contents, write_bundle, write_contents
+from nsmc_attention.errors import BundleError
+from nsmc_attention.inference.predictor import load_classifier
+
+FILES = ["manifest.json", "vocab.json", "weights.params", "model.onnx", "README.md"]
+
+
+@pytest.fixture
+def copy(bundle_folder, tmp_path):
+    return shutil.copytree(bundle_folder, tmp_path / "bundle")
+
+
+def change(folder, **values):
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest.update(values)
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def test_a_bundle_has_the_documented_files_and_no_others(bundle_folder):
+    assert sorted(path.name for path in bundle_folder.iterdir()) == sorted(FILES)
+
+
+def test_no_path_of_the_machine_is_in_a_bundle(bundle_folder):
+    for name in FILES:
+        content = (bundle_folder / name).read_bytes()
+        assert b"/tmp" not in content and b"/home" not in content and b"/root" not in content, name
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file_is_named(copy, name):
+    (copy / name).unlink()
+    with pytest.raises(BundleError, match=f"has no {name}"):
+        load_bundle(copy)
+
+
+@pytest.mark.parametrize("name", FILES[1:])
+@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:10] + b"?" + data[11:],
+                                    lambda data: b"", lambda data: data + b"\0"])
+def test_an_altered_file_is_refused(copy, name, damage):
+    (copy / name).write_bytes(damage((copy / name).read_bytes()))
+    short = "[0-9a-f]{12}…"
+    with pytest.raises(BundleError, match=f"{name}: expected sha256 {short}, found {short}; the file is truncated"):
+        load_bundle(copy)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"schema": 2}', b"\xff\xfe", b"[" * 100000])
+def test_a_manifest_that_is_none_is_refused(copy, content):
+    (copy / "manifest.json").write_bytes(content)
+    with pytest.raises(BundleError, match="expected a bundle's manifest"):
+        load_bundle(copy)
+
+
+@pytest.mark.parametrize("values, message", [
+    ({"labels": ["positive", "negative"]}, "expected the labels"),
+    ({"labels": ["a", "b"]}, "expected the labels"),
+    ({"labels": None}, "expected the labels .*, found None"),
+    ({"schema": 1}, "expected schema 3, found 1"),
+    ({"schema": 4}, "expected schema 3, found 4"),
+    ({"schema": "s" * 100}, f"found {'s' * 20};"),
+    ({"labels": "l" * 100}, f"found {'l' * 60}$"),
+    ({"metrics": {"dev": 1}}, "expected a bundle's manifest"),
+    ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
+    ({"tokenizer_version": "python-mecab-ko 1.0"}, "was made with python-mecab-ko 1.0, found python-mecab-ko 1.3.7"),
+    ({"tokenizer_version": "python-mecab-ko 9.9"}, "was made with python-mecab-ko 9.9, found python-mecab-ko 1.3.7"),
+    ({"config": {"model": {"hiden_size": 2}}}, "unknown key 'hiden_size' in model"),
+    ({"files": {"../../etc/passwd": "0"}}, "lists a foreign file"),
+    ({"files": {"vocab.json": "0"}}, "does not list weights.params"),
+])
+def test_a_manifest_that_does_not_fit_is_refused(copy, values, message):
+    change(copy, **values)
+    with pytest.raises(BundleError, match=message):
+        load_bundle(copy)
+
+
+def test_a_foreign_file_in_the_folder_is_refused(copy):
+    (copy / "evil.py").write_text("", encoding="utf-8")
+    with pytest.raises(BundleError, match="holds a foreign file 'evil.py'"):
+        load_bundle(copy)
+
+
+def test_parameters_of_another_shape_are_refused(copy):
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    manifest["config"]["model"]["hidden_size"] = 16
+    change(copy, config=manifest["config"])
+    with pytest.raises(BundleError, match="weights.params: does not fit the bundle's config"):
+        load_classifier(copy, engine="gluon")
+
+
+def test_no_folder_and_an_empty_folder_are_refused(tmp_path):
+    with pytest.raises(BundleError, match="no such bundle folder"):
+        load_bundle(tmp_path / "none")
+    with pytest.raises(BundleError, match=r"has no manifest.json \(found nothing\)"):
+        load_bundle(tmp_path)
+
+
+def test_what_a_message_quotes_is_bounded(copy, tmp_path):
+    for letter in "xyz":
+        (copy / (letter * 100)).touch()
+    with pytest.raises(BundleError, match=f"a foreign file '{'x' * 60}',"):
+        load_bundle(copy)
+    for letter in "xyz":
+        (copy / (letter * 100)).unlink()
+    (copy / "README.md").unlink()
+    with pytest.raises(BundleError, match="has no README.md .found manifest.json, model.onnx, .*; was the copy"):
+        load_bundle(copy)
+    change(copy, files={"g" * 100: "0", "f" * 100: "0", "h": "0"})
+    with pytest.raises(BundleError, match=f"lists a foreign file '{'f' * 60}'$"):
+        load_bundle(copy)
+    many = tmp_path / "many"
+    many.mkdir()
+    for letter in "abc":
+        (many / (letter * 150)).touch()
+    with pytest.raises(BundleError, match=f"found {'a' * 150}, {'b' * 48}…\\); is it"):
+        load_bundle(many)
+    manifest = {"schema": 3, "labels": ["negative", "positive"], "metrics": {},
+                "files": {"vocab.json": "0", "weights.params": "0"}}
+    (many / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(BundleError, match=f"has no vocab.json .found {'a' * 150}, {'b' * 48}…\\); was the copy"):
+        load_bundle(many)
+
+
+def test_files_of_the_largest_size_are_read_and_larger_ones_refused(copy):
+    card = b"#" * 2**20
+    change(copy, files={**load_bundle(copy).manifest["files"], "README.md": sha256(card).hexdigest()})
+    (copy / "README.md").write_bytes(card)
+    manifest = (copy / "manifest.json").read_bytes()
+    (copy / "manifest.json").write_bytes(manifest + b" " * (2**20 - len(manifest)))
+    load_bundle(copy)
+    (copy / "README.md").write_bytes(card + b"#")
+    with pytest.raises(BundleError, match="README.md: expected at most 1,048,576 bytes"):
+        load_bundle(copy)
+    (copy / "manifest.json").write_bytes(manifest + b" " * (2**20 + 1 - len(manifest)))
+    with pytest.raises(BundleError, match="manifest.json: expected at most 1,048,576 bytes"):
+        load_bundle(copy)
+
+
+@pytest.mark.parametrize("name, largest", [("vocab.json", 2**25), ("weights.params", 2**30), ("model.onnx", 2**30)])
+def test_a_file_of_impossible_size_is_refused_by_its_size(copy, name, largest):
+    with open(copy / name, "r+b") as file:
+        file.truncate(largest + 1)      # a hole: takes no room on the disk
+    with pytest.raises(BundleError, match=f"{name}: expected at most {largest:,} bytes"):
+        load_bundle(copy)
+
+
+def test_a_bundle_is_called_by_its_last_two_names(copy):
+    assert load_bundle(copy).name == f"{copy.parent.name}/bundle"
+    assert load_bundle().name == "pretrained" and load_bundle().packaged and not load_bundle(copy).packaged
+    assert load_bundle(str(PRETRAINED)).packaged
+
+
+def test_a_fingerprint_tells_bundles_apart_by_what_answers(copy, tmp_path):
+    before = load_bundle(copy).fingerprint
+    assert load_bundle(shutil.copytree(copy, tmp_path / "elsewhere")).fingerprint == before
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    change(copy, created="another day", files=dict(reversed(manifest["files"].items())))
+    assert load_bundle(copy).fingerprint == before
+    manifest["config"]["text"]["max_length"] = 7
+    change(copy, config=manifest["config"])
+    cut = load_bundle(copy).fingerprint
+    write_bundle(copy, manifest, {**read_contents(load_bundle(copy)), "README.md": b"another"})
+    assert len({before, cut, load_bundle(copy).fingerprint}) == 3
+
+
+def test_contents_written_again_are_the_same_bundle(copy, tmp_path):
+    contents = read_contents(load_bundle(copy), manifest=True)
+    assert sorted(contents) == sorted(FILES) and sorted(read_contents(load_bundle(copy))) == sorted(FILES[1:])
+    write_contents(tmp_path / "again", contents)
+    for name in FILES:
+        assert (tmp_path / "again" / name).read_bytes() == (copy / name).read_bytes()
+
+
+def test_a_manifest_is_readable_korean_and_replaces_the_old_one(copy):
+    before = load_bundle(copy)
+    write_bundle(copy, {**before.manifest, "command": "train 한글 \ud800"}, read_contents(before))
+    assert "train 한글 ?" in (copy / "manifest.json").read_text(encoding="utf-8")
+    assert load_bundle(copy).manifest["files"] == before.manifest["files"]
+
+
+def test_a_file_that_the_bundle_was_written_without_is_refused_by_name(copy):
+    bundle = load_bundle(copy)
+    files = {name: value for name, value in bundle.manifest["files"].items() if name != "model.onnx"}
+    (copy / "model.onnx").unlink()
+    change(copy, files=files)
+    with pytest.raises(BundleError, match="has no model.onnx; write it with `nsmc-attention export"):
+        load_bundle(copy).read("model.onnx")
+    assert load_bundle(copy).file("vocab.json") == copy / "vocab.json"
+
+
+def test_a_file_altered_after_loading_is_refused_when_it_is_read(copy):
+    bundle = load_bundle(copy)
+    (copy / "model.onnx").write_bytes(b"another")
+    with pytest.raises(BundleError, match="truncated or altered"):
+        bundle.read("model.onnx")
+
+
+def test_a_vocabulary_of_the_largest_size_is_read(copy):
+    with open(copy / "vocab.json", "r+b") as file:
+        file.truncate(2**25)
+    with pytest.raises(BundleError, match="vocab.json: expected sha256"):
+        load_bundle(copy)
+
+
+def test_a_bundle_cannot_be_changed_after_it_was_verified(copy):
+    with pytest.raises(FrozenInstanceError):
+        load_bundle(copy).manifest = {}

@@ -1,0 +1,151 @@
+import numpy
+import pytest
+import scipy.stats
+
+from nsmc_attention.evaluation.faithfulness import agreement, aopc, faithfulness, largest
+from nsmc_attention.errors import DataError
+
+RANDOM = numpy.random.RandomState(0)
+WORTH = {f"t{number}": value for number, value in enumerate(RANDOM.normal(size=200))}
+REVIEWS = [[f"t{number}" for number in RANDOM.choice(200, size, replace=False)] for size in RANDOM.randint(3, 30, 120)]
+
+
+def linear(token_lists):
+    """Log-odds are a sum over the tokens, so the perfect order is known."""
+    return numpy.array([1 / (1 + numpy.exp(-sum(WORTH[token] for token in tokens))) if tokens else numpy.nan
+                        for tokens in token_lists])
+
+
+@pytest.fixture(scope="module")
+def perfect():
+    return faithfulness(linear, REVIEWS, [[abs(WORTH[token]) for token in tokens] for tokens in REVIEWS])
+
+
+def test_a_perfect_order_on_a_linear_scorer_agrees_wholly(perfect):
+    assert perfect["reviews"] == 120
+    assert perfect["tau"]["attention"]["erasure"]["mean"] == pytest.approx(1)
+    assert perfect["orders"]["attention"]["comprehensiveness"] == pytest.approx(
+        perfect["orders"]["erasure"]["comprehensiveness"])
+    assert set(perfect) == {"reviews", "tau", "orders"}, "nothing is made up for what was not given"
+
+
+def test_a_random_order_agrees_with_nothing(perfect):
+    found = perfect["tau"]["random"]["erasure"]
+    assert abs(found["mean"]) < 0.1 and found["low"] < 0 < found["high"] and found["significant"] < 0.2
+
+
+def test_signs_of_gradients_do_not_count():
+    signed = [[WORTH[token] for token in tokens] for tokens in REVIEWS]
+    found = faithfulness(linear, REVIEWS, signed, gradients=signed)["tau"]
+    assert found["attention"] == {measure: pytest.approx(perfect_order()) for measure in ("erasure", "gradient")}
+    assert found["gradient"] == {"erasure": pytest.approx(perfect_order())}
+
+
+def perfect_order():
+    significant = numpy.mean([len(tokens) > 4 for tokens in REVIEWS])   # 5 in perfect order have p = 1/60
+    return {"mean": 1, "low": 1, "high": 1, "sd": 0, "significant": significant}
+
+
+def test_taking_away_what_speaks_for_the_answer_is_comprehensive():
+    whole, for_the_answer = linear(REVIEWS), []
+    for tokens, probability in zip(REVIEWS, whole):
+        sign = 1 if probability >= 0.5 else -1
+        for_the_answer.append([max(0, sign * WORTH[token]) for token in tokens])
+    best = aopc(linear, REVIEWS, for_the_answer, whole)
+    random = aopc(linear, REVIEWS, [RANDOM.rand(len(tokens)) for tokens in REVIEWS], whole)
+    assert best["comprehensiveness"]["low"] > 2 * max(0, random["comprehensiveness"]["mean"])
+    assert best["sufficiency"]["high"] < random["sufficiency"]["low"]
+
+
+def test_what_other_weights_lead_to_is_compared_with_the_answer():
+    whole = linear(REVIEWS)
+    found = faithfulness(linear, REVIEWS, [[1] * len(tokens) for tokens in REVIEWS],
+                         replaced={"same": whole, "opposite": 1 - whole})["replaced"]
+    assert found["same"] == {"change": 0, "flipped": 0}
+    assert found["opposite"]["flipped"] == 1
+    assert found["opposite"]["change"] == pytest.approx(numpy.abs(2 * whole - 1).mean())
+
+
+def test_reviews_too_short_for_an_order_are_left_out():
+    reviews = [["t1"], ["t1", "t2"], *REVIEWS[:5]]
+    assert faithfulness(linear, reviews, [numpy.arange(len(tokens)) for tokens in reviews])["reviews"] == 5
+
+
+def test_an_order_without_an_answer_does_not_count():
+    found = agreement([[1, 1, 1], [1, 2, 3], [3, 2, 1]], [[1, 2, 3], [1, 2, 3], [3, 2, 1]])
+    assert found["mean"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("share, expected", [(0.01, [2]), (0.5, [2, 0]), (1.0, [2, 0, 1, 3])])
+def test_the_largest_come_first_and_at_least_one(share, expected):
+    assert largest([0.3, 0.1, 0.5, 0.1], share) == expected
+
+
+def test_the_interval_is_the_normal_one_of_the_mean():
+    taus = [-1, -1 / 3, 1 / 3, 1]
+    orders = {-1: [3, 2, 1], -1 / 3: [2, 3, 1], 1 / 3: [1, 3, 2], 1: [1, 2, 3]}
+    found = agreement([orders[tau] for tau in taus], [[1, 2, 3]] * 4)
+    error = scipy.stats.sem(taus)
+    assert found["mean"] == pytest.approx(0)
+    assert (found["low"], found["high"]) == (pytest.approx(-1.96 * error), pytest.approx(1.96 * error))
+    assert found["sd"] == pytest.approx(2 * error) and found["significant"] == 0
+
+
+def test_one_order_has_a_mean_but_no_interval():
+    found = agreement([[1, 2, 3]], [[1, 2, 3]])
+    assert found == {"mean": None, "low": None, "high": None, "sd": None, "significant": 0}
+
+
+def test_two_orders_have_an_interval():
+    found = agreement([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [3, 2, 1]])
+    assert found["mean"] == pytest.approx(0) and found["high"] == pytest.approx(1.96)
+    assert found["sd"] == pytest.approx(2 ** 0.5)
+
+
+def test_aopc_averages_over_the_shares_of_eraser():
+    """DeYoung et al. 2020, section 5: 1, 5, 10, 20 and 50 % of the tokens, here 2, 6, 11, 22 and 55 of 110."""
+    tokens = [f"t{number}" for number in range(110)]
+    opposite = [f"t{number}" for number in range(90, 200)]
+    weights = [numpy.arange(110, 0, -1)] * 2
+    whole = linear([tokens, opposite])
+    sides = numpy.where(whole >= 0.5, 1, -1)
+    counts = (2, 6, 11, 22, 55)
+    without = [sides * (whole - linear([tokens[count:], opposite[count:]])) for count in counts]
+    only = [sides * (whole - linear([tokens[:count], opposite[:count]])) for count in counts]
+    found = aopc(linear, [tokens, opposite], weights, whole)
+    assert found["comprehensiveness"]["mean"] == pytest.approx(numpy.mean(without))
+    assert found["sufficiency"]["mean"] == pytest.approx(numpy.mean(only))
+    apart = numpy.mean(without, axis=0)
+    assert found["comprehensiveness"]["high"] == pytest.approx(apart.mean() + 1.96 * apart.std(ddof=1) / 2 ** 0.5)
+
+
+def test_nothing_left_says_nothing():
+    """Of one token all is taken away: half and half, and the answer falls to that."""
+    whole = numpy.array([0.9, 0.8])
+    found = aopc(lambda lists: numpy.array([numpy.nan if not tokens else 1.0 for tokens in lists]), [["a"], ["b"]],
+                 [[1], [1]], whole)
+    assert found["comprehensiveness"]["mean"] == pytest.approx((0.4 + 0.3) / 2)
+
+
+def test_a_probability_of_one_half_is_an_answer_of_positive():
+    weights = [numpy.arange(len(tokens)) for tokens in REVIEWS[:2]]
+    found = faithfulness(lambda lists: numpy.full(len(lists), 0.5), REVIEWS[:2], weights,
+                         replaced={"less": numpy.array([0.4, 0.5])})
+    assert found["replaced"]["less"] == {"change": pytest.approx(0.05), "flipped": 0.5}
+
+
+@pytest.mark.parametrize("reviews", [[], [["t1", "t2", "t3"]], [["t1", "t2", "t3"], ["t1", "t2"]]])
+def test_fewer_than_two_reviews_with_an_order_are_refused(reviews):
+    with pytest.raises(DataError, match="at least 2 reviews of 3 tokens"):
+        faithfulness(linear, reviews, [numpy.arange(len(tokens)) for tokens in reviews])
+
+
+def test_two_reviews_of_three_tokens_are_enough():
+    reviews = [["t1", "t2", "t3"], ["t4", "t5", "t6"]]
+    assert faithfulness(linear, reviews, [[1, 2, 3], [1, 2, 3]])["reviews"] == 2
+
+
+def test_the_random_order_is_that_of_its_seed():
+    weights = [numpy.arange(len(tokens)) for tokens in REVIEWS]
+    once, again, other = (faithfulness(linear, REVIEWS, weights, seed=seed)["orders"]["random"] for seed in (0, 0, 1))
+    assert once == again and once != other

@@ -1,0 +1,132 @@
+import re
+from dataclasses import replace
+
+import pandas
+import pytest
+
+from nsmc_attention.report import build as reporting
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.inference.predictor import Classifier, load_classifier
+from nsmc_attention.report.build import report
+from nsmc_attention.reviews import nsmc, tables
+
+
+@pytest.fixture(scope="module")
+def classifier(bundle_folder):
+    return load_classifier(bundle_folder)
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    texts = nsmc.load("sample", "test").documents
+    frame = pandas.DataFrame({"document": [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화"], "film": "영화<1>",
+                              "date": "2019.04.01"})
+    frame.loc[::2, ["film", "date"]] = ["다른 <b>영화</b>", "없음"]
+    path = tmp_path / "리뷰.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_report_counts_every_review_and_needs_nothing_else(classifier, reviews, tmp_path):
+    found = report(classifier, reviews, tmp_path / "r.html", "film", "date", tables_to=tmp_path / "tables")
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert found["groups"]["count"].sum() == 181 and found["months"].index.tolist() == ["2019-04"]
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(found)
+    read = pandas.read_csv(tmp_path / "tables" / "groups.csv", index_col="group")
+    assert read["count"].tolist() == found["groups"]["count"].tolist()
+    outside_the_font = re.sub("base64,[A-Za-z0-9+/=]+", "", html)
+    assert not re.findall(r"https?:|<link|@import|@@FONT|@@TITLE|@@REVIEWS|WORDS_CSS", outside_the_font)
+    assert html.count("<script") == html.count("</script>") == 2 and "<b>영화" not in html
+    assert "리뷰 181개" in html and "1개는 읽을 단어가 없어" in html and "날짜를 읽지 못해" in html
+
+
+def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_path):
+    found = report(classifier, reviews, tmp_path / "r.html")
+    assert set(found) == {"words_by_log_odds", "words_by_attention", "reviews"}
+
+
+@pytest.mark.parametrize("output, columns, error, message", [
+    ("r.pdf", {}, ConfigError, "expected a page that ends in .html"),
+    ("r.html", {"group_by": "movie"}, DataError, "expected a column 'movie'"),
+    ("r.html", {"date_column": "day"}, DataError, "expected a column 'day'"),
+    ("r.html", {"text_column": "text"}, DataError, "expected a column 'text'"),
+])
+def test_bad_input_leaves_nothing(classifier, reviews, tmp_path, output, columns, error, message):
+    with pytest.raises(error, match=message):
+        report(classifier, reviews, tmp_path / output, **columns)
+    assert [path.name for path in tmp_path.iterdir()] == [reviews.name]
+
+
+def test_a_table_of_blank_reviews_says_so(classifier, tmp_path):
+    (tmp_path / "a.csv").write_text("document\n\" \"\n", encoding="utf-8")
+    with pytest.raises(DataError, match="none with a word"):
+        report(classifier, tmp_path / "a.csv", tmp_path / "r.html")
+
+
+def test_tables_go_only_where_nothing_else_is(classifier, reviews, tmp_path):
+    """Neither the reviews themselves nor anything of the user's is in the way of a table."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "reviews.csv").write_text("document\n좋다\n", encoding="utf-8")
+    for place in (mine, mine / "reviews.csv", tmp_path):
+        with pytest.raises(ConfigError, match="expected a new or empty folder for the tables"):
+            report(classifier, mine / "reviews.csv", tmp_path / "r.html", tables_to=place)
+    assert not (tmp_path / "r.html").exists()
+    assert (mine / "reviews.csv").read_text(encoding="utf-8") == "document\n좋다\n"
+    report(classifier, reviews, tmp_path / "r.html", "film", tables_to=tmp_path / "tables")
+    found = report(classifier, reviews, tmp_path / "r.html", tables_to=tmp_path / "tables")
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(found), "none of the one before"
+
+
+@pytest.mark.parametrize("count", [1, 6, 11])
+def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_path, count):
+    pandas.DataFrame({"document": ["최고의 영화"] * count, "film": "A", "date": ""}).to_csv(tmp_path / "a.csv", index=False)
+    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", "film", "date")
+    assert found["groups"].loc["A", "count"] == count and found["months"].empty
+    assert f"{count}개는 날짜를 읽지 못해" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_a_table_without_rows_says_so(classifier, tmp_path, name):
+    if name == "a.jsonl":
+        (tmp_path / name).write_text("\n\n", encoding="utf-8")
+    else:
+        pandas.DataFrame({"document": []}).to_parquet(tmp_path / name)
+    with pytest.raises(DataError, match="expected reviews, found no"):
+        report(classifier, tmp_path / name, tmp_path / "r.html")
+
+
+def test_a_column_of_jsonl_may_come_late(classifier, tmp_path):
+    lines = ['{"document": "좋다"}'] * tables.ROWS + ['{"document": "별로", "film": "가", "date": "2020.1.2"}'] * 3
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    found = report(classifier, tmp_path / "a.jsonl", tmp_path / "r.html", "film", "date")
+    assert found["groups"]["count"].to_dict() == {"가": 3} and found["months"].index.tolist() == ["2020-01"]
+    with pytest.raises(DataError, match="expected a column 'day'"):
+        report(classifier, tmp_path / "a.jsonl", tmp_path / "r.html", date_column="day")
+
+
+def test_links_where_tables_would_be_written_are_refused_before_anything_is_scored(reviews, tmp_path):
+    (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "words.csv").write_text("mine", encoding="utf-8")
+    for name in sorted(f"{each}.csv" for each in reporting.TABLES):
+        (tmp_path / "tables" / name).symlink_to(tmp_path / "words.csv")
+    for place in ("nowhere", "tables"):
+        with pytest.raises(ConfigError, match="is a link"):
+            report(None, reviews, tmp_path / "r.html", tables_to=tmp_path / place)
+    assert (tmp_path / "words.csv").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("output, tables_to", [("no/r.html", None), ("r.html", "no/tables")])
+def test_a_place_that_is_not_there_is_told_before_anything_is_scored(classifier, reviews, tmp_path, output, tables_to):
+    with pytest.raises(DataError, match="no such folder"):
+        report(None, reviews, tmp_path / output, tables_to=tables_to and tmp_path / tables_to)
+    assert [path.name for path in tmp_path.iterdir()] == [reviews.name]
+
+
+@pytest.mark.parametrize("data, told", [("nsmc", True), ("own.csv", False)])
+def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, reviews, tmp_path, data, told):
+    test = {"test": {"accuracy": 0.9, "data": data}}
+    bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "metrics": test})
+    report(Classifier(bundle, classifier.engine), reviews, tmp_path / "r.html")
+    assert ("90.0 %를 맞힙니다" in (tmp_path / "r.html").read_text(encoding="utf-8")) == told

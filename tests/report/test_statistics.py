@@ -1,0 +1,65 @@
+import numpy
+import pandas
+import pytest
+
+from nsmc_attention.report.statistics import months, share, shares_by, telling_reviews, telling_words
+
+
+@pytest.mark.parametrize("positive", [lambda count: 0 * count, lambda count: count // 3, lambda count: count])
+def test_an_interval_holds_its_share_and_stays_within_0_and_1(positive):
+    """To the last bit: a bar of negative length cannot be drawn."""
+    count = numpy.arange(1, 5000)
+    found = share(positive(count), count)
+    assert (0 <= found["low"]).all() and (found["high"] <= 1).all()
+    assert (found["low"] <= found["share"]).all() and (found["share"] <= found["high"]).all()
+
+
+def test_wilson_s_interval_is_the_textbook_s():
+    # Newcombe 1998, table I, method 3: 81 of 263
+    found = share(81, 263)
+    assert [found["low"], found["high"]] == pytest.approx([0.2553, 0.3662], abs=1e-4)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    random = numpy.random.RandomState(0)
+    found = share(random.binomial(50, 0.8, 4000), 50)
+    assert ((found["low"] <= 0.8) & (0.8 <= found["high"])).mean() == pytest.approx(0.95, abs=0.02)
+
+
+def test_groups_are_counted_and_what_differs_is_an_outlier():
+    keys = pandas.Series(["가"] * 400 + ["나"] * 400 + [None] * 10)
+    label = pandas.Series(["positive", "negative"] * 200 + ["positive"] * 400 + ["negative"] * 10)
+    rows = shares_by(keys, label)
+    assert rows.index.tolist() == ["가", "나"] and rows["count"].tolist() == [400, 400]
+    assert rows["positive"].tolist() == [200, 400] and rows["outlier"].all()
+    same = shares_by(pandas.Series(["가", "나"] * 200), pandas.Series(["positive"] * 200 + ["negative"] * 200))
+    assert not same["outlier"].any()
+
+
+def test_months_are_read_as_koreans_write_them():
+    dates = ["15.08.25", "2019.04.01.", "2019-04-01 12:30", "2019/4/1", "20190401", "2019년 4월 1일", "19. 04. 01.",
+             "2019. 4. 1. 오후 3시", "2019-04", "2019-04-30T23:30:00+09:00", "2019-04-30 23:30:00.5Z", "20190401T0930"]
+    assert months(pandas.Series(dates, dtype=object)).tolist() == ["2015-08", *["2019-04"] * 11]
+    others = [None, "어제", "", "99.99.99", "08:15", "19.04", "12.5", "1554076800", "2019-13-01", "2019-02-30", 7]
+    assert months(pandas.Series(others, dtype=object)).tolist() == [None] * 11
+    there = pandas.Series(pandas.to_datetime(["2019-01-01", "2019-07-01"]).tz_localize("Europe/Berlin"))
+    assert months(there).tolist() == ["2019-01", "2019-07"]
+
+
+def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
+    lists = [["영화", "최고"]] * 30 + [["영화", "별로", "별로"]] * 30
+    rows = telling_words(lists, ["positive"] * 30 + ["negative"] * 30).set_index("word")
+    assert rows.index[0] == "최고" and rows.index[-1] == "별로"
+    assert rows.loc["영화", "z"] == pytest.approx(0, abs=1e-9)
+    assert rows.loc["별로", ["positive", "negative"]].tolist() == [0, 30], "a word counts once a review"
+    assert telling_words([["희귀"]], ["positive"]).empty
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_word_alone_tells_nothing():
+    assert telling_words([["영화"]] * 9, ["positive"] * 8 + ["negative"]).values.tolist() == [["영화", 8, 1, 0]]
+
+
+def test_telling_reviews_are_the_ends_and_the_middle():
+    found = telling_reviews([0.9, numpy.nan, 0.1, 0.52, 0.99], count=2)
+    assert (found["positive"], found["negative"], found["uncertain"][0]) == ([4, 0], [2], 3)

@@ -1,0 +1,142 @@
+import json
+import unicodedata
+
+import pytest
+from hypothesis import given, strategies as st
+
+from nsmc_attention.config import TextConfig
+from nsmc_attention.errors import BundleError
+from nsmc_attention.text.encoding import Encoder, clean, pieces
+
+ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
+VOCABULARY = json.dumps({"token_to_idx": {"<unk>": 0, "<pad>": 1, "영화": 2}, "unknown_token": "<unk>",
+                         "identifiers_to_tokens": {"padding_token": "<pad>"}})
+
+
+@given(ANY)
+def test_clean_text_is_clean(review):
+    text = clean(review)
+    assert clean(text) == text
+    assert unicodedata.is_normalized("NFC", text)
+    assert "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    assert " ".join(text.split()) == text
+    text.encode("utf-8")
+
+
+@pytest.mark.parametrize("review, text", [
+    ("\u1112\u1161\u11ab글", "한글"), ("ㅋㅋㅋ", "ㅋㅋㅋ"), ("가\0나", "가나"), ("가\ud83d나", "가나"),
+    (" 가\u3000\u2028나\r\n", "가 나"), ("👨‍👩‍👧 좋다", "👨‍👩‍👧 좋다"), ("\ufeff", ""),
+    ("\u200b \u3164", ""), ("\u1112\u0000\u1161", "하"),
+])
+def test_clean_examples(review, text):
+    assert clean(review) == text
+
+
+@pytest.mark.parametrize("marks", ["\u0316\u0301", "\u0f81\u0344"])
+def test_many_combining_marks_are_read_at_once(marks):
+    """Sorting 20,000 of two kinds took 20 seconds."""
+    text = clean(f"가나e{marks * 20000}다")
+    assert text == clean(text) and text.startswith("가나") and text.endswith("다") and len(text) < 40
+
+
+@pytest.mark.parametrize("name", ["mecab", "characters", "whitespace"])
+@given(review=ANY)
+def test_any_review_is_encoded(name, review):
+    encoder = Encoder.from_json(VOCABULARY, TextConfig(tokenizer=name, max_length=8))
+    encoded = encoder.encode(review)
+    assert len(encoded.tokens) == len(encoded.offsets()) <= 8
+    assert [encoded.text[a:b] for a, b in encoded.offsets()] == list(encoded.tokens)
+
+
+def test_unknown_and_padding_are_different_ids():
+    encoder = Encoder.from_json(VOCABULARY, TextConfig())
+    assert encoder.ids(["영화", "없는말"]) == [2, encoder.unknown] and encoder.unknown != encoder.padding
+
+
+@pytest.mark.parametrize("broken", [
+    "", "[]", "{", "null", VOCABULARY.replace('"unknown_token"', '"x"'), VOCABULARY.replace("<pad>", "<pod>", 1),
+    VOCABULARY.replace("2}", "7}"), VOCABULARY.replace("2}", '"2"}'), "[" * 100000,
+])
+def test_a_file_that_is_no_vocabulary_is_refused(broken):
+    with pytest.raises(BundleError, match="vocab.json: expected"):
+        Encoder.from_json(broken, TextConfig())
+
+
+@given(st.text("가나다라ab", max_size=12), st.sets(st.text("가나다라ab", min_size=1, max_size=3)))
+def test_pieces_of_a_word_give_the_word_back_and_are_the_longest(word, known):
+    found = pieces(word, known)
+    assert "".join(found) == word
+    start = 0
+    for piece in found:
+        assert piece in known or len(piece) == 1
+        assert not any(word[start:end] in known for end in range(start + len(piece) + 1, len(word) + 1))
+        start += len(piece)
+
+
+@given(ANY)
+def test_cutting_rare_words_keeps_offsets_and_limit(review):
+    encoder = Encoder.from_json(VOCABULARY, TextConfig(rare_words="pieces", max_length=8))
+    encoded = encoder.encode(review)
+    assert len(encoded.tokens) <= 8
+    assert [encoded.text[a:b] for a, b in encoded.offsets()] == list(encoded.tokens)
+    assert all(len(token) == 1 or token in encoder.token_to_idx for token in encoded.tokens)
+
+
+def test_padding_a_batch_keeps_ids_in_their_rows():
+    known = {"<unk>": 0, "<pad>": 1, "가": 2, "나": 3}
+    encoder = Encoder("whitespace", known, 0, 1, 4)
+    ids, lengths = encoder.batch([["가", "나"], ["나"], ["다", "가", "가"]])
+    assert ids.tolist() == [[2, 3, 1], [3, 1, 1], [0, 2, 2]] and lengths.tolist() == [2, 1, 3]
+    assert encoder.batch([["가"]], 4)[0].tolist() == [[2, 1, 1, 1]]
+
+
+def test_a_vocabulary_may_be_bytes_and_has_a_length():
+    assert Encoder.from_json(VOCABULARY.encode(), TextConfig()) == Encoder.from_json(VOCABULARY, TextConfig())
+    encoder = Encoder.from_json(VOCABULARY, TextConfig(max_length=7, rare_words="pieces", ngram_buckets=9))
+    assert (len(encoder), encoder.unknown, encoder.padding, encoder.max_length) == (3, 0, 1, 7)
+    assert encoder.cut_rare and encoder.ngram_buckets == 9 and encoder.tokenizer_name == "mecab"
+    assert not Encoder.from_json(VOCABULARY, TextConfig()).cut_rare
+
+
+@pytest.mark.parametrize("ids", ['"<unk>": 0, "<pad>": 0', '"<unk>": 0, "<pad>": 2', '"<unk>": 0, "<pad>": true',
+                                 '"<unk>": 0, "<pad>": 1.0', '"<unk>": -1, "<pad>": 0'])
+def test_ids_count_from_nought_each_once(ids):
+    broken = VOCABULARY.replace(json.dumps({"<unk>": 0, "<pad>": 1, "영화": 2})[1:-1], ids)
+    with pytest.raises(BundleError, match=r"mine.json: expected the ids 0 to 1, each once"):
+        Encoder.from_json(broken, TextConfig(), where="mine.json")
+
+
+def test_padding_may_come_before_the_unknown_token():
+    turned = VOCABULARY.replace('"<unk>": 0, "<pad>": 1', '"<pad>": 0, "<unk>": 1')
+    encoder = Encoder.from_json(turned, TextConfig())
+    assert (encoder.padding, encoder.unknown) == (0, 1)
+
+
+def test_unknown_may_not_be_the_padding():
+    same = VOCABULARY.replace('"padding_token": "<pad>"', '"padding_token": "<unk>"')
+    with pytest.raises(BundleError, match="padding that is not the unknown token"):
+        Encoder.from_json(same, TextConfig())
+
+
+@pytest.mark.parametrize("filler", ["\u115f", "\u1160", "\u3164", "\uffa0", "\u200d", "\xad"])
+def test_what_is_not_seen_is_no_text_of_its_own(filler):
+    assert clean(filler * 3) == clean(f"{filler} {filler}") == ""
+    assert clean(f"가{filler}") == f"가{filler}"
+
+
+def test_what_is_beyond_is_not_read():
+    encoder = Encoder("whitespace", {"<unk>": 0, "<pad>": 1, "가": 2}, 0, 1, 3)
+    assert encoder.ids(["가"] * 5) == [2] * 3 and encoder.units(["가"] * 5) == ["가"] * 3
+    assert encoder.units(["가가"]) == ["가가"], "rare words are cut where that is asked for alone"
+    assert encoder.encode("가 나 다 라").tokens == ("가", "나", "다")
+
+
+def test_a_piece_has_at_most_so_many_characters():
+    assert pieces("가" * 130, {"가" * 65, "가" * 64}) == ["가" * 64, "가" * 64, "가", "가"]
+
+
+def test_a_batch_has_ngrams_where_there_are_any():
+    encoder = Encoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 4, ngram_buckets=100)
+    ids, lengths, ngrams = encoder.batch([["영화"], ["좋다", "!"]], 3)
+    assert ids.dtype == lengths.dtype == ngrams.dtype == "int32"
+    assert ngrams.shape == (2, 3, 8) and ngrams[0, 0].any() and not ngrams[0, 1:].any()

@@ -1,0 +1,59 @@
+import numpy
+import pytest
+
+from nsmc_attention.visualization.heatmap import draw_heatmap, save_heatmap
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.inference.prediction import Prediction, blank
+
+
+def prediction(tokens):
+    size = len(tokens)
+    weights = numpy.full((size, size), 1 / size, dtype="float32")
+    return Prediction(" ".join(tokens), "positive", 0.9, 0.9, tuple(tokens), tuple((0, 0) for _ in tokens), weights)
+
+
+@pytest.mark.parametrize("suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"),
+                                           (".PNG", b"\x89PNG")])
+@pytest.mark.parametrize("tokens", [["영화"], ["이야기", "에", "비해", "👍", "$x$", "<b>", "\u202e", "%"], ["긴"] * 100])
+def test_every_format_is_written_whole(tmp_path, suffix, magic, tokens):
+    path = tmp_path / f"heatmap{suffix}"
+    save_heatmap(prediction(tokens), path)
+    assert path.read_bytes().startswith(magic) and [path] == list(tmp_path.iterdir())
+
+
+def test_hangul_is_drawn_with_a_font_that_has_it(recwarn):
+    figure = draw_heatmap(numpy.eye(3), ["가지고", "있는", "ㅋㅋ"], "수준떨어지는")
+    figure.canvas.draw()
+    assert not [warning for warning in recwarn if "missing from font" in str(warning.message)]
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["가지고", "있는", "ㅋㅋ"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["가지고", "있는", "ㅋㅋ"]
+
+
+def test_svg_shows_hangul_without_any_font(tmp_path):
+    save_heatmap(prediction(["영화"]), tmp_path / "a.svg")
+    assert "<text" not in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+def test_the_matrix_that_is_drawn_is_the_one_given():
+    weights = numpy.random.RandomState(0).dirichlet(numpy.ones(4), 4)
+    image = draw_heatmap(weights, list("가나다라")).axes[0].images[0]
+    numpy.testing.assert_array_equal(image.get_array(), weights)
+
+
+@pytest.mark.parametrize("weights, tokens, message", [
+    (numpy.eye(2), ["가"], "expected weights of 1 x 1 for 1 tokens, found"),
+    (numpy.ones(2), ["가", "나"], "expected weights of 2 x 2"),
+    (numpy.zeros((0, 0)), [], "expected at least one token"),
+])
+def test_weights_that_do_not_fit_the_tokens_are_refused(weights, tokens, message):
+    with pytest.raises(DataError, match=message):
+        draw_heatmap(weights, tokens)
+
+
+def test_an_unknown_suffix_a_blank_review_and_no_folder_leave_nothing(tmp_path):
+    with pytest.raises(ConfigError, match=r"unknown suffix '.jpg'"):
+        save_heatmap(prediction(["가"]), tmp_path / "a.jpg")
+    with pytest.raises(DataError, match="blank"):
+        save_heatmap(blank(""), tmp_path / "a.png")
+    assert not list(tmp_path.iterdir())
