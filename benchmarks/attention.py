@@ -5,6 +5,7 @@
 Prints the tables of ATTENTION.md and draws its pictures; the packaged bundle comes first. 1,000 official test reviews
 drawn by seed 0 for the tables, the packaged bundle alone for the candidates, 5,000 reviews for the corpus.
 """
+
 import sys
 from pathlib import Path
 
@@ -12,15 +13,15 @@ import numpy
 
 from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
-from nsmc_attention.visualization.faithfulness import interval, save_plot
-from nsmc_attention.visualization.heatmap import save_figure
-from nsmc_attention.visualization.corpus import draw_corpus, entropy
-from nsmc_attention.judgement import evaluate, faithfulness
 from nsmc_attention.inference.explain import Explainer
 from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.judgement import evaluate, faithfulness
 from nsmc_attention.model.networks.classifier import ngram_log_odds
-from nsmc_attention.text.tokenizers import mecab_tags
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.text.tokenizers import mecab_tags
+from nsmc_attention.visualization.corpus import draw_corpus, entropy
+from nsmc_attention.visualization.faithfulness import interval, save_plot
+from nsmc_attention.visualization.heatmap import save_figure
 
 PICTURES = Path(__file__).parent / "pictures"
 REVIEWS, CORPUS = 1000, 5000
@@ -28,8 +29,10 @@ REVIEWS, CORPUS = 1000, 5000
 
 def main(arguments):
     reviews = nsmc.load("nsmc", "test")
-    classifiers = {"packaged": load_classifier(),
-                   **{name: load_classifier(folder) for name, folder in (each.split("=") for each in arguments)}}
+    classifiers = {
+        "packaged": load_classifier(),
+        **{name: load_classifier(folder) for name, folder in (each.split("=") for each in arguments)},
+    }
     results = {name: faithfulness(classifier, reviews, REVIEWS) for name, classifier in classifiers.items()}
     accuracy = {name: evaluate(classifier, reviews)["accuracy"] for name, classifier in classifiers.items()}
     print_bundles(results, accuracy)
@@ -41,8 +44,10 @@ def main(arguments):
 
 
 def print_bundles(results, accuracy):
-    print("| model | accuracy | tau with erasure | p < 0.05 | tau with gradient | p < 0.05 "
-          "| comprehensiveness (random) | sufficiency (random) | uniform weights: change, labels |")
+    print(
+        "| model | accuracy | tau with erasure | p < 0.05 | tau with gradient | p < 0.05 "
+        "| comprehensiveness (random) | sufficiency (random) | uniform weights: change, labels |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     for name, found in results.items():
         tau, orders = found["tau"]["attention"], found["orders"]
@@ -70,8 +75,11 @@ def print_candidates(classifier, texts):
     for name, candidate in CANDIDATES.items():
         weights = [candidate(each.weights.astype("float64"), *parts) for each, parts in zip(predictions, inside)]
         found = aopc(classifier.score, token_lists, weights, whole)
-        print(f"| {name} | {interval(agreement(weights, erased))} | {interval(agreement(weights, gradients))} | "
-              f"{found['comprehensiveness']['mean']:.3f} | {found['sufficiency']['mean']:.3f} |", flush=True)
+        print(
+            f"| {name} | {interval(agreement(weights, erased))} | {interval(agreement(weights, gradients))} | "
+            f"{found['comprehensiveness']['mean']:.3f} | {found['sufficiency']['mean']:.3f} |",
+            flush=True,
+        )
 
 
 def network_parts(explainer, tokens):
@@ -97,8 +105,9 @@ CANDIDATES = {
     "row of the word most looked at": lambda w, worth, length, ngrams: w[w.mean(axis=0).argmax()],
     "row of the sharpest query": lambda w, worth, length, ngrams: w[sharpest(w)],
     "column mean x length of the state": lambda w, worth, length, ngrams: w.mean(axis=0) * length,
-    "column mean x what the last layer makes of the state":
-        lambda w, worth, length, ngrams: abs(w.mean(axis=0) * worth),
+    "column mean x what the last layer makes of the state": lambda w, worth, length, ngrams: abs(
+        w.mean(axis=0) * worth
+    ),
     "that, and what the word's n-grams say": lambda w, worth, length, ngrams: abs(w.mean(axis=0) * worth + ngrams),
     "what the word's n-grams say alone": lambda w, worth, length, ngrams: abs(ngrams),
 }

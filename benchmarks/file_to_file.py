@@ -1,7 +1,8 @@
 """Where the time of scoring a file goes, stage by stage, and how time and memory grow to a million reviews.
 
-    NSMC_ATTENTION_DATA=... python benchmarks/file_to_file.py
+NSMC_ATTENTION_DATA=... python benchmarks/file_to_file.py
 """
+
 import csv
 import subprocess
 import sys
@@ -11,14 +12,14 @@ from collections import deque
 from itertools import cycle, islice
 from pathlib import Path
 
+from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.inference.engines import OnnxEngine
 from nsmc_attention.inference.predictor import WINDOW, Classifier
 from nsmc_attention.inference.scoring import writer
+from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import tokenizer
-from nsmc_attention._runtime.processes import cores
-from nsmc_attention.reviews import nsmc, tables
 
 SIZES = (1, 1000, 10000, 50000, 200000, 1000000)
 MILLION = 1000000
@@ -45,7 +46,7 @@ def stages(path):
 
     def network():
         for start in range(0, len(unit_lists), WINDOW):
-            deque(classifier.score.run(unit_lists[start:start + WINDOW]), maxlen=0)
+            deque(classifier.score.run(unit_lists[start : start + WINDOW]), maxlen=0)
 
     found["ids, n-grams and network (ONNX, one thread)"], _ = timed(network)
 
@@ -60,8 +61,16 @@ def stages(path):
 
 def score_file(path):
     """Run the command on a file in a second process; answer (seconds, peak MiB of it and its workers together)."""
-    command = [sys.executable, "-m", "nsmc_attention", "predict", "--input", str(path),
-               "--output", str(path.parent / "scored.csv")]
+    command = [
+        sys.executable,
+        "-m",
+        "nsmc_attention",
+        "predict",
+        "--input",
+        str(path),
+        "--output",
+        str(path.parent / "scored.csv"),
+    ]
     started, peak = time.perf_counter(), 0.0
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     while process.poll() is None:

@@ -5,6 +5,7 @@
 Prints a Markdown row as each training ends. The levers that the package does not have (they did not earn a place
 in it) are written here; `tokenizers` is needed for the subword ones.
 """
+
 import argparse
 import tempfile
 import time
@@ -15,21 +16,23 @@ from unittest.mock import patch
 from zlib import crc32
 
 import numpy
+
+from nsmc_attention import recipe
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.config import preset
 from nsmc_attention.evaluation.metrics import headline
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.reviews import tables
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.noise import other_vowels
 from nsmc_attention.text.tokenizers import tokenizer
-from nsmc_attention.reviews import tables
 from nsmc_attention.training import loop as fit
-from nsmc_attention import recipe
 from nsmc_attention.training.checkpoint import Checkpoints
 from nsmc_attention.training.stages import Run
 
 mxnet = import_mxnet()
 
 from mxnet import autograd, gluon  # noqa: E402
+
 from nsmc_attention.model.networks.classifier import BidirectionalGRU, SelfAttentionClassifier  # noqa: E402
 
 PLAIN = preset("default").with_fields(ngram_buckets=0, erasure_reviews=0)
@@ -93,7 +96,7 @@ class WithJamo(SelfAttentionClassifier):
             self.projection = gluon.nn.Dense(PLAIN.model.embedding_size, use_bias=False, flatten=False)
 
     def look_up(self, F, token_ids, letter_ids=None):
-        there = F.cast(letter_ids > 0, dtype="float32")                                 # (N, T, MOST)
+        there = F.cast(letter_ids > 0, dtype="float32")  # (N, T, MOST)
         runs = F.broadcast_mul(self.letters(letter_ids), F.expand_dims(there, axis=3))  # (N, T, MOST, UNITS)
         mean = F.broadcast_div(F.sum(runs, axis=2), F.sum(there, axis=2, keepdims=True) + 1e-6)
         return [self.embedding(F.transpose(token_ids)) + F.transpose(self.projection(mean), axes=(1, 0, 2))]
@@ -106,9 +109,9 @@ class WithJamo(SelfAttentionClassifier):
             for place, token in enumerate(tokens[:width]):
                 if token not in known:
                     letters = f"<{normalize('NFD', token)}>"
-                    runs = {letters[start:start + 3] for start in range(max(1, len(letters) - 2))}
-                    known[token] = sorted(crc32(run.encode()) % (cls.ROWS - 1) + 1 for run in runs)[:cls.MOST]
-                found[row, place, :len(known[token])] = known[token]
+                    runs = {letters[start : start + 3] for start in range(max(1, len(letters) - 2))}
+                    known[token] = sorted(crc32(run.encode()) % (cls.ROWS - 1) + 1 for run in runs)[: cls.MOST]
+                found[row, place, : len(known[token])] = known[token]
         return found
 
 
@@ -121,13 +124,18 @@ def subword_cutter(kind, token_lists):
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     model, trainer = {
-        "wordpiece": (models.WordPiece(unk_token="<unk>"),
-                      trainers.WordPieceTrainer(vocab_size=UNITS, special_tokens=["<unk>"], show_progress=False)),
-        "bpe": (models.BPE(unk_token="<unk>"),
-                trainers.BpeTrainer(vocab_size=UNITS, special_tokens=["<unk>"], show_progress=False)),
-        "unigram": (models.Unigram(),
-                    trainers.UnigramTrainer(vocab_size=UNITS, special_tokens=["<unk>"], unk_token="<unk>",
-                                            show_progress=False)),
+        "wordpiece": (
+            models.WordPiece(unk_token="<unk>"),
+            trainers.WordPieceTrainer(vocab_size=UNITS, special_tokens=["<unk>"], show_progress=False),
+        ),
+        "bpe": (
+            models.BPE(unk_token="<unk>"),
+            trainers.BpeTrainer(vocab_size=UNITS, special_tokens=["<unk>"], show_progress=False),
+        ),
+        "unigram": (
+            models.Unigram(),
+            trainers.UnigramTrainer(vocab_size=UNITS, special_tokens=["<unk>"], unk_token="<unk>", show_progress=False),
+        ),
     }[kind]
     cutter = Tokenizer(model)
     cutter.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -182,16 +190,20 @@ def measure(lever, seed, data):
     train_part = recipe.misspelt_part(train_part, config)
     with tempfile.TemporaryDirectory() as folder:
         run = Run(config, encoder, Path(folder), mxnet.cpu(), quiet=True)
-        batches, dev_batches, swapped = (batched(run, part.in_units(encoder), lever == "jamo")
-                                         for part in (train_part, dev_part, swapped))
+        batches, dev_batches, swapped = (
+            batched(run, part.in_units(encoder), lever == "jamo") for part in (train_part, dev_part, swapped)
+        )
         network = new_network(run, NETWORKS.get(lever), batches)
         started = time.perf_counter()
         with patch.multiple(fit, **STEPS.get(lever, {"targets": fit.targets})):
-            progress = fit.fit(network, batches, dev_batches, config.training, mxnet.cpu(), Checkpoints(run.out, 1),
-                               lambda *_: None)
+            progress = fit.fit(
+                network, batches, dev_batches, config.training, mxnet.cpu(), Checkpoints(run.out, 1), lambda *_: None
+            )
         seconds = time.perf_counter() - started
-        found, odd = (headline(each.labels.astype(int), fit.probabilities(network, each, mxnet.cpu()))
-                      for each in (dev_batches, swapped))
+        found, odd = (
+            headline(each.labels.astype(int), fit.probabilities(network, each, mxnet.cpu()))
+            for each in (dev_batches, swapped)
+        )
     size = sum(parameter.data().size for parameter in network.collect_params().values())
     return found, odd["accuracy"], progress.best_epoch + 1, size, seconds
 
@@ -228,8 +240,11 @@ def main():
     for lever in choice.levers:
         for seed in map(int, choice.seeds.split(",")):
             found, odd, epoch, size, seconds = measure(lever, seed, choice.data)
-            print(f"| {lever} | {seed} | {100 * found['accuracy']:.2f} | {found['log_loss']:.4f} | {100 * odd:.2f} | "
-                  f"{epoch} | {size:,} | {seconds:.0f} |", flush=True)
+            print(
+                f"| {lever} | {seed} | {100 * found['accuracy']:.2f} | {found['log_loss']:.4f} | {100 * odd:.2f} | "
+                f"{epoch} | {size:,} | {seconds:.0f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 Films, dates and stars come from the raw archive, by review id.
 """
+
 import sys
 import textwrap
 from pathlib import Path
@@ -14,8 +15,8 @@ import pandas
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
 
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.evaluation.metrics import metrics
+from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc, raw
 
 HERE = Path(__file__).parent
@@ -74,8 +75,10 @@ def reliability(classifier, table):
     from nsmc_attention.training.wide import log_odds
 
     bundle = classifier.bundle
-    wide = log_odds(parameters(bundle)["ngram_table.weight"],
-                    [bundle.encoder.encode(text).tokens or ["\0"] for text in table["document"]])
+    wide = log_odds(
+        parameters(bundle)["ngram_table.weight"],
+        [bundle.encoder.encode(text).tokens or ["\0"] for text in table["document"]],
+    )
     found = bundle.manifest["calibration"]
     inside = table["probability"].clip(1e-9, 1 - 1e-9)
     own = (numpy.log(inside / (1 - inside)) - found["wide_scale"] * wide - found["bias"]) / found["scale"]
@@ -83,8 +86,10 @@ def reliability(classifier, table):
     axes = figure.add_subplot()
     axes.plot([0.5, 1], [0.5, 1], color="0.7", linewidth=1)
     eces = []
-    for name, probability, marker in (("the network alone, before", 1 / (1 + numpy.exp(-own)), "s--"),
-                                      ("the packaged model, after", table["probability"], "o-")):
+    for name, probability, marker in (
+        ("the network alone, before", 1 / (1 + numpy.exp(-own)), "s--"),
+        ("the packaged model, after", table["probability"], "o-"),
+    ):
         confidence = numpy.maximum(probability, 1 - probability)
         right = (probability >= 0.5) == (table["label"] == 1)
         bins = numpy.minimum((confidence * BINS).astype(int), BINS - 1)
@@ -100,16 +105,24 @@ def reliability(classifier, table):
 
 def as_markdown(rows, label):
     lines = [f"| {label} | reviews | accuracy | 95 % interval |", "|---|---|---|---|"]
-    lines += [f"| {row.group} | {row.reviews:,} | {row.accuracy:.2f} % | {row.low:.2f} to {row.high:.2f} |"
-              for row in rows.itertuples()]
+    lines += [
+        f"| {row.group} | {row.reviews:,} | {row.accuracy:.2f} % | {row.low:.2f} to {row.high:.2f} |"
+        for row in rows.itertuples()
+    ]
     return "\n".join(lines)
 
 
 def page(classifier, table):
     before, after = reliability(classifier, table)
     groups = {
-        "length": ("tokens", pandas.cut(table["tokens"], [-1, 2, 5, 10, 15, 20, 30, 45, 300],
-                                        labels=["0-2", "3-5", "6-10", "11-15", "16-20", "21-30", "31-45", "46+"])),
+        "length": (
+            "tokens",
+            pandas.cut(
+                table["tokens"],
+                [-1, 2, 5, 10, 15, 20, 30, 45, 300],
+                labels=["0-2", "3-5", "6-10", "11-15", "16-20", "21-30", "31-45", "46+"],
+            ),
+        ),
         "stars": ("stars", table["stars"].dropna().astype(int)),
         "year": ("year", table["year"].dropna().astype(int).clip(lower=2005)),
         "film": ("film", table["seen"].map({True: "in the training file", False: "not in the training file"})),
@@ -129,13 +142,26 @@ def page(classifier, table):
     sure = table["confidence"] >= 0.95
     astray = table[sure & ~table["right"]]
     return TEMPLATE.format(
-        wrong=(~table["right"]).sum(), total=len(table), accuracy=100 * table["right"].mean(), before=before,
-        after=after, sure=sure.sum(), sure_wrong=(sure & ~table["right"]).sum(),
-        sure_accuracy=100 * table.loc[sure, "right"].mean(), both=counts.sum().sum(),
-        hopeless=counts.min(axis=1).sum(), shared=shared.sum(),
-        praise=(astray["stars"] <= 4).sum(), one_star=(astray["stars"] == 1).sum(), blame=(astray["stars"] >= 9).sum(),
-        unshared=100 * table.loc[~shared, "right"].mean(), against=len(against),
-        ids=wrapped(worst["id"].astype(str)[:SHOWN]), shown=SHOWN, **parts)
+        wrong=(~table["right"]).sum(),
+        total=len(table),
+        accuracy=100 * table["right"].mean(),
+        before=before,
+        after=after,
+        sure=sure.sum(),
+        sure_wrong=(sure & ~table["right"]).sum(),
+        sure_accuracy=100 * table.loc[sure, "right"].mean(),
+        both=counts.sum().sum(),
+        hopeless=counts.min(axis=1).sum(),
+        shared=shared.sum(),
+        praise=(astray["stars"] <= 4).sum(),
+        one_star=(astray["stars"] == 1).sum(),
+        blame=(astray["stars"] >= 9).sum(),
+        unshared=100 * table.loc[~shared, "right"].mean(),
+        against=len(against),
+        ids=wrapped(worst["id"].astype(str)[:SHOWN]),
+        shown=SHOWN,
+        **parts,
+    )
 
 
 def wrapped(words):

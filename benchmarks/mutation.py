@@ -6,6 +6,7 @@
 Prints each change that no test noticed as it is found, and at the end a Markdown table. The package is changed in a
 copy. Each change is tried in a fork of a process that has imported what is slow to import.
 """
+
 import argparse
 import os
 import random
@@ -26,24 +27,43 @@ from cosmic_ray.plugins import get_operator
 ROOT = Path(__file__).resolve().parents[1]
 # Of each part its modules and the tests that are to notice, the quick ones first
 PARTS = {
-    "reviews": ("reviews", [f"tests/reviews/test_{name}.py" for name in ("marks", "tables", "nsmc", "raw")] +
-                ["tests/test_strangers_files.py"]),
-    "preprocessing": ("preprocessing", [f"tests/preprocessing/test_{name}.py" for name in
-                                        ("misspelling", "ngrams", "encoding", "tokenizers", "gluon_data")]),
+    "reviews": (
+        "reviews",
+        [f"tests/reviews/test_{name}.py" for name in ("marks", "tables", "nsmc", "raw")]
+        + ["tests/test_strangers_files.py"],
+    ),
+    "preprocessing": (
+        "preprocessing",
+        [
+            f"tests/preprocessing/test_{name}.py"
+            for name in ("misspelling", "ngrams", "encoding", "tokenizers", "gluon_data")
+        ],
+    ),
     "bundle": ("bundle.py", ["tests/test_bundle.py", "tests/test_strangers_files.py"]),
     "faithfulness": ("evaluation/faithfulness.py", ["tests/evaluation/test_faithfulness.py"]),
 }
 # Minutes of Java for tokenizers that the changes do not touch; what is true of the data rather than of the code
 LEFT_OUT = "not java_taggers and not no_raw_review_of_the_archive"
-IMPORTED = ("pytest", "hypothesis", "numpy", "pandas", "scipy.sparse", "sklearn.linear_model", "sklearn.metrics",
-            "onnx", "onnxruntime", "nbmake", "matplotlib.pyplot")
+IMPORTED = (
+    "pytest",
+    "hypothesis",
+    "numpy",
+    "pandas",
+    "scipy.sparse",
+    "sklearn.linear_model",
+    "sklearn.metrics",
+    "onnx",
+    "onnxruntime",
+    "nbmake",
+    "matplotlib.pyplot",
+)
 
 
 def changes(paths):
     """Answer one change a place, drawn by seed 0 of those that one kind of operator makes there."""
     found = {}
     for item in _all_work_items(paths, {}):
-        change, = item.mutations
+        (change,) = item.mutations
         kind = change.operator_name.split("/")[1].split("_")[0]
         found.setdefault((change.module_path, change.start_pos, kind), []).append(change)
     drawn = random.Random(0)
@@ -58,6 +78,7 @@ def noticed(tests, limit):
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
         import pytest
+
         os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-k", LEFT_OUT, *tests]))
     ends = time.monotonic() + limit
     while time.monotonic() < ends:
@@ -132,8 +153,9 @@ def main():
             shutil.copytree(ROOT / name, Path(folder) / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "setup.cfg", folder)
         os.chdir(folder)
-        os.environ.update(PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1",
-                          ORT_DISABLE_TELEMETRY="1")
+        os.environ.update(
+            PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1", ORT_DISABLE_TELEMETRY="1"
+        )
         sys.dont_write_bytecode = True
         sys.path.insert(0, folder)
         for name in IMPORTED:
@@ -141,8 +163,9 @@ def main():
         rows = []
         for part in choice.parts or PARTS:
             total, seen = measure(part, choice.share, choice.at)
-            rows += [(name, total[name], seen[name]) for name in total] + [(f"**{part}**", sum(total.values()),
-                                                                           sum(seen.values()))]
+            rows += [(name, total[name], seen[name]) for name in total] + [
+                (f"**{part}**", sum(total.values()), sum(seen.values()))
+            ]
         os.chdir(ROOT)
     print("| module | changes | noticed | share |\n|---|---|---|---|")
     for name, total, seen in rows:

@@ -1,20 +1,21 @@
 """Why the network is written as it is: MXNet's operators beside each other, and the profile of a training step.
 
-    NSMC_ATTENTION_DATA=... python benchmarks/operators.py
+NSMC_ATTENTION_DATA=... python benchmarks/operators.py
 """
+
 import statistics
 import tempfile
 import time
 from pathlib import Path
 
+from gluonnlp.model import MLPAttentionCell
+from mxnet import autograd, nd
 from nsmc_attention.benchmark.comparisons import TRAIN_BATCH, TRAIN_REVIEWS, real, settings
 from nsmc_attention.benchmark.contestants import GluonTraining
+
 from nsmc_attention.model.attention import AdditiveAttention, mxnet
 from nsmc_attention.model.networks.classifier import rearranged, side_by_side, turned_rows
 from nsmc_attention.reviews import nsmc
-
-from gluonnlp.model import MLPAttentionCell
-from mxnet import autograd, nd
 
 N, T, TIMES, SHOWN = 128, 20, 25, 18
 MODEL, _ = settings()
@@ -42,8 +43,9 @@ def gru(bidirectional):
     directions = 1 + bidirectional
     parameters = nd.random.normal(0, 0.05, shape=(directions * (3 * H * (E + H) + 6 * H),))
     state = nd.zeros((directions, N, H))
-    return parameters, lambda sequences, values: nd.RNN(sequences, values, state, state_size=H, num_layers=1,
-                                                        bidirectional=bidirectional, mode="gru")
+    return parameters, lambda sequences, values: nd.RNN(
+        sequences, values, state, state_size=H, num_layers=1, bidirectional=bidirectional, mode="gru"
+    )
 
 
 def cell(kind):
@@ -80,8 +82,12 @@ def profile():
     training = GluonTraining(real(nsmc.load("nsmc", "train"), TRAIN_REVIEWS, TRAIN_BATCH))
     training()
     with tempfile.TemporaryDirectory() as folder:
-        mxnet.profiler.set_config(profile_imperative=True, profile_symbolic=True, aggregate_stats=True,
-                                  filename=str(Path(folder) / "profile.json"))
+        mxnet.profiler.set_config(
+            profile_imperative=True,
+            profile_symbolic=True,
+            aggregate_stats=True,
+            filename=str(Path(folder) / "profile.json"),
+        )
         mxnet.profiler.set_state("run")
         training()
         mxnet.profiler.set_state("stop")

@@ -4,6 +4,7 @@
 
 Everything shown is run here, in a folder of its own: tables.png, bulk.png, shared.png, tools.png.
 """
+
 import base64
 import html
 import json
@@ -19,8 +20,8 @@ from matplotlib.figure import Figure
 from playwright.sync_api import sync_playwright
 
 from nsmc_attention import score_column
-from nsmc_attention.visualization.page import font_of
 from nsmc_attention.reviews import tables
+from nsmc_attention.visualization.page import font_of
 
 PICTURES = Path(__file__).with_name("pictures")
 REVIEWS = """film,date,document
@@ -47,8 +48,14 @@ def typed(command, folder):
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": programs, "COLUMNS": "100"}
     # a terminal of its own, for which progress is drawn
-    shown = subprocess.run(["script", "-qec", command, "/dev/null"], cwd=folder, env=environment, check=True,
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout.decode()
+    shown = subprocess.run(
+        ["script", "-qec", command, "/dev/null"],
+        cwd=folder,
+        env=environment,
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    ).stdout.decode()
     lines = [line.rstrip("\r").rpartition("\r")[2].replace("\x1b[A", "") for line in shown.split("\n")]
     return "\n".join([f"<b>$ {html.escape(command)}</b>", *(html.escape(line) for line in lines if line.strip())])
 
@@ -81,10 +88,18 @@ def of_bulk(browser, folder):
     (folder / "reviews").mkdir()
     reviews = tables.load("nsmc", "test").frame
     for start in range(0, len(reviews), 12_500):
-        reviews[start:start + 12_500].to_parquet(folder / "reviews" / f"{start // 12_500}.parquet")
-    shoot(browser, "bulk.png", terminal(
-        folder, 'nsmc-attention bulk "reviews/*.parquet" --output scored --workers 2', "ls scored",
-        "rm scored/0002-*", 'nsmc-attention bulk "reviews/*.parquet" --output scored --workers 2'))
+        reviews[start : start + 12_500].to_parquet(folder / "reviews" / f"{start // 12_500}.parquet")
+    shoot(
+        browser,
+        "bulk.png",
+        terminal(
+            folder,
+            'nsmc-attention bulk "reviews/*.parquet" --output scored --workers 2',
+            "ls scored",
+            "rm scored/0002-*",
+            'nsmc-attention bulk "reviews/*.parquet" --output scored --workers 2',
+        ),
+    )
 
 
 def of_shared(folder):
@@ -93,9 +108,35 @@ def of_shared(folder):
     left, right = figure.subplots(1, 2)
     shared = ["--kvstore", "dist_sync", "--workers", "2"]
     for style, label, out, more in (("o-", "one process", "one", []), ("x--", "two workers", "two", shared)):
-        subprocess.run([sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--epochs", "8",
-                        "--batch-size", "32", "--dev-fraction", "0.3", "--dropout", "0", "--word-dropout", "0",
-                        "--ngram-buckets", "0", "--erasure-reviews", "0", "--out", out, *more], cwd=folder, check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "nsmc_attention",
+                "train",
+                "--data",
+                "sample",
+                "--epochs",
+                "8",
+                "--batch-size",
+                "32",
+                "--dev-fraction",
+                "0.3",
+                "--dropout",
+                "0",
+                "--word-dropout",
+                "0",
+                "--ngram-buckets",
+                "0",
+                "--erasure-reviews",
+                "0",
+                "--out",
+                out,
+                *more,
+            ],
+            cwd=folder,
+            check=True,
+        )
         history = [json.loads(line) for line in (folder / out / "history.jsonl").read_text().splitlines()]
         epochs = [record["epoch"] for record in history]
         left.plot(epochs, [record["dev_log_loss"] for record in history], style, label=label)
@@ -108,7 +149,7 @@ def of_shared(folder):
 
 def of_tools(browser, folder):
     frame = pandas.read_csv(folder / "reviews.csv", keep_default_na=False)[["film", "document"]]
-    code = "<pre><b>&gt;&gt;&gt; frame.join(score_column(frame[\"document\"]).round(4))</b></pre>"
+    code = '<pre><b>&gt;&gt;&gt; frame.join(score_column(frame["document"]).round(4))</b></pre>'
     shoot(browser, "tools.png", code + sheet(frame.join(score_column(frame["document"]).round(4))))
 
 

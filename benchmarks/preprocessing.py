@@ -1,16 +1,17 @@
 """How fast reviews become token ids: clean, tokenize with Mecab, number. One process, and tokenizing in two.
 
-    NSMC_ATTENTION_DATA=... python benchmarks/preprocessing.py
+NSMC_ATTENTION_DATA=... python benchmarks/preprocessing.py
 """
+
 import statistics
 import time
 from collections import deque
 from itertools import chain
 
-from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.text.token_cache import CHUNK, tokenize, tokenize_many
 from nsmc_attention._runtime.processes import workers
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.text.token_cache import CHUNK, tokenize, tokenize_many
 
 ONE_PROCESS, TIMES, BATCH = 60000, 5, 64
 
@@ -24,7 +25,7 @@ def rates(work, count):
 
 
 def tokenize_with(pool, reviews):
-    pieces = [reviews[start:start + CHUNK] for start in range(0, len(reviews), CHUNK)]
+    pieces = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
     return list(chain.from_iterable(pool.map(tokenize, pieces, ["mecab"] * len(pieces))))
 
 
@@ -32,7 +33,7 @@ def to_arrays(encoder, reviews):
     """Encode and number, as prediction does it: in batches of about one length."""
     token_lists = sorted((encoder.encode(review).tokens for review in reviews), key=len)
     for start in range(0, len(token_lists), BATCH):
-        encoder.batch([tokens or (".",) for tokens in token_lists[start:start + BATCH]])
+        encoder.batch([tokens or (".",) for tokens in token_lists[start : start + BATCH]])
 
 
 def show(name, work, count):
@@ -47,8 +48,11 @@ def main():
     print("|---|---|---|---|---|")
     show("review to tokens, one process", lambda: deque(map(encoder.encode, some), maxlen=0), len(some))
     show("review to ids and n-grams, one process", lambda: to_arrays(encoder, some), len(some))
-    show("review to tokens, two processes, their start included", lambda: tokenize_many(reviews, "mecab", 2),
-         len(reviews))
+    show(
+        "review to tokens, two processes, their start included",
+        lambda: tokenize_many(reviews, "mecab", 2),
+        len(reviews),
+    )
     with workers(2) as pool:
         show("review to tokens, two processes, once started", lambda: tokenize_with(pool, reviews), len(reviews))
 

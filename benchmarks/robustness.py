@@ -5,19 +5,29 @@
 A model that was trained with --misspelt-fraction has learned the ways of `text.noise`; the last three
 are others.
 """
+
 import sys
 import unicodedata
 
 import numpy
 
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.evaluation.metrics import metrics
-from nsmc_attention.text.noise import WAYS, with_letters
+from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.text.noise import WAYS, with_letters
 
 # Initials, finals and vowels that need the shift key, and what is typed without it
-SHIFTED = {"\u1101": "\u1100", "\u1104": "\u1103", "\u1108": "\u1107", "\u110a": "\u1109", "\u110d": "\u110c",
-           "\u11a9": "\u11a8", "\u11bb": "\u11ba", "\u1164": "\u1162", "\u1168": "\u1166"}
+SHIFTED = {
+    "\u1101": "\u1100",
+    "\u1104": "\u1103",
+    "\u1108": "\u1107",
+    "\u110a": "\u1109",
+    "\u110d": "\u110c",
+    "\u11a9": "\u11a8",
+    "\u11bb": "\u11ba",
+    "\u1164": "\u1162",
+    "\u1168": "\u1166",
+}
 
 
 def as_it_is(text):
@@ -35,7 +45,7 @@ def without_shift(text):
 
 def spaces_within(text):
     """A space after every second character of a word: 재미있는 as 재미 있는, 영화를 as 영화 를."""
-    return " ".join(word[start:start + 2] for word in text.split() for start in range(0, len(word), 2))
+    return " ".join(word[start : start + 2] for word in text.split() for start in range(0, len(word), 2))
 
 
 def two_exchanged(text):
@@ -63,8 +73,11 @@ def main():
         probability = numpy.nan_to_num(classifier.probabilities(texts), nan=0.5)
         accuracy, labels = metrics(reviews.labels, probability)["accuracy"], probability >= 0.5
         first = first or (accuracy, labels)
-        print(f"| {change.__name__.replace('_', ' ')} | {100 * accuracy:.2f} % | {100 * (accuracy - first[0]):+.2f} | "
-              f"{100 * (labels != first[1]).mean():.2f} % |", flush=True)
+        print(
+            f"| {change.__name__.replace('_', ' ')} | {100 * accuracy:.2f} % | {100 * (accuracy - first[0]):+.2f} | "
+            f"{100 * (labels != first[1]).mean():.2f} % |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 One process and two workers in turn, each with one thread a process, on the first reviews of the training file.
 """
+
 import json
 import os
 import resource
@@ -27,23 +28,42 @@ def training(folder, epochs, *flags):
     """Answer the seconds of each epoch, and the processor seconds of all processes of the run."""
     out = Path(tempfile.mkdtemp(dir=folder)) / "run"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "nsmc_attention", "train", "--data", folder / "train.csv", "--valid",
-                    folder / "dev.csv", "--epochs", str(epochs), "--out", out, *FLAGS, *flags], check=True,
-                   stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "nsmc_attention",
+            "train",
+            "--data",
+            folder / "train.csv",
+            "--valid",
+            folder / "dev.csv",
+            "--epochs",
+            str(epochs),
+            "--out",
+            out,
+            *FLAGS,
+            *flags,
+        ],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     lines = (out / "history.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["seconds"] for line in lines], \
-        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return [
+        json.loads(line)["seconds"] for line in lines
+    ], after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def trainings(folder):
     frame = nsmc.load("nsmc", "train").frame
     frame[:REVIEWS].to_csv(folder / "train.csv", index=False)
-    frame[REVIEWS:REVIEWS + DEV].to_csv(folder / "dev.csv", index=False)
+    frame[REVIEWS : REVIEWS + DEV].to_csv(folder / "dev.csv", index=False)
     print("| | reviews/s of the fastest epoch | processor seconds an epoch |\n|---|---|---|")
     ways = {"one process": [], "two workers": ["--kvstore", "dist_sync", "--workers", "2"]}
-    short, long = ({name: training(folder, epochs, *flags) for name, flags in ways.items()}
-                   for epochs in (1, 1 + EPOCHS))
+    short, long = (
+        {name: training(folder, epochs, *flags) for name, flags in ways.items()} for epochs in (1, 1 + EPOCHS)
+    )
     for name in ways:
         # what starting takes is in both
         processor = (long[name][1] - short[name][1]) / EPOCHS
@@ -75,8 +95,10 @@ def exchange():
                 workers.total(numpy.ones(size, dtype="float32"))
                 taken.append(time.perf_counter() - started)
             if workers.first:
-                print(f"| {name} | {size:,} | {1000 * numpy.median(taken):.1f} (least {1000 * min(taken):.1f}) |",
-                      flush=True)
+                print(
+                    f"| {name} | {size:,} | {1000 * numpy.median(taken):.1f} (least {1000 * min(taken):.1f}) |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

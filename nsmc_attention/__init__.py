@@ -6,6 +6,7 @@
 
 Names are imported when they are first used, so `import nsmc_attention` loads nothing else.
 """
+
 from .version import __version__
 
 EXPORTS = {

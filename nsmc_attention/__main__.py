@@ -1,4 +1,5 @@
 """`python -m nsmc_attention` is the command `nsmc-attention`."""
+
 from .cli.main import main
 
 if __name__ == "__main__":

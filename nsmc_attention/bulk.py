@@ -5,6 +5,7 @@
 What is done already is not done again: a rerun scores only the partitions whose output is missing. A worker
 loads one model and keeps it; if it dies, its partition is given to another.
 """
+
 import glob
 import json
 import sys
@@ -14,6 +15,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from ._io.atomic import PREFIX, neighbour, replaced_file, sweep, vacant, write_text
+from ._runtime.signals import held_back
 from .bundle.format import load_bundle
 from .errors import ConfigError, DataError, MissingPackage
 from .inference.parallel import worker_classifier
@@ -21,7 +23,6 @@ from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
 from .reviews.corpus import decode
 from .reviews.pieces import LINE, cut
-from ._runtime.signals import held_back
 
 # An underscore keeps it from those who read the folder as one table
 PLAN = "_plan.json"
@@ -35,8 +36,12 @@ HINTS = {"sources": " (or they were written or copied since: their size or time 
 # Those with quotes, and what is between their fields
 QUOTED = {"csv": b",", "tsv": b"\t"}
 # Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
-OWN_MACHINE = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0",
-               "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"}}
+OWN_MACHINE = {
+    "host": "127.0.0.1",
+    "dashboard_address": "127.0.0.1:0",
+    "worker_dashboard_address": "127.0.0.1:0",
+    "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+}
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,18 @@ class Partition:
     state: tuple
 
 
-def bulk(sources, output, style="parquet", text_column="document", bundle=None, engine="auto", scheduler=None,
-         workers=None, rows=ROWS, verbatim=False):
+def bulk(
+    sources,
+    output,
+    style="parquet",
+    text_column="document",
+    bundle=None,
+    engine="auto",
+    scheduler=None,
+    workers=None,
+    rows=ROWS,
+    verbatim=False,
+):
     """Score files of reviews on Dask.
 
     Parameters
@@ -107,14 +122,29 @@ def bulk(sources, output, style="parquet", text_column="document", bundle=None, 
     # before they are read: what is changed meanwhile then is another plan
     named = [[str(path), *state_of(path)] for path in files]
     partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
-    check_plan(folder, {"sources": named, "rows": rows, "style": style, "text_column": text_column,
-                        "verbatim": verbatim, "bundle": verified.fingerprint})
+    check_plan(
+        folder,
+        {
+            "sources": named,
+            "rows": rows,
+            "style": style,
+            "text_column": text_column,
+            "verbatim": verbatim,
+            "bundle": verified.fingerprint,
+        },
+    )
     missing = [each for each in partitions if not (folder / each.output).exists()]
     done = 0
     try:
         with connected(distributed, scheduler, workers) as client:
-            same = (str(folder.resolve()), text_column, str(verified.folder.resolve()), verified.fingerprint, engine,
-                    verbatim)
+            same = (
+                str(folder.resolve()),
+                text_column,
+                str(verified.folder.resolve()),
+                verified.fingerprint,
+                engine,
+                verbatim,
+            )
             futures = [client.submit(score_partition, asdict(each), *same, pure=False, retries=2) for each in missing]
             for scored in progress(distributed.as_completed(futures, with_results=True), len(missing)):
                 done += scored
@@ -223,8 +253,7 @@ def first_row(lines, separator, path):
         row += line if row or line.strip(b"\r\n") else b""
         inside = separator is not None and within_quotes(line, separator, inside)
         if len(row) > LINE:
-            raise DataError(f"{path}: expected at most {LINE:,} bytes in the header, found more; "
-                            "is a quote missing?")
+            raise DataError(f"{path}: expected at most {LINE:,} bytes in the header, found more; is a quote missing?")
         if row and not inside:
             break
     return decode(bytes(row), path), read
@@ -236,10 +265,10 @@ def within_quotes(line, separator, inside):
         return inside
     begins, place, marks = not inside, 0, line.rstrip(b"\r\n")
     while place < len(marks):
-        mark = marks[place:place + 1]
+        mark = marks[place : place + 1]
         if inside and mark == b'"':
             # two of them are one that is meant
-            inside = marks[place + 1:place + 2] == b'"'
+            inside = marks[place + 1 : place + 2] == b'"'
             place += inside
         elif not inside:
             inside, begins = begins and mark == b'"', mark == separator
@@ -258,8 +287,10 @@ def check_plan(folder, plan):
         # as it was written: a file's name may be no UTF-8
         for name, value in json.loads(text.encode("utf-8", "replace")).items():
             if saved.get(name) != value:
-                raise ConfigError(f"{folder}: was begun with other {name.replace('_', ' ')}{HINTS.get(name, '')}; "
-                                  "name another --output, or remove it")
+                raise ConfigError(
+                    f"{folder}: was begun with other {name.replace('_', ' ')}{HINTS.get(name, '')}; "
+                    "name another --output, or remove it"
+                )
         return
     if not vacant(folder) and not path.is_file():
         raise ConfigError(f"{folder}: expected a new or empty folder, or one that bulk began; name another --output")
@@ -273,13 +304,15 @@ def connected(distributed, scheduler, workers):
 
     if not scheduler:
         with held_back():
-            return distributed.Client(n_workers=workers or cores(), threads_per_worker=1, processes=True,
-                                      silence_logs=50, **OWN_MACHINE)
+            return distributed.Client(
+                n_workers=workers or cores(), threads_per_worker=1, processes=True, silence_logs=50, **OWN_MACHINE
+            )
     try:
         return distributed.Client(scheduler, timeout=10)
     except (OSError, ValueError) as problem:
-        raise ConfigError(f"--scheduler {scheduler}: no Dask scheduler answers there; "
-                          "give its address as tcp://host:8786") from problem
+        raise ConfigError(
+            f"--scheduler {scheduler}: no Dask scheduler answers there; give its address as tcp://host:8786"
+        ) from problem
 
 
 def progress(completed, total):

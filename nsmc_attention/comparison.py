@@ -2,6 +2,7 @@
 
 Everything is scored on the dev part, by which one chooses; the test file only where it is asked for.
 """
+
 import time
 from pathlib import Path
 
@@ -11,18 +12,29 @@ from ._io.atomic import refuse_links, replaced_file, write_text
 from .bundle.format import load_bundle
 from .config import PRESETS, preset
 from .errors import BundleError, ConfigError, did_you_mean
-from .judgement import evaluate
-from .inference.predictor import load_classifier
 from .evaluation.metrics import HEADLINE, headline
+from .inference.predictor import load_classifier
+from .judgement import evaluate
+from .recipe import split, tokenized, train
 from .reviews import tables
 from .training.baselines import BASELINES, probabilities
-from .recipe import split, tokenized, train
 
 FILES = ("comparison.csv", "comparison.md", "comparison.png")
 
 
-def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=None, quiet=False, report=print,
-            text_column="document", label_column="label"):
+def compare(
+    data,
+    names,
+    out,
+    seeds=(0,),
+    test=False,
+    changes=None,
+    data_dir=None,
+    quiet=False,
+    report=print,
+    text_column="document",
+    label_column="label",
+):
     """Train and score each of `names` with each seed; what `out` has already is not trained again.
 
     Parameters
@@ -56,10 +68,15 @@ def compare(data, names, out, seeds=(0,), test=False, changes=None, data_dir=Non
     """
     check_names(names)
     if test and data not in tables.CORPORA:
-        raise ConfigError(f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test "
-                          "file; what is learned from is no test")
-    configs = [(name, preset("default" if name in BASELINES else name).with_fields(**(changes or {}), seed=seed))
-               for name in names for seed in seeds]
+        raise ConfigError(
+            f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test "
+            "file; what is learned from is no test"
+        )
+    configs = [
+        (name, preset("default" if name in BASELINES else name).with_fields(**(changes or {}), seed=seed))
+        for name in names
+        for seed in seeds
+    ]
     where = {"data_dir": data_dir, "text_column": text_column, "label_column": label_column}
     train_file, test_file = (tables.load(data, part, **where) if part else None for part in ("train", test and "test"))
     out, rows = Path(out), []
@@ -117,8 +134,9 @@ def learned_from(bundle):
     try:
         return bundle.manifest["data"]["train"]["sha256"]
     except (KeyError, TypeError) as problem:
-        raise BundleError(f"{bundle.folder}: its manifest does not tell what it learned from; name another folder with "
-                          "--out") from problem
+        raise BundleError(
+            f"{bundle.folder}: its manifest does not tell what it learned from; name another folder with --out"
+        ) from problem
 
 
 def dev_figures(bundle):
@@ -126,8 +144,9 @@ def dev_figures(bundle):
     try:
         return {name: float(bundle.manifest["metrics"]["dev"][name]) for name in HEADLINE}
     except (KeyError, TypeError, ValueError, OverflowError) as problem:
-        raise BundleError(f"{bundle.folder}: its manifest does not tell how it did on its dev part; name another "
-                          "folder with --out") from problem
+        raise BundleError(
+            f"{bundle.folder}: its manifest does not tell how it did on its dev part; name another folder with --out"
+        ) from problem
 
 
 def preset_row(run, seconds, test_file):
@@ -144,8 +163,13 @@ def baseline_row(name, config, train_file, test_file):
     if test_file:
         others.append(("test", test_file.documents, test_file.labels))
     started = time.perf_counter()
-    found = probabilities(name, train_part.frame["document"].tolist(), train_part.labels,
-                          [documents for _, documents, _ in others], config.text.tokenizer)
+    found = probabilities(
+        name,
+        train_part.frame["document"].tolist(),
+        train_part.labels,
+        [documents for _, documents, _ in others],
+        config.text.tokenizer,
+    )
     row = {"seconds": round(time.perf_counter() - started, 1)}
     for (part, _, labels), probability in zip(others, found):
         row.update(figures(part, headline(labels, probability)))

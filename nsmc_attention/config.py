@@ -3,6 +3,7 @@
 Three frozen values (text, model, training) make a `Config`; presets are named configs. The command line
 makes a flag of each field; a bundle stores the whole `Config`. Knows nothing of data or networks.
 """
+
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any, Collection, Optional
 
@@ -14,8 +15,13 @@ MOST = 10**9
 SCORES = 2**27
 
 
-def setting(default: Any, help: str, choices: Optional[tuple[str, ...]] = None, low: Optional[float] = None,
-            high: Optional[float] = None) -> Any:
+def setting(
+    default: Any,
+    help: str,
+    choices: Optional[tuple[str, ...]] = None,
+    low: Optional[float] = None,
+    high: Optional[float] = None,
+) -> Any:
     """Declare a config field with its help text, and its choices or its closed range."""
     return field(default=default, metadata={"help": help, "choices": choices, "low": low, "high": high})
 
@@ -27,10 +33,14 @@ class TextConfig:
     tokenizer: str = setting("mecab", "tokenizer, by name")
     vocab_size: int = setting(16000, "largest vocabulary, special tokens included", low=3)
     min_count: int = setting(2, "a token rarer than this in the training part is unknown", low=1)
-    rare_words: str = setting("unknown", "a word that the vocabulary lacks is unknown, or cut into pieces it has",
-                              choices=("unknown", "pieces"))
-    ngram_buckets: int = setting(2**20, "numbers that character n-grams are hashed to, 0 for no wide part",
-                                 low=0, high=2**26)
+    rare_words: str = setting(
+        "unknown",
+        "a word that the vocabulary lacks is unknown, or cut into pieces it has",
+        choices=("unknown", "pieces"),
+    )
+    ngram_buckets: int = setting(
+        2**20, "numbers that character n-grams are hashed to, 0 for no wide part", low=0, high=2**26
+    )
     max_length: int = setting(256, "longest review in tokens; what is beyond is not read", low=1, high=1024)
 
 
@@ -38,14 +48,19 @@ class TextConfig:
 class ModelConfig:
     """The shape of the network."""
 
-    architecture: str = setting("masked", "masked: padding has no influence; post: the original article's model",
-                                choices=("masked", "post"))
-    encoder: str = setting("gru", "what reads the words in their order; none: each word by itself",
-                           choices=("gru", "none"))
+    architecture: str = setting(
+        "masked", "masked: padding has no influence; post: the original article's model", choices=("masked", "post")
+    )
+    encoder: str = setting(
+        "gru", "what reads the words in their order; none: each word by itself", choices=("gru", "none")
+    )
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1, high=4096)
-    attention: str = setting("additive", "scoring function of the self-attention; uniform: none, every word alike",
-                             choices=("additive", "dot", "scaled", "general", "multihead", "uniform"))
+    attention: str = setting(
+        "additive",
+        "scoring function of the self-attention; uniform: none, every word alike",
+        choices=("additive", "dot", "scaled", "general", "multihead", "uniform"),
+    )
     attention_units: int = setting(32, "units of the additive score (A)", low=1, high=512)
     attention_heads: int = setting(4, "heads of multihead attention; divides 2H", low=1)
     dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
@@ -75,23 +90,34 @@ class TrainingConfig:
     schedule: str = setting("cosine", "learning rate over the steps", choices=("cosine", "constant"))
     warmup: float = setting(0.05, "share of the steps in which the learning rate rises", low=0.0, high=1.0)
     clip_norm: float = setting(1.0, "largest global norm of the gradient", low=1e-9)
-    average: float = setting(0.99, "decay of the parameters' moving average, which is what is kept; 0 for none",
-                             low=0.0, high=0.99999)
-    erasure_reviews: int = setting(40000, "reviews by whose erased words the attention is taught at the end, 0 for "
-                                   "none", low=0)
+    average: float = setting(
+        0.99, "decay of the parameters' moving average, which is what is kept; 0 for none", low=0.0, high=0.99999
+    )
+    erasure_reviews: int = setting(
+        40000, "reviews by whose erased words the attention is taught at the end, 0 for none", low=0
+    )
     erasure_epochs: int = setting(6, "passes over these", low=1)
     erasure_learning_rate: float = setting(1.5e-3, "Adam's step size at its highest, in these passes", low=0.0)
     dev_fraction: float = setting(0.05, "share of the training file kept for choosing the epoch", low=0.001, high=0.5)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
-    misspelt_fraction: float = setting(0.0, "share of the training reviews that are learned misspelt", low=0.0,
-                                       high=1.0)
+    misspelt_fraction: float = setting(
+        0.0, "share of the training reviews that are learned misspelt", low=0.0, high=1.0
+    )
     seed: int = setting(0, "seed of everything that is drawn", low=0, high=2**31 - 1)
     checkpoint_steps: int = setting(500, "steps between two checkpoints", low=1)
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
 
 
-POST_FIXES = {"ngram_buckets": 0, "encoder": "gru", "attention": "additive", "attention_units": 30, "dropout": 0.3,
-              "word_dropout": 0.0, "attention_dropout": 0.2, "erasure_reviews": 0}
+POST_FIXES = {
+    "ngram_buckets": 0,
+    "encoder": "gru",
+    "attention": "additive",
+    "attention_units": 30,
+    "dropout": 0.3,
+    "word_dropout": 0.0,
+    "attention_dropout": 0.2,
+    "erasure_reviews": 0,
+}
 
 
 @dataclass(frozen=True)
@@ -111,12 +137,15 @@ class Config:
             raise ConfigError("text.ngram_buckets: expected 0 or at least 2, found 1")
         heads, width = self.model.attention_heads, self.model.width
         if self.model.attention == "multihead" and width % heads:
-            raise ConfigError(f"model.attention_heads: expected a divisor of {width}, the units of a state, "
-                              f"found {heads}")
+            raise ConfigError(
+                f"model.attention_heads: expected a divisor of {width}, the units of a state, found {heads}"
+            )
         scores = self.text.max_length**2 * self.model.scores_each
         if scores > SCORES:
-            raise ConfigError(f"text.max_length: expected scores of at most {SCORES:,} numbers for a review, found "
-                              f"{scores:,} (tokens x tokens x attention_units or attention_heads)")
+            raise ConfigError(
+                f"text.max_length: expected scores of at most {SCORES:,} numbers for a review, found "
+                f"{scores:,} (tokens x tokens x attention_units or attention_heads)"
+            )
 
     def refuse_what_post_fixes(self) -> None:
         """The original article's model has no choice in these; a setting without effect would be a lie."""
@@ -195,15 +224,24 @@ PRESETS = {
     "default": Config(),
     # Learns from the raw star reviews too: the extended track.
     "extended": Config(
-        text=TextConfig(rare_words="pieces"),
-        training=TrainingConfig(pretrain_epochs=6, epochs=3, learning_rate=1e-3),
+        text=TextConfig(rare_words="pieces"), training=TrainingConfig(pretrain_epochs=6, epochs=3, learning_rate=1e-3)
     ),
     # As fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings.
     "average": Config().with_fields(encoder="none", attention="uniform", ngram_buckets=0, erasure_reviews=0),
     # The original article: 30 tokens, embedding and GRU as small as there, constant rate, no mask.
     "post": Config().with_fields(
-        **{"architecture": "post", **POST_FIXES}, max_length=30, vocab_size=30000, embedding_size=64, hidden_size=64,
-        schedule="constant", warmup=0.0, learning_rate=1e-3, batch_size=100, average=0.0, epochs=6),
+        **{"architecture": "post", **POST_FIXES},
+        max_length=30,
+        vocab_size=30000,
+        embedding_size=64,
+        hidden_size=64,
+        schedule="constant",
+        warmup=0.0,
+        learning_rate=1e-3,
+        batch_size=100,
+        average=0.0,
+        epochs=6,
+    ),
 }
 
 

@@ -2,9 +2,9 @@
 
 A message says where, what was expected, what was found and what to do.
 """
+
 import difflib
 from typing import Iterable
-
 
 # Characters of a message: what it quotes of a file may be as long as the file
 LONGEST = 600
@@ -19,7 +19,7 @@ class NsmcError(Exception):
     """
 
     def __init__(self, message: object) -> None:
-        line = "".join(letter if letter.isprintable() else " " for letter in str(message)[:LONGEST + 1])
+        line = "".join(letter if letter.isprintable() else " " for letter in str(message)[: LONGEST + 1])
         super().__init__(line if len(line) <= LONGEST else line[:LONGEST] + "…")
 
 

@@ -3,6 +3,7 @@
 >>> from nsmc_attention import SentimentEstimator
 >>> SentimentEstimator(settings={"epochs": 3}).fit(reviews, labels).predict_proba(["정말 재미있는 영화"])  # doctest: +SKIP
 """
+
 import csv
 import tempfile
 import weakref
@@ -49,8 +50,10 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             raise ValueError(f"fit: expected one label for each of {len(texts)} reviews, found {labels.shape}")
         self.classes_, numbers = numpy.unique(labels, return_inverse=True)
         if len(self.classes_) != 2:
-            raise ValueError(f"fit: expected labels of two classes, found {len(self.classes_)} class"
-                             f"{'es' if len(self.classes_) > 1 else ''}")
+            raise ValueError(
+                f"fit: expected labels of two classes, found {len(self.classes_)} class"
+                f"{'es' if len(self.classes_) > 1 else ''}"
+            )
         config = named_preset(self.preset).with_fields(**{"seed": self.seed, **(self.settings or {})})
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "reviews.csv"
@@ -105,8 +108,10 @@ def as_texts(X):
         raise ValueError("expected a sequence of reviews, found a dict; pass a list of them")
     shape = getattr(X, "shape", None)
     if shape is not None and len(shape) != 1:
-        raise ValueError(f"expected one dimension of reviews, found {type(X).__name__} of shape {shape}; "
-                         "pass one column, as table[\"review\"]")
+        raise ValueError(
+            f"expected one dimension of reviews, found {type(X).__name__} of shape {shape}; "
+            'pass one column, as table["review"]'
+        )
     texts = list(X)
     wrong = next((text for text in texts if not isinstance(text, str)), None)
     if wrong is not None:

@@ -2,6 +2,7 @@
 
 Reads the Gluon parameters, so it needs MXNet; what it writes does not.
 """
+
 from pathlib import Path
 
 import numpy
@@ -43,8 +44,9 @@ def export_bundle(folder, output=None):
     bundle = load_bundle(folder)
     if is_own_model(bundle, output):
         content, found = proved(bundle)
-        write_bundle(bundle.folder, {**bundle.manifest, "parity": found},
-                     {**read_contents(bundle), "model.onnx": content})
+        write_bundle(
+            bundle.folder, {**bundle.manifest, "parity": found}, {**read_contents(bundle), "model.onnx": content}
+        )
         output = bundle.folder / "model.onnx"
     else:
         # opened before the work, so that a place that cannot be written to is told at once
@@ -59,14 +61,17 @@ def is_own_model(bundle, output):
     if output is None:
         return True
     if str(output) == "-":
-        raise ConfigError("--output -: expected a file, found stdout; a model is not for a terminal, "
-                          "name a file as model.onnx")
+        raise ConfigError(
+            "--output -: expected a file, found stdout; a model is not for a terminal, name a file as model.onnx"
+        )
     place = Path(output).resolve()
     if place.parent != bundle.folder.resolve():
         return False
     if place.name != "model.onnx":
-        raise ConfigError(f"--output {output}: expected a place outside the bundle, which does not load with a foreign "
-                          "file in it; leave --output out to write its own model.onnx, or name another folder")
+        raise ConfigError(
+            f"--output {output}: expected a place outside the bundle, which does not load with a foreign "
+            "file in it; leave --output out to write its own model.onnx, or name another folder"
+        )
     return True
 
 
@@ -99,11 +104,14 @@ def parity(gluon, content, encoder, config, texts):
     differences = numpy.zeros(2)
     fixed = config.text.max_length if config.model.architecture == "post" else None
     for start in range(0, len(token_lists), 64):
-        batch = encoder.batch(token_lists[start:start + 64], fixed)
+        batch = encoder.batch(token_lists[start : start + 64], fixed)
         gaps = [abs(one - other).max() for one, other in zip(gluon(*batch), onnx_engine(*batch))]
         differences = numpy.maximum(differences, gaps)
-    return {"reviews": len(token_lists), "probability_difference": float(differences[0]),
-            "weights_difference": float(differences[1])}
+    return {
+        "reviews": len(token_lists),
+        "probability_difference": float(differences[0]),
+        "weights_difference": float(differences[1]),
+    }
 
 
 def exceeds(found):

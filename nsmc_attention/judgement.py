@@ -1,4 +1,5 @@
 """A classifier against reviews: the figures that `evaluate` and `faithfulness` print."""
+
 import shlex
 import sys
 import time
@@ -30,8 +31,13 @@ def evaluate(classifier, reviews):
     probability = classifier.probabilities(reviews.documents)
     seconds = time.perf_counter() - started
     found = metrics(reviews.labels, numpy.nan_to_num(probability, nan=0.5))
-    return {**found, "data": reviews.name, "bundle": classifier.bundle.name, "engine": classifier.engine.name,
-            "seconds": round(seconds, 3)}
+    return {
+        **found,
+        "data": reviews.name,
+        "bundle": classifier.bundle.name,
+        "engine": classifier.engine.name,
+        "seconds": round(seconds, 3),
+    }
 
 
 def faithfulness(classifier, reviews, limit=1000, seed=0):
@@ -50,8 +56,9 @@ def faithfulness(classifier, reviews, limit=1000, seed=0):
 
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
-    predictions = [each for each in classifier.predict_many([reviews.documents[place] for place in chosen])
-                   if not each.error]
+    predictions = [
+        each for each in classifier.predict_many([reviews.documents[place] for place in chosen]) if not each.error
+    ]
     token_lists = [each.tokens for each in predictions]
     explainer = Explainer(classifier)
     gradients, replaced = None, None
@@ -62,16 +69,21 @@ def faithfulness(classifier, reviews, limit=1000, seed=0):
     except MissingPackage as problem:
         print(f"no gradients: {problem}", file=sys.stderr)
     bar = partial(tqdm, desc="erasing words", file=sys.stderr, disable=None, mininterval=0.5)
-    found = measure(classifier.score, token_lists, [each.token_weights for each in predictions], gradients, replaced,
-                    seed, bar)
-    return {**found, "data": reviews.name, "bundle": classifier.bundle.name,
-            "seconds": round(time.perf_counter() - started, 3)}
+    found = measure(
+        classifier.score, token_lists, [each.token_weights for each in predictions], gradients, replaced, seed, bar
+    )
+    return {
+        **found,
+        "data": reviews.name,
+        "bundle": classifier.bundle.name,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
 
 
 def record(bundle, found, reviews):
     """Write what `evaluate` found on reviews into the bundle's manifest and model card, with the command."""
-    from .bundle.format import read_contents, write_bundle
     from .bundle.card import model_card
+    from .bundle.format import read_contents, write_bundle
 
     kept = ("n", "accuracy", "f1", "precision", "recall", "roc_auc", "log_loss", "ece", "confusion", "data", "engine")
     figures = {name: found[name] for name in kept}
@@ -84,8 +96,9 @@ def record(bundle, found, reviews):
         manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: figures}}
         card = model_card(manifest).encode(errors="replace")
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
-        raise BundleError(f"{bundle.folder}: its manifest lacks what a model card tells ({problem}); nothing is "
-                          "recorded") from problem
+        raise BundleError(
+            f"{bundle.folder}: its manifest lacks what a model card tells ({problem}); nothing is recorded"
+        ) from problem
     write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": card})
 
 

@@ -3,6 +3,7 @@
 The command line, the notebooks and every experiment call `train`; it composes reviews, preprocessing,
 model, `fit`, export and bundle, and has no numerics of its own.
 """
+
 import json
 import shlex
 import sys
@@ -15,28 +16,37 @@ import numpy
 
 from ._io.atomic import alone_in, refuse_links, vacant, write_text
 from ._io.bounded import read_file
-from .bundle.format import load_bundle, write_bundle
 from .bundle.card import model_card
+from .bundle.format import load_bundle, write_bundle
 from .config import PRESETS, difference
 from .errors import BundleError, ConfigError, DataError
 from .inference.engines import GluonEngine
+from .reviews import nsmc, raw, tables
 from .text.encoding import Encoder, clean
 from .text.noise import misspelt
 from .text.token_cache import cached_tokens
 from .text.tokenizers import tokenizer, tokenizer_version
-from .reviews import nsmc
-from .reviews import raw
-from .reviews import tables
-from .version import __version__
 from .training.distributed.communicator import ALONE
 from .training.stages import Part, Run
+from .version import __version__
 
 # Bytes that settings.json may have; those of a run have 2,000
 SETTINGS = 2**20
 
 
-def train(data, config, out, valid=None, resume=False, device="auto", data_dir=None, quiet=False,
-          text_column="document", label_column="label", workers=ALONE):
+def train(
+    data,
+    config,
+    out,
+    valid=None,
+    resume=False,
+    device="auto",
+    data_dir=None,
+    quiet=False,
+    text_column="document",
+    label_column="label",
+    workers=ALONE,
+):
     """Train a classifier and write it as a bundle.
 
     Parameters
@@ -70,8 +80,12 @@ def train(data, config, out, valid=None, resume=False, device="auto", data_dir=N
     tokenizer(config.text.tokenizer)
     reviews = tables.load(data, "train", data_dir, text_column, label_column)
     dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
-    settings = {"data": named(reviews), "columns": {"text": text_column, "label": label_column},
-                "valid": dev_reviews and named(dev_reviews), "config": config.to_dict()}
+    settings = {
+        "data": named(reviews),
+        "columns": {"text": text_column, "label": label_column},
+        "valid": dev_reviews and named(dev_reviews),
+        "config": config.to_dict(),
+    }
     if workers.first:
         check_run(out, settings, resume)
     say = silent if quiet else on_stderr
@@ -125,8 +139,9 @@ def require_vacant(out):
 
 def require_alone(out, alone):
     if not alone:
-        raise ConfigError(f"{out}: another training is at work in this folder; wait for its end, or name another with "
-                          "--out")
+        raise ConfigError(
+            f"{out}: another training is at work in this folder; wait for its end, or name another with --out"
+        )
 
 
 def same_settings(out, settings):
@@ -161,8 +176,11 @@ def named(reviews):
 
 def what_is_read(config, vocab, stars):
     """Answer what decides how the reviews are read, beside the config: versions and hashes."""
-    return {"tokenizer": tokenizer_version(config.text.tokenizer),
-            "vocabulary": sha256(vocab.to_json().encode()).hexdigest(), "stars": stars.sha256 if stars else None}
+    return {
+        "tokenizer": tokenizer_version(config.text.tokenizer),
+        "vocabulary": sha256(vocab.to_json().encode()).hexdigest(),
+        "stars": stars.sha256 if stars else None,
+    }
 
 
 def read_settings(out):
@@ -208,8 +226,12 @@ def split(part, training):
     from sklearn.model_selection import train_test_split
 
     try:
-        chosen = train_test_split(numpy.arange(len(part.labels)), test_size=training.dev_fraction,
-                                  stratify=part.labels, random_state=training.seed)
+        chosen = train_test_split(
+            numpy.arange(len(part.labels)),
+            test_size=training.dev_fraction,
+            stratify=part.labels,
+            random_state=training.seed,
+        )
     except ValueError as problem:
         raise DataError(f"too few reviews to split a dev part off: {problem}") from problem
     return [part.take(members) for members in chosen]
@@ -236,9 +258,13 @@ def build_encoder(parts, config):
 
 def describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, learned):
     """Answer the manifest of a finished training: where its data came from and how it did on the dev part."""
-    data = {"train": {**reviews.describe(), "used": len(train_part.labels)},
-            "dev": {**(dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}),
-                    "used": len(dev_part.labels)}}
+    data = {
+        "train": {**reviews.describe(), "used": len(train_part.labels)},
+        "dev": {
+            **(dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}),
+            "used": len(dev_part.labels),
+        },
+    }
     if stars:
         data["pretraining"] = stars.describe()
     return {
@@ -259,8 +285,13 @@ def command(data, config, dev_reviews=None, columns=None):
         given += [f"--{name}-column", column] if column != usual else []
     choices = []
     for name, known in PRESETS.items():
-        flags = [word for part in config.parts() for key, value in vars(config.parts()[part]).items()
-                 if value != getattr(known.parts()[part], key) for word in (f"--{key.replace('_', '-')}", str(value))]
+        flags = [
+            word
+            for part in config.parts()
+            for key, value in vars(config.parts()[part]).items()
+            if value != getattr(known.parts()[part], key)
+            for word in (f"--{key.replace('_', '-')}", str(value))
+        ]
         choices.append(([] if name == "default" else ["--preset", name]) + flags)
     return shlex.join(["nsmc-attention", "train", "--data", data, *given, *min(choices, key=len)])
 
@@ -275,8 +306,10 @@ def finish(out, engine, vocab, encoder, manifest, config, documents, say):
     model = onnx_model(config, snapshot(engine.network)).SerializeToString()
     manifest["parity"] = parity(engine, model, encoder, config, documents)
     if exceeds(manifest["parity"]):
-        say(f"the ONNX model is left out: expected it to agree with Gluon to {PARITY}, found {manifest['parity']}; "
-            "report this")
+        say(
+            f"the ONNX model is left out: expected it to agree with Gluon to {PARITY}, found {manifest['parity']}; "
+            "report this"
+        )
     else:
         contents["model.onnx"] = model
     manifest["metrics"].update(recorded(out / "bundle", contents))

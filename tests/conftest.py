@@ -1,4 +1,5 @@
 """What the tests share: a tiny real model trained on the sample, and the official files where there are any."""
+
 import os
 from pathlib import Path
 
@@ -8,13 +9,22 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # For the tests that import onnxruntime themselves; the package has its own way
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
-import pytest  # noqa: E402
+import pytest
 
-from nsmc_attention.config import preset  # noqa: E402
+from nsmc_attention.config import preset
 
-TINY = preset("default").with_fields(embedding_size=8, hidden_size=8, attention_units=4, ngram_buckets=500, epochs=3,
-                                     batch_size=32, learning_rate=0.02, checkpoint_steps=5, dev_fraction=0.1,
-                                     erasure_reviews=100)
+TINY = preset("default").with_fields(
+    embedding_size=8,
+    hidden_size=8,
+    attention_units=4,
+    ngram_buckets=500,
+    epochs=3,
+    batch_size=32,
+    learning_rate=0.02,
+    checkpoint_steps=5,
+    dev_fraction=0.1,
+    erasure_reviews=100,
+)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -5,6 +5,7 @@
 To be run when another bundle is packaged, and at no other time: that nothing else changes an answer is what the
 file is for (test_pretrained.py).
 """
+
 import json
 from pathlib import Path
 
@@ -13,18 +14,43 @@ from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
 
 GOLDEN = Path(__file__).parent / "golden.jsonl"
-STRANGE = ["ㅋㅋㅋㅋㅋㅋㅋ", "ㅠㅠ", "!!!", "10점", "😀👍", "good movie", "재미\u0000있다", "정말\u200b좋다", "정말", "뷁",
-           "ㅈㅐㅁㅣ", "최 고 의 영 화", "재미있다 " * 200, "정말재미있는영화인데왜평점이낮은지모르겠네요", "<b>별로</b>", "=SUM(A1)",
-           "映画", "영화.영화,영화!", "a" * 300, "　전각　공백　"]
+STRANGE = [
+    "ㅋㅋㅋㅋㅋㅋㅋ",
+    "ㅠㅠ",
+    "!!!",
+    "10점",
+    "😀👍",
+    "good movie",
+    "재미\u0000있다",
+    "정말\u200b좋다",
+    "정말",
+    "뷁",
+    "ㅈㅐㅁㅣ",
+    "최 고 의 영 화",
+    "재미있다 " * 200,
+    "정말재미있는영화인데왜평점이낮은지모르겠네요",
+    "<b>별로</b>",
+    "=SUM(A1)",
+    "映画",
+    "영화.영화,영화!",
+    "a" * 300,
+    "　전각　공백　",
+]
 
 
 def main():
     plain = list(dict.fromkeys(case.text for case in cases()))
     texts = [*nsmc.load("sample", "test").documents[:100], *plain[:80], *STRANGE]
     predictions = load_classifier().predict_many(texts)
-    lines = [{"text": text, "probability": round(each.probability, 6), "tokens": len(each.tokens),
-              "token_weights": [round(float(weight), 6) for weight in each.token_weights[:8]]}
-             for text, each in zip(texts, predictions)]
+    lines = [
+        {
+            "text": text,
+            "probability": round(each.probability, 6),
+            "tokens": len(each.tokens),
+            "token_weights": [round(float(weight), 6) for weight in each.token_weights[:8]],
+        }
+        for text, each in zip(texts, predictions)
+    ]
     GOLDEN.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
 
 

@@ -1,4 +1,5 @@
 """The package is read in one direction, and importing it costs and changes nothing."""
+
 import ast
 import os
 import subprocess
@@ -11,10 +12,27 @@ import nsmc_attention
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 # An import goes to a smaller number, or stays within its own folder
-RANK = {name: floor for floor, names in enumerate([
-    "version errors", "_io _runtime", "config", "text", "reviews model", "bundle evaluation", "inference training",
-    "visualization", "report export", "recipe judgement bulk", "comparison estimator serve", "cli", "__main__ __init__",
-]) for name in names.split()}
+RANK = {
+    name: floor
+    for floor, names in enumerate(
+        [
+            "version errors",
+            "_io _runtime",
+            "config",
+            "text",
+            "reviews model",
+            "bundle evaluation",
+            "inference training",
+            "visualization",
+            "report export",
+            "recipe judgement bulk",
+            "comparison estimator serve",
+            "cli",
+            "__main__ __init__",
+        ]
+    )
+    for name in names.split()
+}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -27,7 +45,7 @@ def own_imports(path):
     package = ("nsmc_attention", *path.relative_to(PACKAGE).parts[:-1])
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[:len(package) - node.level + 1]
+            base = package[: len(package) - node.level + 1]
             names = [node.module] if node.module else [name.name for name in node.names]
             for name in names:
                 yield (*base, *name.split("."))[1]
@@ -41,10 +59,21 @@ def test_imports_point_one_way(path):
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
-    rooms = {"_runtime/mxnet_shim.py", "text/vocabulary.py", "model/attention.py", "model/networks/classifier.py",
-             "model/parameters.py", "training/batches.py", "training/loop.py", "training/checkpoint.py",
-             "training/distributed/communicator.py", "training/stages.py", "inference/engines.py",
-             "inference/gradients.py", "inference/interventions.py"}
+    rooms = {
+        "_runtime/mxnet_shim.py",
+        "text/vocabulary.py",
+        "model/attention.py",
+        "model/networks/classifier.py",
+        "model/parameters.py",
+        "training/batches.py",
+        "training/loop.py",
+        "training/checkpoint.py",
+        "training/distributed/communicator.py",
+        "training/stages.py",
+        "inference/engines.py",
+        "inference/gradients.py",
+        "inference/interventions.py",
+    }
     text = path.read_text(encoding="utf-8")
     touches = any(word in text for word in ("import mxnet", "from mxnet", "import gluonnlp", "import_mxnet()"))
     assert not touches or str(path.relative_to(PACKAGE)) in rooms
@@ -55,22 +84,28 @@ def run_python(code):
 
 
 def test_import_loads_nothing_heavy():
-    code = "import sys, nsmc_attention, nsmc_attention.cli; print(sorted({'numpy', 'mxnet', 'pandas', 'konlpy', " \
-           "'matplotlib', 'onnxruntime', 'requests'} & set(sys.modules)))"
+    code = (
+        "import sys, nsmc_attention, nsmc_attention.cli; print(sorted({'numpy', 'mxnet', 'pandas', 'konlpy', "
+        "'matplotlib', 'onnxruntime', 'requests'} & set(sys.modules)))"
+    )
     assert run_python(code).strip() == "[]"
 
 
 def test_one_review_from_the_shell_loads_no_pandas():
-    code = "import sys; from nsmc_attention.cli import commands; " \
-           "commands(['predict', '정말 재미있는 영화'], standalone_mode=False); " \
-           "print(sorted({'mxnet', 'pandas', 'pyarrow', 'matplotlib', 'requests'} & set(sys.modules)))"
+    code = (
+        "import sys; from nsmc_attention.cli import commands; "
+        "commands(['predict', '정말 재미있는 영화'], standalone_mode=False); "
+        "print(sorted({'mxnet', 'pandas', 'pyarrow', 'matplotlib', 'requests'} & set(sys.modules)))"
+    )
     assert run_python(code).splitlines()[1:] == ["[]"], "half of its time"
 
 
 def test_drawing_leaves_matplotlib_settings_alone():
-    code = "import matplotlib, numpy; before = dict(matplotlib.rcParams); " \
-           "from nsmc_attention import draw_heatmap; draw_heatmap(numpy.eye(2), ['가', '나']); " \
-           "print(before == dict(matplotlib.rcParams))"
+    code = (
+        "import matplotlib, numpy; before = dict(matplotlib.rcParams); "
+        "from nsmc_attention import draw_heatmap; draw_heatmap(numpy.eye(2), ['가', '나']); "
+        "print(before == dict(matplotlib.rcParams))"
+    )
     assert run_python(code).strip() == "True"
 
 
@@ -80,16 +115,22 @@ def test_every_public_name_can_be_imported(name):
 
 
 def test_no_function_is_longer_than_sixty_lines():
-    long = [(path.name, node.name) for path in MODULES
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60]
+    long = [
+        (path.name, node.name)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60
+    ]
     assert not long
 
 
 def test_downloads_are_made_in_one_place():
     words = ("pooch", "urllib", "http.client", "requests.")
-    named = {str(path.relative_to(PACKAGE)) for path in MODULES
-             if any(word in path.read_text(encoding="utf-8") for word in words)}
+    named = {
+        str(path.relative_to(PACKAGE))
+        for path in MODULES
+        if any(word in path.read_text(encoding="utf-8") for word in words)
+    }
     assert named == {"reviews/nsmc.py"}
 
 
@@ -106,11 +147,17 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("arguments", [
-    ["predict", "정말 재미있는 영화였어요"], ["explain", "나무랄 데 없는 영화", "--output", "a.html"],
-    ["explain", "나무랄 데 없는 영화", "--output", "a.png"], ["evaluate", "--data", "sample"],
-    ["report", "reviews.csv", "--output", "report.html"],
-    ["train", "--data", "sample", "--epochs", "1", "--erasure-reviews", "0", "--hidden-size", "8", "--out", "run"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["predict", "정말 재미있는 영화였어요"],
+        ["explain", "나무랄 데 없는 영화", "--output", "a.html"],
+        ["explain", "나무랄 데 없는 영화", "--output", "a.png"],
+        ["evaluate", "--data", "sample"],
+        ["report", "reviews.csv", "--output", "report.html"],
+        ["train", "--data", "sample", "--epochs", "1", "--erasure-reviews", "0", "--hidden-size", "8", "--out", "run"],
+    ],
+)
 def test_no_command_but_fetch_uses_the_network(arguments, tmp_path):
     (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10, encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", OFFLINE, *arguments], cwd=tmp_path, capture_output=True, text=True)
@@ -122,8 +169,16 @@ def test_no_command_but_fetch_uses_the_network(arguments, tmp_path):
 def test_onnxruntime_sends_no_telemetry(arguments, tmp_path):
     """Native code, which no audit hook sees; before it sends, it keeps a number of the device under the home."""
     (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10_000, encoding="utf-8")
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("ORT_DISABLE_TELEMETRY", "CI", "XDG_CACHE_HOME")}
-    subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", *arguments], cwd=tmp_path, capture_output=True,
-                   check=True, env={**environment, "HOME": str(tmp_path)})
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("ORT_DISABLE_TELEMETRY", "CI", "XDG_CACHE_HOME")
+    }
+    subprocess.run(
+        [sys.executable, "-m", "nsmc_attention", "predict", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        env={**environment, "HOME": str(tmp_path)},
+    )
     assert not [path for path in tmp_path.rglob("*") if "onnx" in path.name.lower() or path.name == "Microsoft"]

@@ -1,4 +1,5 @@
 """Partitions, resuming and death of workers, on real Dask processes."""
+
 import csv
 import io
 import json
@@ -16,20 +17,29 @@ import pandas
 import psutil
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 distributed = pytest.importorskip("distributed")
 
 from nsmc_attention import bulk  # noqa: E402
 from nsmc_attention.bulk import (  # noqa: E402
-    byte_stretches, check_plan, connected, expand, groups_of, own_file, score_partition, split)
+    byte_stretches,
+    check_plan,
+    connected,
+    expand,
+    groups_of,
+    own_file,
+    score_partition,
+    split,
+)
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
 from nsmc_attention.reviews.pieces import PIECE  # noqa: E402
 
-STRANGE = ['한 줄', '두\n줄, "따옴표"', "", '"', "a,b", "\n\n", "끝"]
+STRANGE = ["한 줄", '두\n줄, "따옴표"', "", '"', "a,b", "\n\n", "끝"]
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +63,12 @@ def folder(tmp_path, texts):
 
 
 def command(*arguments, **options):
-    return subprocess.run([sys.executable, "-m", "nsmc_attention", "bulk", *map(str, arguments)], capture_output=True,
-                          text=True, **options)
+    return subprocess.run(
+        [sys.executable, "-m", "nsmc_attention", "bulk", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        **options,
+    )
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
@@ -76,7 +90,7 @@ def test_stretches_are_whole_rows_and_all_of_them(tmp_path, rows):
 @given(st.data())
 def test_a_row_ends_where_csv_ends_it(data):
     """Fields as writers quote them, and quotes within fields that have none around them."""
-    quoted = st.text("a,\n\"", max_size=6).map(lambda text: '"' + text.replace('"', '""') + '"')
+    quoted = st.text('a,\n"', max_size=6).map(lambda text: '"' + text.replace('"', '""') + '"')
     plain = st.tuples(st.sampled_from("ab"), st.text('a"', max_size=4)).map("".join)
     rows = data.draw(st.lists(st.lists(quoted | plain, min_size=2, max_size=2).map(",".join), max_size=6))
     lead = data.draw(st.sampled_from(["", "\n", "\r\n\n"]))
@@ -92,11 +106,14 @@ def test_a_row_ends_where_csv_ends_it(data):
         assert len(list(csv.reader(io.StringIO(content[start:end].decode(), newline=""), strict=True))) == 1
 
 
-@pytest.mark.parametrize("content, header, rows", [
-    ("document\r첫째\n둘째\n", "document\r", ["첫째\n", "둘째\n"]),
-    ("\r\na,b\r1,2\r3,4", "a,b\r", ["1,2\r", "3,4"]),
-    ('"a\rb",c\r\n"x\ry",1\r"z\r\n",2\n', '"a\rb",c\r\n', ['"x\ry",1\r', '"z\r\n",2\n']),
-])
+@pytest.mark.parametrize(
+    "content, header, rows",
+    [
+        ("document\r첫째\n둘째\n", "document\r", ["첫째\n", "둘째\n"]),
+        ("\r\na,b\r1,2\r3,4", "a,b\r", ["1,2\r", "3,4"]),
+        ('"a\rb",c\r\n"x\ry",1\r"z\r\n",2\n', '"a\rb",c\r\n', ['"x\ry",1\r', '"z\r\n",2\n']),
+    ],
+)
 def test_a_bare_carriage_return_ends_a_row_as_predict_reads_it(tmp_path, content, header, rows):
     path = tmp_path / "a.csv"
     path.write_bytes(content.encode())
@@ -115,10 +132,13 @@ def test_a_row_goes_on_where_a_block_that_is_read_ends(tmp_path, monkeypatch):
         assert list(byte_stretches(path, "csv", 1)) == expected and len(expected) == 2
 
 
-@pytest.mark.parametrize("content, message", [
-    ('"document\n' + "\n" * 100, "at most 50 bytes in the header, found more; is a quote missing"),
-    ("document\n좋다\n" + "x" * 300, "line 3: expected at most 50 characters, found more"),
-])
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ('"document\n' + "\n" * 100, "at most 50 bytes in the header, found more; is a quote missing"),
+        ("document\n좋다\n" + "x" * 300, "line 3: expected at most 50 characters, found more"),
+    ],
+)
 def test_a_header_or_line_without_an_end_is_refused(tmp_path, monkeypatch, content, message):
     monkeypatch.setattr(bulk, "LINE", 50)
     monkeypatch.setattr(bulk, "LONGEST", 200)
@@ -139,8 +159,13 @@ def test_a_long_header_without_an_end_is_read_in_the_time_of_its_length(tmp_path
 
 def test_a_row_group_is_copied_piece_by_piece_with_its_types(tmp_path):
     """Rows that all share a value are small in the file, and large where they are decoded at once."""
-    table = pyarrow.table({"document": ["긴 글" * 10_000] * 1500, "n": pyarrow.array([None] * 1500, pyarrow.int8()),
-                           "list": [[1], None, []] * 500})
+    table = pyarrow.table(
+        {
+            "document": ["긴 글" * 10_000] * 1500,
+            "n": pyarrow.array([None] * 1500, pyarrow.int8()),
+            "list": [[1], None, []] * 500,
+        }
+    )
     pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=1500)
     (partition,) = split(tmp_path / "in.parquet", 0, "jsonl", 5000)
     assert max(piece.nbytes for piece in groups_of(partition)) < 2 * PIECE < table.nbytes
@@ -154,8 +179,17 @@ def test_lines_stay_lines_and_the_output_is_one_table(bundle_folder, tmp_path):
     table = pyarrow.table({"document": ["좋다", "별로"], "n": pyarrow.array([None, 2], pyarrow.int32())})
     pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=1)
     for name in ("lines.txt", "in.parquet"):
-        done = command(tmp_path / name, "--output", tmp_path / f"{name}-out", "--bundle", bundle_folder, "--rows", 1,
-                       "--workers", 1)
+        done = command(
+            tmp_path / name,
+            "--output",
+            tmp_path / f"{name}-out",
+            "--bundle",
+            bundle_folder,
+            "--rows",
+            1,
+            "--workers",
+            1,
+        )
         assert done.returncode == 0, done.stderr
     assert sorted(pandas.read_parquet(tmp_path / "lines.txt-out")["document"]) == ["좋다", "탭\t있다"]
     assert pyarrow.parquet.read_table(tmp_path / "in.parquet-out").schema.field("n").type == pyarrow.int32()
@@ -201,10 +235,23 @@ def test_a_worker_killed_in_the_middle_costs_its_partition_alone(bundle_folder, 
     with open(tmp_path / "many.jsonl", "w", encoding="utf-8") as file:
         for number in range(60_000):
             print(json.dumps({"id": number, "document": texts[number % 100]}), file=file)
-    arguments = [tmp_path / "many.jsonl", "--output", tmp_path / "out", "--rows", 2000, "--format", "jsonl",
-                 "--bundle", bundle_folder]
-    process = subprocess.Popen([sys.executable, "-m", "nsmc_attention", "bulk", *map(str, arguments)],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    arguments = [
+        tmp_path / "many.jsonl",
+        "--output",
+        tmp_path / "out",
+        "--rows",
+        2000,
+        "--format",
+        "jsonl",
+        "--bundle",
+        bundle_folder,
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nsmc_attention", "bulk", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     while process.poll() is None and len(list((tmp_path / "out").glob("*.jsonl"))) < 3:
         time.sleep(0.05)
     victims = [pid for pid in descendants(process.pid) if "spawn_main" in command_line(pid)]
@@ -212,8 +259,11 @@ def test_a_worker_killed_in_the_middle_costs_its_partition_alone(bundle_folder, 
     os.kill(victims[0], signal.SIGKILL)
     output, errors = process.communicate(timeout=240)
     assert process.returncode == 0 and "30 partitions" in output, errors
-    found = [json.loads(line)["id"] for path in sorted((tmp_path / "out").glob("*.jsonl"))
-             for line in path.read_text(encoding="utf-8").splitlines()]
+    found = [
+        json.loads(line)["id"]
+        for path in sorted((tmp_path / "out").glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     assert found == list(range(60_000))
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".jsonl", ".json"}, "nothing half-written is left"
 
@@ -239,13 +289,16 @@ def command_line(pid):
         return ""
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["none.csv", "--output", "out"], "none.csv: no such file"),
-    (["bad.csv", "--output", "out"], "bad.csv, from byte"),
-    (["good.csv", "--output", "out", "--format", "xlsx"], "expected one of csv, tsv, jsonl, parquet, found 'xlsx'"),
-    (["good.csv", "--output", "."], "expected a new or empty folder"),
-    (["good.csv", "--output", "out", "--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers there"),
-])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["none.csv", "--output", "out"], "none.csv: no such file"),
+        (["bad.csv", "--output", "out"], "bad.csv, from byte"),
+        (["good.csv", "--output", "out", "--format", "xlsx"], "expected one of csv, tsv, jsonl, parquet, found 'xlsx'"),
+        (["good.csv", "--output", "."], "expected a new or empty folder"),
+        (["good.csv", "--output", "out", "--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers there"),
+    ],
+)
 def test_bad_input_is_one_line(tmp_path, bundle_folder, arguments, message):
     (tmp_path / "bad.csv").write_text("document,b\n1\n", encoding="utf-8")
     (tmp_path / "good.csv").write_text("document\n좋다\n", encoding="utf-8")
@@ -338,8 +391,12 @@ def test_nothing_of_it_listens_to_other_machines(tmp_path):
     """No port of scheduler, workers or their pages is open to the network."""
     with connected(distributed, None, workers=1):
         here = psutil.Process()
-        found = {each.laddr.ip for process in (here, *here.children(recursive=True))
-                 for each in process.net_connections(kind="inet") if each.status == psutil.CONN_LISTEN}
+        found = {
+            each.laddr.ip
+            for process in (here, *here.children(recursive=True))
+            for each in process.net_connections(kind="inet")
+            if each.status == psutil.CONN_LISTEN
+        }
     assert found == {"127.0.0.1"}
 
 
@@ -347,10 +404,30 @@ def test_nothing_of_it_listens_to_other_machines(tmp_path):
 def cluster(tmp_path):
     """The address of a scheduler in a process of its own, with a worker in another."""
     where = tmp_path / "scheduler.json"
-    start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
-             "--no-dashboard", "--scheduler-file", str(where)]
-    work = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(where), "--nthreads", "1",
-            "--no-dashboard", "--local-directory", str(tmp_path)]
+    start = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_scheduler",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--no-dashboard",
+        "--scheduler-file",
+        str(where),
+    ]
+    work = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_worker",
+        "--scheduler-file",
+        str(where),
+        "--nthreads",
+        "1",
+        "--no-dashboard",
+        "--local-directory",
+        str(tmp_path),
+    ]
     processes = [subprocess.Popen(each, cwd=tmp_path, stderr=subprocess.DEVNULL) for each in (start, work)]
     while not where.is_file() or not where.read_text():
         assert all(process.poll() is None for process in processes)

@@ -1,4 +1,5 @@
 """The command line as a user meets it: in a process of its own."""
+
 import csv
 import io
 import json
@@ -19,8 +20,13 @@ SENTENCE = "가지고 있는 이야기에 비해 정말로 수준떨어지는 �
 
 
 def command(*arguments, stdin="", **options):
-    return subprocess.run([sys.executable, "-m", "nsmc_attention", *map(str, arguments)], input=stdin,
-                          capture_output=True, encoding="utf-8", **options)
+    return subprocess.run(
+        [sys.executable, "-m", "nsmc_attention", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        **options,
+    )
 
 
 def refused(*arguments, stdin=""):
@@ -90,8 +96,9 @@ def test_faithfulness_prints_one_json_object(bundle_folder):
 
 
 def test_faithfulness_draws_and_tells(bundle_folder, tmp_path):
-    done = command("faithfulness", "--data", "sample", "--bundle", bundle_folder, "--limit", 30, "--plot",
-                   tmp_path / "a.svg")
+    done = command(
+        "faithfulness", "--data", "sample", "--bundle", bundle_folder, "--limit", 30, "--plot", tmp_path / "a.svg"
+    )
     assert done.returncode == 0 and (tmp_path / "a.svg").exists()
     assert [line.split()[0] for line in done.stdout.splitlines()[2:6]] == ["attention", "gradient", "erasure", "random"]
 
@@ -108,8 +115,22 @@ def test_explain_draws_the_picture(bundle_folder, tmp_path):
 
 
 def test_explain_draws_reviews_and_models_beside_each_other(bundle_folder, tmp_path):
-    done = command("explain", SENTENCE, "별로", "--output", tmp_path / "a.html", "--bundle", bundle_folder, "--beside",
-                   bundle_folder, "--method", "attention", "--method", "erasure", "--by-word")
+    done = command(
+        "explain",
+        SENTENCE,
+        "별로",
+        "--output",
+        tmp_path / "a.html",
+        "--bundle",
+        bundle_folder,
+        "--beside",
+        bundle_folder,
+        "--method",
+        "attention",
+        "--method",
+        "erasure",
+        "--by-word",
+    )
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 2
     assert (tmp_path / "a.html").read_text(encoding="utf-8").count('"method": "erasure"') == 4
 
@@ -127,35 +148,44 @@ def test_help_names_every_command_and_every_setting():
     assert all(f"--{name.replace('_', '-')}" in training for name in all_fields())
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["predict", "a", "--bundle", "nowhere"], "nowhere: no such bundle folder"),
-    (["predict", "--input", "none.csv"], "none.csv: no such file"),
-    (["predict", "a", "--weights"], "--weights needs --format jsonl, found text"),
-    (["predict", "a", "--engine", "onx"], "unknown engine 'onx'; did you mean 'onnx'?"),
-    (["predict", "a", "--output", "no/such/file.csv"], "file.csv: no such folder no/such"),
-    (["predict", "a", "--output", "."], ".: is a folder"),
-    (["explain", "a", "--output", "a.jpg"], "a.jpg: unknown suffix '.jpg'"),
-    (["explain", "a", "--output", "a.png", "--method", "erazure"], "unknown method 'erazure'; did you mean 'erasure'"),
-    (["explain", "a", "--output", "a.html", "--picture", "words"], "leave --picture words out"),
-    (["explain", "a", " ", "--output", "a.html"], "explain: blank: no word to score"),
-    (["explain", "--output", "a.html"], "Missing argument 'TEXT...'"),
-    (["faithfulness", "--data", "sample", "--plot", "a.html"], "a.html: unknown suffix '.html'"),
-    (["explain", " ", "--output", "a.png"], "explain: blank: no word to score"),
-    (["explain", "영화", "--output", "/proc/a.png"], "/proc"),
-    (["train", "--data", "none.csv"], "none.csv: no such file"),
-    (["train", "--data", "sample", "--preset", "pots"], "unknown preset 'pots'; did you mean 'post'?"),
-    (["train", "--data", "sample", "--tokenizer", "mecba"], "unknown tokenizer 'mecba'; did you mean 'mecab'?"),
-    (["train", "--data", "sample", "--hiden-size", "3"], "--hiden-size"),
-    (["train", "--data", "sample", "--hidden-size", "x"], "--hidden-size"),
-    (["train", "--data", "sample", "--epochs", "0"], "training.epochs: expected at least 1, found 0"),
-    (["train", "--data", "sample", "--out", "/proc/run"], "/proc/run"),
-    (["compare", "tfid", "--data", "sample"], "unknown preset or baseline 'tfid'; did you mean 'tfidf'?"),
-    (["compare", "tfidf", "--seeds", "one"], "--seeds: expected whole numbers as 0,1,2, found 'one'"),
-    (["compare", "tfidf", "--seed", "1"], "expected --seeds, found --seed"),
-    (["faithfulness", "--data", "sample", "--limit", "1"], "expected at least 2 reviews of 3 tokens or more, found"),
-    (["evaluate"], "Missing option '--data'"),
-    (["evalute"], "No such command 'evalute'"),
-])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["predict", "a", "--bundle", "nowhere"], "nowhere: no such bundle folder"),
+        (["predict", "--input", "none.csv"], "none.csv: no such file"),
+        (["predict", "a", "--weights"], "--weights needs --format jsonl, found text"),
+        (["predict", "a", "--engine", "onx"], "unknown engine 'onx'; did you mean 'onnx'?"),
+        (["predict", "a", "--output", "no/such/file.csv"], "file.csv: no such folder no/such"),
+        (["predict", "a", "--output", "."], ".: is a folder"),
+        (["explain", "a", "--output", "a.jpg"], "a.jpg: unknown suffix '.jpg'"),
+        (
+            ["explain", "a", "--output", "a.png", "--method", "erazure"],
+            "unknown method 'erazure'; did you mean 'erasure'",
+        ),
+        (["explain", "a", "--output", "a.html", "--picture", "words"], "leave --picture words out"),
+        (["explain", "a", " ", "--output", "a.html"], "explain: blank: no word to score"),
+        (["explain", "--output", "a.html"], "Missing argument 'TEXT...'"),
+        (["faithfulness", "--data", "sample", "--plot", "a.html"], "a.html: unknown suffix '.html'"),
+        (["explain", " ", "--output", "a.png"], "explain: blank: no word to score"),
+        (["explain", "영화", "--output", "/proc/a.png"], "/proc"),
+        (["train", "--data", "none.csv"], "none.csv: no such file"),
+        (["train", "--data", "sample", "--preset", "pots"], "unknown preset 'pots'; did you mean 'post'?"),
+        (["train", "--data", "sample", "--tokenizer", "mecba"], "unknown tokenizer 'mecba'; did you mean 'mecab'?"),
+        (["train", "--data", "sample", "--hiden-size", "3"], "--hiden-size"),
+        (["train", "--data", "sample", "--hidden-size", "x"], "--hidden-size"),
+        (["train", "--data", "sample", "--epochs", "0"], "training.epochs: expected at least 1, found 0"),
+        (["train", "--data", "sample", "--out", "/proc/run"], "/proc/run"),
+        (["compare", "tfid", "--data", "sample"], "unknown preset or baseline 'tfid'; did you mean 'tfidf'?"),
+        (["compare", "tfidf", "--seeds", "one"], "--seeds: expected whole numbers as 0,1,2, found 'one'"),
+        (["compare", "tfidf", "--seed", "1"], "expected --seeds, found --seed"),
+        (
+            ["faithfulness", "--data", "sample", "--limit", "1"],
+            "expected at least 2 reviews of 3 tokens or more, found",
+        ),
+        (["evaluate"], "Missing option '--data'"),
+        (["evalute"], "No such command 'evalute'"),
+    ],
+)
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path, monkeypatch, bundle_folder):
     monkeypatch.chdir(tmp_path)
     if arguments[0] in ("predict", "explain") and "--bundle" not in arguments:
@@ -171,25 +201,40 @@ def test_a_full_disk_is_one_line_and_leaves_no_half_file(bundle_folder):
 
 def test_a_closed_pipe_is_quiet_and_known_by_the_exit_code(bundle_folder, tmp_path):
     (tmp_path / "many.txt").write_text("영화 좋다\n" * 20000, encoding="utf-8")
-    line = (f"{sys.executable} -m nsmc_attention predict --bundle {bundle_folder} < {tmp_path}/many.txt | head -n 1; "
-            "echo ${PIPESTATUS[*]}")
+    line = (
+        f"{sys.executable} -m nsmc_attention predict --bundle {bundle_folder} < {tmp_path}/many.txt | head -n 1; "
+        "echo ${PIPESTATUS[*]}"
+    )
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
     assert done.stdout.splitlines()[1:] == ["141 0"] and done.stderr == ""
 
 
 def test_an_interrupt_is_exit_code_130(bundle_folder):
     # a process started in the background by a shell, as a CI may be, hands on that SIGINT is ignored
-    process = subprocess.Popen([sys.executable, "-m", "nsmc_attention", "predict", "--bundle", str(bundle_folder)],
-                               stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nsmc_attention", "predict", "--bundle", str(bundle_folder)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     time.sleep(3)
     process.send_signal(signal.SIGINT)
     assert (process.communicate()[1].strip(), process.returncode) == (b"interrupted", 130)
 
 
 def test_lone_surrogates_from_the_shell_are_answered(bundle_folder):
-    done = subprocess.run([sys.executable.encode(), b"-m", b"nsmc_attention", b"predict", b"\xff\xfe good",
-                           b"--bundle", os.fsencode(bundle_folder)], capture_output=True)
+    done = subprocess.run(
+        [
+            sys.executable.encode(),
+            b"-m",
+            b"nsmc_attention",
+            b"predict",
+            b"\xff\xfe good",
+            b"--bundle",
+            os.fsencode(bundle_folder),
+        ],
+        capture_output=True,
+    )
     assert done.returncode == 0 and done.stdout.endswith(b"good\n")
 
 
@@ -200,35 +245,47 @@ def test_the_article_preset_is_trained_evaluated_and_explained_on_the_sample(tmp
     assert "the run folder exists" in refused("train", "--data", "sample", "--out", run)
     again = command("train", "--data", "sample", "--out", run, "--resume")
     assert again.returncode == 0, again.stderr
-    assert "cannot resume with another" in refused("train", "--data", "sample", "--out", run, "--resume", "--preset",
-                                                   "default")
+    assert "cannot resume with another" in refused(
+        "train", "--data", "sample", "--out", run, "--resume", "--preset", "default"
+    )
 
 
-@pytest.mark.parametrize("name, content, message", [
-    ("a.csv", b"\xef\xbb\xbf\n", "the file is empty"),
-    ("a.csv", b"id,document\n", "expected a column 'text', found id, document"),
-    ("a.txt", "ID\tdocument\tlabel\n1\t가\t1\n".encode(), "expected one review a line, or the header"),
-])
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("a.csv", b"\xef\xbb\xbf\n", "the file is empty"),
+        ("a.csv", b"id,document\n", "expected a column 'text', found id, document"),
+        ("a.txt", "ID\tdocument\tlabel\n1\t가\t1\n".encode(), "expected one review a line, or the header"),
+    ],
+)
 def test_a_table_without_the_column_is_refused(name, content, message, tmp_path, bundle_folder):
     (tmp_path / name).write_bytes(content)
     assert message in refused("predict", "--input", tmp_path / name, "--text-column", "text", "--bundle", bundle_folder)
 
 
 def test_stdin_in_another_encoding_is_refused(bundle_folder):
-    done = subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", "--bundle", str(bundle_folder)],
-                          input="정말 좋다\n".encode("cp949"), capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "nsmc_attention", "predict", "--bundle", str(bundle_folder)],
+        input="정말 좋다\n".encode("cp949"),
+        capture_output=True,
+    )
     assert done.returncode == 2 and done.stderr.startswith(b"error: stdin: expected UTF-8 text")
 
 
 def test_a_full_standard_output_is_one_line(bundle_folder):
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", "좋다", "--bundle", str(bundle_folder)],
-                              stdout=full, stderr=subprocess.PIPE)
+        done = subprocess.run(
+            [sys.executable, "-m", "nsmc_attention", "predict", "좋다", "--bundle", str(bundle_folder)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
 
 
 def test_a_full_device_is_named(bundle_folder):
-    assert refused("predict", "좋다", "--output", "/dev/full", "--bundle", bundle_folder).startswith("error: /dev/full: ")
+    assert refused("predict", "좋다", "--output", "/dev/full", "--bundle", bundle_folder).startswith(
+        "error: /dev/full: "
+    )
 
 
 def test_a_line_on_stdin_is_bounded(bundle_folder):
@@ -277,8 +334,10 @@ def test_standard_output_by_its_name_is_added_to(bundle_folder, tmp_path):
     assert (tmp_path / "kept.txt").read_text(encoding="utf-8") == "old\n" + piped.stdout
 
 
-@pytest.mark.parametrize("closed, code, said", [
-    ("2>&-", 0, ""), ("<&-", 2, "error: stdin: the file is empty; expected a header and reviews\n")])
+@pytest.mark.parametrize(
+    "closed, code, said",
+    [("2>&-", 0, ""), ("<&-", 2, "error: stdin: the file is empty; expected a header and reviews\n")],
+)
 def test_a_stream_that_the_shell_has_closed_is_empty(bundle_folder, tmp_path, closed, code, said):
     (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
     source = "- --input-format csv" if code else tmp_path / "a.csv"
@@ -293,8 +352,10 @@ def test_figures_are_recorded_with_the_command_that_gave_them(bundle_folder, tmp
     done = command("evaluate", "--data", "sample", "--bundle", bundle, "--record", "--json")
     found, manifest = json.loads(done.stdout), json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["metrics"]["test"]["accuracy"] == found["accuracy"]
-    assert manifest["metrics"]["test"]["command"] == \
-        f"nsmc-attention evaluate --data sample --bundle {tmp_path.name}/bundle"
+    assert (
+        manifest["metrics"]["test"]["command"]
+        == f"nsmc-attention evaluate --data sample --bundle {tmp_path.name}/bundle"
+    )
     assert f"{100 * found['accuracy']:.2f}" in (bundle / "README.md").read_text(encoding="utf-8")
     again = command("evaluate", "--data", "sample", "--bundle", bundle, "--json")
     assert json.loads(again.stdout)["accuracy"] == found["accuracy"], "the bundle is still one"
@@ -321,8 +382,17 @@ def test_what_was_learned_from_is_not_recorded_as_a_test(run_folder, tmp_path):
 
 
 def test_figures_are_printed_before_a_picture_that_cannot_be_written(bundle_folder, tmp_path):
-    done = command("faithfulness", "--data", "sample", "--limit", "3", "--bundle", bundle_folder,
-                   "--plot", tmp_path / "nosuch" / "x.png")
+    done = command(
+        "faithfulness",
+        "--data",
+        "sample",
+        "--limit",
+        "3",
+        "--bundle",
+        bundle_folder,
+        "--plot",
+        tmp_path / "nosuch" / "x.png",
+    )
     assert done.returncode == 2 and "no such folder" in done.stderr and "words ordered by" in done.stdout
     assert "--seed" in refused("faithfulness", "--data", "sample", "--seed", "-1")
 

@@ -4,9 +4,9 @@ import shutil
 import pandas
 import pytest
 
+from nsmc_attention.comparison import as_markdown, compare
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.reviews import nsmc
-from nsmc_attention.comparison import as_markdown, compare
 
 SMALL = {"embedding_size": 8, "ngram_buckets": 300, "epochs": 1, "dev_fraction": 0.1}
 
@@ -14,14 +14,23 @@ SMALL = {"embedding_size": 8, "ngram_buckets": 300, "epochs": 1, "dev_fraction":
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     out = tmp_path_factory.mktemp("comparison")
-    return out, compare("sample", ["majority", "tfidf", "average"], out, seeds=(0, 1), test=True, changes=SMALL,
-                        quiet=True, report=lambda row: None)
+    return out, compare(
+        "sample",
+        ["majority", "tfidf", "average"],
+        out,
+        seeds=(0, 1),
+        test=True,
+        changes=SMALL,
+        quiet=True,
+        report=lambda row: None,
+    )
 
 
 def test_every_name_is_scored_with_every_seed(compared):
     out, table = compared
     assert table[["name", "seed"]].values.tolist() == [
-        [name, seed] for name in ("majority", "tfidf", "average") for seed in (0, 1)]
+        [name, seed] for name in ("majority", "tfidf", "average") for seed in (0, 1)
+    ]
     assert table[["dev_accuracy", "test_accuracy", "dev_log_loss", "test_ece"]].notna().all(axis=None)
     assert (out / "comparison.png").read_bytes().startswith(b"\x89PNG")
     pandas.testing.assert_frame_equal(pandas.read_csv(out / "comparison.csv"), table)
@@ -43,8 +52,13 @@ def test_what_is_there_is_not_trained_again(compared):
         compare("sample", ["average"], out, seeds=(1,), changes={**SMALL, "embedding_size": 9}, quiet=True)
 
 
-@pytest.mark.parametrize("names, message", [(["tfid"], "unknown preset or baseline 'tfid'; did you mean 'tfidf'"),
-                                            ([], "expected presets or baselines to compare")])
+@pytest.mark.parametrize(
+    "names, message",
+    [
+        (["tfid"], "unknown preset or baseline 'tfid'; did you mean 'tfidf'"),
+        ([], "expected presets or baselines to compare"),
+    ],
+)
 def test_unknown_names_are_refused_before_anything_is_trained(tmp_path, names, message):
     with pytest.raises(ConfigError, match=message):
         compare("sample", names, tmp_path / "out")
@@ -68,18 +82,27 @@ def test_a_change_that_does_not_fit_one_preset_is_told_before_anything_is_traine
 
 
 def test_the_tokenizer_is_that_of_the_baselines_too(tmp_path):
-    one, other = (compare("sample", ["tfidf"], tmp_path / name, changes={**SMALL, "tokenizer": name}, report=print)
-                  for name in ("mecab", "characters"))
+    one, other = (
+        compare("sample", ["tfidf"], tmp_path / name, changes={**SMALL, "tokenizer": name}, report=print)
+        for name in ("mecab", "characters")
+    )
     assert one["dev_log_loss"].tolist() != other["dev_log_loss"].tolist()
 
 
-@pytest.mark.parametrize("change, message", [
-    (lambda manifest: manifest.pop("data"), "does not tell what it learned from"),
-    (lambda manifest: manifest.update(data=[]), "does not tell what it learned from"),
-    (lambda manifest: manifest.update(metrics={}), "does not tell how it did on its dev part"),
-    (lambda manifest: manifest["metrics"]["dev"].pop("f1"), "does not tell how it did on its dev part"),
-    (lambda manifest: manifest["metrics"]["dev"].update(accuracy=10**400), "does not tell how it did on its dev part"),
-], ids=range(5))
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda manifest: manifest.pop("data"), "does not tell what it learned from"),
+        (lambda manifest: manifest.update(data=[]), "does not tell what it learned from"),
+        (lambda manifest: manifest.update(metrics={}), "does not tell how it did on its dev part"),
+        (lambda manifest: manifest["metrics"]["dev"].pop("f1"), "does not tell how it did on its dev part"),
+        (
+            lambda manifest: manifest["metrics"]["dev"].update(accuracy=10**400),
+            "does not tell how it did on its dev part",
+        ),
+    ],
+    ids=range(5),
+)
 def test_a_run_whose_bundle_does_not_tell_its_figures_is_one_line(compared, tmp_path, change, message):
     run = shutil.copytree(compared[0] / "average-1", tmp_path / "average-1")
     path = run / "bundle" / "manifest.json"

@@ -1,4 +1,5 @@
 """What scikit-learn's own tools ask of an estimator, with a tiny model."""
+
 import gc
 import pickle
 
@@ -16,8 +17,17 @@ from nsmc_attention.errors import ConfigError
 from nsmc_attention.inference.explain import explain
 from nsmc_attention.reviews import nsmc
 
-SMALL = {"embedding_size": 8, "hidden_size": 8, "attention_units": 4, "ngram_buckets": 500, "epochs": 2,
-         "batch_size": 32, "learning_rate": 0.02, "dev_fraction": 0.1, "erasure_reviews": 0}
+SMALL = {
+    "embedding_size": 8,
+    "hidden_size": 8,
+    "attention_units": 4,
+    "ngram_buckets": 500,
+    "epochs": 2,
+    "batch_size": 32,
+    "learning_rate": 0.02,
+    "dev_fraction": 0.1,
+    "erasure_reviews": 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +79,9 @@ def test_a_column_of_a_table_is_scored_and_the_table_refused(fitted):
 
 
 def test_it_works_in_a_pipeline_and_under_a_search(reviews):
-    pipeline = make_pipeline(FunctionTransformer(lambda texts: [text.strip() for text in texts]),
-                             SentimentEstimator(settings=SMALL))
+    pipeline = make_pipeline(
+        FunctionTransformer(lambda texts: [text.strip() for text in texts]), SentimentEstimator(settings=SMALL)
+    )
     texts, labels = numpy.array(reviews.documents[:200], dtype=object), reviews.labels[:200]
     assert len(cross_val_score(pipeline, texts, labels, cv=2)) == 2
     search = GridSearchCV(SentimentEstimator(), {"settings": [SMALL, {**SMALL, "hidden_size": 4}]}, cv=2)
@@ -86,15 +97,23 @@ def test_scikit_learn_s_own_checks():
     assert found and not [each["check_name"] for each in found if each["status"] == "failed"]
 
 
-@pytest.mark.parametrize("X, y, error, message", [
-    ("정말 좋다", [1], ValueError, "found one string; put it into a list"),
-    ([1, 2], [0, 1], ValueError, "expected reviews as str, found int"),
-    (pandas.DataFrame({"review": ["가", "나"]}), [0, 1], ValueError, r"found DataFrame of shape \(2, 1\); pass one"),
-    (numpy.array([["가"], ["나"]]), [0, 1], ValueError, r"found ndarray of shape \(2, 1\)"),
-    ({"가": 0, "나": 1}, [0, 1], ValueError, "found a dict; pass a list"),
-    (["가", "나"], [0], ValueError, "expected one label for each of 2 reviews"),
-    (["가", "나"], [1, 1], ValueError, "expected labels of two classes, found 1 class"),
-])
+@pytest.mark.parametrize(
+    "X, y, error, message",
+    [
+        ("정말 좋다", [1], ValueError, "found one string; put it into a list"),
+        ([1, 2], [0, 1], ValueError, "expected reviews as str, found int"),
+        (
+            pandas.DataFrame({"review": ["가", "나"]}),
+            [0, 1],
+            ValueError,
+            r"found DataFrame of shape \(2, 1\); pass one",
+        ),
+        (numpy.array([["가"], ["나"]]), [0, 1], ValueError, r"found ndarray of shape \(2, 1\)"),
+        ({"가": 0, "나": 1}, [0, 1], ValueError, "found a dict; pass a list"),
+        (["가", "나"], [0], ValueError, "expected one label for each of 2 reviews"),
+        (["가", "나"], [1, 1], ValueError, "expected labels of two classes, found 1 class"),
+    ],
+)
 def test_what_cannot_be_learned_from_is_refused(X, y, error, message):
     with pytest.raises(error, match=message):
         SentimentEstimator().fit(X, y)

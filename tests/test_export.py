@@ -1,13 +1,14 @@
 """The ONNX model is the same function as the Gluon network."""
+
 import numpy
 import pytest
 
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.config import preset
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.export import exceeds, export_bundle, onnx_model
 from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.reviews import nsmc
 
 mxnet = import_mxnet()
@@ -18,14 +19,21 @@ from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_t
 from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 
 
-@pytest.mark.parametrize("attention, architecture, encoder, buckets", [
-    *((name, "masked", "gru", 40) for name in CELLS), ("additive", "masked", "gru", 0),
-    ("uniform", "masked", "none", 40), ("additive", "post", "gru", 0)])
+@pytest.mark.parametrize(
+    "attention, architecture, encoder, buckets",
+    [
+        *((name, "masked", "gru", 40) for name in CELLS),
+        ("additive", "masked", "gru", 0),
+        ("uniform", "masked", "none", 40),
+        ("additive", "post", "gru", 0),
+    ],
+)
 def test_onnx_is_gluon_for_every_network(attention, architecture, encoder, buckets):
     import onnxruntime
 
     config = preset("post" if architecture == "post" else "default").with_fields(
-        embedding_size=6, hidden_size=4, max_length=9)
+        embedding_size=6, hidden_size=4, max_length=9
+    )
     if architecture == "masked":
         config = config.with_fields(attention=attention, attention_units=5, encoder=encoder, ngram_buckets=buckets)
     mxnet.random.seed(1)
@@ -40,10 +48,15 @@ def test_onnx_is_gluon_for_every_network(attention, architecture, encoder, bucke
     given = {"token_ids": ids, "valid_length": lengths}
     if buckets:
         given["ngram_ids"] = random.randint(0, buckets, (6, 9, NGRAMS)).astype("int32")
-    logits, weights = network(*(mxnet.nd.array(array, dtype="float32" if name == "valid_length" else "int32")
-                                for name, array in given.items()))
-    session = onnxruntime.InferenceSession(onnx_model(config, snapshot(network)).SerializeToString(),
-                                           providers=["CPUExecutionProvider"])
+    logits, weights = network(
+        *(
+            mxnet.nd.array(array, dtype="float32" if name == "valid_length" else "int32")
+            for name, array in given.items()
+        )
+    )
+    session = onnxruntime.InferenceSession(
+        onnx_model(config, snapshot(network)).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
     found = session.run(["probability", "weights"], {item.name: given[item.name] for item in session.get_inputs()})
     numpy.testing.assert_allclose(found[0], logits.softmax()[:, 1].asnumpy(), atol=1e-5)
     numpy.testing.assert_allclose(found[1], weights.asnumpy(), atol=1e-5)
@@ -80,14 +93,18 @@ def test_export_puts_a_missing_model_into_the_bundle(output, run_folder, tmp_pat
     assert again.manifest["parity"]["reviews"] == 1000
 
 
-@pytest.mark.parametrize("output, error, message", [
-    ("{bundle}/other.onnx", ConfigError, "expected a place outside the bundle"),
-    ("-", ConfigError, "expected a file, found stdout"),
-    ("{bundle}", DataError, "is a folder"),
-    ("{bundle}/../none/model.onnx", DataError, "no such folder"),
-])
-def test_where_no_model_can_be_written_is_told_before_any_work(output, error, message, run_folder, tmp_path,
-                                                               monkeypatch):
+@pytest.mark.parametrize(
+    "output, error, message",
+    [
+        ("{bundle}/other.onnx", ConfigError, "expected a place outside the bundle"),
+        ("-", ConfigError, "expected a file, found stdout"),
+        ("{bundle}", DataError, "is a folder"),
+        ("{bundle}/../none/model.onnx", DataError, "no such folder"),
+    ],
+)
+def test_where_no_model_can_be_written_is_told_before_any_work(
+    output, error, message, run_folder, tmp_path, monkeypatch
+):
     """The work itself would be an error: these are no parameters."""
     monkeypatch.chdir(tmp_path)
     bundle = load_bundle(run_folder / "bundle")

@@ -1,4 +1,5 @@
 """The bundle that ships with the package."""
+
 import json
 from pathlib import Path
 
@@ -6,15 +7,22 @@ import pytest
 
 from nsmc_attention import predict
 from nsmc_attention.bundle.format import PRETRAINED, load_bundle
-from nsmc_attention.judgement import evaluate
 from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.judgement import evaluate
 from nsmc_attention.reviews import nsmc
 
 
-@pytest.mark.parametrize("text, label", [
-    ("정말 재미있는 영화였어요", "positive"), ("지루하고 돈이 아까워요", "negative"), ("최고의 영화", "positive"),
-    ("가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집", "negative"), ("재미없다", "negative"), ("강추!!", "positive"),
-])
+@pytest.mark.parametrize(
+    "text, label",
+    [
+        ("정말 재미있는 영화였어요", "positive"),
+        ("지루하고 돈이 아까워요", "negative"),
+        ("최고의 영화", "positive"),
+        ("가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집", "negative"),
+        ("재미없다", "negative"),
+        ("강추!!", "positive"),
+    ],
+)
 def test_plain_sentences_are_understood(text, label):
     assert predict(text).label == label
 
@@ -33,12 +41,15 @@ def test_two_hundred_sentences_are_answered_as_when_it_was_packaged(engine):
 def test_it_is_small_and_says_where_it_comes_from():
     manifest = load_bundle().manifest
     assert sum(path.stat().st_size for path in PRETRAINED.iterdir()) <= 16 * 10**6
-    assert manifest["data"]["train"]["rows"] == 150000 and \
-        manifest["command"] == "nsmc-attention train --data nsmc --preset extended"
+    assert (
+        manifest["data"]["train"]["rows"] == 150000
+        and manifest["command"] == "nsmc-attention train --data nsmc --preset extended"
+    )
     found = manifest["data"]["pretraining"]
     assert found["left_out_by_id"] > 50000 and found["left_out_by_text"] > 0
-    assert found["kept"] == found["read"] - sum(found[key] for key in ("blank", "repeated", "left_out_by_id",
-                                                                       "left_out_by_text"))
+    assert found["kept"] == found["read"] - sum(
+        found[key] for key in ("blank", "repeated", "left_out_by_id", "left_out_by_text")
+    )
     assert manifest["parity"]["reviews"] == 1000
 
 

@@ -1,4 +1,5 @@
 """What the READMEs print is what the commands print."""
+
 import os
 import re
 import subprocess
@@ -17,8 +18,15 @@ def blocks(name, language):
 
 def run(command, folder):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(command, shell=True, cwd=folder, capture_output=True, encoding="utf-8", check=True,
-                          env={**os.environ, "PATH": path}).stdout
+    return subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        env={**os.environ, "PATH": path},
+    ).stdout
 
 
 @pytest.mark.parametrize("name", READMES)

@@ -5,20 +5,21 @@ from contextlib import ExitStack
 
 import numpy
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
+from nsmc_attention import recipe
 from nsmc_attention._io.atomic import alone_in
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.judgement import record
 from nsmc_attention.evaluation.metrics import metrics
+from nsmc_attention.judgement import record
+from nsmc_attention.recipe import train
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.training import loop as fit_module
-from nsmc_attention import recipe
 from nsmc_attention.training.checkpoint import read_arrays
 from nsmc_attention.training.distributed.communicator import ALONE
-from nsmc_attention.recipe import train
 
 TIMES = {"seconds"}
 
@@ -104,9 +105,11 @@ def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
     best = read_arrays(run_folder / "attention" / "best.npz")
     kept = snapshot(load_engine(load_bundle(run_folder / "bundle"), "gluon").network)
     assert set(kept) == set(best)
-    stored_as = {"embedding.weight": lambda array: from_bytes(*in_bytes(array)),
-                 "ngram_table.weight": lambda array: array.astype("float16").astype("float32")}
-    for name in set(best) - {"output.weight", "output.bias"}:   # these are scaled by the calibration
+    stored_as = {
+        "embedding.weight": lambda array: from_bytes(*in_bytes(array)),
+        "ngram_table.weight": lambda array: array.astype("float16").astype("float32"),
+    }
+    for name in set(best) - {"output.weight", "output.bias"}:  # these are scaled by the calibration
         stored = stored_as.get(name, lambda array: array)(best[name])
         assert numpy.array_equal(stored, kept[name]), name
 
@@ -144,10 +147,13 @@ def test_a_bad_file_leaves_no_run_folder(tiny, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("rows, message", [
-    ("좋다,1\n최고,1\n", "expected reviews of both labels, found one"),
-    ("좋다,1\n별로,0\n", "too few reviews to split a dev part off"),
-])
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        ("좋다,1\n최고,1\n", "expected reviews of both labels, found one"),
+        ("좋다,1\n별로,0\n", "too few reviews to split a dev part off"),
+    ],
+)
 def test_too_little_data_is_refused(tiny, tmp_path, rows, message):
     (tmp_path / "few.csv").write_text("document,label\n" + rows, encoding="utf-8")
     with pytest.raises(DataError, match=message):
@@ -179,8 +185,10 @@ def stars_folder(nsmc_folder, tmp_path):
     (folder / "ratings_test.txt").symlink_to(nsmc_folder / "ratings_test.txt")
     tested = nsmc.load("nsmc", "test", folder).documents[:3]
     own = nsmc.load("sample", "test").documents
-    reviews = [{"review_id": f"own{number}", "movie_id": "1", "review": text, "rating": str(1 + number % 10)}
-               for number, text in enumerate(own + tested)]
+    reviews = [
+        {"review_id": f"own{number}", "movie_id": "1", "review": text, "rating": str(1 + number % 10)}
+        for number, text in enumerate(own + tested)
+    ]
     (folder / "raw" / "1.json").write_text(json.dumps(reviews, ensure_ascii=False), encoding="utf-8")
     return folder
 
@@ -195,8 +203,10 @@ def test_star_reviews_are_learned_first_and_what_is_tested_on_is_left_out(stars_
     assert [record["epoch"] for record in history(run / "pretraining")] == [1, 2]
     before, kept = parameters(run), run / "pretraining"
     # as if it had been stopped within the first stage, and within the second
-    for lost in (sorted(run.glob("checkpoint-*.npz")) + sorted(kept.glob("checkpoint-*.npz"))[-1:],
-                 sorted(run.glob("checkpoint-*.npz"))[-1:]):
+    for lost in (
+        sorted(run.glob("checkpoint-*.npz")) + sorted(kept.glob("checkpoint-*.npz"))[-1:],
+        sorted(run.glob("checkpoint-*.npz"))[-1:],
+    ):
         shutil.rmtree(run / "bundle")
         for path in lost:
             path.unlink()
@@ -226,7 +236,7 @@ def test_misspelt_reviews_change_what_is_learned_not_the_vocabulary(run_folder, 
 def test_the_learning_rate_is_never_above_its_highest(total, warmup, schedule):
     training = TrainingConfig(warmup=warmup, schedule=schedule)
     rates = [fit_module.learning_rate(step, total, training) for step in range(total)]
-    assert 0 <= min(rates) and max(rates) <= training.learning_rate
+    assert min(rates) >= 0 and max(rates) <= training.learning_rate
 
 
 @pytest.mark.parametrize("total", [1, 2, 10, 30, 1000])
@@ -280,8 +290,9 @@ def test_a_link_in_a_run_folder_is_refused_before_what_it_leads_to_is_replaced(r
     with pytest.raises(ConfigError, match=f"{name}: .*a link"):
         train("sample", tiny, run, quiet=True, resume=True)
     (run / name).unlink()
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path != (run / name).parent} == \
-        {path: time for path, time in before.items() if path != (run / name).parent}
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path != (run / name).parent} == {
+        path: time for path, time in before.items() if path != (run / name).parent
+    }
 
 
 def test_the_run_folder_itself_may_be_a_link(run_folder, tiny, tmp_path):
@@ -300,9 +311,8 @@ def test_settings_too_large_are_refused_unread(run_folder, tiny, tmp_path):
 
 def test_a_run_is_not_resumed_while_it_is_under_way(run_folder, tiny, tmp_path):
     run = shutil.copytree(run_folder, tmp_path / "run")
-    with alone_in(run):
-        with pytest.raises(ConfigError, match="another training is at work in this folder; .*--out"):
-            train("sample", tiny, run, quiet=True, resume=True)
+    with alone_in(run), pytest.raises(ConfigError, match="another training is at work in this folder; .*--out"):
+        train("sample", tiny, run, quiet=True, resume=True)
     assert train("sample", tiny, run, quiet=True, resume=True).config == tiny
 
 

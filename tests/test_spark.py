@@ -1,7 +1,8 @@
 """The README's Spark example on a real local Spark, which needs Java.
 
-    pip install pyspark && python -m pytest -m slow tests/test_spark.py
+pip install pyspark && python -m pytest -m slow tests/test_spark.py
 """
+
 import re
 import subprocess
 import sys

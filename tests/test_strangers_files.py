@@ -4,6 +4,7 @@ The campaign in full, 2,500 mutated files, minutes:
 
     python -m pytest tests/test_strangers_files.py -m slow
 """
+
 import ast
 import hashlib
 import io
@@ -26,9 +27,9 @@ from nsmc_attention.config import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
-from nsmc_attention.text.encoding import Encoder
 from nsmc_attention.reviews import raw, tables
 from nsmc_attention.reviews.pieces import PIECE
+from nsmc_attention.text.encoding import Encoder
 from nsmc_attention.training.checkpoint import read_arrays, sealed
 
 FUZZ = Path(__file__).parent / "fuzz"
@@ -36,8 +37,9 @@ PACKAGE = Path(nsmc_attention.__file__).parent
 
 
 def run_campaign(count, first):
-    done = subprocess.run([sys.executable, "-W", "ignore", FUZZ / "files.py", str(count), str(first)],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", FUZZ / "files.py", str(count), str(first)], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
 
@@ -135,7 +137,7 @@ def places(content):
 
 def with_value(content, name, value):
     at, dtype, _ = places(content)[name]
-    return content[:at] + numpy.array(value, dtype).tobytes() + content[at + dtype.itemsize:]
+    return content[:at] + numpy.array(value, dtype).tobytes() + content[at + dtype.itemsize :]
 
 
 @pytest.mark.parametrize("engine", ["onnx", "gluon"])
@@ -151,8 +153,11 @@ def test_weights_too_large_to_count_with_are_told_when_they_overflow(bundle):
     content = (bundle / "weights.params").read_bytes()
     for name in ("output.weight", "output.bias"):
         at, dtype, shape = places(content)[name]
-        content = content[:at] + numpy.full(shape, 3e38, dtype).tobytes() + \
-            content[at + int(numpy.prod(shape)) * dtype.itemsize:]
+        content = (
+            content[:at]
+            + numpy.full(shape, 3e38, dtype).tobytes()
+            + content[at + int(numpy.prod(shape)) * dtype.itemsize :]
+        )
     put(bundle, "weights.params", content)
     with pytest.raises(BundleError, match="expected a probability from the network, found what is no number"):
         load_classifier(bundle, "gluon").predict("영화")
@@ -161,27 +166,48 @@ def test_weights_too_large_to_count_with_are_told_when_they_overflow(bundle):
 @pytest.mark.parametrize("at, number", [(16, 2**63), (16, 0), (36, 2**31), (40, 2**40), (44, 2**62), (0, 1), (24, 0)])
 def test_sizes_that_a_parameter_file_has_not_are_refused_before_memory_is_taken(bundle, at, number):
     content = (bundle / "weights.params").read_bytes()
-    content = content[:at] + struct.pack("<Q", number) + content[at + 8:]
+    content = content[:at] + struct.pack("<Q", number) + content[at + 8 :]
     verified = load_bundle(bundle)
     with pytest.raises(BundleError, match="expected a Gluon parameter file, found something else"):
         read_gluon_file(content, verified.config, len(verified.encoder), "x")
 
 
 def vocabulary(tokens, unknown, padding):
-    return json.dumps({"token_to_idx": tokens, "unknown_token": unknown,
-                       "identifiers_to_tokens": {"padding_token": padding}}).encode()
+    return json.dumps(
+        {"token_to_idx": tokens, "unknown_token": unknown, "identifiers_to_tokens": {"padding_token": padding}}
+    ).encode()
 
 
-@pytest.mark.parametrize("content", [
-    b"[]", b"{}", b"null", b'{"token_to_idx": []}', b"[" * 100000, b"\xff", vocabulary({"a": 0, "b": True}, "a", "b"),
-    vocabulary({"a": 0}, "a", "a"), vocabulary({"a": 0, "b": 2}, "a", "b"), vocabulary(["a"], 0, 0)])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[]",
+        b"{}",
+        b"null",
+        b'{"token_to_idx": []}',
+        b"[" * 100000,
+        b"\xff",
+        vocabulary({"a": 0, "b": True}, "a", "b"),
+        vocabulary({"a": 0}, "a", "a"),
+        vocabulary({"a": 0, "b": 2}, "a", "b"),
+        vocabulary(["a"], 0, 0),
+    ],
+)
 def test_a_vocabulary_that_is_none_is_refused(content):
     with pytest.raises(BundleError, match="expected"):
         Encoder.from_json(content, preset("default").text)
 
 
-@pytest.mark.parametrize("field, value", [("embedding_size", 10**9), ("hidden_size", 2**40), ("attention_units", 10**7),
-                                          ("dropout", float("nan")), ("embedding_size", True)])
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("embedding_size", 10**9),
+        ("hidden_size", 2**40),
+        ("attention_units", 10**7),
+        ("dropout", float("nan")),
+        ("embedding_size", True),
+    ],
+)
 def test_a_config_of_any_size_is_not_built(field, value):
     with pytest.raises(ConfigError, match=f"model.{field}: expected"):
         preset("default").with_fields(**{field: value})
@@ -204,14 +230,19 @@ REVIEW = b'[{"review_id": "1", "review": "a", "rating": "8", "movie_id": "1"}]'
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("entries, problem", [
-    ([(entry("/raw/1.json"), REVIEW)], "leads out"), ([(entry("x/../../raw/1.json"), REVIEW)], "leads out"),
-    ([(entry(), REVIEW), (entry(), REVIEW)], "stands there twice"),
-    ([(entry(attributes=stat.S_IFLNK << 16), b"/etc/passwd")], "is a link"),
-    ([(entry(compression=zipfile.ZIP_BZIP2), REVIEW)], "is not deflated"),
-    ([(entry(compression=zipfile.ZIP_LZMA), REVIEW)], "is not deflated"),
-    ([(entry(), b" " * 2**22)], "expected at most"), ([(entry(), b" " * (2**23 + 1))], "expected at most"),
-])
+@pytest.mark.parametrize(
+    "entries, problem",
+    [
+        ([(entry("/raw/1.json"), REVIEW)], "leads out"),
+        ([(entry("x/../../raw/1.json"), REVIEW)], "leads out"),
+        ([(entry(), REVIEW), (entry(), REVIEW)], "stands there twice"),
+        ([(entry(attributes=stat.S_IFLNK << 16), b"/etc/passwd")], "is a link"),
+        ([(entry(compression=zipfile.ZIP_BZIP2), REVIEW)], "is not deflated"),
+        ([(entry(compression=zipfile.ZIP_LZMA), REVIEW)], "is not deflated"),
+        ([(entry(), b" " * 2**22)], "expected at most"),
+        ([(entry(), b" " * (2**23 + 1))], "expected at most"),
+    ],
+)
 def test_a_zip_with_what_no_archive_of_reviews_has_is_refused(tmp_path, entries, problem):
     with pytest.raises(DataError, match=problem):
         raw.load(archive(tmp_path / "raw.zip", *entries), [])
@@ -226,7 +257,7 @@ def test_a_zip_that_lies_about_its_sizes_or_is_encrypted_is_refused(tmp_path):
         with pytest.raises(DataError, match="zip"):
             raw.load(tmp_path / "raw.zip", [])
     directory = content.index(b"PK\x01\x02") + 8
-    (tmp_path / "raw.zip").write_bytes(content[:directory] + b"\x01" + content[directory + 1:])
+    (tmp_path / "raw.zip").write_bytes(content[:directory] + b"\x01" + content[directory + 1 :])
     with pytest.raises(DataError, match="is encrypted"):
         raw.load(tmp_path / "raw.zip", [])
 
@@ -268,16 +299,22 @@ def test_a_checkpoint_with_a_pickle_a_bomb_or_false_sizes_is_refused(tmp_path, m
             read_arrays(path)
 
 
-@pytest.mark.parametrize("name, content, message", [
-    ("a.csv", "document\n" + "x" * (2**24 + 1), "expected at most 16,777,216 characters"),
-    ("a.csv", ",".join(map(str, range(300_000))), "expected at most 2,000 columns, found 300,000"),
-    ("a.csv", 'document\n"' + "x\n" * 2**23 + 'x"', "expected at most 16,777,216 characters in a row"),
-    ("a.jsonl", "".join(json.dumps({"document": "x", f"k{number}": 1}) + "\n" for number in range(8000)),
-     "expected at most 2,000 columns"),
-    ("a.jsonl", '{"document": ' + "[" * 500 + "]" * 500 + "}", "expected at most 100 lists and objects"),
-    ("a.jsonl", '{"document": ' + "[" * 10**6, "expected a JSON object"),
-    ("a.txt", "x" * (2**24 + 1), "expected at most 16,777,216 characters"),
-])
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("a.csv", "document\n" + "x" * (2**24 + 1), "expected at most 16,777,216 characters"),
+        ("a.csv", ",".join(map(str, range(300_000))), "expected at most 2,000 columns, found 300,000"),
+        ("a.csv", 'document\n"' + "x\n" * 2**23 + 'x"', "expected at most 16,777,216 characters in a row"),
+        (
+            "a.jsonl",
+            "".join(json.dumps({"document": "x", f"k{number}": 1}) + "\n" for number in range(8000)),
+            "expected at most 2,000 columns",
+        ),
+        ("a.jsonl", '{"document": ' + "[" * 500 + "]" * 500 + "}", "expected at most 100 lists and objects"),
+        ("a.jsonl", '{"document": ' + "[" * 10**6, "expected a JSON object"),
+        ("a.txt", "x" * (2**24 + 1), "expected at most 16,777,216 characters"),
+    ],
+)
 def test_a_table_of_any_width_or_depth_is_refused(tmp_path, name, content, message):
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=message):

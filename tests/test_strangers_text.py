@@ -4,6 +4,7 @@ In full, every code point there is (139,264 texts) and some thousand texts of hy
 
     python -m pytest tests/test_strangers_text.py -m slow
 """
+
 import csv
 import io
 import json
@@ -18,26 +19,79 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nsmc_attention._io.spreadsheets import FORMULA, MARKED, NUMBER, as_cell, as_csv
 from nsmc_attention.inference.attribution import Attribution
-from nsmc_attention.visualization.heatmap import draw_heatmap, draw_matrices, draw_words, save_figure
-from nsmc_attention.visualization.page import page
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.inference.scoring import score_lines, score_table
+from nsmc_attention.report.build import report
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import LONGEST, tokenizer
-from nsmc_attention.report.build import report
-from nsmc_attention._io.spreadsheets import FORMULA, MARKED, NUMBER, as_cell, as_csv
+from nsmc_attention.visualization.heatmap import draw_heatmap, draw_matrices, draw_words, save_figure
+from nsmc_attention.visualization.page import page
 
-HOSTILE = ["=cmd|'/C calc'!A0", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1", " =1+1", "＝1+1",
-           '=HYPERLINK("http://x","y")', "'=1", "''=1", "</script><script>alert(1)</script>", "<script>", "<!--", "-->",
-           "<!--<script>", "]]>", "<img src=x onerror=alert(1)>", "&lt;script&gt;", "\u2028", "\u2029", "a\u2028b",
-           "\ud800", "\udfff\ud800", "\0", "\x1b[2J", "\x85", "\ufeff영화", "\u202e영화\u202c", "$\\frac{1}{2}$", "$",
-           "\ufeff=1", "\u200b\xad =1", "\u2060\t", "\\", '"', "'", '",=1,"', "@@BODY@@", "WORDS_JS",
-           "{0}", "%s", "영화", "\u1112\u1161\u11ab", "e\u0301",
-           "👨‍👩‍👧‍👦", "\U0010ffff", "\ufffe", "\uffff", "ﷺ" * 20, "ㅋ" * 300, "\u0301" * 50]
-ANYTHING = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(HOSTILE) | \
-    st.builds("".join, st.lists(st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=()), max_size=4),
-                                max_size=4))
+HOSTILE = [
+    "=cmd|'/C calc'!A0",
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1+1",
+    "\r=1+1",
+    "\n=1",
+    " =1+1",
+    "＝1+1",
+    '=HYPERLINK("http://x","y")',
+    "'=1",
+    "''=1",
+    "</script><script>alert(1)</script>",
+    "<script>",
+    "<!--",
+    "-->",
+    "<!--<script>",
+    "]]>",
+    "<img src=x onerror=alert(1)>",
+    "&lt;script&gt;",
+    "\u2028",
+    "\u2029",
+    "a\u2028b",
+    "\ud800",
+    "\udfff\ud800",
+    "\0",
+    "\x1b[2J",
+    "\x85",
+    "\ufeff영화",
+    "\u202e영화\u202c",
+    "$\\frac{1}{2}$",
+    "$",
+    "\ufeff=1",
+    "\u200b\xad =1",
+    "\u2060\t",
+    "\\",
+    '"',
+    "'",
+    '",=1,"',
+    "@@BODY@@",
+    "WORDS_JS",
+    "{0}",
+    "%s",
+    "영화",
+    "\u1112\u1161\u11ab",
+    "e\u0301",
+    "👨‍👩‍👧‍👦",
+    "\U0010ffff",
+    "\ufffe",
+    "\uffff",
+    "ﷺ" * 20,
+    "ㅋ" * 300,
+    "\u0301" * 50,
+]
+ANYTHING = (
+    st.text(st.characters(exclude_categories=()), max_size=20)
+    | st.sampled_from(HOSTILE)
+    | st.builds(
+        "".join,
+        st.lists(st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=()), max_size=4), max_size=4),
+    )
+)
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 THOROUGH = settings(QUICK, max_examples=300)
 
@@ -143,8 +197,17 @@ def check_page(content):
 
 
 def attribution(each):
-    return Attribution(each.text, each.label, each.probability, each.tokens, each.offsets,
-                       each.token_weights.astype("float64"), "attention", each.weights, "pretrained")
+    return Attribution(
+        each.text,
+        each.label,
+        each.probability,
+        each.tokens,
+        each.offsets,
+        each.token_weights.astype("float64"),
+        "attention",
+        each.weights,
+        "pretrained",
+    )
 
 
 def check_all(classifier, texts, folder):
@@ -154,7 +217,7 @@ def check_all(classifier, texts, folder):
     check_tables(classifier, texts, folder)
     if predictions:
         data = check_page(page([[attribution(each)] for each in predictions], texts[0]))
-        assert [panel["text"] for panel, in data["reviews"]] == [each.text for each in predictions]
+        assert [panel["text"] for (panel,) in data["reviews"]] == [each.text for each in predictions]
     return predictions
 
 
@@ -197,20 +260,20 @@ def test_many_texts_are_drawn(classifier, tmp_path_factory, texts):
 def every_code_point():
     """139,264 texts of eight each."""
     points = [chr(number) for number in range(sys.maxunicode + 1)]
-    return [f"영{''.join(points[start:start + 8])}화 {points[start]}" for start in range(0, len(points), 8)]
+    return [f"영{''.join(points[start : start + 8])}화 {points[start]}" for start in range(0, len(points), 8)]
 
 
 @pytest.mark.slow
 def test_every_code_point_goes_through_every_entry(classifier, every_code_point, tmp_path):
     for start in range(0, len(every_code_point), 2048):
-        check_all(classifier, every_code_point[start:start + 2048], tmp_path)
+        check_all(classifier, every_code_point[start : start + 2048], tmp_path)
 
 
 @pytest.mark.slow
 def test_every_code_point_is_drawn(classifier, every_code_point, tmp_path):
     """Shaded words of each text, the heatmap of each sixty-fourth, whose title and labels are the same words."""
     for start in range(0, len(every_code_point), 64):
-        found = [attribution(each).by_word() for each in classifier.predict_many(every_code_point[start:start + 64])]
+        found = [attribution(each).by_word() for each in classifier.predict_many(every_code_point[start : start + 64])]
         save_figure(draw_words(found), tmp_path / "words.svg")
         xml.etree.ElementTree.parse(tmp_path / "words.svg")
         save_figure(draw_matrices([(each.matrix, each.tokens, each.text) for each in found[:1]]), tmp_path / "m.png")
@@ -241,7 +304,9 @@ def test_a_cell_stays_one_wherever_it_may_be_split(classifier, tmp_path, suffix,
 
 
 def test_tables_of_a_report_quote_what_may_be_split():
-    frame = pandas.DataFrame({"a;b": ["좋다;=1+1", "좋다\t=1", "\ufeff=1", "좋다"], "n": [1, 0.5, None, 2]}).set_index("a;b")
+    frame = pandas.DataFrame({"a;b": ["좋다;=1+1", "좋다\t=1", "\ufeff=1", "좋다"], "n": [1, 0.5, None, 2]}).set_index(
+        "a;b"
+    )
     text = as_csv(frame)
     assert text == '\ufeff"a;b",n\r\n"좋다;=1+1",1.0\r\n"좋다\t=1",0.5\r\n\'\ufeff=1,\r\n좋다,2.0\r\n'
 
@@ -254,13 +319,18 @@ def test_numbers_stay_numbers(number):
 def test_a_stream_of_lines_is_neutralised_too(classifier, tmp_path):
     score_lines(classifier, HOSTILE, tmp_path / "out.csv")
     with open(tmp_path / "out.csv", encoding="utf-8", newline="") as file:
-        assert not any(FORMULA.match(row[0]) and not row[0].startswith("'") and not NUMBER.fullmatch(row[0])
-                       for row in csv.reader(file))
+        assert not any(
+            FORMULA.match(row[0]) and not row[0].startswith("'") and not NUMBER.fullmatch(row[0])
+            for row in csv.reader(file)
+        )
 
 
 def test_a_report_shows_hostile_films_and_texts_as_text(classifier, tmp_path):
-    rows = [{"document": f"정말 재미있는 영화 {text}", "film": film, "date": "2019.04.01"}
-            for film in HOSTILE for text in HOSTILE[12:20]]
+    rows = [
+        {"document": f"정말 재미있는 영화 {text}", "film": film, "date": "2019.04.01"}
+        for film in HOSTILE
+        for text in HOSTILE[12:20]
+    ]
     source = tmp_path / "=cmd'<script>alert(1)<!--.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     found = report(classifier, source, tmp_path / "report.html", "film", "date", tables_to=tmp_path / "tables")

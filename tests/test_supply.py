@@ -1,4 +1,5 @@
 """What is installed: the lock file, what prediction needs, and setup.cfg say the same."""
+
 import re
 from configparser import ConfigParser
 from pathlib import Path
@@ -8,8 +9,14 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.9.18", "3.10.13", "3.11.7", "3.12.1")
-HERE = {"platform_machine": "x86_64", "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix",
-        "platform_python_implementation": "CPython", "implementation_name": "cpython"}
+HERE = {
+    "platform_machine": "x86_64",
+    "sys_platform": "linux",
+    "platform_system": "Linux",
+    "os_name": "posix",
+    "platform_python_implementation": "CPython",
+    "implementation_name": "cpython",
+}
 
 
 def declared(*extras):

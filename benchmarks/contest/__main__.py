@@ -1,7 +1,8 @@
 """Speed beside PyTorch and scikit-learn, in turn, at the same model and batches.
 
-    pip install torch && python -m benchmarks.contest --data nsmc
+pip install torch && python -m benchmarks.contest --data nsmc
 """
+
 import argparse
 import json
 

@@ -1,22 +1,35 @@
 """What is compared, and the whole benchmark as one function."""
+
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy
 
+from nsmc_attention._runtime.processes import cores
 from nsmc_attention.config import preset
 from nsmc_attention.text.encoding import Encoder
-from nsmc_attention.training.batches import build_vocab
 from nsmc_attention.text.token_cache import tokenize
-from nsmc_attention._runtime.processes import cores
+from nsmc_attention.training.batches import build_vocab
+
 from .contestants import Workload
 from .rounds import Comparison, compare
 
-TRAINING = ("nsmc_attention, training", "PyTorch eager, sparse Adam", "PyTorch eager, dense Adam",
-            "PyTorch compiled, training", "TF-IDF + logistic regression, training")
-SCORING = ("nsmc_attention, onnx", "nsmc_attention, gluon", "PyTorch eager", "PyTorch compiled",
-           "TF-IDF + logistic regression", "sgemm")
+TRAINING = (
+    "nsmc_attention, training",
+    "PyTorch eager, sparse Adam",
+    "PyTorch eager, dense Adam",
+    "PyTorch compiled, training",
+    "TF-IDF + logistic regression, training",
+)
+SCORING = (
+    "nsmc_attention, onnx",
+    "nsmc_attention, gluon",
+    "PyTorch eager",
+    "PyTorch compiled",
+    "TF-IDF + logistic regression",
+    "sgemm",
+)
 ONE_REVIEW, GROWTH = SCORING[:4], (SCORING[0], SCORING[2])
 TRAIN_REVIEWS, SCORE_REVIEWS, GROWTH_REVIEWS, SINGLE_REVIEWS = 20000, 20480, 2560, 500
 TRAIN_BATCH, SCORE_BATCH, LENGTH = 128, 256, 20
@@ -53,8 +66,11 @@ def comparisons(reviews):
     """Yield the Comparisons, one after the other so that only one workload is in memory."""
     yield Comparison(f"training, batches of {TRAIN_BATCH}", real(reviews, TRAIN_REVIEWS, TRAIN_BATCH), TRAINING)
     yield Comparison(f"scoring, batches of {SCORE_BATCH}", real(reviews, SCORE_REVIEWS, SCORE_BATCH), SCORING)
-    yield Comparison(f"scoring, batches of {SCORE_BATCH} with {LENGTH} tokens",
-                     synthetic(SCORE_REVIEWS, SCORE_BATCH, LENGTH), SCORING[:4] + SCORING[5:])
+    yield Comparison(
+        f"scoring, batches of {SCORE_BATCH} with {LENGTH} tokens",
+        synthetic(SCORE_REVIEWS, SCORE_BATCH, LENGTH),
+        SCORING[:4] + SCORING[5:],
+    )
     yield Comparison(f"one review of {LENGTH} tokens", synthetic(SINGLE_REVIEWS, 1, LENGTH), ONE_REVIEW)
     for length in LENGTHS:
         yield Comparison(f"growth, {length} tokens", synthetic(GROWTH_REVIEWS, SCORE_BATCH, length), GROWTH)
@@ -77,9 +93,14 @@ def real(reviews, count, batch_size):
     for length in numpy.unique(lengths[lengths > 0]):
         members = numpy.flatnonzero(lengths == length)
         for start in range(0, len(members), batch_size):
-            rows = members[start:start + batch_size]
-            batches.append((numpy.array([encoder.ids(token_lists[row]) for row in rows], dtype="int32"),
-                            numpy.full(len(rows), length, dtype="float32"), labels[rows]))
+            rows = members[start : start + batch_size]
+            batches.append(
+                (
+                    numpy.array([encoder.ids(token_lists[row]) for row in rows], dtype="int32"),
+                    numpy.full(len(rows), length, dtype="float32"),
+                    labels[rows],
+                )
+            )
             documents.extend(" ".join(token_lists[row]) for row in rows)
     return Workload(batches, documents, text.vocab_size, *settings())
 
@@ -89,9 +110,14 @@ def synthetic(count, batch_size, length, hidden=None):
     model, training = settings(hidden)
     vocabulary = preset("default").text.vocab_size
     random = numpy.random.RandomState(0)
-    batches = [(random.randint(2, vocabulary, (batch_size, length)).astype("int32"),
-                numpy.full(batch_size, length, dtype="float32"), (numpy.arange(batch_size) % 2).astype("float32"))
-               for _ in range(count // batch_size)]
+    batches = [
+        (
+            random.randint(2, vocabulary, (batch_size, length)).astype("int32"),
+            numpy.full(batch_size, length, dtype="float32"),
+            (numpy.arange(batch_size) % 2).astype("float32"),
+        )
+        for _ in range(count // batch_size)
+    ]
     return Workload(batches, [], vocabulary, model, training)
 
 
@@ -103,8 +129,13 @@ def settings(hidden=None):
 
 def machine():
     """Describe what the figures were measured on."""
-    return {"processor": processor(), "cores": cores(), "system": platform.system(),
-            "python": platform.python_version(), **{name: installed(name) for name in PACKAGES}}
+    return {
+        "processor": processor(),
+        "cores": cores(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        **{name: installed(name) for name in PACKAGES},
+    }
 
 
 def processor():
@@ -132,8 +163,10 @@ def as_line(row):
         return "" if found is None else " / ".join(f"{found[key]:,.{digits}f}" for key in ("min", "median", "max"))
 
     unit = "" if row["unit"] == "reviews/s" else f" {row['unit']}"
-    return (f"| {row['comparison']} | {row['contestant']} | {three(row['rate'], 0)}{unit} | "
-            f"{three(row.get('ratio'), 2)} | {three(row.get('of_sgemm'), 2)} | {row['peak_mb']} |")
+    return (
+        f"| {row['comparison']} | {row['contestant']} | {three(row['rate'], 0)}{unit} | "
+        f"{three(row.get('ratio'), 2)} | {three(row.get('of_sgemm'), 2)} | {row['peak_mb']} |"
+    )
 
 
 HEADER = """| what | contestant | reviews/s: min / median / max | ratio to PyTorch eager | of sgemm | peak MiB |

@@ -2,6 +2,7 @@
 
 Every contestant runs in a process of its own, so that one library's threads are not another's burden.
 """
+
 from dataclasses import dataclass
 from functools import partial
 
@@ -47,8 +48,8 @@ def review_flop(length, model):
     """Answer the matrix products' operations for one review of `length` tokens: GRU, query and key, score, pooling."""
     width = 2 * model.hidden_size
     gru = 2 * 2 * length * 3 * model.hidden_size * (model.embedding_size + model.hidden_size)
-    attention = 2 * 2 * length * width * model.attention_units + 2 * length ** 2 * model.attention_units
-    return gru + attention + 2 * length ** 2 + 2 * length * width
+    attention = 2 * 2 * length * width * model.attention_units + 2 * length**2 * model.attention_units
+    return gru + attention + 2 * length**2 + 2 * length * width
 
 
 def network(workload):
@@ -72,8 +73,13 @@ class GluonTraining:
 
         self.mxnet, self.network = network(workload)
         self.batches = [Batch(*arrays) for arrays in workload.batches]
-        self.step = partial(train_step, self.network, make_trainer(self.network, workload.training),
-                            clip_norm=workload.training.clip_norm, device=self.mxnet.cpu())
+        self.step = partial(
+            train_step,
+            self.network,
+            make_trainer(self.network, workload.training),
+            clip_norm=workload.training.clip_norm,
+            device=self.mxnet.cpu(),
+        )
 
     def __call__(self):
         for batch in self.batches:
@@ -100,15 +106,18 @@ class OnnxScoring:
 
     def __init__(self, workload):
         from nsmc_attention.config import preset
-        from nsmc_attention.model.onnx.graph import onnx_model
         from nsmc_attention.inference.engines import OnnxEngine
+        from nsmc_attention.model.onnx.graph import onnx_model
         from nsmc_attention.model.parameters import snapshot
 
         mxnet, built = network(workload)
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
         config = preset("default").with_fields(
-            embedding_size=workload.model.embedding_size, hidden_size=workload.model.hidden_size,
-            attention_units=workload.model.attention_units, ngram_buckets=0)
+            embedding_size=workload.model.embedding_size,
+            hidden_size=workload.model.hidden_size,
+            attention_units=workload.model.attention_units,
+            ngram_buckets=0,
+        )
         self.engine = OnnxEngine(onnx_model(config, snapshot(built)).SerializeToString())
         self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
 
@@ -127,8 +136,9 @@ class TfidfTraining:
 
         self.documents = workload.documents
         self.labels = numpy.concatenate([labels for _, _, labels in workload.batches])
-        counted = TfidfVectorizer(tokenizer=str.split, token_pattern=None, lowercase=False, ngram_range=(1, 2),
-                                  sublinear_tf=True, min_df=2)
+        counted = TfidfVectorizer(
+            tokenizer=str.split, token_pattern=None, lowercase=False, ngram_range=(1, 2), sublinear_tf=True, min_df=2
+        )
         self.pipeline = make_pipeline(counted, LogisticRegression(C=5, solver="liblinear"))
 
     def __call__(self):
@@ -149,7 +159,7 @@ class TfidfScoring(TfidfTraining):
 class Sgemm:
     """A large product of single-precision matrices by numpy: what the cores can do."""
 
-    flop = 2 * MATRIX ** 3
+    flop = 2 * MATRIX**3
 
     def __init__(self, workload):
         self.matrix = numpy.random.RandomState(0).rand(MATRIX, MATRIX).astype("float32")
@@ -163,9 +173,11 @@ def torch_contestant(name, **settings):
         try:
             from . import pytorch
         except ImportError as problem:
-            raise MissingPackage(f"PyTorch did not import ({problem}): "
-                                 "pip install 'nsmc_attention[benchmark]'") from problem
+            raise MissingPackage(
+                f"PyTorch did not import ({problem}): pip install 'nsmc_attention[benchmark]'"
+            ) from problem
         return getattr(pytorch, name)(workload, **settings)
+
     return build
 
 

@@ -3,6 +3,7 @@
 Batches are of one exact length, so PyTorch needs neither packing nor masks: what it computes is what our
 network computes. PyTorch comes with the extra `benchmark` and is used nowhere else.
 """
+
 import torch
 from torch import nn
 
@@ -24,11 +25,11 @@ class TorchClassifier(nn.Module):
         self.output = nn.Linear(width, 2)
 
     def forward(self, token_ids):
-        embedded = self.dropout(self.word_dropout(self.embedding(token_ids)))                # (N, T, E)
-        states, _ = self.gru(embedded)                                                       # (N, T, 2H)
+        embedded = self.dropout(self.word_dropout(self.embedding(token_ids)))  # (N, T, E)
+        states, _ = self.gru(embedded)  # (N, T, 2H)
         pairs = torch.tanh(self.query(states).unsqueeze(2) + self.key(states).unsqueeze(1))  # (N, T, T, A)
-        weights = torch.softmax(self.score(pairs).squeeze(3), dim=2)                         # (N, T, T)
-        pooled = torch.bmm(weights.mean(dim=1, keepdim=True), states).squeeze(1)             # (N, 2H)
+        weights = torch.softmax(self.score(pairs).squeeze(3), dim=2)  # (N, T, T)
+        pooled = torch.bmm(weights.mean(dim=1, keepdim=True), states).squeeze(1)  # (N, 2H)
         return self.output(self.dropout(pooled)), weights
 
 
@@ -59,10 +60,11 @@ class TorchTraining:
     def __init__(self, workload, compiled=False, sparse=True):
         self.plain, self.network = build(workload, compiled, sparse)
         self.clip_norm = workload.training.clip_norm
-        self.batches = [(torch.from_numpy(token_ids).long(), torch.from_numpy(labels).long())
-                        for token_ids, _, labels in workload.batches]
-        rest = [value for name, value in self.plain.named_parameters()
-                if not (sparse and name.startswith("embedding"))]
+        self.batches = [
+            (torch.from_numpy(token_ids).long(), torch.from_numpy(labels).long())
+            for token_ids, _, labels in workload.batches
+        ]
+        rest = [value for name, value in self.plain.named_parameters() if not (sparse and name.startswith("embedding"))]
         rate = workload.training.learning_rate
         self.optimizers: list[torch.optim.Optimizer] = [torch.optim.Adam(rest, rate)]
         if sparse:

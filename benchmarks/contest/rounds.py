@@ -1,4 +1,5 @@
 """Contestants in turn, over and over, each in its own process: what slows the machine down slows all of them."""
+
 import statistics
 import time
 from contextlib import ExitStack
@@ -6,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from nsmc_attention._runtime.processes import workers
+
 from .contestants import CONTESTANTS, Workload
 
 PREPARED: dict[str, Callable[[], object]] = {}
@@ -49,8 +51,11 @@ def compare(comparison, repetitions):
     rates = {name: [amount(name, comparison.workload) / each for each in found] for name, found in seconds.items()}
     baseline = fastest(rates, comparison.baseline)
     for name, found in rates.items():
-        rows[name] = {"unit": "GFLOP/s" if name == "sgemm" else "reviews/s", "rate": spread(found),
-                      "peak_mb": peaks[name]}
+        rows[name] = {
+            "unit": "GFLOP/s" if name == "sgemm" else "reviews/s",
+            "rate": spread(found),
+            "peak_mb": peaks[name],
+        }
         if baseline and name != "sgemm":
             rows[name]["ratio"] = spread([one / other for one, other in zip(found, rates[baseline])])
         if "sgemm" in rates and name != "sgemm":

@@ -3,6 +3,7 @@
 Written beside the target, flushed to the disk, then renamed over it; two folders swap their names in one move. A
 killed process leaves at most a `.partial-*` neighbour, which the next write to the same target removes.
 """
+
 import ctypes
 import errno
 import os
@@ -62,8 +63,10 @@ def keep_rights(path: Path, temporary: Path) -> None:
 def require_place(path: Path) -> None:
     """DataError where a path cannot be that of a file: it is a folder, or its own folder is not there."""
     if path.is_dir() or not path.parent.is_dir():
-        raise DataError(f"{path}: {'is a folder' if path.is_dir() else f'no such folder {path.parent}'}; "
-                        "name a file in a folder that exists")
+        raise DataError(
+            f"{path}: {'is a folder' if path.is_dir() else f'no such folder {path.parent}'}; "
+            "name a file in a folder that exists"
+        )
 
 
 @contextmanager
@@ -160,8 +163,7 @@ def exchange(temporary: Path, path: Path) -> None:
 def swap(one: Path, other: Path) -> bool:
     """Swap two names in one move; tell whether it could be done: on Linux, and by most of its file systems."""
     rename = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
-    return rename is not None and 0 == rename(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other),
-                                              RENAME_EXCHANGE)
+    return rename is not None and rename(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE) == 0
 
 
 def locked(create: Callable[[], Path]) -> tuple[Path, Optional[int]]:
@@ -265,8 +267,9 @@ def followed(path: Union[str, Path]) -> Path:
     try:
         return path.resolve()
     except (RuntimeError, OSError) as problem:
-        raise DataError(f"{path}: is a link that cannot be followed, as one to itself; name the file or folder"
-                        ) from problem
+        raise DataError(
+            f"{path}: is a link that cannot be followed, as one to itself; name the file or folder"
+        ) from problem
 
 
 def refuse_links(paths: Iterable[Path]) -> None:
@@ -279,8 +282,10 @@ def refuse_links(paths: Iterable[Path]) -> None:
         inside = sorted(path.rglob("*")) if path.is_dir() and not path.is_symlink() else []
         for each in (path, *inside):
             if each.is_symlink():
-                raise ConfigError(f"{each}: is a link, and what it leads to would be replaced; put the file or folder "
-                                  "itself there, or remove it")
+                raise ConfigError(
+                    f"{each}: is a link, and what it leads to would be replaced; put the file or folder "
+                    "itself there, or remove it"
+                )
 
 
 def cannot_write(path: Path, problem: OSError) -> DataError:

@@ -1,4 +1,5 @@
 """Reading what others wrote: regular files alone, and no more bytes than there can be."""
+
 import stat
 from pathlib import Path
 

@@ -9,6 +9,7 @@ Which of SEPARATORS a spreadsheet splits at is a matter of its country and setti
 another, one with any of them stands in quotes. That holds a cell together where the comma (in tsv the tab) is split at
 too, and in the first column everywhere.
 """
+
 import csv
 import io
 import re
@@ -37,8 +38,7 @@ def as_cell(value: Any) -> Any:
 class Writable(Protocol):
     """What rows can be written to."""
 
-    def write(self, text: str, /) -> object:
-        ...
+    def write(self, text: str, /) -> object: ...
 
 
 class ShortLineEnds:
@@ -52,7 +52,7 @@ class ShortLineEnds:
         self.file, self.end = file, end
 
     def write(self, row: str) -> object:
-        return self.file.write(row[:-len(LINE_END)] + self.end)
+        return self.file.write(row[: -len(LINE_END)] + self.end)
 
 
 def table_writer(file: Writable, delimiter: str = ",") -> Any:

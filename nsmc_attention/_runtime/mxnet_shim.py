@@ -9,13 +9,14 @@ one thread and large copies in another; as soon as both have used OpenMP, libgom
 cores and puts them to sleep at every operator instead of spinning (from the first checkpoint on, training
 ran at 2,100 instead of 3,100 reviews/s). The engine called NaiveEngine runs all in one thread.
 """
+
 import os
 import warnings
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
-from .processes import cores
 from ..errors import MissingPackage
+from .processes import cores
 
 
 def import_mxnet():
@@ -29,14 +30,15 @@ def import_mxnet():
         # numpy < 1.24 has the name and warns of it
         warnings.simplefilter("ignore")
         if not hasattr(numpy, "bool"):
-            setattr(numpy, "bool", numpy.bool_)
+            numpy.bool = numpy.bool_
         try:
             import mxnet
         except ImportError as problem:
             raise MissingPackage(
                 f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}); "
                 "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0' (x86-64 Linux and macOS), "
-                "prediction (--engine onnx), attention and erasure need none of it") from problem
+                "prediction (--engine onnx), attention and erasure need none of it"
+            ) from problem
     with stderr_closed():
         # the first operation starts the engine, which prints its name whenever it is not the default one
         mxnet.nd.waitall()

@@ -1,4 +1,5 @@
 """The cores there are, and worker processes on them."""
+
 import math
 import os
 import threading

@@ -1,4 +1,5 @@
 """SIGINT and SIGTERM as an exception, so that a command that is ended closes and removes what it has begun."""
+
 import os
 import signal
 import sys

@@ -1,4 +1,5 @@
 """The model card that a bundle carries, written from its manifest alone."""
+
 import json
 import re
 from typing import Any, Optional
@@ -7,39 +8,44 @@ from typing import Any, Optional
 def model_card(manifest: dict[str, Any]) -> str:
     """Answer the card as Markdown with YAML front matter, as model hubs read it."""
     config, data = manifest["config"], manifest["data"]
-    rows = [f"| {part} | {100 * found['accuracy']:.2f} % | {found['f1']:.4f} | {found['log_loss']:.4f} "
-            f"| {found['ece']:.4f} |" for part, found in manifest["metrics"].items()]
-    return "\n".join([
-        "---",
-        "language: ko",
-        "license: mit",
-        "library_name: nsmc_attention",
-        "pipeline_tag: text-classification",
-        f"datasets: {in_yaml(data['train']['name'])}",
-        "metrics: [accuracy, f1]",
-        "---",
-        "",
-        f"# Korean film-review sentiment{' with self-attention' if attentive(config['model']) else ''}",
-        "",
-        f"{network(config['model'])} over tokens of {manifest['tokenizer_version'] or config['text']['tokenizer']}.",
-        f"Learned from {data['train']['used']:,} reviews of {data['train']['name']} "
-        f"(sha256 `{data['train']['sha256'][:16]}…`); the epoch was chosen on {data['dev']['used']:,} others.",
-        *stars(data.get("pretraining")),
-        *wide(config["text"]["ngram_buckets"]),
-        "",
-        "| part | accuracy | F1 | log loss | ECE |",
-        "|---|---|---|---|---|",
-        *rows,
-        "",
-        "Made again by:",
-        "",
-        f"    {manifest['command']}",
-        "",
-        "Limits: short film reviews as Korean viewers write them; irony, other domains and other languages were not",
-        "measured. Attention weights show where the model looks, which is not always why it answers as it does.",
-        "",
-        *contract(config["text"], manifest),
-    ])
+    rows = [
+        f"| {part} | {100 * found['accuracy']:.2f} % | {found['f1']:.4f} | {found['log_loss']:.4f} "
+        f"| {found['ece']:.4f} |"
+        for part, found in manifest["metrics"].items()
+    ]
+    return "\n".join(
+        [
+            "---",
+            "language: ko",
+            "license: mit",
+            "library_name: nsmc_attention",
+            "pipeline_tag: text-classification",
+            f"datasets: {in_yaml(data['train']['name'])}",
+            "metrics: [accuracy, f1]",
+            "---",
+            "",
+            f"# Korean film-review sentiment{' with self-attention' if attentive(config['model']) else ''}",
+            "",
+            f"{network(config['model'])} over tokens of {manifest['tokenizer_version'] or config['text']['tokenizer']}.",
+            f"Learned from {data['train']['used']:,} reviews of {data['train']['name']} "
+            f"(sha256 `{data['train']['sha256'][:16]}…`); the epoch was chosen on {data['dev']['used']:,} others.",
+            *stars(data.get("pretraining")),
+            *wide(config["text"]["ngram_buckets"]),
+            "",
+            "| part | accuracy | F1 | log loss | ECE |",
+            "|---|---|---|---|---|",
+            *rows,
+            "",
+            "Made again by:",
+            "",
+            f"    {manifest['command']}",
+            "",
+            "Limits: short film reviews as Korean viewers write them; irony, other domains and other languages were not",
+            "measured. Attention weights show where the model looks, which is not always why it answers as it does.",
+            "",
+            *contract(config["text"], manifest),
+        ]
+    )
 
 
 def in_yaml(name: str) -> str:
@@ -89,8 +95,10 @@ def pieces(text: dict[str, Any]) -> list[str]:
     """Answer the lines on words that the vocabulary lacks, none where these stay whole."""
     if text["rare_words"] != "pieces":
         return []
-    return ["   Before that, a word that vocab.json lacks is cut from the left into the longest pieces that it has; a",
-            "   character it lacks stands alone."]
+    return [
+        "   Before that, a word that vocab.json lacks is cut from the left into the longest pieces that it has; a",
+        "   character it lacks stands alone.",
+    ]
 
 
 def ngrams(buckets: int) -> list[str]:
@@ -119,5 +127,7 @@ def stars(pretraining: Optional[dict[str, int]]) -> list[str]:
     if not pretraining:
         return []
     kept, read, by_id, by_text = (pretraining[key] for key in ("kept", "read", "left_out_by_id", "left_out_by_text"))
-    return [f"Before that it learned the stars of {kept:,} raw reviews; of {read:,} read, {by_id:,} were left out by",
-            f"id and {by_text:,} by text, because they are in the official test file or in the dev part."]
+    return [
+        f"Before that it learned the stars of {kept:,} raw reviews; of {read:,} read, {by_id:,} were left out by",
+        f"id and {by_text:,} by text, because they are in the official test file or in the dev part.",
+    ]

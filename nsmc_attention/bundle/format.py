@@ -10,6 +10,7 @@ No pickle, no absolute path. Needs no MXNet: the networks are built by `inferenc
 manifest that fits, so a right sha256 says that a copy is whole and nothing of who made it: whoever reads a file
 judges its content.
 """
+
 import hashlib
 import json
 import re
@@ -74,8 +75,10 @@ class Bundle:
     def file(self, name: str) -> Path:
         """Answer the path of one file; BundleError where this bundle was written without it."""
         if name not in self.manifest["files"]:
-            raise BundleError(f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
-                              f"{self.folder}`, or use --engine gluon")
+            raise BundleError(
+                f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
+                f"{self.folder}`, or use --engine gluon"
+            )
         return self.folder / name
 
 
@@ -96,7 +99,8 @@ def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: d
         files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
         whole = {"schema": SCHEMA, "labels": list(LABELS), **manifest, "files": files}
         (temporary / "manifest.json").write_text(
-            json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="replace")
+            json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="replace"
+        )
 
 
 def read_contents(bundle: Bundle, manifest: bool = False) -> dict[str, bytes]:
@@ -128,8 +132,9 @@ def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
     contents = {name: verified(folder, name, expected) for name, expected in manifest["files"].items()}
     foreign = sorted({path.name for path in folder.iterdir()} - {"manifest.json", *manifest["files"]})
     if foreign:
-        raise BundleError(f"{folder}: holds a foreign file {foreign[0][:60]!r}, which the manifest does not list; "
-                          "remove it")
+        raise BundleError(
+            f"{folder}: holds a foreign file {foreign[0][:60]!r}, which the manifest does not list; remove it"
+        )
     config = read_config(manifest, folder)
     check_tokenizer(manifest, config, folder)
     encoder = Encoder.from_json(contents["vocab.json"], config.text, where=folder / "vocab.json")
@@ -146,8 +151,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise BundleError(f"{folder}: no such bundle folder; make one with `nsmc-attention train`")
     path = folder / "manifest.json"
     if not path.is_file():
-        raise BundleError(f"{folder} has no manifest.json (found {names_in(folder)}); "
-                          "is it the folder `bundle` of a run?")
+        raise BundleError(
+            f"{folder} has no manifest.json (found {names_in(folder)}); is it the folder `bundle` of a run?"
+        )
     try:
         manifest: dict[str, Any] = json.loads(read_file(path, MANIFEST, BundleError).decode())
         schema, files = manifest["schema"], manifest["files"]
@@ -157,8 +163,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise BundleError(f"{path}: expected a bundle's manifest, found something else; was it altered?") from problem
     if schema != SCHEMA:
-        raise BundleError(f"{path}: expected schema {SCHEMA}, found {str(schema)[:20]}; "
-                          "this bundle needs another version of nsmc_attention")
+        raise BundleError(
+            f"{path}: expected schema {SCHEMA}, found {str(schema)[:20]}; "
+            "this bundle needs another version of nsmc_attention"
+        )
     if manifest.get("labels") != list(LABELS):
         raise BundleError(f"{path}: expected the labels {list(LABELS)}, found {str(manifest.get('labels'))[:60]}")
     foreign = set(named) - set(REQUIRED) - set(OPTIONAL)
@@ -182,8 +190,10 @@ def verified(folder: Path, name: str, expected: object) -> bytes:
     content = read_file(path, LARGEST[name], BundleError)
     found = hashlib.sha256(content).hexdigest()
     if found != expected:
-        raise BundleError(f"{path}: expected sha256 {str(expected)[:12]}…, found {found[:12]}…; "
-                          "the file is truncated or altered, copy the bundle again")
+        raise BundleError(
+            f"{path}: expected sha256 {str(expected)[:12]}…, found {found[:12]}…; "
+            "the file is truncated or altered, copy the bundle again"
+        )
     return content
 
 
@@ -198,5 +208,7 @@ def check_tokenizer(manifest: dict[str, Any], config: Config, folder: Path) -> N
     expected = manifest.get("tokenizer_version")
     found = tokenizer_version(config.text.tokenizer)
     if expected != found:
-        raise BundleError(f"{folder}: its vocabulary was made with {expected}, found {found}; other versions give "
-                          "other tokens: install the ones named first, or train again")
+        raise BundleError(
+            f"{folder}: its vocabulary was made with {expected}, found {found}; other versions give "
+            "other tokens: install the ones named first, or train again"
+        )

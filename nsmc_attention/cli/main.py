@@ -4,6 +4,7 @@ Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad
 1 a bug (traceback), 130 interrupted (SIGINT), 143 terminated (SIGTERM), 141 whoever read the output is gone. The
 library is imported inside the commands: `--help` is instant.
 """
+
 import json
 import os
 import signal
@@ -14,9 +15,8 @@ import click
 from click.utils import PacifyFlushWrapper
 
 from .. import config as settings
-
-from .._runtime import signals
 from .._io.atomic import NO_ROOM
+from .._runtime import signals
 from ..errors import ConfigError, NsmcError
 from ..version import __version__
 
@@ -62,8 +62,10 @@ def run(arguments=None):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except UnicodeDecodeError as problem:
-        return complain(f"stdin: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
-                        "convert it first (from CP949: iconv -f cp949 -t utf-8)")
+        return complain(
+            f"stdin: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
+            "convert it first (from CP949: iconv -f cp949 -t utf-8)"
+        )
     except OSError as problem:
         if problem.errno in NO_ROOM and problem.filename is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -117,23 +119,34 @@ def data_options(command):
 
 
 def column_options(command):
-    for option in (click.option("--text-column", default="document", show_default=True),
-                   click.option("--label-column", default="label", show_default=True)):
+    for option in (
+        click.option("--text-column", default="document", show_default=True),
+        click.option("--label-column", default="label", show_default=True),
+    ):
         command = option(command)
     return command
 
 
 def kind_option(command):
-    return click.option("--input-format", "kind", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "lines"]),
-                        help="[default: by the file's suffix; of stdin, lines]")(command)
+    return click.option(
+        "--input-format",
+        "kind",
+        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "lines"]),
+        help="[default: by the file's suffix; of stdin, lines]",
+    )(command)
 
 
 def engine_options(command):
     for option in (
         click.option("--bundle", type=click.Path(path_type=Path), help="bundle folder  [default: the packaged one]"),
         click.option("--engine", default="auto", show_default=True, help="auto, onnx or gluon"),
-        click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "gpu"]),
-                     help="for the gluon engine"),
+        click.option(
+            "--device",
+            default="auto",
+            show_default=True,
+            type=click.Choice(["auto", "cpu", "gpu"]),
+            help="for the gluon engine",
+        ),
     ):
         command = option(command)
     return command
@@ -141,16 +154,18 @@ def engine_options(command):
 
 @commands.command()
 @click.argument("what", type=click.Choice(["nsmc", "raw"]))
-@click.option("--data-dir", type=click.Path(path_type=Path), help="where to  [default: where it is already "
-              "($NSMC_ATTENTION_DATA), else the cache folder]")
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    help="where to  [default: where it is already ($NSMC_ATTENTION_DATA), else the cache folder]",
+)
 def fetch(what, data_dir):
     """Download a corpus and say where it is.
 
     nsmc: the official files, verified by sha256. raw: the archive with all star reviews (47 MB and more), which
     the preset `extended` learns from.
     """
-    from ..reviews import nsmc
-    from ..reviews import raw
+    from ..reviews import nsmc, raw
 
     found = [raw.find(data_dir)] if what == "raw" else [nsmc.find(part, data_dir) for part in nsmc.FILES]
     print(*found, sep="\n")
@@ -160,18 +175,30 @@ def fetch(what, data_dir):
 @data_options
 @click.option("--valid", type=click.Path(path_type=Path), help="labelled file to choose the epoch by")
 @click.option("--preset", show_default="default, or what the run began with", help=", ".join(settings.PRESETS))
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/latest"), show_default=True,
-              help="run folder, new unless --resume")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs/latest"),
+    show_default=True,
+    help="run folder, new unless --resume",
+)
 @click.option("--resume", is_flag=True, help="go on where the run in --out was stopped")
 @click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "gpu"]))
-@click.option("--kvstore", default="local", show_default=True, type=click.Choice(["local", "dist_sync"]),
-              help="dist_sync: several processes, here or, by the DMLC_* variables, on several machines")
-@click.option("--workers", type=click.IntRange(1, 64), help="processes here that share each batch, of dist_sync  "
-              "[default: 2]")
+@click.option(
+    "--kvstore",
+    default="local",
+    show_default=True,
+    type=click.Choice(["local", "dist_sync"]),
+    help="dist_sync: several processes, here or, by the DMLC_* variables, on several machines",
+)
+@click.option(
+    "--workers", type=click.IntRange(1, 64), help="processes here that share each batch, of dist_sync  [default: 2]"
+)
 @config_options
 @click.pass_obj
-def train(arguments, data, data_dir, text_column, label_column, valid, preset, out, resume, device, kvstore, workers,
-          **fields):
+def train(
+    arguments, data, data_dir, text_column, label_column, valid, preset, out, resume, device, kvstore, workers, **fields
+):
     """Train a classifier; the run folder ends with its bundle.
 
     \b
@@ -180,9 +207,9 @@ def train(arguments, data, data_dir, text_column, label_column, valid, preset, o
     nsmc-attention train --data reviews.csv --hidden-size 64 --out runs/mine
     nsmc-attention train --data nsmc --kvstore dist_sync --workers 4 --out runs/shared
     """
+    from .. import recipe
     from ..training.distributed import communicator as distributed
     from ..training.distributed import launcher
-    from .. import recipe
 
     if resume and not preset:
         base = settings.Config.from_dict(recipe.read_settings(out)["config"])
@@ -194,8 +221,19 @@ def train(arguments, data, data_dir, text_column, label_column, valid, preset, o
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
         return launcher.launch(arguments, workers or 2)
     with distributed.joined(kvstore) as group:
-        recipe.train(data, config, out, valid=valid, resume=resume, device=device, data_dir=data_dir,
-                     quiet=not group.first, text_column=text_column, label_column=label_column, workers=group)
+        recipe.train(
+            data,
+            config,
+            out,
+            valid=valid,
+            resume=resume,
+            device=device,
+            data_dir=data_dir,
+            quiet=not group.first,
+            text_column=text_column,
+            label_column=label_column,
+            workers=group,
+        )
 
 
 @commands.command()
@@ -210,8 +248,9 @@ def evaluate(data, data_dir, text_column, label_column, bundle, engine, device, 
     nsmc-attention evaluate --data nsmc
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
     """
-    from ..judgement import evaluate as score, record as write
     from ..inference.predictor import load_classifier
+    from ..judgement import evaluate as score
+    from ..judgement import record as write
     from ..reviews import tables
 
     classifier = load_classifier(bundle, engine, device)
@@ -238,8 +277,11 @@ def behaviour(bundle, engine, device, failures, as_json):
 
     table = check(load_classifier(bundle, engine, device).probabilities, cases())
     shown = table[~table["passed"]] if failures else summary(table)
-    print(shown.to_json(orient="records", lines=True, force_ascii=False).strip() if as_json else
-          shown.to_string(index=False, na_rep="", float_format="{:.3f}".format))
+    print(
+        shown.to_json(orient="records", lines=True, force_ascii=False).strip()
+        if as_json
+        else shown.to_string(index=False, na_rep="", float_format="{:.3f}".format)
+    )
 
 
 @commands.command()
@@ -256,11 +298,11 @@ def faithfulness(data, data_dir, text_column, label_column, bundle, engine, devi
     nsmc-attention faithfulness --data nsmc
     nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --plot faithfulness.png
     """
+    from ..inference.predictor import load_classifier
+    from ..judgement import faithfulness as measure
+    from ..reviews import tables
     from ..visualization.faithfulness import as_text, save_plot
     from ..visualization.heatmap import check_suffix
-    from ..judgement import faithfulness as measure
-    from ..inference.predictor import load_classifier
-    from ..reviews import tables
 
     if plot:
         check_suffix(plot)
@@ -275,8 +317,13 @@ def faithfulness(data, data_dir, text_column, label_column, bundle, engine, devi
 @click.argument("names", nargs=-1, required=True)
 @click.option("--data", default="nsmc", show_default=True, help="nsmc, sample, or a labelled file")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="folder of the official files")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/comparison"), show_default=True,
-              help="folder; runs that it has already are not trained again")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs/comparison"),
+    show_default=True,
+    help="folder; runs that it has already are not trained again",
+)
 @click.option("--seeds", default="0", show_default=True, help="seeds, as 0,1,2")
 @click.option("--test", is_flag=True, help="score the test file too, of nsmc and sample")
 @column_options
@@ -297,20 +344,37 @@ def compare(names, data, data_dir, out, seeds, test, text_column, label_column, 
     except ValueError:
         raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
     changes = {name: value for name, value in fields.items() if value is not None}
-    table = comparison.compare(data, names, out, numbers, test, changes, data_dir,
-                               report=lambda row: print(row, file=sys.stderr), text_column=text_column,
-                               label_column=label_column)
+    table = comparison.compare(
+        data,
+        names,
+        out,
+        numbers,
+        test,
+        changes,
+        data_dir,
+        report=lambda row: print(row, file=sys.stderr),
+        text_column=text_column,
+        label_column=label_column,
+    )
     print(comparison.as_markdown(table), end="")
 
 
 @commands.command()
 @click.argument("text", nargs=-1)
-@click.option("--input", "source", type=click.Path(path_type=Path, allow_dash=True),
-              help="csv, tsv, jsonl, parquet or txt file, or - for stdin")
+@click.option(
+    "--input",
+    "source",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="csv, tsv, jsonl, parquet or txt file, or - for stdin",
+)
 @kind_option
 @click.option("--output", type=click.Path(path_type=Path, allow_dash=True), default=Path("-"), show_default=True)
-@click.option("--format", "style", type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet"]),
-              help="[default: by the output's suffix, else text]")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet"]),
+    help="[default: by the output's suffix, else text]",
+)
 @click.option("--text-column", default="document", show_default=True)
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
 @click.option("--verbatim", is_flag=True, help="csv, tsv: no ' before what a spreadsheet would compute")
@@ -343,10 +407,19 @@ def predict(text, source, kind, output, style, text_column, weights, verbatim, b
 @commands.command()
 @click.argument("text", nargs=-1, required=True)
 @click.option("--output", required=True, type=click.Path(path_type=Path), help=".png, .svg, .pdf or .html")
-@click.option("--method", "methods", multiple=True, default=["attention"], show_default=True,
-              help="attention, erasure, gradient, integrated, random; may be given again")
-@click.option("--picture", type=click.Choice(["matrix", "words"]),
-              help="of .png, .svg, .pdf  [default: matrix of one review's attention, else words]")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    default=["attention"],
+    show_default=True,
+    help="attention, erasure, gradient, integrated, random; may be given again",
+)
+@click.option(
+    "--picture",
+    type=click.Choice(["matrix", "words"]),
+    help="of .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
+)
 @click.option("--by-word", is_flag=True, help="weights of words between white space, not of morphemes")
 @click.option("--beside", multiple=True, type=click.Path(path_type=Path), help="another bundle to draw beside")
 @engine_options
@@ -360,9 +433,9 @@ def explain(text, output, methods, picture, by_word, beside, bundle, engine, dev
     nsmc-attention explain "배우는 좋은데 영화는 별로" --method attention --method erasure --output words.html
     """
     from ..inference.attribution import check_method
-    from ..visualization.pictures import check_picture, save_attributions
     from ..inference.explain import explain_many
     from ..inference.predictor import load_classifier
+    from ..visualization.pictures import check_picture, save_attributions
 
     check_picture(output, picture, [check_method(method) for method in methods])
     classifiers = [load_classifier(each, engine, device) for each in (bundle, *beside)]

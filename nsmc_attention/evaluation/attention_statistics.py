@@ -4,6 +4,7 @@ Takes Predictions or weights, never a network. Weights of a review sum to 1, so 
 what is compared here is a token's weight times the review's number of tokens, T: 1 is the weight that every token
 of its review has on average.
 """
+
 import numpy
 import pandas
 
@@ -53,8 +54,12 @@ def token_table(predictions, tag=None):
         if each.label is None:
             continue
         size = len(each.tokens)
-        row = {"token": each.tokens, "label": each.label, "weight": each.token_weights * size,
-               "position": numpy.linspace(0, 1, size) if size > 1 else [0.5]}
+        row = {
+            "token": each.tokens,
+            "label": each.label,
+            "weight": each.token_weights * size,
+            "position": numpy.linspace(0, 1, size) if size > 1 else [0.5],
+        }
         if tag:
             row["tag"] = tags_at([start for start, _ in each.offsets], tag(each.text))
         pieces.append(pandas.DataFrame(row))
@@ -111,5 +116,10 @@ def by_distance(predictions, farthest=20):
             sums[distance + farthest] += diagonal.sum() * size
             counts[distance + farthest] += len(diagonal)
     seen = counts > 0
-    return pandas.DataFrame({"distance": numpy.arange(-farthest, farthest + 1)[seen], "count": counts[seen].astype(int),
-                             "weight": sums[seen] / counts[seen]})
+    return pandas.DataFrame(
+        {
+            "distance": numpy.arange(-farthest, farthest + 1)[seen],
+            "count": counts[seen].astype(int),
+            "weight": sums[seen] / counts[seen],
+        }
+    )

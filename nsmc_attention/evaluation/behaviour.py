@@ -4,6 +4,7 @@ In the manner of CheckList (Ribeiro et al. 2020, arXiv:2005.04118): minimum func
 has that label), invariance (INV: a typo or another name changes no label), direction (DIR: added praise does
 not make a review less positive). Takes a scoring callable, never a network.
 """
+
 import csv
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +33,10 @@ class Case:
 def cases() -> list[Case]:
     """Answer the list of Cases that come with the package."""
     with open(SENTENCES, encoding="utf-8", newline="") as file:
-        return [Case(row["kind"], row["category"], int(row["label"]), row["text"], row["other"] or None)
-                for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+        return [
+            Case(row["kind"], row["category"], int(row["label"]), row["text"], row["other"] or None)
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        ]
 
 
 def check(score: Callable[[list[str]], NDArray[Any]], expectations: list[Case]) -> pandas.DataFrame:

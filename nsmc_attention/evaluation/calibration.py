@@ -2,11 +2,12 @@
 
 What is found on the dev part goes into the last layer, so it costs nothing at prediction.
 """
+
 import numpy
 from scipy.special import expit, logit
 
-from .metrics import headline
 from ..model.parameters import NGRAM_TABLE
+from .metrics import headline
 
 # The last layer of either network
 LAST_WEIGHT, LAST_BIAS = ("output.weight", "dense.weight"), ("output.bias", "dense.bias")
@@ -38,8 +39,13 @@ def calibration(odds, labels, wide=None):
     else:
         scale, wide_scale, bias = joined(odds, wide, labels)
     after = expit(scale * odds + wide_scale * wide + bias)
-    return {"scale": scale, "wide_scale": wide_scale, "bias": bias,
-            "before": headline(labels, expit(odds)), "after": headline(labels, after)}
+    return {
+        "scale": scale,
+        "wide_scale": wide_scale,
+        "bias": bias,
+        "before": headline(labels, expit(odds)),
+        "after": headline(labels, after),
+    }
 
 
 def calibrated(arrays, found):

@@ -1,4 +1,5 @@
 """How much the answer changes when a word is erased: the measure that attention is taught by and judged by."""
+
 from typing import Any, Callable, Iterable, Sequence
 
 import numpy
@@ -9,8 +10,11 @@ from scipy.special import logit
 PIECE = 256
 
 
-def leave_one_out(score: Callable[[Sequence[Sequence[str]]], NDArray[Any]], token_lists: Sequence[Sequence[str]],
-                  progress: Callable[[Iterable[int]], Iterable[int]] = iter) -> list[NDArray[Any]]:
+def leave_one_out(
+    score: Callable[[Sequence[Sequence[str]]], NDArray[Any]],
+    token_lists: Sequence[Sequence[str]],
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> list[NDArray[Any]]:
     """Erase each token in turn.
 
     Li, Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3, the change of the log-odds.
@@ -32,16 +36,16 @@ def leave_one_out(score: Callable[[Sequence[Sequence[str]]], NDArray[Any]], toke
     whole = log_odds(score(token_lists))
     found: list[NDArray[Any]] = []
     for number in progress(range(0, len(token_lists), PIECE)):
-        piece = token_lists[number:number + PIECE]
+        piece = token_lists[number : number + PIECE]
         without = [without_token(tokens, place) for tokens in piece for place in range(len(tokens))]
         lengths = [len(tokens) for tokens in piece]
-        change = numpy.repeat(whole[number:number + PIECE], lengths) - numpy.nan_to_num(log_odds(score(without)))
+        change = numpy.repeat(whole[number : number + PIECE], lengths) - numpy.nan_to_num(log_odds(score(without)))
         found.extend(numpy.split(change, numpy.cumsum(lengths)[:-1]))
     return found
 
 
 def without_token(tokens: Sequence[str], place: int) -> list[str]:
-    return [*tokens[:place], *tokens[place + 1:]]
+    return [*tokens[:place], *tokens[place + 1 :]]
 
 
 def log_odds(probability: ArrayLike) -> NDArray[Any]:

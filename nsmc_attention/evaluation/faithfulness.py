@@ -7,6 +7,7 @@ Takes a scoring callable over tokens and one weight a token, never a network. Th
   left (comprehensiveness and sufficiency, DeYoung et al. 2020, arXiv:1911.03429, equations 1 to 3)?
 - does the answer change when the attention looks elsewhere?
 """
+
 import math
 
 import numpy
@@ -62,11 +63,17 @@ def faithfulness(score, token_lists, weights, gradients=None, replaced=None, see
     if gradients is not None:
         orders["gradient"] = measures["gradient"] = of_kept(gradients)
     whole = score(token_lists)
-    found = {"reviews": len(kept),
-             "tau": {name: {measure: agreement(orders[name], values) for measure, values in measures.items()
-                            if measure != name} for name in orders},
-             "orders": {name: aopc(score, token_lists, order, whole)
-                        for name, order in {**orders, "erasure": measures["erasure"]}.items()}}
+    found = {
+        "reviews": len(kept),
+        "tau": {
+            name: {measure: agreement(orders[name], values) for measure, values in measures.items() if measure != name}
+            for name in orders
+        },
+        "orders": {
+            name: aopc(score, token_lists, order, whole)
+            for name, order in {**orders, "erasure": measures["erasure"]}.items()
+        },
+    }
     if replaced is not None:
         found["replaced"] = {name: effect(whole, numpy.asarray(answers)[kept]) for name, answers in replaced.items()}
     return found
@@ -80,8 +87,11 @@ def agreement(ones, others):
     found = [kendalltau(one, other) for one, other in zip(ones, others)]
     taus = numpy.array([each.statistic for each in found])
     defined = taus[~numpy.isnan(taus)]
-    return {**mean_of(defined), "sd": float(defined.std(ddof=1)) if len(defined) > 1 else None,
-            "significant": float(numpy.mean([each.pvalue < SIGNIFICANT for each in found]))}
+    return {
+        **mean_of(defined),
+        "sd": float(defined.std(ddof=1)) if len(defined) > 1 else None,
+        "significant": float(numpy.mean([each.pvalue < SIGNIFICANT for each in found])),
+    }
 
 
 def mean_of(values):
@@ -102,10 +112,13 @@ def aopc(score, token_lists, weights, whole):
     drops: dict[str, list[numpy.ndarray]] = {"comprehensiveness": [], "sufficiency": []}
     for share in SHARES:
         top = [set(largest(each, share)) for each in weights]
-        without = [[token for place, token in enumerate(tokens) if place not in chosen]
-                   for tokens, chosen in zip(token_lists, top)]
-        only = [[token for place, token in enumerate(tokens) if place in chosen]
-                for tokens, chosen in zip(token_lists, top)]
+        without = [
+            [token for place, token in enumerate(tokens) if place not in chosen]
+            for tokens, chosen in zip(token_lists, top)
+        ]
+        only = [
+            [token for place, token in enumerate(tokens) if place in chosen] for tokens, chosen in zip(token_lists, top)
+        ]
         for name, changed in (("comprehensiveness", without), ("sufficiency", only)):
             # nothing left says nothing
             answer = numpy.nan_to_num(score(changed), nan=0.5)
@@ -115,8 +128,10 @@ def aopc(score, token_lists, weights, whole):
 
 def effect(whole, answers):
     """Answer the mean change of probability and the share of labels that are others."""
-    return {"change": float(numpy.abs(whole - answers).mean()),
-            "flipped": float(((whole >= 0.5) != (answers >= 0.5)).mean())}
+    return {
+        "change": float(numpy.abs(whole - answers).mean()),
+        "flipped": float(((whole >= 0.5) != (answers >= 0.5)).mean()),
+    }
 
 
 def largest(weights, share):

@@ -1,4 +1,5 @@
 """How good probabilities are, by scikit-learn; takes arrays, knows nothing of networks or files."""
+
 from typing import Any
 
 import numpy
@@ -29,7 +30,8 @@ def metrics(labels: ArrayLike, probability: ArrayLike) -> dict[str, Any]:
     labels, probability = numpy.asarray(labels), numpy.asarray(probability, dtype="float64")
     predicted = probability >= 0.5
     precision, recall, f1, _ = score.precision_recall_fscore_support(
-        labels, predicted, average="binary", zero_division=0)
+        labels, predicted, average="binary", zero_division=0
+    )
     return {
         "n": len(labels),
         "accuracy": float(score.accuracy_score(labels, predicted)),

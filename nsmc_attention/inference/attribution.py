@@ -1,4 +1,5 @@
 """One number a word: how much of the answer a method lays on it. The same value for attention and its rivals."""
+
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Optional
@@ -56,8 +57,10 @@ class Attribution:
     def __post_init__(self) -> None:
         check_method(self.method)
         if not len(self.tokens) == len(self.offsets) == len(self.values):
-            raise DataError(f"attribution: expected as many values as tokens, found {len(self.tokens)} tokens, "
-                            f"{len(self.offsets)} offsets and {len(self.values)} values")
+            raise DataError(
+                f"attribution: expected as many values as tokens, found {len(self.tokens)} tokens, "
+                f"{len(self.offsets)} offsets and {len(self.values)} values"
+            )
 
     @property
     def signed(self) -> bool:
@@ -73,10 +76,16 @@ class Attribution:
         spans = tuple((self.offsets[members[0]][0], self.offsets[members[-1]][1]) for members in words)
         matrix = self.matrix
         if matrix is not None:
-            matrix = numpy.array([[matrix[numpy.ix_(queries, keys)].sum(axis=1).mean() for keys in words]
-                                  for queries in words]).reshape(len(words), len(words))
-        return replace(self, tokens=tuple(self.text[start:end] for start, end in spans), offsets=spans, matrix=matrix,
-                       values=numpy.array([self.values[members].sum() for members in words]))
+            matrix = numpy.array(
+                [[matrix[numpy.ix_(queries, keys)].sum(axis=1).mean() for keys in words] for queries in words]
+            ).reshape(len(words), len(words))
+        return replace(
+            self,
+            tokens=tuple(self.text[start:end] for start, end in spans),
+            offsets=spans,
+            matrix=matrix,
+            values=numpy.array([self.values[members].sum() for members in words]),
+        )
 
     def word_number(self, token: int) -> int:
         """Answer how many white spaces stand before a token, which is the same within a word."""

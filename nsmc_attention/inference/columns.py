@@ -5,6 +5,7 @@
 >>> score_column(pandas.Series(["정말 재미있는 영화였어요", None]))["label"].tolist()
 ['positive', None]
 """
+
 import pandas
 
 from ..errors import DataError

@@ -7,6 +7,7 @@ The arrays are those of `Encoder.batch`: token_ids, valid_length and, for a mode
 `engine.batch_size` is how many reviews it takes best at a time. Knows nothing of text. Only the gluon engine
 imports MXNet, and only when it is built.
 """
+
 import os
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,8 +33,9 @@ def import_onnxruntime():
     try:
         import onnxruntime
     except ImportError as problem:
-        raise MissingPackage(f"the onnx engine needs onnxruntime ({problem}): pip install onnxruntime, "
-                             "or use --engine gluon") from problem
+        raise MissingPackage(
+            f"the onnx engine needs onnxruntime ({problem}): pip install onnxruntime, or use --engine gluon"
+        ) from problem
     if off:
         # the variable is not read on Windows
         onnxruntime.disable_telemetry_events()
@@ -63,16 +65,17 @@ class OnnxEngine:
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
         try:
-            self.session = onnxruntime.InferenceSession(model if isinstance(model, bytes) else str(model), options,
-                                                        providers=["CPUExecutionProvider"])
+            self.session = onnxruntime.InferenceSession(
+                model if isinstance(model, bytes) else str(model), options, providers=["CPUExecutionProvider"]
+            )
         except Exception as problem:  # onnxruntime raises classes of its own, all of them Exception alone
-            raise BundleError(f"{where}: ONNX Runtime cannot load it: {str(problem).splitlines()[0][:200]}") \
-                from problem
+            raise BundleError(
+                f"{where}: ONNX Runtime cannot load it: {str(problem).splitlines()[0][:200]}"
+            ) from problem
         expected = (list(INPUTS), ["probability", "weights"])
         found = ([item.name for item in self.session.get_inputs()], [item.name for item in self.session.get_outputs()])
         if not set(found[0]) <= set(expected[0]) or found[1] != expected[1]:
-            raise BundleError(f"{where}: expected inputs and outputs {expected}, found {found}; "
-                              "is it another model?")
+            raise BundleError(f"{where}: expected inputs and outputs {expected}, found {found}; is it another model?")
         self.inputs = found[0]
         self.threads = threads or cores()
         self.batch_size = PIECE * self.threads
@@ -110,17 +113,21 @@ class GluonEngine:
 
     def __call__(self, token_ids, valid_length, *ngram_ids):
         nd = self.mxnet.nd
-        logits, weights = self.network(nd.array(token_ids, ctx=self.device, dtype="int32"),
-                                       nd.array(valid_length, ctx=self.device, dtype="float32"),
-                                       *(nd.array(ids, ctx=self.device, dtype="int32") for ids in ngram_ids))
+        logits, weights = self.network(
+            nd.array(token_ids, ctx=self.device, dtype="int32"),
+            nd.array(valid_length, ctx=self.device, dtype="float32"),
+            *(nd.array(ids, ctx=self.device, dtype="int32") for ids in ngram_ids),
+        )
         return logits.softmax()[:, 1].asnumpy(), weights.asnumpy()
 
 
 def onnx_engine(bundle, device, threads):
     """Load the bundle's model.onnx into ONNX Runtime, once it is known to be a graph of ours."""
     if device not in ("auto", "cpu"):
-        raise ConfigError(f"the onnx engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
-                          "for a GPU use --engine gluon")
+        raise ConfigError(
+            f"the onnx engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
+            "for a GPU use --engine gluon"
+        )
     content = bundle.read("model.onnx")
     if not bundle.packaged:
         require_own_graph(bundle, content)
@@ -135,20 +142,25 @@ def require_own_graph(bundle, content):
     try:
         from ..model.onnx.graph import onnx_model
     except ImportError as problem:
-        raise MissingPackage(f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
-                             "or use --engine gluon") from problem
+        raise MissingPackage(
+            f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
+            "or use --engine gluon"
+        ) from problem
     if content != onnx_model(bundle.config, parameters(bundle)).SerializeToString():
-        raise BundleError(f"{bundle.file('model.onnx')}: expected the graph that this version writes for the bundle's "
-                          f"weights.params, found another; write it with `nsmc-attention export --bundle "
-                          f"{bundle.folder}`, or use --engine gluon")
+        raise BundleError(
+            f"{bundle.file('model.onnx')}: expected the graph that this version writes for the bundle's "
+            f"weights.params, found another; write it with `nsmc-attention export --bundle "
+            f"{bundle.folder}`, or use --engine gluon"
+        )
 
 
 def parameters(bundle):
     """Answer {name: array} of the bundle's weights.params."""
     from ..model.parameters import read_gluon_file
 
-    return read_gluon_file(bundle.read("weights.params"), bundle.config, len(bundle.encoder),
-                           bundle.file("weights.params"))
+    return read_gluon_file(
+        bundle.read("weights.params"), bundle.config, len(bundle.encoder), bundle.file("weights.params")
+    )
 
 
 def gluon_engine(bundle, device, threads):

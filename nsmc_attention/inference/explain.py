@@ -1,11 +1,12 @@
 """Why did it say so? A classifier's answer laid on the words, by attention or by one of its rivals."""
+
 from functools import cached_property
 
 import numpy
 
-from .attribution import Attribution, check_method
-from ..evaluation.erasure import leave_one_out
 from ..errors import DataError
+from ..evaluation.erasure import leave_one_out
+from .attribution import Attribution, check_method
 from .engines import load_engine
 from .gradients import STEPS, GradientEngine
 from .interventions import ReplacedAttention
@@ -46,14 +47,24 @@ class Explainer:
         if prediction.error:
             raise DataError(f"explain: {prediction.error}")
         tokens = prediction.tokens
-        values = {"attention": lambda: prediction.token_weights,
-                  "erasure": lambda: leave_one_out(self.classifier.score, [tokens])[0],
-                  "random": lambda: numpy.random.RandomState(seed).dirichlet(numpy.ones(len(tokens))),
-                  "gradient": lambda: self.gradients([tokens])[0],
-                  "integrated": lambda: self.gradients([tokens], STEPS)[0]}[method]()
-        return Attribution(prediction.text, prediction.label, prediction.probability, tokens, prediction.offsets,
-                           numpy.asarray(values, dtype="float64"), method,
-                           prediction.weights if method == "attention" else None, self.bundle.name)
+        values = {
+            "attention": lambda: prediction.token_weights,
+            "erasure": lambda: leave_one_out(self.classifier.score, [tokens])[0],
+            "random": lambda: numpy.random.RandomState(seed).dirichlet(numpy.ones(len(tokens))),
+            "gradient": lambda: self.gradients([tokens])[0],
+            "integrated": lambda: self.gradients([tokens], STEPS)[0],
+        }[method]()
+        return Attribution(
+            prediction.text,
+            prediction.label,
+            prediction.probability,
+            tokens,
+            prediction.offsets,
+            numpy.asarray(values, dtype="float64"),
+            method,
+            prediction.weights if method == "attention" else None,
+            self.bundle.name,
+        )
 
     def gradients(self, token_lists, steps=1):
         """Answer what each token of each review adds to the log-odds, (T,) each (`inference.gradients`)."""

@@ -1,4 +1,5 @@
 """What a network's answer hangs on, by gradients with respect to what stands in its tables for each token."""
+
 import numpy
 
 # Points of the path that an integrated gradient is taken at
@@ -73,7 +74,7 @@ def path(steps):
         yield 1.0, 1.0
         return
     for root in (numpy.arange(steps) + 0.5) / steps:
-        yield float(root ** 2), float(2 * root / steps)
+        yield float(root**2), float(2 * root / steps)
 
 
 def by_token(nd, rows, gradients):

@@ -1,4 +1,5 @@
 """What a network would say if its attention looked elsewhere: at every word alike, or with its weights shuffled."""
+
 import numpy
 
 from .gradients import looked_up
@@ -35,7 +36,7 @@ class ReplacedAttention:
         nd, network = self.mxnet.nd, self.network
         rows, mask, lengths = looked_up(nd, network, self.device, token_ids, valid_length, ngram_ids)
         weights = network.read(nd, rows, mask, lengths)[1]
-        own = weights.sum(axis=1).asnumpy() / valid_length[:, None]                     # (N, T)
+        own = weights.sum(axis=1).asnumpy() / valid_length[:, None]  # (N, T)
         looked_at = numpy.zeros_like(own)
         for row, given, length in zip(looked_at, own, valid_length):
             row[:length] = 1 / length if self.how == "uniform" else self.random.permutation(given[:length])

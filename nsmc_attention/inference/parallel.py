@@ -4,12 +4,13 @@ Each worker holds one whole classifier on one thread, so that tokenizing (which 
 network use every core without waiting for each other. At most two windows a worker are under way: memory
 does not grow with the stream.
 """
+
 from collections import deque
 from concurrent.futures import Future
 from functools import lru_cache
 
-from ..errors import BundleError
 from .._runtime.processes import cores, workers
+from ..errors import BundleError
 
 
 @lru_cache(maxsize=1)

@@ -5,6 +5,7 @@
 A column that is all missing in one piece has the type of the others; integers beside a float become floats. What
 came from parquet has the types that it had there.
 """
+
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,8 +42,12 @@ class Pieces:
     def __exit__(self, *_: object) -> None:
         self.file.close()
 
-    def append(self, columns: Mapping[str, list[Any]], answers: Mapping[str, list[Any]],
-               types: Optional[Mapping[str, Any]] = None) -> None:
+    def append(
+        self,
+        columns: Mapping[str, list[Any]],
+        answers: Mapping[str, list[Any]],
+        types: Optional[Mapping[str, Any]] = None,
+    ) -> None:
         """Add rows: the values of each column, of each of the answer's, and the types of those where they are known.
 
         Raises
@@ -82,8 +87,10 @@ class Pieces:
             self.file.seek(0)
             with self.parquet.ParquetWriter(output, named) as writer:
                 for start in range(0, len(self.sizes), GROUP):
-                    tables = [pyarrow.ipc.open_stream(self.file.read(size)).read_all()
-                              for size in self.sizes[start:start + GROUP]]
+                    tables = [
+                        pyarrow.ipc.open_stream(self.file.read(size)).read_all()
+                        for size in self.sizes[start : start + GROUP]
+                    ]
                     # beside the whole's schema each column gets its type, and those that a piece lacks are missing
                     whole = pyarrow.concat_tables([schema.empty_table(), *tables], promote_options="permissive")
                     whole = pyarrow.Table.from_arrays([whole.column(found) for found in ordered(schema)], schema=named)
@@ -101,8 +108,15 @@ def renamed(schema: Any) -> Any:
 
     own = [name.partition(" ")[2] for name in schema.names if name.startswith("column ")]
     prefix = prefix_beside(own)
-    return pyarrow.schema([(name.replace("answer ", prefix, 1) if name.startswith("answer ") else name[len("column "):],
-                            schema.field(name).type) for name in ordered(schema)])
+    return pyarrow.schema(
+        [
+            (
+                name.replace("answer ", prefix, 1) if name.startswith("answer ") else name[len("column ") :],
+                schema.field(name).type,
+            )
+            for name in ordered(schema)
+        ]
+    )
 
 
 def as_array(name: str, values: list[Any], kind: Any) -> Any:
@@ -131,5 +145,7 @@ def one_type(what: str) -> Iterator[None]:
         yield
     except (ArrowException, OverflowError, UnicodeEncodeError) as problem:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
-        raise DataError(f"parquet: expected values of one type that parquet has in {what}, found others "
-                        f"({reason[:120]}); write --format jsonl or csv") from problem
+        raise DataError(
+            f"parquet: expected values of one type that parquet has in {what}, found others "
+            f"({reason[:120]}); write --format jsonl or csv"
+        ) from problem

@@ -1,4 +1,5 @@
 """What the classifier says of one review, as a frozen value."""
+
 from dataclasses import dataclass
 from typing import Any, Iterable, Optional
 
@@ -54,17 +55,29 @@ class Prediction:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Prediction):
             return NotImplemented
-        same = (self.text, self.label, self.tokens, self.offsets, self.error) == \
-            (other.text, other.label, other.tokens, other.offsets, other.error)
+        same = (self.text, self.label, self.tokens, self.offsets, self.error) == (
+            other.text,
+            other.label,
+            other.tokens,
+            other.offsets,
+            other.error,
+        )
         if not same or self.probability is None or other.probability is None:
             return same
-        return abs(self.probability - other.probability) <= 1e-5 and \
-            bool(numpy.allclose(self.weights, other.weights, rtol=0, atol=1e-5))
+        return abs(self.probability - other.probability) <= 1e-5 and bool(
+            numpy.allclose(self.weights, other.weights, rtol=0, atol=1e-5)
+        )
 
     def to_dict(self, weights: bool = False) -> dict[str, Any]:
         """Answer plain values for JSON; with weights, `weights` (T x T) and `token_weights` (T) too."""
-        values = {"text": self.text, "label": self.label, "score": self.score, "probability": self.probability,
-                  "tokens": list(self.tokens), "offsets": [list(span) for span in self.offsets]}
+        values = {
+            "text": self.text,
+            "label": self.label,
+            "score": self.score,
+            "probability": self.probability,
+            "tokens": list(self.tokens),
+            "offsets": [list(span) for span in self.offsets],
+        }
         if weights:
             values["weights"] = self.weights.tolist()
             values["token_weights"] = self.token_weights.tolist()

@@ -3,6 +3,7 @@
 Reviews are read in windows, sorted by length within one, so that batches hold little padding and memory
 does not grow with their number. Text becomes ids by the bundle's encoder, the only way there is.
 """
+
 from functools import lru_cache
 from itertools import islice
 
@@ -65,13 +66,15 @@ class TokenScorer:
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
-            members = order[-self.fitting(self.fixed_length or lengths[order[-1]]):]
-            order = order[:-len(members)]
+            members = order[-self.fitting(self.fixed_length or lengths[order[-1]]) :]
+            order = order[: -len(members)]
             batch = self.encoder.batch([token_lists[member] for member in members], self.fixed_length)
             probability, beside = self.engine(*batch)
             if not numpy.isfinite(probability).all():
-                raise BundleError("expected a probability from the network, found what is no number: its parameters "
-                                  "are too large; train again, or take another bundle")
+                raise BundleError(
+                    "expected a probability from the network, found what is no number: its parameters "
+                    "are too large; train again, or take another bundle"
+                )
             yield members, probability, beside
 
     def fitting(self, longest):

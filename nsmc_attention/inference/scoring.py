@@ -3,6 +3,7 @@
 Every row keeps its place and its other columns; a row that cannot be scored has an empty label and the
 reason in `error`. Memory does not grow with the number of rows, and an output file appears whole or not at all.
 """
+
 import io
 import json
 import math
@@ -14,10 +15,10 @@ from pathlib import Path
 from typing import Callable, Protocol
 
 from .._io.atomic import NO_ROOM, replaced_file
-from ..errors import ConfigError, DataError, NsmcError, did_you_mean
-from ..text.encoding import clean
-from ..reviews.pieces import cut
 from .._io.spreadsheets import as_cell, table_writer
+from ..errors import ConfigError, DataError, NsmcError, did_you_mean
+from ..reviews.pieces import cut
+from ..text.encoding import clean
 from .parallel import probability_stream
 from .prediction import COLUMNS, prefix_beside, verdict, verdicts
 
@@ -25,8 +26,15 @@ from .prediction import COLUMNS, prefix_beside, verdict, verdicts
 PIECE, WINDOW = 1 << 16, 4096
 # Opened by its name, what it is redirected to would begin anew
 STDOUT = ("-", "/dev/stdout")
-STYLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".txt": "text",
-          "": "text"}
+STYLES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".txt": "text",
+    "": "text",
+}
 
 
 def score_lines(classifier, lines, output="-", style=None, weights=False, verbatim=False):
@@ -42,14 +50,26 @@ def score_lines(classifier, lines, output="-", style=None, weights=False, verbat
 def line_predictions(classifier, lines):
     """Yield the Prediction of each review; at most about `reviews.pieces.PIECE` characters are held at a time."""
     # of one string, and of what is none among the reviews, the classifier tells
-    pieces = [lines] if isinstance(lines, (str, bytes)) else \
-        cut(lines, WINDOW, lambda line: len(line) if isinstance(line, str) else 1)
+    pieces = (
+        [lines]
+        if isinstance(lines, (str, bytes))
+        else cut(lines, WINDOW, lambda line: len(line) if isinstance(line, str) else 1)
+    )
     for piece in pieces:
         yield from classifier.predict_stream(piece)
 
 
-def score_table(classifier, source, output="-", style=None, weights=False, text_column="document", processes=None,
-                kind=None, verbatim=False):
+def score_table(
+    classifier,
+    source,
+    output="-",
+    style=None,
+    weights=False,
+    text_column="document",
+    processes=None,
+    kind=None,
+    verbatim=False,
+):
     """Score a table of any size, see `reviews.tables.chunks` for source and kind; its columns come first in the output.
 
     In csv and tsv a text that a spreadsheet would compute is marked (see `spreadsheets`), unless verbatim.
@@ -61,19 +81,28 @@ def score_table(classifier, source, output="-", style=None, weights=False, text_
 
     from ..reviews import tables
 
-    with opened(output, style, weights) as (file, style), \
-            tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
+    with (
+        opened(output, style, weights) as (file, style),
+        tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar,
+    ):
         pieces = tables.chunks(source, text_column, kind=kind)
         if style == "parquet":
             write_parquet(classifier, pieces, file, text_column, processes, bar.update, folder_of(output))
             return
-        for piece in table_pieces(classifier, pieces, style, weights, text_column, processes, verbatim,
-                                  bar.update):
+        for piece in table_pieces(classifier, pieces, style, weights, text_column, processes, verbatim, bar.update):
             file.write(piece)
 
 
-def table_pieces(classifier, pieces, style, weights=False, text_column="document", processes=None,
-                 verbatim=False, report=lambda: None):
+def table_pieces(
+    classifier,
+    pieces,
+    style,
+    weights=False,
+    text_column="document",
+    processes=None,
+    verbatim=False,
+    report=lambda: None,
+):
     """Yield what `score_table` writes of the DataFrames of a table, as it becomes known; report() after each row."""
     first = next(pieces, None)
     names = [text_column] if first is None else [str(name) for name in first.columns]
@@ -94,8 +123,9 @@ def table_pieces(classifier, pieces, style, weights=False, text_column="document
     yield written.getvalue()
 
 
-def write_parquet(classifier, pieces, file, text_column="document", processes=None, report=lambda rows: None,
-                  folder=None):
+def write_parquet(
+    classifier, pieces, file, text_column="document", processes=None, report=lambda rows: None, folder=None
+):
     """Write the DataFrames of a table with their columns, of the types that they had, and the answer's.
 
     Answers the number of rows; report(rows) is called after each DataFrame. In `folder` the rows wait until the
@@ -105,8 +135,11 @@ def write_parquet(classifier, pieces, file, text_column="document", processes=No
 
     with Pieces(folder) as waiting:
         for frame, _, probabilities in with_probabilities(classifier, pieces, text_column, processes):
-            waiting.append({str(name): frame[name].tolist() for name in frame.columns}, verdicts(probabilities),
-                           frame.attrs.get("types"))
+            waiting.append(
+                {str(name): frame[name].tolist() for name in frame.columns},
+                verdicts(probabilities),
+                frame.attrs.get("types"),
+            )
             report(len(frame))
         if not waiting.sizes:
             # a table without rows still has columns
@@ -147,8 +180,10 @@ def with_probabilities(classifier, pieces, text_column, processes):
         for texts, probabilities in probability_stream(classifier, texts_only(), processes):
             yield waiting.pop(0), texts, probabilities
     except BrokenExecutor as problem:
-        raise NsmcError("a worker process was ended from outside, as the system does where memory runs out; "
-                        "begin again, with more of it or on fewer cores") from problem
+        raise NsmcError(
+            "a worker process was ended from outside, as the system does where memory runs out; "
+            "begin again, with more of it or on fewer cores"
+        ) from problem
 
 
 def texts_of(piece, text_column):
@@ -172,8 +207,7 @@ def opened(output, style, weights):
         yield sys.stdout.buffer if binary else sys.stdout, style
         return
     with replaced_file(output) as temporary:
-        file = open(temporary, "wb") if binary else \
-            open(temporary, "w", encoding="utf-8", newline="", errors="replace")
+        file = open(temporary, "wb") if binary else open(temporary, "w", encoding="utf-8", newline="", errors="replace")
         try:
             with file:
                 yield file, style
@@ -202,8 +236,7 @@ class Writer(Protocol):
 
     needs_tokens: bool
 
-    def __call__(self, row, text, result):
-        ...
+    def __call__(self, row, text, result): ...
 
 
 class TextWriter:
@@ -240,8 +273,9 @@ class CsvWriter:
         figures = ("", "", "", error) if error else (label, f"{score:.6f}", f"{probability:.6f}", "")
         foreign = [name for name in row if name not in self.names]
         if foreign:
-            raise DataError(f"csv: expected the columns of the first rows, found {foreign[0]!r} too; "
-                            "use --format jsonl")
+            raise DataError(
+                f"csv: expected the columns of the first rows, found {foreign[0]!r} too; use --format jsonl"
+            )
         cells = (row.get(name) for name in self.names)
         self.table.writerow([*("" if cell is None else self.shown(readable(cell)) for cell in cells), *figures])
 
@@ -261,8 +295,10 @@ class JsonlWriter:
         self.file, self.prefix, self.weights = file, prefix, weights
 
     def __call__(self, row, text, result):
-        values = {self.prefix + name if name in COLUMNS else name: value
-                  for name, value in result.to_dict(self.weights).items()}
+        values = {
+            self.prefix + name if name in COLUMNS else name: value
+            for name, value in result.to_dict(self.weights).items()
+        }
         values = {free(name, row): value for name, value in values.items()}
         print(as_json({**row, **values}), file=self.file)
 
@@ -301,5 +337,9 @@ def free(name, taken):
     return name
 
 
-WRITERS: dict[str, Callable[..., Writer]] = {"text": TextWriter, "csv": CsvWriter, "tsv": TsvWriter,
-                                             "jsonl": JsonlWriter}
+WRITERS: dict[str, Callable[..., Writer]] = {
+    "text": TextWriter,
+    "csv": CsvWriter,
+    "tsv": TsvWriter,
+    "jsonl": JsonlWriter,
+}

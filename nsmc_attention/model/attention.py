@@ -3,13 +3,13 @@
 Shapes, defined once for the whole package: N reviews in a batch, T padded length in tokens, E embedding,
 H hidden units per GRU direction, A units of the additive score, K heads, C classes.
 """
+
 from .._runtime.mxnet_shim import import_mxnet
 
 mxnet = import_mxnet()
 
 from gluonnlp.model import DotProductAttentionCell, MLPAttentionCell, MultiHeadAttentionCell  # noqa: E402
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
-
 
 HIDDEN_SCORE = -1e18
 
@@ -24,12 +24,12 @@ class AdditiveAttention(MLPAttentionCell):
 
     def _compute_score(self, F, query, key, mask=None):
         """(N, T, 2H), (N, T, 2H), (N, T, T) of 0 and 1 -> (N, T, T)."""
-        query, key = self._query_mid_layer(query), self._key_mid_layer(key)             # (N, T, A)
+        query, key = self._query_mid_layer(query), self._key_mid_layer(key)  # (N, T, A)
         # every unit copied to each of T places: (A, T, A)
         copies = F.broadcast_like(F.expand_dims(F.eye(self._units), axis=1), key, lhs_axes=(1,), rhs_axes=(1,))
-        queries = F.dot(query, copies)                                                  # (N, T, T, A)
-        ones = F.ones_like(F.slice_axis(query, axis=2, begin=0, end=1))                 # (N, T, 1)
-        keys = F.batch_dot(ones, F.reshape(key, shape=(0, 1, -1)))                      # (N, T, T * A)
+        queries = F.dot(query, copies)  # (N, T, T, A)
+        ones = F.ones_like(F.slice_axis(query, axis=2, begin=0, end=1))  # (N, T, 1)
+        keys = F.batch_dot(ones, F.reshape(key, shape=(0, 1, -1)))  # (N, T, T * A)
         pairs = self._act(queries + F.reshape_like(keys, queries))
         scores = F.reshape(self._attention_score(pairs), shape=(0, 0, 0))
         return scores if mask is None else F.where(mask, scores, HIDDEN_SCORE * F.ones_like(scores))
@@ -53,8 +53,9 @@ def scaled(config, width):
 
 def general(config, width):
     """score(q, k) = q . W k, Luong et al. 2015 (arXiv:1508.04025), equation 8, "general"."""
-    return DotProductAttentionCell(units=width, luong_style=True, scaled=False, use_bias=False,
-                                   dropout=config.attention_dropout)
+    return DotProductAttentionCell(
+        units=width, luong_style=True, scaled=False, use_bias=False, dropout=config.attention_dropout
+    )
 
 
 def multihead(config, width):
@@ -81,8 +82,14 @@ def uniform(config, width):
     return UniformAttention()
 
 
-CELLS = {"additive": additive, "dot": dot, "scaled": scaled, "general": general, "multihead": multihead,
-         "uniform": uniform}
+CELLS = {
+    "additive": additive,
+    "dot": dot,
+    "scaled": scaled,
+    "general": general,
+    "multihead": multihead,
+    "uniform": uniform,
+}
 
 
 def attention_cell(config, width):

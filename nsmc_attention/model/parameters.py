@@ -7,6 +7,7 @@ rounded to what they hold, so that every file of a bundle holds the same numbers
 A parameter file may come from anyone: it is read here, in Python, and not by `mx.nd.load`, native code that
 believes every count and length in it. What has not the names, types and shapes of the Config's network is refused.
 """
+
 import io
 import math
 import struct
@@ -56,8 +57,12 @@ def widened(arrays, table):
     """Answer the parameters of a network without wide part as those of one with it, which says the same."""
     nothing = numpy.zeros((len(arrays["output.weight"]), 1), dtype="float32")
     width = arrays["output.weight"].shape[1]
-    return {**arrays, "output.weight": numpy.concatenate([arrays["output.weight"], nothing], axis=1),
-            NGRAM_TABLE: table, "evidence.weight": numpy.zeros((width, EVIDENCE), dtype="float32")}
+    return {
+        **arrays,
+        "output.weight": numpy.concatenate([arrays["output.weight"], nothing], axis=1),
+        NGRAM_TABLE: table,
+        "evidence.weight": numpy.zeros((width, EVIDENCE), dtype="float32"),
+    }
 
 
 def wide_scale(arrays):
@@ -140,13 +145,18 @@ def read_gluon_file(content, config, vocabulary, where):
     found = {name: form(array) for name, array in stored.items()}
     for name in {**expected, **found}:
         if expected.get(name) != found.get(name):
-            raise BundleError(f"{where}: does not fit the bundle's config: expected {name[:60]} "
-                              f"{expected.get(name, 'not at all')}, found {found.get(name, 'none')}")
+            raise BundleError(
+                f"{where}: does not fit the bundle's config: expected {name[:60]} "
+                f"{expected.get(name, 'not at all')}, found {found.get(name, 'none')}"
+            )
     for name, array in stored.items():
         if array.dtype.kind == "f" and not numpy.isfinite(array).all():
             raise BundleError(f"{where}: expected numbers in {name}, found some that are none; train again")
-    return {name: from_bytes(array, stored[name + SCALE]) if name + SCALE in stored else array.astype("float32")
-            for name, array in stored.items() if not name.endswith(SCALE)}
+    return {
+        name: from_bytes(array, stored[name + SCALE]) if name + SCALE in stored else array.astype("float32")
+        for name, array in stored.items()
+        if not name.endswith(SCALE)
+    }
 
 
 def parse(stream, most):
@@ -165,7 +175,7 @@ def parse(stream, most):
 
 def counted(stream, most):
     """Read how many of something follow."""
-    count, = unpack(stream, "<Q")
+    (count,) = unpack(stream, "<Q")
     if count > most:
         raise ValueError(f"{count} arrays or names are said to follow, expected {most} at most")
     return count
@@ -215,10 +225,13 @@ def shapes(config, vocabulary):
     model, buckets = config.model, config.text.ngram_buckets
     size, width = model.embedding_size, model.width
     if model.architecture == "post":
-        return {"embed.weight": (vocabulary, size), **gru_shapes(model, "bigru._unfused.0.l_cell."),
-                **gru_shapes(model, "bigru._unfused.0.r_cell."),
-                **attention_shapes(model.attention, width, model.attention_units),
-                **dense_shapes("dense", CLASSES, width * config.text.max_length)}
+        return {
+            "embed.weight": (vocabulary, size),
+            **gru_shapes(model, "bigru._unfused.0.l_cell."),
+            **gru_shapes(model, "bigru._unfused.0.r_cell."),
+            **attention_shapes(model.attention, width, model.attention_units),
+            **dense_shapes("dense", CLASSES, width * config.text.max_length),
+        }
     found = {"embedding.weight": (vocabulary, size)}
     if model.encoder == "gru":
         for direction in ("forward", "backward"):
@@ -234,17 +247,27 @@ def shapes(config, vocabulary):
 
 def gru_shapes(model, prefix):
     gates, size, hidden = 3 * model.hidden_size, model.embedding_size, model.hidden_size
-    return {f"{prefix}i2h_weight": (gates, size), f"{prefix}h2h_weight": (gates, hidden),
-            f"{prefix}i2h_bias": (gates,), f"{prefix}h2h_bias": (gates,)}
+    return {
+        f"{prefix}i2h_weight": (gates, size),
+        f"{prefix}h2h_weight": (gates, hidden),
+        f"{prefix}i2h_bias": (gates,),
+        f"{prefix}h2h_bias": (gates,),
+    }
 
 
 def attention_shapes(name, width, units):
     if name == "additive":
-        return {**dense_shapes("attention._query_mid_layer", units, width),
-                "attention._key_mid_layer.weight": (units, width), "attention._attention_score.weight": (1, units)}
+        return {
+            **dense_shapes("attention._query_mid_layer", units, width),
+            "attention._key_mid_layer.weight": (units, width),
+            "attention._attention_score.weight": (1, units),
+        }
     if name == "multihead":
-        return {key: shape for part in ("query", "key", "value")
-                for key, shape in dense_shapes(f"attention.proj_{part}", width, width).items()}
+        return {
+            key: shape
+            for part in ("query", "key", "value")
+            for key, shape in dense_shapes(f"attention.proj_{part}", width, width).items()
+        }
     return {"attention._proj_query.weight": (width, width)} if name == "general" else {}
 
 

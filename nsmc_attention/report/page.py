@@ -1,4 +1,5 @@
 """The report as one self-contained HTML page: figures, tables to download, reviews with their words shaded."""
+
 import html
 import io
 
@@ -29,16 +30,27 @@ def report_page(title, summary, tables, figures, reviews):
     """
     parts = [f"<h1>{html.escape(title)}</h1>"] + [f"<p>{html.escape(line)}</p>" for line in summary]
     for heading, explanation, figure in figures:
-        parts.append(f'<h2>{html.escape(heading)}</h2><p>{html.escape(explanation)}</p>'
-                     f'<img alt="{html.escape(heading)}" src="data:image/png;base64,{as_png(figure)}">')
-    parts += [f'<h2>{html.escape(heading)}</h2><div id="reviews-{number}"></div>'
-              for number, (heading, _) in enumerate(reviews)]
-    parts.append("<h2>표 받기 · Tables</h2><p>" + " ".join(link(name, table) for name, table in tables.items()) + "</p>")
+        parts.append(
+            f"<h2>{html.escape(heading)}</h2><p>{html.escape(explanation)}</p>"
+            f'<img alt="{html.escape(heading)}" src="data:image/png;base64,{as_png(figure)}">'
+        )
+    parts += [
+        f'<h2>{html.escape(heading)}</h2><div id="reviews-{number}"></div>'
+        for number, (heading, _) in enumerate(reviews)
+    ]
+    parts.append(
+        "<h2>표 받기 · Tables</h2><p>" + " ".join(link(name, table) for name, table in tables.items()) + "</p>"
+    )
     data = [[panel(each) for each in attributions] for _, attributions in reviews]
     content, body = in_script(data), "\n".join(parts)
     font = in_base64(font_of(OWN_CHARACTERS + body + content))
-    return filled(with_words(file("report.html")), TITLE=html.escape(title), FONT_AS_BASE64=font,
-                  REVIEWS_AS_JSON=content, BODY=body)
+    return filled(
+        with_words(file("report.html", __package__)),
+        TITLE=html.escape(title),
+        FONT_AS_BASE64=font,
+        REVIEWS_AS_JSON=content,
+        BODY=body,
+    )
 
 
 def link(name, table):
@@ -81,7 +93,11 @@ def draw_shares(rows, whole, across=False):
         shares, low, high = (100 * rows[name].to_numpy() for name in ("share", "low", "high"))
         places, errors = range(len(rows)), [shares - low, high - shares]
         style = {"fmt": "none", "ecolor": "0.6", "capsize": 2}
-        marked = dict(c=["#0953a0" if each else "white" for each in rows["outlier"]], edgecolors="#0953a0", zorder=3)
+        marked = {
+            "c": ["#0953a0" if each else "white" for each in rows["outlier"]],
+            "edgecolors": "#0953a0",
+            "zorder": 3,
+        }
         if across:
             axes.errorbar(places, shares, yerr=errors, **style)
             axes.scatter(places, shares, **marked)
@@ -109,8 +125,9 @@ def draw_words(praise, blame, column, label):
     add_hangul_font()
     with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=(9, 4), layout="constrained")
-        for axes, rows, color, title in zip(figure.subplots(1, 2), (praise, blame), ("#0953a0", "#a64400"),
-                                            ("칭찬 praise", "비판 blame")):
+        for axes, rows, color, title in zip(
+            figure.subplots(1, 2), (praise, blame), ("#0953a0", "#a64400"), ("칭찬 praise", "비판 blame")
+        ):
             axes.barh(range(len(rows)), rows[column].abs(), color=color)
             axes.set_yticks(range(len(rows)), [printable(word) for word in rows["word"]])
             axes.invert_yaxis()

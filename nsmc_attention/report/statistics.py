@@ -2,6 +2,7 @@
 
 Takes a table of scored reviews, never a network. `report_page` makes the page of it.
 """
+
 import datetime
 import re
 from collections import Counter
@@ -13,10 +14,16 @@ import pandas
 Z95, Z998 = 1.96, 3.09
 # A date, the year first, whatever stands between its numbers and whatever follows them: eight digits; a whole year,
 # a month and perhaps a day; or three numbers
-DATES = tuple(map(re.compile, (
-    r"(\d{4})(\d\d)(\d\d)(?!\d)",
-    r"(\d{4})\s*[./년-]\s*(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:])",
-    r"(\d\d)\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{1,2})(?![\d:])")))
+DATES = tuple(
+    map(
+        re.compile,
+        (
+            r"(\d{4})(\d\d)(\d\d)(?!\d)",
+            r"(\d{4})\s*[./년-]\s*(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:])",
+            r"(\d\d)\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{1,2})(?![\d:])",
+        ),
+    )
+)
 
 
 def share(positive, count):
@@ -27,8 +34,8 @@ def share(positive, count):
     positive, count = numpy.asarray(positive, dtype="float64"), numpy.asarray(count, dtype="float64")
     with numpy.errstate(invalid="ignore", divide="ignore"):
         found = positive / count
-        middle = (found + Z95 ** 2 / (2 * count)) / (1 + Z95 ** 2 / count)
-        half = Z95 / (1 + Z95 ** 2 / count) * numpy.sqrt(found * (1 - found) / count + Z95 ** 2 / (4 * count ** 2))
+        middle = (found + Z95**2 / (2 * count)) / (1 + Z95**2 / count)
+        half = Z95 / (1 + Z95**2 / count) * numpy.sqrt(found * (1 - found) / count + Z95**2 / (4 * count**2))
     # none or all of them: rounding would put the bound beyond the share
     return {"share": found, "low": numpy.clip(middle - half, 0, found), "high": numpy.clip(middle + half, found, 1)}
 
@@ -97,8 +104,14 @@ def telling_words(token_lists, labels, fewest=5):
     counts: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
     for tokens, label in zip(token_lists, labels):
         counts[label].update(set(tokens))
-    words = sorted({word for each in counts.values() for word in each
-                    if counts["positive"][word] + counts["negative"][word] >= fewest})
+    words = sorted(
+        {
+            word
+            for each in counts.values()
+            for word in each
+            if counts["positive"][word] + counts["negative"][word] >= fewest
+        }
+    )
     rows = pandas.DataFrame({"word": words, **{label: [counts[label][word] for word in words] for label in counts}})
     if len(rows) < 2:
         # one word alone is all that either label says
@@ -131,5 +144,8 @@ def telling_reviews(probability, count=8):
     order = scored[numpy.argsort(probability[scored], kind="stable")]
     doubt = scored[numpy.argsort(numpy.abs(probability[scored] - 0.5), kind="stable")]
     positive, negative = order[probability[order] >= 0.5], order[probability[order] < 0.5]
-    return {"positive": positive[::-1][:count].tolist(), "negative": negative[:count].tolist(),
-            "uncertain": doubt[:count].tolist()}
+    return {
+        "positive": positive[::-1][:count].tolist(),
+        "negative": negative[:count].tolist(),
+        "uncertain": doubt[:count].tolist(),
+    }

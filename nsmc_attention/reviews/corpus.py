@@ -2,6 +2,7 @@
 
 Made by the readers beside this file; read by preprocessing and training. Knows nothing of tokens.
 """
+
 import codecs
 import hashlib
 from dataclasses import dataclass
@@ -105,8 +106,10 @@ def check_utf8(path: Path) -> None:
 def bad_byte(where: object, before: int, problem: UnicodeDecodeError) -> DataError:
     """Answer the error that names a bad byte, its line counted on from those before what was decoded."""
     line = before + problem.object.count(b"\n", 0, problem.start) + 1
-    return DataError(f"{where} line {line}: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
-                     "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)")
+    return DataError(
+        f"{where} line {line}: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
+        "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)"
+    )
 
 
 def sha256(content: bytes) -> str:

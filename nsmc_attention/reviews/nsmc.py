@@ -3,6 +3,7 @@
 Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (1-4 stars) and 1 (9-10 stars).
 github.com/e9t/nsmc, CC0. The first thing in the flow of data; the sample corpus has the same format.
 """
+
 import os
 import sys
 from pathlib import Path
@@ -70,8 +71,10 @@ def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
 def verify(path: Path, expected: str) -> None:
     found = sha256(read_bytes(path))
     if found != expected:
-        raise DataError(f"{path}: expected the official file with sha256 {expected[:12]}…, found {found[:12]}…; "
-                        "delete it and run `nsmc-attention fetch nsmc`")
+        raise DataError(
+            f"{path}: expected the official file with sha256 {expected[:12]}…, found {found[:12]}…; "
+            "delete it and run `nsmc-attention fetch nsmc`"
+        )
 
 
 def download(name: str, address: str, expected: Optional[str], folder: Path) -> Path:
@@ -89,13 +92,16 @@ def download(name: str, address: str, expected: Optional[str], folder: Path) -> 
             pooch.HTTPDownloader(progressbar=sys.stderr.isatty())(address, str(temporary), None)
             found = sha256(temporary.read_bytes())
             if expected not in (None, found):
-                raise DataError(f"{address}: expected the official file with sha256 {expected[:12]}…, found "
-                                f"{found[:12]}…; fetch it elsewhere and put it into {folder}")
+                raise DataError(
+                    f"{address}: expected the official file with sha256 {expected[:12]}…, found "
+                    f"{found[:12]}…; fetch it elsewhere and put it into {folder}"
+                )
         return path
     except (requests.RequestException, OSError, ValueError) as problem:
         raise DataError(
             f"{name}: not found, and the download from {address} into {folder} failed "
-            f"({type(problem).__name__}); fetch it elsewhere and put it there") from problem
+            f"({type(problem).__name__}); fetch it elsewhere and put it there"
+        ) from problem
 
 
 def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> Reviews:

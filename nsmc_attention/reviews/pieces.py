@@ -2,6 +2,7 @@
 
 Imports no pandas: the single review from the shell takes this road too.
 """
+
 from pathlib import Path
 from typing import Callable, Iterable, Iterator, TextIO, TypeVar
 

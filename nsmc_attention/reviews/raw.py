@@ -6,6 +6,7 @@ learns from it must leave out what is tested on: `load` takes the reviews to lea
 An archive may come from anyone. Nothing of it is unpacked to the disk; what claims or turns out to be larger than
 films are, a link, a name that leads out of the archive or stands there twice is refused.
 """
+
 import hashlib
 import json
 import stat
@@ -22,8 +23,8 @@ from numpy.typing import NDArray
 
 from .._io.bounded import read_file
 from ..errors import DataError
-from . import nsmc
 from ..text.marks import composed
+from . import nsmc
 
 ARCHIVE = "nsmc-raw.zip"
 ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"
@@ -131,11 +132,21 @@ def stream(path: Union[str, Path]) -> Iterator[Row]:
     for name, content in files(Path(path)):
         try:
             reviews = json.loads(content.decode())
-            rows = [(str(each["review_id"]), each["review"], int(each["rating"]), str(each["movie_id"]),
-                     str(each.get("date", ""))) for each in reviews]
+            rows = [
+                (
+                    str(each["review_id"]),
+                    each["review"],
+                    int(each["rating"]),
+                    str(each["movie_id"]),
+                    str(each.get("date", "")),
+                )
+                for each in reviews
+            ]
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
-            raise DataError(f"{path} {name}: expected a list of reviews with review_id, review, rating and movie_id, "
-                            f"found {type(problem).__name__}: {problem}") from problem
+            raise DataError(
+                f"{path} {name}: expected a list of reviews with review_id, review, rating and movie_id, "
+                f"found {type(problem).__name__}: {problem}"
+            ) from problem
         for row in rows:
             if not isinstance(row[1], str) or not 1 <= row[2] <= 10:
                 raise DataError(f"{path} {name}: expected a text and 1 to 10 stars, found {str(row[1:3])[:60]}")
@@ -155,10 +166,18 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield item.filename, unpacked(archive, item, path)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, ValueError, struct.error,
-            zlib.error) as problem:
-        raise DataError(f"{path}: not a readable zip archive: {problem}; delete it and run "
-                        "`nsmc-attention fetch raw`") from problem
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        EOFError,
+        NotImplementedError,
+        ValueError,
+        struct.error,
+        zlib.error,
+    ) as problem:
+        raise DataError(
+            f"{path}: not a readable zip archive: {problem}; delete it and run `nsmc-attention fetch raw`"
+        ) from problem
 
 
 def is_film(item: zipfile.ZipInfo) -> bool:
@@ -171,11 +190,19 @@ def check_entries(archive: zipfile.ZipFile, path: Path) -> None:
     seen, whole = set(), 0
     for item in archive.infolist():
         whole += item.file_size
-        problem = ("leads out of the archive" if item.filename.startswith("/") or ".." in item.filename.split("/") else
-                   "stands there twice" if item.filename in seen else
-                   "is a link" if stat.S_ISLNK(item.external_attr >> 16) else
-                   "is encrypted" if item.flag_bits & 1 else
-                   "is not deflated" if item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) else None)
+        problem = (
+            "leads out of the archive"
+            if item.filename.startswith("/") or ".." in item.filename.split("/")
+            else "stands there twice"
+            if item.filename in seen
+            else "is a link"
+            if stat.S_ISLNK(item.external_attr >> 16)
+            else "is encrypted"
+            if item.flag_bits & 1
+            else "is not deflated"
+            if item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+            else None
+        )
         if problem:
             raise DataError(f"{path}: expected plain files, found {item.filename[:60]!r}, which {problem}")
         seen.add(item.filename)
@@ -191,5 +218,7 @@ def unpacked(archive: zipfile.ZipFile, item: zipfile.ZipInfo, path: Path) -> byt
             content = file.read(size + 1)
         if len(content) == item.file_size:
             return content
-    raise DataError(f"{path} {item.filename[:60]}: expected at most {size:,} bytes, and as many as the archive says "
-                    f"({item.file_size:,})")
+    raise DataError(
+        f"{path} {item.filename[:60]}: expected at most {size:,} bytes, and as many as the archive says "
+        f"({item.file_size:,})"
+    )

@@ -4,6 +4,7 @@
 for training and evaluation. Every value of csv and tsv stays the text it is: no NA, no numbers guessed. What is
 held at a time is bounded in characters too, whoever wrote the file.
 """
+
 import csv
 import json
 import sys
@@ -38,8 +39,10 @@ def format_of(path: Union[str, Path]) -> str:
     if suffix in (".txt", ".tsv") and nsmc.is_nsmc(path):
         return "nsmc"
     if suffix == ".txt" and has_tab(path):
-        raise DataError(f"{path} line 1: expected one review a line, or the header 'id<tab>document<tab>label', "
-                        "found other columns; name a table .tsv")
+        raise DataError(
+            f"{path} line 1: expected one review a line, or the header 'id<tab>document<tab>label', "
+            "found other columns; name a table .tsv"
+        )
     return FORMATS[suffix]
 
 
@@ -48,8 +51,9 @@ def has_tab(path: Union[str, Path]) -> bool:
         return b"\t" in file.readline(10000)
 
 
-def chunks(path: Union[str, Path], text_column: str = "document", rows: int = ROWS, kind: Optional[str] = None
-           ) -> Iterator[pandas.DataFrame]:
+def chunks(
+    path: Union[str, Path], text_column: str = "document", rows: int = ROWS, kind: Optional[str] = None
+) -> Iterator[pandas.DataFrame]:
     """Yield the table as DataFrames of at most `rows` rows, in order.
 
     Lines (a plain .txt file) have one review each; their only column gets the name text_column.
@@ -92,13 +96,16 @@ def opened(path: Path, newline: Optional[str] = None) -> TextIO:
     return open(path, encoding="utf-8-sig", newline=newline)
 
 
-def require_column(frame: pandas.DataFrame, column: str, where: object,
-                   hint: str = "; name the one of the texts by text_column (--text-column)") -> None:
+def require_column(
+    frame: pandas.DataFrame,
+    column: str,
+    where: object,
+    hint: str = "; name the one of the texts by text_column (--text-column)",
+) -> None:
     """DataError, with what the frame has and the hint, where it lacks the column."""
     if column not in frame.columns:
         names = [str(name) for name in frame.columns]
-        raise DataError(f"{where}: expected a column {column!r}, found {listed(names)}"
-                        f"{nearest(column, names)}{hint}")
+        raise DataError(f"{where}: expected a column {column!r}, found {listed(names)}{nearest(column, names)}{hint}")
 
 
 def read_csv(path: Path, separator: str, quoting: Literal[0, 3], rows: int) -> Iterator[pandas.DataFrame]:
@@ -129,8 +136,10 @@ class RowLines:
         for line in self.lines:
             self.number, self.held = self.number + 1, self.held + len(line)
             if self.held > LINE + 1:
-                raise DataError(f"{self.path} line {self.number}: expected at most {LINE:,} characters in a row, found "
-                                "more; is a quote missing?")
+                raise DataError(
+                    f"{self.path} line {self.number}: expected at most {LINE:,} characters in a row, found "
+                    "more; is a quote missing?"
+                )
             yield line
 
     def each_row(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
@@ -376,8 +385,13 @@ def parse_label(value: Any, path: Path, row: int) -> int:
     return int(float(text))
 
 
-def load(data: Union[str, Path], part: str, data_dir: Optional[Union[str, Path]] = None, text_column: str = "document",
-         label_column: str = "label") -> Reviews:
+def load(
+    data: Union[str, Path],
+    part: str,
+    data_dir: Optional[Union[str, Path]] = None,
+    text_column: str = "document",
+    label_column: str = "label",
+) -> Reviews:
     """Load what `--data` names: "nsmc", "sample" (their `part`, "train" or "test") or a labelled file."""
     if data in CORPORA:
         refuse_columns(data, text_column, label_column)

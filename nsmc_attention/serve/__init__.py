@@ -1,4 +1,5 @@
 """The page and the HTTP API; the extra `serve`, without which this package cannot be imported."""
+
 try:
     import fastapi  # noqa: F401
     import prometheus_client  # noqa: F401

@@ -9,6 +9,7 @@
 An answer names no path of this machine and holds no traceback; bad input is 413 or 422 with one line that says
 what was expected.
 """
+
 import asyncio
 import gc
 import logging
@@ -31,11 +32,11 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from ..inference.attribution import METHODS
-from ..visualization.page import font_of, panel, with_words
 from ..errors import NsmcError, did_you_mean
+from ..inference.attribution import METHODS
 from ..inference.explain import Explainer
 from ..inference.predictor import Classifier, load_classifier
+from ..visualization.page import font_of, panel, with_words
 from .batching import Batcher, Busy, Turns
 from .counters import Counters
 from .guard import Guard
@@ -60,10 +61,12 @@ class Body(BaseModel):
 class Parameters(Body):
     """How to answer."""
 
-    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2,
-                                       description="answer a list of so many labels for each review")
-    weights: StrictBool = Field(default=False,
-                                description="with tokens, offsets, weights (T x T) and token_weights (T)")
+    top_k: Optional[StrictInt] = Field(
+        default=None, ge=1, le=2, description="answer a list of so many labels for each review"
+    )
+    weights: StrictBool = Field(
+        default=False, description="with tokens, offsets, weights (T x T) and token_weights (T)"
+    )
 
 
 class Reviews(Body):
@@ -122,8 +125,11 @@ class Service:
     def check_texts(self, texts, weights=False):
         most = self.limits.weighted if weights else self.limits.reviews
         if len(texts) > most:
-            raise Refused(422, f"inputs: expected at most {most} reviews{' with weights' if weights else ''}, "
-                               f"found {len(texts)}; send tables to /predict/batch")
+            raise Refused(
+                422,
+                f"inputs: expected at most {most} reviews{' with weights' if weights else ''}, "
+                f"found {len(texts)}; send tables to /predict/batch",
+            )
         longest, characters = max(map(len, texts), default=0), self.limits.characters
         if longest > characters:
             raise Refused(422, f"inputs: expected reviews of at most {characters} characters, found one of {longest}")
@@ -154,8 +160,13 @@ def create_app(bundle=None, engine="auto", limits=Limits(), folder=None):
         yield
         task.cancel()
 
-    application = FastAPI(title="nsmc_attention", description="Korean film-review sentiment with its attention",
-                          lifespan=lifespan, redoc_url=None, swagger_ui_oauth2_redirect_url=None)
+    application = FastAPI(
+        title="nsmc_attention",
+        description="Korean film-review sentiment with its attention",
+        lifespan=lifespan,
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
+    )
     add_errors(application)
     add_page(application)
     add_state(application, service)
@@ -288,10 +299,22 @@ def add_state(application, service):
         return Response(service.counters.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-ERRORS = {status: {"description": text, "content": {"application/json": {"schema": {
-    "type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}}}}
-    for status, text in ((413, "body too large"), (422, "bad input, one line says what"), (400, "no JSON"),
-                         (503, "not loaded yet, or too busy"))}
+ERRORS = {
+    status: {
+        "description": text,
+        "content": {
+            "application/json": {
+                "schema": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+            }
+        },
+    }
+    for status, text in (
+        (413, "body too large"),
+        (422, "bad input, one line says what"),
+        (400, "no JSON"),
+        (503, "not loaded yet, or too busy"),
+    )
+}
 
 
 def add_predictions(application, service):
@@ -352,9 +375,12 @@ def explanation(explainer, question):
 def add_tables(application, service):
     content = {kind: {"schema": {"type": "string"}} for kind in KINDS}
 
-    @application.post("/predict/batch", response_class=StreamingResponse,
-                      responses={200: {"content": content}, **ERRORS},
-                      openapi_extra={"requestBody": {"required": True, "content": content}})
+    @application.post(
+        "/predict/batch",
+        response_class=StreamingResponse,
+        responses={200: {"content": content}, **ERRORS},
+        openapi_extra={"requestBody": {"required": True, "content": content}},
+    )
     async def batch(request: Request, text_column: str = "document", verbatim: bool = False):
         """Score a table; every column is kept, and label, score, probability and error are added.
 
@@ -397,7 +423,7 @@ def answer(prediction, parameters):
         return [{"label": None, "score": None, "error": prediction.error}]
     both = [("positive", prediction.probability), ("negative", 1 - prediction.probability)]
     both.sort(key=lambda pair: -pair[1])
-    found = [{"label": label, "score": score} for label, score in both[:parameters.top_k or 1]]
+    found = [{"label": label, "score": score} for label, score in both[: parameters.top_k or 1]]
     if parameters.weights:
         details = prediction.to_dict(weights=True)
         found[0].update({name: details[name] for name in ("text", "tokens", "offsets", "weights", "token_weights")})

@@ -1,4 +1,5 @@
 """Requests that arrive while the model is busy: answered together by its next run, or one after another."""
+
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
@@ -44,7 +45,7 @@ class Batcher:
     async def work(self):
         try:
             while self.waiting:
-                batch, self.waiting = self.waiting[:self.largest], self.waiting[self.largest:]
+                batch, self.waiting = self.waiting[: self.largest], self.waiting[self.largest :]
                 await self.answer(batch)
         finally:
             self.task = None

@@ -3,6 +3,7 @@
 uvicorn itself waits for ever for the rest of a request, and reads headers of any length. What HTTP does not allow,
 what comes too slowly and what is too long is answered here, before there is a request that the application could see.
 """
+
 from typing import Optional
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol

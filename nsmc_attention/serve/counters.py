@@ -3,6 +3,7 @@
 Workers count each into a file of its own in a folder they share; any of them answers the sum. A worker that takes
 the place of a dead one goes on with its file, so that nothing counted is lost and no file is left behind.
 """
+
 import logging
 import os
 from itertools import count
@@ -12,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.multiprocess import MultiProcessCollector
 
 PATHS = {"/", "/predict", "/explain", "/predict/batch", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"}
-BUCKETS = (.001, .0025, .005, .01, .025, .05, .1, .25, 1, 10)
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10)
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 # Bytes of a worker's files: all paths with a dozen statuses each need 300,000
 ROOM = {"counter": 1 << 16, "histogram": 1 << 19}
@@ -37,8 +38,13 @@ class Counters:
                 LOG.warning("/metrics counts this worker alone: no room for its counters (%s)", problem.strerror)
                 self.folder = None
         self.registry = CollectorRegistry()
-        self.seconds = Histogram("nsmc_attention_request_seconds", "Time until the answer begins", ["path", "status"],
-                                 registry=self.registry, buckets=BUCKETS)
+        self.seconds = Histogram(
+            "nsmc_attention_request_seconds",
+            "Time until the answer begins",
+            ["path", "status"],
+            registry=self.registry,
+            buckets=BUCKETS,
+        )
         self.reviews = Counter("nsmc_attention_reviews", "Reviews answered", registry=self.registry)
 
     def share(self, folder):

@@ -1,14 +1,19 @@
 """What stands around the application: no body larger than allowed, and headers that keep the page to itself."""
+
 import asyncio
 import json
 import time
 
-OWN = (b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src 'self'; "
-       b"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+OWN = (
+    b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src 'self'; "
+    b"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 # FastAPI's page of the API brings its script from elsewhere
-DOCS = (b"default-src 'none'; style-src 'unsafe-inline' https://cdn.jsdelivr.net; connect-src 'self'; "
-        b"script-src 'unsafe-inline' https://cdn.jsdelivr.net; img-src data: https://fastapi.tiangolo.com; "
-        b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+DOCS = (
+    b"default-src 'none'; style-src 'unsafe-inline' https://cdn.jsdelivr.net; connect-src 'self'; "
+    b"script-src 'unsafe-inline' https://cdn.jsdelivr.net; img-src data: https://fastapi.tiangolo.com; "
+    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -28,12 +33,17 @@ def headers_of(path):
 def error(status, line):
     """Answer the messages of the answer {"error": line}."""
     body = json.dumps({"error": line}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()),
-               (b"connection", b"close")]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
     if status == 503:
         headers.append((b"retry-after", b"1"))
-    return [{"type": "http.response.start", "status": status, "headers": headers},
-            {"type": "http.response.body", "body": body}]
+    return [
+        {"type": "http.response.start", "status": status, "headers": headers},
+        {"type": "http.response.body", "body": body},
+    ]
 
 
 class Guard:

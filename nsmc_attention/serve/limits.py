@@ -1,4 +1,5 @@
 """How much of the server one client may take."""
+
 from dataclasses import dataclass
 
 

@@ -2,6 +2,7 @@
 
 uvicorn supervises several workers and starts a dead one anew.
 """
+
 import logging
 import signal
 import socket
@@ -65,9 +66,18 @@ def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, li
         application = partial(create_app, bundle, engine, limits, folder)
         # uvicorn takes any callable that makes a protocol, and declares a class
         http: Any = partial(Connection, limits)
-        config = uvicorn.Config(application, factory=True, http=http, ws="none",
-                                workers=workers, log_level="info", access_log=False, server_header=False,
-                                timeout_graceful_shutdown=15, timeout_keep_alive=20)
+        config = uvicorn.Config(
+            application,
+            factory=True,
+            http=http,
+            ws="none",
+            workers=workers,
+            log_level="info",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=15,
+            timeout_keep_alive=20,
+        )
         LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
         if workers == 1:
             uvicorn.Server(config).run([listener])

@@ -1,4 +1,5 @@
 """A table as a body: stored, read through once, and answered piece by piece while it is scored."""
+
 import asyncio
 import errno
 from contextlib import ExitStack
@@ -12,8 +13,12 @@ from .._io.atomic import neighbour
 from ..inference.scoring import table_pieces
 from ..reviews.tables import chunks
 
-KINDS = {"text/csv": ".csv", "text/tab-separated-values": ".tsv", "application/x-ndjson": ".jsonl",
-         "application/jsonl": ".jsonl"}
+KINDS = {
+    "text/csv": ".csv",
+    "text/tab-separated-values": ".tsv",
+    "application/x-ndjson": ".jsonl",
+    "application/jsonl": ".jsonl",
+}
 
 
 # Bytes that may be stored at once, in tables of the largest size for each that may be worked on
@@ -112,8 +117,14 @@ class Table:
         """Yield the table with its answers, as bytes."""
         # all cores for one table alone, or each would start as many processes as there are cores
         processes = None if self.room.taken == 1 else 1
-        self.pieces = table_pieces(classifier, chunks(self.path, self.text_column), self.path.suffix[1:],
-                                   text_column=self.text_column, processes=processes, verbatim=self.verbatim)
+        self.pieces = table_pieces(
+            classifier,
+            chunks(self.path, self.text_column),
+            self.path.suffix[1:],
+            text_column=self.text_column,
+            processes=processes,
+            verbatim=self.verbatim,
+        )
         while piece := await self.call(next, self.pieces, ""):
             yield piece.encode("utf-8", "replace")
 

@@ -4,6 +4,7 @@ review -> clean text -> tokens -> ids by the bundle's vocab.json. Plain Python o
 needs no MXNet. `ngrams` adds what the review looks like; `gluon_data` beside it builds the vocabulary, and a
 test holds both to the same ids.
 """
+
 import json
 import unicodedata
 from dataclasses import dataclass
@@ -32,8 +33,11 @@ def clean(review: str) -> str:
     """
     if not review.isprintable():
         # Cc control, Cs lone surrogate; white space among them (tab, line ends) is folded below
-        review = "".join(character for character in review
-                         if character.isspace() or unicodedata.category(character) not in ("Cc", "Cs"))
+        review = "".join(
+            character
+            for character in review
+            if character.isspace() or unicodedata.category(character) not in ("Cc", "Cs")
+        )
     if not review.isascii():
         review = composed(review)
     text = " ".join(review.split())
@@ -81,8 +85,9 @@ class Encoder:
     ngram_buckets: int = 0
 
     @classmethod
-    def from_json(cls, vocabulary: Union[str, bytes], text_config: TextConfig,
-                  where: object = "vocab.json") -> "Encoder":
+    def from_json(
+        cls, vocabulary: Union[str, bytes], text_config: TextConfig, where: object = "vocab.json"
+    ) -> "Encoder":
         """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError where it is not one."""
         try:
             values = json.loads(vocabulary if isinstance(vocabulary, str) else vocabulary.decode())
@@ -94,10 +99,18 @@ class Encoder:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
             raise BundleError(f"{where}: expected a vocabulary as gluonnlp writes it, found none") from problem
         if not numbered:
-            raise BundleError(f"{where}: expected the ids 0 to {len(ids) - 1}, each once, and padding that is not "
-                              "the unknown token")
-        return cls(text_config.tokenizer, token_to_idx, unknown, padding, text_config.max_length,
-                   text_config.rare_words == "pieces", text_config.ngram_buckets)
+            raise BundleError(
+                f"{where}: expected the ids 0 to {len(ids) - 1}, each once, and padding that is not the unknown token"
+            )
+        return cls(
+            text_config.tokenizer,
+            token_to_idx,
+            unknown,
+            padding,
+            text_config.max_length,
+            text_config.rare_words == "pieces",
+            text_config.ngram_buckets,
+        )
 
     def __len__(self) -> int:
         return len(self.token_to_idx)
@@ -109,22 +122,26 @@ class Encoder:
     def units(self, words: list[str]) -> list[str]:
         """Answer what of a tokenizer's words gets an id each, at most max_length: the words, or pieces of rare ones."""
         if self.cut_rare:
-            words = [unit for word in words
-                     for unit in ((word,) if word in self.token_to_idx else pieces(word, self.token_to_idx))]
-        return words[:self.max_length]
+            words = [
+                unit
+                for word in words
+                for unit in ((word,) if word in self.token_to_idx else pieces(word, self.token_to_idx))
+            ]
+        return words[: self.max_length]
 
     def ids(self, tokens: Sequence[str]) -> list[int]:
         """Answer one id a token, at most max_length."""
         find, unknown = self.token_to_idx.get, self.unknown
-        return [find(token, unknown) for token in tokens[:self.max_length]]
+        return [find(token, unknown) for token in tokens[: self.max_length]]
 
     def encode(self, review: str) -> Encoded:
         """Clean and tokenize one review; no token where the review is blank."""
         text = clean(review)
         return Encoded(text, tuple(self.tokenize(text)))
 
-    def batch(self, token_lists: Sequence[Sequence[str]], width: Optional[int] = None
-              ) -> tuple[NDArray[numpy.int32], ...]:
+    def batch(
+        self, token_lists: Sequence[Sequence[str]], width: Optional[int] = None
+    ) -> tuple[NDArray[numpy.int32], ...]:
         """Number and pad the tokens of N reviews: the arrays that a network reads.
 
         Parameters

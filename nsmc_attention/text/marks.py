@@ -4,6 +4,7 @@ NFC sorts the combining marks that follow a letter, in a time that grows with th
 with 80,000 of them holds the process for 20 seconds. So of more than MARKS in a row those beyond are dropped first.
 Unicode's Stream-Safe Text Format (UAX #15) has the same bound; no script needs more.
 """
+
 import unicodedata
 
 MARKS = 30
@@ -22,7 +23,7 @@ def composed(text: str) -> str:
 
 def may_have_many(text: str) -> bool:
     """Tell, of a text of n characters, by looking at n / FEW: more than FEW in a row stand on one of those too."""
-    looked_at = text[FEW::FEW + 1]
+    looked_at = text[FEW :: FEW + 1]
     return any(map(unicodedata.combining, looked_at)) or not PAIRS.isdisjoint(looked_at)
 
 

@@ -5,6 +5,7 @@ typo only those that it is part of. Each token gets the n-grams that begin in it
 counts no second time (presence, which Wang & Manning 2012 found better than counts). Hashed, so that no list of
 n-grams is kept (Weinberger et al. 2009, arXiv:0902.2206).
 """
+
 from typing import Sequence
 
 import numpy
@@ -60,7 +61,7 @@ def hashed(text: str, size: int, buckets: int) -> NDArray[numpy.uint64]:
     places = len(codes) - max(SIZES) + 1
     value = codes[:places] * SEED
     for step in range(1, size):
-        value = (value + codes[step:places + step]) * STEP
+        value = (value + codes[step : places + step]) * STEP
         value ^= value >> numpy.uint64(31)
     return (value * LAST >> numpy.uint64(32)) % numpy.uint64(buckets - 1) + numpy.uint64(1)
 

@@ -4,6 +4,7 @@ Each way is a function, text -> text, that changes all there is to change. With 
 among WAYS for a share of its reviews (`recipe.misspelt_part`); `benchmarks/robustness.py` measures what each costs,
 and ways that no training has seen.
 """
+
 import re
 import unicodedata
 from typing import Callable

@@ -4,13 +4,14 @@ A cache entry's name holds everything that decides its content (texts, tokenizer
 of `clean`), so an entry is never stale; it is written whole or not at all and can be deleted at any time. It begins
 with the hash of what follows: whatever else stands under its name is passed over and written anew.
 """
+
 import hashlib
 from pathlib import Path
 from typing import Optional
 
 from .._io.atomic import write_text
-from ..errors import NsmcError
 from .._runtime.processes import cores, workers
+from ..errors import NsmcError
 from .encoding import clean
 from .tokenizers import tokenizer, tokenizer_version
 
@@ -32,7 +33,7 @@ def tokenize_many(reviews: list[str], tokenizer_name: str, processes: Optional[i
     processes = processes or cores()
     if processes == 1 or len(reviews) < WORTH_A_PROCESS:
         return tokenize(reviews, tokenizer_name)
-    pieces = [reviews[start:start + CHUNK] for start in range(0, len(reviews), CHUNK)]
+    pieces = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
     with workers(processes) as pool:
         done = pool.map(tokenize, pieces, [tokenizer_name] * len(pieces))
         return [tokens for piece in done for tokens in piece]
@@ -52,8 +53,10 @@ def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Optional[Path]
         content = REVIEW.join(TOKEN.join(tokens) for tokens in token_lists)
         write_text(path, REVIEW.join((digest(content.encode()), content)))
     except OSError as problem:
-        raise NsmcError(f"{path}: the prepared tokens cannot be written: {problem.strerror}; "
-                        "set NSMC_ATTENTION_CACHE to a folder with room") from problem
+        raise NsmcError(
+            f"{path}: the prepared tokens cannot be written: {problem.strerror}; "
+            "set NSMC_ATTENTION_CACHE to a folder with room"
+        ) from problem
     return token_lists
 
 

@@ -3,6 +3,7 @@
 A tokenizer is a callable, text -> list of tokens; KoNLPy's taggers bring most of them. `align` finds the
 tokens again in the text, so that no tokenizer needs to know of offsets. Stands between reviews and encoding.
 """
+
 import difflib
 import unicodedata
 from functools import lru_cache
@@ -80,7 +81,8 @@ def konlpy_tagger(name: str) -> Callable[[], Tokenizer]:
         except JVMNotFoundException as problem:
             raise TokenizerError(
                 f"tokenizer {name.lower()!r} runs on Java: expected a Java runtime, found none; install one "
-                "(Debian: apt install default-jre-headless) or use --tokenizer mecab") from problem
+                "(Debian: apt install default-jre-headless) or use --tokenizer mecab"
+            ) from problem
 
     return build
 
@@ -104,8 +106,11 @@ BUILDERS = {
     "characters": characters,
     "whitespace": whitespace,
 }
-PACKAGES: dict[str, tuple[str, ...]] = {"mecab": ("python-mecab-ko", "python-mecab-ko-dic"), "characters": (),
-                                        "whitespace": ()}
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "mecab": ("python-mecab-ko", "python-mecab-ko-dic"),
+    "characters": (),
+    "whitespace": (),
+}
 
 
 @lru_cache(maxsize=None)

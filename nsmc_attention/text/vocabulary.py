@@ -3,6 +3,7 @@
 Counter -> Vocab -> ClipSequence / PadSequence. What is built here is written as vocab.json, from which
 `encoding` gives the same ids without GluonNLP.
 """
+
 from collections import Counter
 from itertools import chain
 
@@ -33,8 +34,9 @@ def build_vocab(token_lists, text_config):
     room = text_config.vocab_size - SPECIAL
     if text_config.rare_words == "pieces":
         counts = with_characters(counts, room, text_config.min_count)
-    return gluonnlp.Vocab(counts, max_size=room, min_freq=text_config.min_count,
-                          padding_token=PADDING, bos_token=None, eos_token=None)
+    return gluonnlp.Vocab(
+        counts, max_size=room, min_freq=text_config.min_count, padding_token=PADDING, bos_token=None, eos_token=None
+    )
 
 
 def with_characters(counts, room, min_count):
@@ -44,10 +46,10 @@ def with_characters(counts, room, min_count):
     characters = frequent_characters(counts, words, min_count)
     # the fewer words are kept, the more characters the others need
     while words and len(words) + len(characters) > room:
-        words = words[:max(0, room - len(characters))]
+        words = words[: max(0, room - len(characters))]
         characters = frequent_characters(counts, words, min_count)
     kept = Counter({word: counts[word] for word in words})
-    kept.update({each: characters[each] for each in by_frequency(characters)[:room - len(kept)]})
+    kept.update({each: characters[each] for each in by_frequency(characters)[: room - len(kept)]})
     return kept
 
 
@@ -68,6 +70,9 @@ def frequent_characters(counts, words, min_count):
 
 def sequence_transform(vocab, length, pad=False):
     """Answer tokens -> ids of GluonNLP: Vocab, then ClipSequence or, with pad, PadSequence(clip) to `length`."""
-    fit = (gluonnlp.data.PadSequence(length, pad_val=vocab[PADDING], clip=True) if pad
-           else gluonnlp.data.ClipSequence(length))
+    fit = (
+        gluonnlp.data.PadSequence(length, pad_val=vocab[PADDING], clip=True)
+        if pad
+        else gluonnlp.data.ClipSequence(length)
+    )
     return lambda tokens: fit(vocab[list(tokens)]) if tokens or pad else []

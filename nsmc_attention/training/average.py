@@ -2,6 +2,7 @@
 
 Polyak & Juditsky 1992; as an exponential average in Tarvainen & Valpola 2017 (arXiv:1703.01780).
 """
+
 from contextlib import contextmanager
 
 # Steps between two updates: an average over thousands of steps does not need each of them

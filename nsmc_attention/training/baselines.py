@@ -1,4 +1,5 @@
 """What a classifier has to beat: the majority, and logistic regression on TF-IDF, both scikit-learn's."""
+
 from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
 
@@ -19,10 +20,18 @@ def tfidf(tokenizer_name="mecab"):
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline, make_union
 
-    words = TfidfVectorizer(preprocessor=clean, tokenizer=tokenizer(tokenizer_name), token_pattern=None,
-                            lowercase=False, ngram_range=(1, 2), sublinear_tf=True, min_df=2)
-    characters = TfidfVectorizer(preprocessor=clean, analyzer="char", lowercase=False, ngram_range=(1, 4),
-                                 sublinear_tf=True, min_df=3)
+    words = TfidfVectorizer(
+        preprocessor=clean,
+        tokenizer=tokenizer(tokenizer_name),
+        token_pattern=None,
+        lowercase=False,
+        ngram_range=(1, 2),
+        sublinear_tf=True,
+        min_df=2,
+    )
+    characters = TfidfVectorizer(
+        preprocessor=clean, analyzer="char", lowercase=False, ngram_range=(1, 4), sublinear_tf=True, min_df=3
+    )
     # 60 steps: more change no digit that is reported
     return make_pipeline(make_union(words, characters), LogisticRegression(C=4, max_iter=60))
 

@@ -1,4 +1,5 @@
 """From tokens to batches of nearly equal length, with GluonNLP: batchify.Pad -> bucket sampler."""
+
 from dataclasses import dataclass, replace
 from typing import Optional
 
@@ -82,7 +83,8 @@ class Batches:
             self.padded[index] = (
                 pad([encoder.ids(tokens) for tokens in own], encoder.padding, length),
                 None if importance is None else pad_weights([importance[member] for member in members], length),
-                ngram_ids(own, encoder.ngram_buckets, length) if wide else None)
+                ngram_ids(own, encoder.ngram_buckets, length) if wide else None,
+            )
 
     def __len__(self):
         """Batches in an epoch."""
@@ -91,8 +93,13 @@ class Batches:
     def sampler(self, shuffle):
         """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
         return gluonnlp.data.FixedBucketSampler(
-            self.padded_length, self.batch_size, num_buckets=None, ratio=0, shuffle=shuffle,
-            bucket_keys=numpy.unique(self.padded_length).tolist())
+            self.padded_length,
+            self.batch_size,
+            num_buckets=None,
+            ratio=0,
+            shuffle=shuffle,
+            bucket_keys=numpy.unique(self.padded_length).tolist(),
+        )
 
     def epoch(self, seed, epoch):
         """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
@@ -110,8 +117,13 @@ class Batches:
     def take(self, members):
         rows = self.row[members]
         token_ids, importance, ngrams = self.padded[self.bucket[members[0]]]
-        return Batch(token_ids[rows], self.lengths[members], self.labels[members],
-                     None if importance is None else importance[rows], None if ngrams is None else ngrams[rows])
+        return Batch(
+            token_ids[rows],
+            self.lengths[members],
+            self.labels[members],
+            None if importance is None else importance[rows],
+            None if ngrams is None else ngrams[rows],
+        )
 
 
 def pad(sequences, padding, length):
@@ -125,5 +137,5 @@ def pad_weights(rows, length):
     """Stack one number a token to (N, length) float32, 0 in the padding."""
     found = numpy.zeros((len(rows), length), dtype="float32")
     for row, values in zip(found, rows):
-        row[:len(values)] = values
+        row[: len(values)] = values
     return found

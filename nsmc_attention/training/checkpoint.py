@@ -4,6 +4,7 @@ Plain numpy archives without pickle, each followed by its sha256. An archive may
 a state of the network can be, its entries together are no larger than the file itself, and only a state that fits the
 network is put into it. Knows the network's parameters and Adam's moments, nothing of text.
 """
+
 import hashlib
 import io
 import json
@@ -35,8 +36,11 @@ MOST = 2**31
 # More than the sum of so many losses, of which each is in single precision; what is beyond cannot be drawn
 LARGEST_FIGURE = 1e60
 # As numpy writes an array of numbers by rows; matched, because numpy's own reader evaluates it
-HEADER = re.compile(rb"\x93NUMPY\x01\x00..\{'descr': '(\|u1|<f4|<f8|<i8)', 'fortran_order': False, "
-                    rb"'shape': \(([0-9, ]*)\), \} *\n", re.DOTALL)
+HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '(\|u1|<f4|<f8|<i8)', 'fortran_order': False, "
+    rb"'shape': \(([0-9, ]*)\), \} *\n",
+    re.DOTALL,
+)
 FIGURES = {"epoch", "steps", "seconds", "train_loss", "dev_entropy", *(f"dev_{name}" for name in HEADLINE)}
 
 
@@ -57,8 +61,11 @@ class Progress:
 def moments(trainer):
     """Answer Adam's moments and update counts. MXNet's own `save_states` would pickle them."""
     updater = trainer._updaters[0]
-    arrays = {f"{part}.{index}": state.asnumpy()
-              for index, pair in updater.states.items() for part, state in zip(("mean", "variance"), pair)}
+    arrays = {
+        f"{part}.{index}": state.asnumpy()
+        for index, pair in updater.states.items()
+        for part, state in zip(("mean", "variance"), pair)
+    }
     counts = updater.optimizer._index_update_count
     arrays["counts"] = numpy.array([[index, count] for index, count in counts.items()], dtype="int64")
     return arrays
@@ -70,8 +77,7 @@ def restore_moments(trainer, arrays):
     updater = trainer._updaters[0]
     for index, count in arrays["counts"].tolist():
         context = trainer._params[index].list_ctx()[0]
-        updater.states[index] = tuple(nd.array(arrays[f"{part}.{index}"], ctx=context)
-                                      for part in ("mean", "variance"))
+        updater.states[index] = tuple(nd.array(arrays[f"{part}.{index}"], ctx=context) for part in ("mean", "variance"))
         updater.states_synced[index] = True
         updater.optimizer._index_update_count[index] = count
     updater.optimizer.num_update = max([count for _, count in arrays["counts"].tolist()], default=0)
@@ -96,7 +102,7 @@ class Checkpoints:
         arrays.update({f"adam/{name}": array for name, array in moments(trainer).items()})
         arrays.update({f"average/{name}": array for name, array in average.to_numpy().items()})
         write_arrays(self.folder / f"checkpoint-{progress.step:08d}.npz", arrays)
-        for path in self.paths()[:-self.keep]:
+        for path in self.paths()[: -self.keep]:
             path.unlink()
 
     def load_newest(self, network, trainer, average):
@@ -130,10 +136,12 @@ class Checkpoints:
             except BundleError as problem:
                 reason = problem
                 if path != paths[0]:
-                    warnings.warn(f"{problem}; using the checkpoint before it")
+                    warnings.warn(f"{problem}; using the checkpoint before it", stacklevel=2)
         if paths:
-            raise BundleError(f"{reason}; of {len(paths)} there is none that is not damaged: put one back from a copy, "
-                              "or delete them and --resume begins this stage anew") from reason
+            raise BundleError(
+                f"{reason}; of {len(paths)} there is none that is not damaged: put one back from a copy, "
+                "or delete them and --resume begins this stage anew"
+            ) from reason
         return {}
 
     def read_best(self, network):
@@ -143,8 +151,10 @@ class Checkpoints:
             check_forms(arrays, forms(snapshot(network)), path)
             return arrays
         except BundleError as problem:
-            raise BundleError(f"{problem}; put it back from a copy, or delete the checkpoints beside it and --resume "
-                              "begins this stage anew") from problem
+            raise BundleError(
+                f"{problem}; put it back from a copy, or delete the checkpoints beside it and --resume "
+                "begins this stage anew"
+            ) from problem
 
     def save_best(self, network):
         write_arrays(self.folder / BEST, snapshot(network))
@@ -158,7 +168,7 @@ def as_bytes(values):
 
 
 def part_of(arrays, prefix):
-    return {name[len(prefix):]: array for name, array in arrays.items() if name.startswith(prefix)}
+    return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def write_arrays(path, arrays):
@@ -180,7 +190,7 @@ def unpacked(content):
         # ours have room beside each other: a stranger's may all lie over the same bytes
         if sum(item.compress_size for item in archive.infolist()) > len(content):
             raise ValueError("its entries together are larger than the file")
-        return {item.filename[:-len(".npy")]: read_array(archive, item) for item in archive.infolist()}
+        return {item.filename[: -len(".npy")]: read_array(archive, item) for item in archive.infolist()}
 
 
 def sealed(content):
@@ -231,8 +241,11 @@ def read_progress(arrays, path):
         if not isinstance(value, (int, float) if kind is float else kind):
             raise BundleError(f"{path}: expected {name} as {kind.__name__}, found {str(value)[:60]}")
     for record in progress.history:
-        if not isinstance(record, dict) or set(record) != FIGURES \
-                or not all(isinstance(value, (int, float)) for value in record.values()):
+        if (
+            not isinstance(record, dict)
+            or set(record) != FIGURES
+            or not all(isinstance(value, (int, float)) for value in record.values())
+        ):
             raise BundleError(f"{path}: expected a history of the figures of each epoch, found {str(record)[:60]}")
     check_ranges(progress, path)
     return progress
@@ -245,8 +258,9 @@ def check_ranges(progress, path):
         if not 0 <= value < MOST:
             raise BundleError(f"{path}: expected {name} from 0 to {MOST - 1}, found {str(value)[:60]}")
     if not -1 <= progress.best_epoch < progress.epoch:
-        raise BundleError(f"{path}: expected a best epoch before {progress.epoch}, found "
-                          f"{str(progress.best_epoch)[:60]}")
+        raise BundleError(
+            f"{path}: expected a best epoch before {progress.epoch}, found {str(progress.best_epoch)[:60]}"
+        )
     epochs = [record["epoch"] for record in progress.history]
     if len(epochs) != progress.epoch or epochs != list(range(1, len(epochs) + 1)):
         raise BundleError(f"{path}: expected a history of {progress.epoch} epochs, found {str(epochs)[:60]}")
@@ -260,8 +274,13 @@ def check_state(arrays, network, trainer, path):
     """BundleError unless a state has an array for all that it is put into, each of the right type and shape."""
     counts = arrays.get("adam/counts", numpy.zeros(0))
     updated = counts[:, 0] if counts.ndim == 2 and counts.shape[1] == 2 else counts
-    if counts.dtype != "int64" or (counts < 0).any() or (updated >= len(trainer._params)).any() \
-            or updated is counts and counts.size:
+    if (
+        counts.dtype != "int64"
+        or (counts < 0).any()
+        or (updated >= len(trainer._params)).any()
+        or updated is counts
+        and counts.size
+    ):
         raise BundleError(f"{path}: expected how often each parameter was updated")
     network_forms = forms(snapshot(network))
     expected = {f"{part}/{name}": form for part in ("network", "average") for name, form in network_forms.items()}
@@ -281,7 +300,9 @@ def check_forms(arrays, expected, path):
     found = forms(arrays)
     for name in {**expected, **found}:
         if expected.get(name) != found.get(name):
-            raise BundleError(f"{path}: expected {name[:60]} {expected.get(name, 'not at all')}, "
-                              f"found {found.get(name, 'none')}; it is of another training")
+            raise BundleError(
+                f"{path}: expected {name[:60]} {expected.get(name, 'not at all')}, "
+                f"found {found.get(name, 'none')}; it is of another training"
+            )
         if not numpy.isfinite(arrays[name]).all():
             raise BundleError(f"{path}: expected numbers in {name[:60]}, found some that are none")

@@ -2,14 +2,15 @@
 
 Knows nothing of text, files or what the labels mean; `recipe` hands it batches and a place for checkpoints.
 """
+
 import math
 import time
 from itertools import islice
 
+from .._runtime.mxnet_shim import import_mxnet
 from ..errors import ConfigError
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
-from .._runtime.mxnet_shim import import_mxnet
 from .average import Average
 from .distributed.communicator import ALONE
 
@@ -22,8 +23,7 @@ from mxnet import autograd, gluon  # noqa: E402
 SMALLEST = 1e-6
 
 
-def fit(network, batches, dev_batches, config, device, checkpoints, report, keep_last=False,
-        workers=ALONE):
+def fit(network, batches, dev_batches, config, device, checkpoints, report, keep_last=False, workers=ALONE):
     """Train until the dev loss stops falling; leave the best epoch's parameters in the network.
 
     Parameters
@@ -90,16 +90,19 @@ def drawn_from(seed, step, rank):
 
 def check_finite(loss, step, config):
     if not math.isfinite(loss):
-        raise ConfigError(f"step {step}: expected a finite loss, found {loss}; "
-                          f"lower --learning-rate (or --pretrain-learning-rate, --erasure-learning-rate: this "
-                          f"stage's is {config.learning_rate})")
+        raise ConfigError(
+            f"step {step}: expected a finite loss, found {loss}; "
+            f"lower --learning-rate (or --pretrain-learning-rate, --erasure-learning-rate: this "
+            f"stage's is {config.learning_rate})"
+        )
 
 
 def make_trainer(network, config):
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); rows of the embedding that a batch lacks are not touched."""
     learned = {name: each for name, each in network.collect_params().items() if each.grad_req != "null"}
-    return gluon.Trainer(learned, "adam", kvstore=None,
-                         optimizer_params={"learning_rate": config.learning_rate, "lazy_update": True})
+    return gluon.Trainer(
+        learned, "adam", kvstore=None, optimizer_params={"learning_rate": config.learning_rate, "lazy_update": True}
+    )
 
 
 def train_step(network, trainer, batch, clip_norm, device, workers=ALONE):
@@ -129,10 +132,10 @@ def divergence(weights, batch, device):
     The mean of KL(importance || attention) in nats over the reviews.
     """
     nd = mxnet.nd
-    importance = nd.array(batch.importance, ctx=device)                                 # (N, T)
+    importance = nd.array(batch.importance, ctx=device)  # (N, T)
     rows = nd.ones((len(batch.labels), 1, weights.shape[1]), ctx=device)
     lengths = nd.array(batch.valid_length, ctx=device).reshape((-1, 1))
-    looked_at = nd.batch_dot(rows, weights).reshape((0, -1)) / lengths                  # (N, T)
+    looked_at = nd.batch_dot(rows, weights).reshape((0, -1)) / lengths  # (N, T)
     gap = nd.log(importance + SMALLEST) - nd.log(looked_at + SMALLEST)
     return (importance * gap).sum(axis=1).mean()
 
@@ -148,8 +151,10 @@ def gradient_norm(trainer):
 
 
 def as_inputs(batch, device):
-    arrays = (mxnet.nd.array(batch.token_ids, ctx=device, dtype="int32"),
-              mxnet.nd.array(batch.valid_length, ctx=device))
+    arrays = (
+        mxnet.nd.array(batch.token_ids, ctx=device, dtype="int32"),
+        mxnet.nd.array(batch.valid_length, ctx=device),
+    )
     ngrams = batch.ngram_ids
     return arrays if ngrams is None else (*arrays, mxnet.nd.array(ngrams, ctx=device, dtype="int32"))
 
@@ -188,8 +193,11 @@ def end_epoch(network, dev_batches, progress, device, workers=ALONE):
     """Score the dev part; answer the epoch's record for the history."""
     probability, looked_at = dev_answers(network, dev_batches, device, workers)
     dev = headline(dev_batches.labels.astype(int), probability)
-    record = {"epoch": progress.epoch + 1, "steps": progress.step,
-              "train_loss": progress.loss_sum / max(1, progress.batch)}
+    record = {
+        "epoch": progress.epoch + 1,
+        "steps": progress.step,
+        "train_loss": progress.loss_sum / max(1, progress.batch),
+    }
     record.update({f"dev_{name}": value for name, value in dev.items()}, dev_entropy=evenness(looked_at))
     progress.history.append(record)
     return record

@@ -5,6 +5,7 @@
 Each stage keeps checkpoints in a folder of its own and is gone through once; `recipe` brings the reviews and
 writes the bundle.
 """
+
 import json
 import sys
 from dataclasses import dataclass, replace
@@ -15,16 +16,17 @@ import numpy
 import pandas
 from tqdm import tqdm
 
-from ..evaluation.erasure import leave_one_out, shares
 from .._io.atomic import write_text
+from .._runtime.mxnet_shim import import_mxnet
+from ..evaluation.calibration import calibrated, calibration
+from ..evaluation.calibration import log_odds as logit_of
+from ..evaluation.erasure import leave_one_out, shares
 from ..inference.engines import OnnxEngine
 from ..inference.gradients import GradientEngine
 from ..inference.predictor import TokenScorer
 from ..model.parameters import NGRAM_TABLE, fill, restore, round_tables, snapshot, wide_scale, widened, without_wide
-from .._runtime.mxnet_shim import import_mxnet
-from ..evaluation.calibration import calibrated, calibration, log_odds as logit_of
-from .checkpoint import Progress
 from ..visualization.curves import save_curves, save_evenness
+from .checkpoint import Progress
 from .distributed.communicator import ALONE
 from .wide import fit_wide, log_odds
 
@@ -96,13 +98,20 @@ class Run:
         """
         training = self.config.training
         star_part = star_part and star_part.in_units(self.encoder)
-        train_part, dev_part, misspelt_part = (part.in_units(self.encoder)
-                                               for part in (train_part, dev_part, misspelt_part))
+        train_part, dev_part, misspelt_part = (
+            part.in_units(self.encoder) for part in (train_part, dev_part, misspelt_part)
+        )
         batches, dev_batches = self.batched(misspelt_part), self.batched(dev_part)
         network = self.new_network(batches)
         if star_part:
-            self.stage(network, self.batched(star_part), dev_batches, pretraining(training), self.out / "pretraining",
-                       keep_last=True)
+            self.stage(
+                network,
+                self.batched(star_part),
+                dev_batches,
+                pretraining(training),
+                self.out / "pretraining",
+                keep_last=True,
+            )
         progress = self.stage(network, batches, dev_batches, training, self.out)
         table = self.workers.once(self.wide_table, star_part, train_part)
         wide = None if table is None else log_odds(table, dev_part.token_lists)
@@ -125,15 +134,22 @@ class Run:
         importance = self.workers.once(self.importance, network, part)
         restore(network, without_wide(snapshot(network)))
         part = replace(part, labels=self.probabilities(network, self.batched(part, wide=wide)))
-        self.stage(network, self.batched(part, importance, wide), dev_batches, erasing(self.config.training),
-                   self.out / "attention", keep_last=True)
+        self.stage(
+            network,
+            self.batched(part, importance, wide),
+            dev_batches,
+            erasing(self.config.training),
+            self.out / "attention",
+            keep_last=True,
+        )
 
     def batched(self, part, importance=None, wide=False):
         from .batches import Batches
 
         length = self.config.text.max_length if self.config.model.architecture == "post" else None
-        return Batches(part.token_lists, part.labels, self.encoder, self.config.training.batch_size, length, importance,
-                       wide)
+        return Batches(
+            part.token_lists, part.labels, self.encoder, self.config.training.batch_size, length, importance, wide
+        )
 
     def new_network(self, batches):
         """Build the network without its wide part, and show it one batch so that all its parameters exist."""
@@ -153,8 +169,17 @@ class Run:
         from .loop import fit
 
         checkpoints = self.workers.checkpoints(folder, training.keep_checkpoints)
-        fitted = partial(fit, network, batches, dev_batches, training, self.device, checkpoints, keep_last=keep_last,
-                         workers=self.workers)
+        fitted = partial(
+            fit,
+            network,
+            batches,
+            dev_batches,
+            training,
+            self.device,
+            checkpoints,
+            keep_last=keep_last,
+            workers=self.workers,
+        )
         if not self.workers.first:
             return fitted(report=unheard)
         folder.mkdir(exist_ok=True)
@@ -224,8 +249,9 @@ class Run:
         erased = leave_one_out(scorer, part.token_lists, bar)
         gradients = TokenScorer(self.encoder, GradientEngine(network, self.device), self.config)
         products = gradients.details(part.token_lists)[1]
-        return [(1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other)
-                for one, other in zip(erased, products)]
+        return [
+            (1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other) for one, other in zip(erased, products)
+        ]
 
 
 def pretraining(training):
@@ -241,7 +267,7 @@ def erasing(training):
 def some(part, training):
     """Answer training.erasure_reviews of the reviews, drawn by the seed."""
     members = numpy.random.RandomState(training.seed).permutation(len(part.labels))
-    return part.take(members[:training.erasure_reviews].tolist())
+    return part.take(members[: training.erasure_reviews].tolist())
 
 
 def not_among(frame, others):
@@ -276,9 +302,12 @@ class Reporter:
             return
         self.write(progress.history)
         if not self.bar.disable:
-            self.bar.write(f"epoch {record['epoch']}: train loss {record['train_loss']:.4f}, dev loss "
-                           f"{record['dev_log_loss']:.4f}, dev accuracy {100 * record['dev_accuracy']:.2f} %, "
-                           f"{record['seconds']:.0f} s", file=sys.stderr)
+            self.bar.write(
+                f"epoch {record['epoch']}: train loss {record['train_loss']:.4f}, dev loss "
+                f"{record['dev_log_loss']:.4f}, dev accuracy {100 * record['dev_accuracy']:.2f} %, "
+                f"{record['seconds']:.0f} s",
+                file=sys.stderr,
+            )
 
     def write(self, history):
         write_text(self.path, "".join(json.dumps(each) + "\n" for each in history))

@@ -4,6 +4,7 @@ What the network generalizes and what is better known by heart make mistakes of 
 Cheng et al. 2016, arXiv:1606.07792). Both are learned apart: learned together, the n-grams soon fit the training
 part alone (benchmarks/ACCURACY.md).
 """
+
 import numpy
 from scipy import sparse
 
@@ -39,12 +40,12 @@ def fit_wide(token_lists, labels, buckets):
     # as scikit-learn smooths it
     idf = numpy.log((1 + len(labels)) / (1 + documents)) + 1
     features = present @ sparse.diags(idf.astype("float32"))
-    norm = numpy.sqrt(numpy.maximum(present @ idf ** 2, 1))
+    norm = numpy.sqrt(numpy.maximum(present @ idf**2, 1))
     model = LogisticRegression(C=STRENGTH, max_iter=STEPS, class_weight="balanced")
     model.fit(sparse.diags((1 / norm).astype("float32")) @ features, labels)
     # what no review had weighs nothing and lengthens nothing
     seen = documents > 0
-    table = numpy.stack([model.coef_[0] * idf * seen, idf ** 2 * seen], axis=1)
+    table = numpy.stack([model.coef_[0] * idf * seen, idf**2 * seen], axis=1)
     return table.astype("float32")
 
 
@@ -52,14 +53,15 @@ def presence(token_lists, buckets):
     """Answer the sparse matrix (N, buckets), float32: 1 where a review has an n-gram."""
     rows, columns = [], []
     for start in range(0, len(token_lists), PIECE):
-        piece = token_lists[start:start + PIECE]
+        piece = token_lists[start : start + PIECE]
         numbers = ngram_ids(piece, buckets, max(map(len, piece)))
         row, token, slot = numpy.nonzero(numbers)
         rows.append(row + start)
         columns.append(numbers[row, token, slot])
     rows, columns = numpy.concatenate(rows), numpy.concatenate(columns)
-    return sparse.csr_matrix((numpy.ones(len(rows), dtype="float32"), (rows, columns)),
-                             shape=(len(token_lists), buckets))
+    return sparse.csr_matrix(
+        (numpy.ones(len(rows), dtype="float32"), (rows, columns)), shape=(len(token_lists), buckets)
+    )
 
 
 def log_odds(table, token_lists):

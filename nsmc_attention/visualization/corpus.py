@@ -1,4 +1,5 @@
 """Figures of many reviews seen through their attention: words, parts of speech, positions, distances, sharpness."""
+
 from ..evaluation.attention_statistics import by_distance, by_position, by_tag, by_word, evenness, token_table
 
 # Rows of a figure
@@ -37,8 +38,10 @@ def draw_corpus(predictions, tag, fewest=20):
         tags = by_tag(table)
         draw_bars(grid[0, 2], tags.head(WORDS), "tag", "C2")
         grid[0, 2].set_title("parts of speech (Mecab's tags)")
-        for axes, rows, x in ((grid[1, 0], by_position(table), "position"),
-                              (grid[1, 1], by_distance(predictions), "distance")):
+        for axes, rows, x in (
+            (grid[1, 0], by_position(table), "position"),
+            (grid[1, 1], by_distance(predictions), "distance"),
+        ):
             axes.plot(rows[x], rows["weight"], "o-", markersize=3)
             axes.axhline(1, color="0.7", linewidth=1)
             axes.set(title=f"by {x}", ylim=(0, None), ylabel="weight x T (1: average)")
@@ -47,8 +50,9 @@ def draw_corpus(predictions, tag, fewest=20):
         grid[1, 1].set_xlabel("key's place less query's")
         sharpness = [evenness([each.token_weights]) for each in predictions if len(each.tokens) > 1]
         grid[1, 2].hist(sharpness, bins=40, range=(0, 1), color="0.5")
-        grid[1, 2].set(title="how evenly a review is looked at", xlabel="entropy / log T (1: every word alike)",
-                       ylabel="reviews")
+        grid[1, 2].set(
+            title="how evenly a review is looked at", xlabel="entropy / log T (1: every word alike)", ylabel="reviews"
+        )
     return figure
 
 

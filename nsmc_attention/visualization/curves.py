@@ -1,4 +1,5 @@
 """The learning curves of a run, and how its attention changed, drawn from its history."""
+
 from .._io.atomic import replaced_file
 
 
@@ -52,8 +53,12 @@ def save_evenness(progress, path):
     best = progress.best_epoch + 1
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.add_subplot()
-    axes.plot(epochs, [progress.untrained_entropy] + [record["dev_entropy"] for record in history], "o-",
-              label="entropy of the attention / log T (left)")
+    axes.plot(
+        epochs,
+        [progress.untrained_entropy] + [record["dev_entropy"] for record in history],
+        "o-",
+        label="entropy of the attention / log T (left)",
+    )
     axes.set(xlabel="epoch (0: before this stage)", ylim=(0, 1.05), title="how evenly the attention looks, dev part")
     axes.axvline(best, color="0.7", linewidth=1, linestyle=":")
     axes.annotate("kept", (best, 0.02), color="0.4", ha="center")

@@ -3,6 +3,7 @@
 Takes weights and tokens, never a network. Fonts come from the wheel koreanize-matplotlib (NanumGothic, OFL),
 whose own import would change matplotlib for everyone, so only its font file is used. `page` draws for browsers.
 """
+
 import math
 import warnings
 from contextlib import contextmanager
@@ -18,8 +19,14 @@ from ..errors import ConfigError, DataError, did_you_mean
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed
-SETTINGS: dict[Any, Any] = {"font.family": ["NanumGothic", "DejaVu Sans"], "svg.fonttype": "path", "pdf.fonttype": 42,
-                            "axes.unicode_minus": False, "text.parse_math": False, "hatch.linewidth": 0.7}
+SETTINGS: dict[Any, Any] = {
+    "font.family": ["NanumGothic", "DejaVu Sans"],
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "axes.unicode_minus": False,
+    "text.parse_math": False,
+    "hatch.linewidth": 0.7,
+}
 # Grow darker without turning back: read by the colour-blind, and on paper without colour
 FOR, AGAINST = "Blues", "Oranges"
 # Inches: a line of words, what stands around a token and between words, the widest line
@@ -93,7 +100,7 @@ def draw_matrices(panels):
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         for axes, panel in zip(grid, panels):
             draw_matrix(figure, axes, side, *panel)
-        for axes in grid[len(panels):]:
+        for axes in grid[len(panels) :]:
             axes.axis("off")
     return figure
 
@@ -114,9 +121,14 @@ def draw_matrix(figure, axes, side, weights, tokens, title):
     image = axes.imshow(weights, cmap=FOR, vmin=0.0, vmax=max(float(weights.max()), 1e-6))
     labels = [printable(token) for token in tokens]
     font_size = min(10.0, 72 * side / size * 0.62)
-    axes.set_xticks(range(size), labels, rotation=90 if size > 12 else 45,
-                    ha="center" if size > 12 else "left", rotation_mode="default" if size > 12 else "anchor",
-                    fontsize=font_size)
+    axes.set_xticks(
+        range(size),
+        labels,
+        rotation=90 if size > 12 else 45,
+        ha="center" if size > 12 else "left",
+        rotation_mode="default" if size > 12 else "anchor",
+        fontsize=font_size,
+    )
     axes.set_yticks(range(size), labels, fontsize=font_size)
     axes.xaxis.tick_top()
     axes.set_xlabel("key: looked at", fontsize=8, color="0.4")
@@ -164,8 +176,13 @@ def draw_words(attributions):
 def caption(attribution):
     """Answer `positive 98.2 % - attention - pretrained`, for above a picture."""
     score = max(attribution.probability, 1 - attribution.probability)
-    return printable(" - ".join(part for part in (f"{attribution.label} {100 * score:.1f} %", attribution.method,
-                                                  attribution.source) if part))
+    return printable(
+        " - ".join(
+            part
+            for part in (f"{attribution.label} {100 * score:.1f} %", attribution.method, attribution.source)
+            if part
+        )
+    )
 
 
 def layout(attribution):
@@ -189,8 +206,10 @@ def widths(tokens):
     add_hangul_font()
     font = FontProperties(family=SETTINGS["font.family"], size=WORD_SIZE)
     with boxes_for_what_no_font_has():
-        return [text_to_path.get_text_width_height_descent(printable(token), font, False)[0] / 72 + MARGIN
-                for token in tokens]
+        return [
+            text_to_path.get_text_width_height_descent(printable(token), font, False)[0] / 72 + MARGIN
+            for token in tokens
+        ]
 
 
 @contextmanager
@@ -211,13 +230,24 @@ def draw_tokens(axes, attribution, places, top):
         strength = abs(float(value)) / largest
         against = value < 0
         upper, lower = top + line * LINE + 0.03, top + (line + 1) * LINE - 0.03
-        axes.add_patch(Rectangle((left, upper), width, lower - upper, linewidth=0,
-                                 facecolor=shades[against](0.85 * strength)))
+        axes.add_patch(
+            Rectangle((left, upper), width, lower - upper, linewidth=0, facecolor=shades[against](0.85 * strength))
+        )
         if against:
-            axes.add_patch(Rectangle((left, lower - 0.05), width, 0.05, linewidth=0, facecolor="white", hatch="//////",
-                                     edgecolor="0.2"))
-        axes.text(left + width / 2, top + (line + 0.5) * LINE, printable(token), fontsize=WORD_SIZE, ha="center",
-                  va="center_baseline", color="white" if strength > 0.62 else "black")
+            axes.add_patch(
+                Rectangle(
+                    (left, lower - 0.05), width, 0.05, linewidth=0, facecolor="white", hatch="//////", edgecolor="0.2"
+                )
+            )
+        axes.text(
+            left + width / 2,
+            top + (line + 0.5) * LINE,
+            printable(token),
+            fontsize=WORD_SIZE,
+            ha="center",
+            va="center_baseline",
+            color="white" if strength > 0.62 else "black",
+        )
 
 
 def printable(text):

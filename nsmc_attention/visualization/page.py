@@ -3,6 +3,7 @@
 The page is `page.html` beside this module, its words are drawn by `words.js` and `words.css`, as on the page of
 `serve`. Reviews reach it as JSON, which it puts on the page as text: no letter of a review is ever read as HTML.
 """
+
 import base64
 import io
 import json
@@ -56,8 +57,8 @@ def in_base64(content):
     return base64.b64encode(content).decode()
 
 
-def file(name):
-    return (files(__package__) / name).read_text(encoding="utf-8")
+def file(name, package=__package__):
+    return (files(package) / name).read_text(encoding="utf-8")
 
 
 def with_words(template):
@@ -67,13 +68,24 @@ def with_words(template):
 
 def panel(attribution):
     """Answer an attribution as plain values for JSON; numbers to four digits, as many as a reader can see."""
-    matrix = None if attribution.matrix is None else [[round(float(value), 4) for value in row]
-                                                      for row in attribution.matrix]
-    return {"text": attribution.text, "label": attribution.label, "probability": round(attribution.probability, 4),
-            "source": attribution.source, "method": attribution.method, "meaning": METHODS[attribution.method],
-            "signed": attribution.signed, "offsets": [list(span) for span in attribution.offsets],
-            "tokens": list(attribution.tokens), "values": [round(float(value), 4) for value in attribution.values],
-            "matrix": matrix}
+    matrix = (
+        None
+        if attribution.matrix is None
+        else [[round(float(value), 4) for value in row] for row in attribution.matrix]
+    )
+    return {
+        "text": attribution.text,
+        "label": attribution.label,
+        "probability": round(attribution.probability, 4),
+        "source": attribution.source,
+        "method": attribution.method,
+        "meaning": METHODS[attribution.method],
+        "signed": attribution.signed,
+        "offsets": [list(span) for span in attribution.offsets],
+        "tokens": list(attribution.tokens),
+        "values": [round(float(value), 4) for value in attribution.values],
+        "matrix": matrix,
+    }
 
 
 def font_of(characters):

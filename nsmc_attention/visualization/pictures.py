@@ -1,4 +1,5 @@
 """From attributions to a file: a matrix, shaded words or an interactive page, by the file's suffix."""
+
 from ..errors import ConfigError
 from .heatmap import SUFFIXES, caption, check_suffix, draw_matrices, draw_words, save_figure
 from .page import save_page
@@ -20,8 +21,10 @@ def check_picture(path, picture=None, methods=("attention",)):
         raise ConfigError(f"{path}: a page has words and matrices; leave --picture {picture} out")
     others = dict.fromkeys(method for method in methods if method != "attention")
     if picture == "matrix" and others:
-        raise ConfigError(f"--picture matrix: only attention has one, found {', '.join(others)}; use --picture words, "
-                          "or --method attention alone")
+        raise ConfigError(
+            f"--picture matrix: only attention has one, found {', '.join(others)}; use --picture words, "
+            "or --method attention alone"
+        )
     return path
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention._io.atomic import (
-    PREFIX, alone_in, locked, neighbour, release, replaced_folder, sweep, write_text)
+from nsmc_attention._io.atomic import PREFIX, alone_in, locked, neighbour, release, replaced_folder, sweep, write_text
 from nsmc_attention.errors import DataError
 
 
@@ -113,8 +112,9 @@ with alone_in(Path(sys.argv[1])) as alone:
 
 def test_a_folder_is_held_by_one_until_it_ends_however_it_ends(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path)
-    with subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path / "link"], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, tmp_path / "link"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdout.readline() == "True\n"
         with alone_in(tmp_path) as alone:
             assert not alone

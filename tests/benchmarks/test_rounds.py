@@ -1,4 +1,5 @@
 """The measuring itself: who runs, in which rounds, and what comes of a library that is absent. No time is asserted."""
+
 import json
 
 import numpy
@@ -9,8 +10,14 @@ from benchmarks.contest.contestants import CONTESTANTS, Workload, review_flop
 from benchmarks.contest.rounds import Comparison, compare
 from nsmc_attention.reviews import nsmc
 
-OURS = ("nsmc_attention, training", "nsmc_attention, onnx", "nsmc_attention, gluon",
-        "TF-IDF + logistic regression, training", "TF-IDF + logistic regression", "sgemm")
+OURS = (
+    "nsmc_attention, training",
+    "nsmc_attention, onnx",
+    "nsmc_attention, gluon",
+    "TF-IDF + logistic regression, training",
+    "TF-IDF + logistic regression",
+    "sgemm",
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +43,9 @@ def test_every_contestant_of_the_core_install_runs(name, workload):
 
 def test_pytorch_computes_the_same_architecture(workload):
     torch = pytest.importorskip("torch")
+    from benchmarks.contest.contestants import network
     from benchmarks.contest.pytorch import TorchTraining
     from nsmc_attention.model.attention import mxnet
-    from benchmarks.contest.contestants import network
     from nsmc_attention.model.parameters import snapshot
 
     _, ours = network(workload)
@@ -47,9 +54,15 @@ def test_pytorch_computes_the_same_architecture(workload):
     ours(*given)
     theirs = TorchTraining(workload).plain.eval()
     arrays = {name: torch.from_numpy(array) for name, array in snapshot(ours).items()}
-    names = {"embedding.weight": "embedding.weight", "output.weight": "output.weight", "output.bias": "output.bias",
-             "query.weight": "attention._query_mid_layer.weight", "query.bias": "attention._query_mid_layer.bias",
-             "key.weight": "attention._key_mid_layer.weight", "score.weight": "attention._attention_score.weight"}
+    names = {
+        "embedding.weight": "embedding.weight",
+        "output.weight": "output.weight",
+        "output.bias": "output.bias",
+        "query.weight": "attention._query_mid_layer.weight",
+        "query.bias": "attention._query_mid_layer.bias",
+        "key.weight": "attention._key_mid_layer.weight",
+        "score.weight": "attention._attention_score.weight",
+    }
     for ending, direction in (("", "forward"), ("_reverse", "backward")):
         for part, kind in (("ih", "i2h"), ("hh", "h2h")):
             for what in ("weight", "bias"):

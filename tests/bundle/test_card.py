@@ -1,8 +1,8 @@
 import pytest
 import yaml
 
-from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.bundle.card import contract, model_card
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.config import PRESETS
 from nsmc_attention.text import ngrams
 
@@ -35,8 +35,21 @@ def card_of(**changes):
     return model_card({**load_bundle().manifest, **changes})
 
 
-@pytest.mark.parametrize("name", ["nsmc", "reviews-2.csv", "[영화] 리뷰.csv", "a #1.csv", "리뷰: 2024.csv", "1.csv", "-.csv",
-                                  '"a", b.csv', "{a}.csv", "a\\b.csv"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nsmc",
+        "reviews-2.csv",
+        "[영화] 리뷰.csv",
+        "a #1.csv",
+        "리뷰: 2024.csv",
+        "1.csv",
+        "-.csv",
+        '"a", b.csv',
+        "{a}.csv",
+        "a\\b.csv",
+    ],
+)
 def test_the_front_matter_names_the_data_whatever_their_name(name):
     data = load_bundle().manifest["data"]
     _, front, _ = card_of(data={**data, "train": {**data["train"], "name": name}}).split("---\n", 2)

@@ -42,8 +42,10 @@ def test_a_missing_file_is_named(copy, name):
 
 
 @pytest.mark.parametrize("name", FILES[1:])
-@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:10] + b"?" + data[11:],
-                                    lambda data: b"", lambda data: data + b"\0"])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda data: data[:-1], lambda data: data[:10] + b"?" + data[11:], lambda data: b"", lambda data: data + b"\0"],
+)
 def test_an_altered_file_is_refused(copy, name, damage):
     (copy / name).write_bytes(damage((copy / name).read_bytes()))
     short = "[0-9a-f]{12}…"
@@ -58,22 +60,31 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
         load_bundle(copy)
 
 
-@pytest.mark.parametrize("values, message", [
-    ({"labels": ["positive", "negative"]}, "expected the labels"),
-    ({"labels": ["a", "b"]}, "expected the labels"),
-    ({"labels": None}, "expected the labels .*, found None"),
-    ({"schema": 1}, "expected schema 3, found 1"),
-    ({"schema": 4}, "expected schema 3, found 4"),
-    ({"schema": "s" * 100}, f"found {'s' * 20};"),
-    ({"labels": "l" * 100}, f"found {'l' * 60}$"),
-    ({"metrics": {"dev": 1}}, "expected a bundle's manifest"),
-    ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
-    ({"tokenizer_version": "python-mecab-ko 1.0"}, "was made with python-mecab-ko 1.0, found python-mecab-ko 1.3.7"),
-    ({"tokenizer_version": "python-mecab-ko 9.9"}, "was made with python-mecab-ko 9.9, found python-mecab-ko 1.3.7"),
-    ({"config": {"model": {"hiden_size": 2}}}, "unknown key 'hiden_size' in model"),
-    ({"files": {"../../etc/passwd": "0"}}, "lists a foreign file"),
-    ({"files": {"vocab.json": "0"}}, "does not list weights.params"),
-])
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"labels": ["positive", "negative"]}, "expected the labels"),
+        ({"labels": ["a", "b"]}, "expected the labels"),
+        ({"labels": None}, "expected the labels .*, found None"),
+        ({"schema": 1}, "expected schema 3, found 1"),
+        ({"schema": 4}, "expected schema 3, found 4"),
+        ({"schema": "s" * 100}, f"found {'s' * 20};"),
+        ({"labels": "l" * 100}, f"found {'l' * 60}$"),
+        ({"metrics": {"dev": 1}}, "expected a bundle's manifest"),
+        ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
+        (
+            {"tokenizer_version": "python-mecab-ko 1.0"},
+            "was made with python-mecab-ko 1.0, found python-mecab-ko 1.3.7",
+        ),
+        (
+            {"tokenizer_version": "python-mecab-ko 9.9"},
+            "was made with python-mecab-ko 9.9, found python-mecab-ko 1.3.7",
+        ),
+        ({"config": {"model": {"hiden_size": 2}}}, "unknown key 'hiden_size' in model"),
+        ({"files": {"../../etc/passwd": "0"}}, "lists a foreign file"),
+        ({"files": {"vocab.json": "0"}}, "does not list weights.params"),
+    ],
+)
 def test_a_manifest_that_does_not_fit_is_refused(copy, values, message):
     change(copy, **values)
     with pytest.raises(BundleError, match=message):
@@ -120,8 +131,12 @@ def test_what_a_message_quotes_is_bounded(copy, tmp_path):
         (many / (letter * 150)).touch()
     with pytest.raises(BundleError, match=f"found {'a' * 150}, {'b' * 48}…\\); is it"):
         load_bundle(many)
-    manifest = {"schema": 3, "labels": ["negative", "positive"], "metrics": {},
-                "files": {"vocab.json": "0", "weights.params": "0"}}
+    manifest = {
+        "schema": 3,
+        "labels": ["negative", "positive"],
+        "metrics": {},
+        "files": {"vocab.json": "0", "weights.params": "0"},
+    }
     (many / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(BundleError, match=f"has no vocab.json .found {'a' * 150}, {'b' * 48}…\\); was the copy"):
         load_bundle(many)
@@ -145,7 +160,7 @@ def test_files_of_the_largest_size_are_read_and_larger_ones_refused(copy):
 @pytest.mark.parametrize("name, largest", [("vocab.json", 2**25), ("weights.params", 2**30), ("model.onnx", 2**30)])
 def test_a_file_of_impossible_size_is_refused_by_its_size(copy, name, largest):
     with open(copy / name, "r+b") as file:
-        file.truncate(largest + 1)      # a hole: takes no room on the disk
+        file.truncate(largest + 1)  # a hole: takes no room on the disk
     with pytest.raises(BundleError, match=f"{name}: expected at most {largest:,} bytes"):
         load_bundle(copy)
 

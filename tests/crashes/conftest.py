@@ -2,6 +2,7 @@
 
 One BLAS thread each: the models are so small that more would only wait for each other.
 """
+
 import os
 import random
 import signal
@@ -12,9 +13,34 @@ from dataclasses import dataclass
 
 import pytest
 
-TRAIN = ("train --data sample --embedding-size 8 --hidden-size 8 --attention-units 4 --ngram-buckets 500 --epochs 2 "
-         "--batch-size 64 --learning-rate 0.02 --checkpoint-steps 5 --dev-fraction 0.1 --erasure-reviews 50 "
-         "--erasure-epochs 1 --out").split()
+TRAIN = [
+    "train",
+    "--data",
+    "sample",
+    "--embedding-size",
+    "8",
+    "--hidden-size",
+    "8",
+    "--attention-units",
+    "4",
+    "--ngram-buckets",
+    "500",
+    "--epochs",
+    "2",
+    "--batch-size",
+    "64",
+    "--learning-rate",
+    "0.02",
+    "--checkpoint-steps",
+    "5",
+    "--dev-fraction",
+    "0.1",
+    "--erasure-reviews",
+    "50",
+    "--erasure-epochs",
+    "1",
+    "--out",
+]
 # Kills itself right before the k-th change (of one kind, or of any) that it makes below a folder
 SUICIDE = """
 import atexit, os, signal, sys
@@ -78,10 +104,13 @@ class Child:
     def start(self, *arguments, **options):
         """Start the command in a session of its own; a shell's `&` hands on that SIGINT is ignored, which is undone."""
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **options.pop("env", {})}
-        return subprocess.Popen([sys.executable, "-c", self.code + MAIN, *map(str, self.values), *map(str, arguments)],
-                                **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
-                                env=environment, start_new_session=True,
-                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        return subprocess.Popen(
+            [sys.executable, "-c", self.code + MAIN, *map(str, self.values), *map(str, arguments)],
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
+            env=environment,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
 
     def run(self, *arguments, **options):
         """Run the command to its end, or its death; answer (exit code, stdout, stderr)."""
@@ -105,7 +134,7 @@ def child():
 @pytest.fixture
 def draw():
     """Random choices by a seed that is shown where the test fails; CRASH_SEED gives it again."""
-    seed = int(os.environ.get("CRASH_SEED") or random.randrange(10 ** 9))
+    seed = int(os.environ.get("CRASH_SEED") or random.randrange(10**9))
     print(f"CRASH_SEED={seed}")
     return random.Random(seed)
 

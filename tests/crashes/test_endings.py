@@ -2,6 +2,7 @@
 
 The whole of it: python -m pytest -m "slow or not slow" tests/crashes/test_endings.py
 """
+
 import os
 import re
 import shutil
@@ -14,8 +15,8 @@ import time
 import pandas
 import pytest
 
-from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention._runtime.processes import cores
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.reviews import nsmc
 
 INTERRUPTED, TERMINATED = (signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")
@@ -53,13 +54,19 @@ def ended(process, folder, number, word):
     assert until(lambda: not living(process.pid)), living(process.pid)
 
 
-@pytest.mark.parametrize("send, number, word", [
-    (os.kill, *TERMINATED), (os.killpg, *INTERRUPTED),
-    pytest.param(os.kill, *INTERRUPTED, marks=pytest.mark.slow),
-    pytest.param(os.killpg, *TERMINATED, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "send, number, word",
+    [
+        (os.kill, *TERMINATED),
+        (os.killpg, *INTERRUPTED),
+        pytest.param(os.kill, *INTERRUPTED, marks=pytest.mark.slow),
+        pytest.param(os.killpg, *TERMINATED, marks=pytest.mark.slow),
+    ],
+)
 def test_a_prediction_by_workers_ends_clean(child, trained, table, tmp_path, send, number, word):
-    process = child().start("predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle",
-                            trained[0] / "bundle")
+    process = child().start(
+        "predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle", trained[0] / "bundle"
+    )
     assert until(lambda: any(each.stat().st_size for each in tmp_path.glob(".partial-*")), process)
     send(process.pid, number)
     ended(process, tmp_path, number, word)
@@ -94,8 +101,9 @@ def test_a_bulk_ends_clean_and_goes_on(child, trained, table, tmp_path, number, 
 
 @pytest.mark.skipif(cores() < 2, reason="on one core predict starts no workers")
 def test_workers_end_when_their_parent_is_killed(child, trained, table, tmp_path):
-    process = child().start("predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle",
-                            trained[0] / "bundle")
+    process = child().start(
+        "predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle", trained[0] / "bundle"
+    )
     assert until(lambda: len(living(process.pid)) > 3, process)
     process.kill()
     process.communicate()
@@ -122,10 +130,16 @@ with signals.as_exceptions():
 
 
 def test_what_is_ignored_by_the_shell_stays_ignored():
-    code = "import os, signal\nfrom nsmc_attention import signals\nwith signals.as_exceptions():\n" \
-           "    os.kill(os.getpid(), signal.SIGINT)\nprint('done')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    code = (
+        "import os, signal\nfrom nsmc_attention import signals\nwith signals.as_exceptions():\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\nprint('done')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
     assert done.stdout == "done\n"
 
 
@@ -136,8 +150,9 @@ def disk(tmp_path):
     place.mkdir()
 
     def mount(*options):
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(place)],
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(place)], capture_output=True, text=True
+        )
         if done.returncode:
             pytest.skip(f"mounting a tmpfs is not allowed here: {done.stderr.strip()}")
         return place
@@ -174,12 +189,16 @@ def full(disk, trained):
     return place
 
 
-@pytest.mark.parametrize("arguments", [
-    ["predict", "--input", "{table}", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],
-    ["export", "--bundle", "{place}/bundle"],
-    pytest.param(["export", "--bundle", "{place}/bundle", "--output", "{place}/out.onnx"], marks=pytest.mark.slow),
-    ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle", "--workers", "1"],
-], ids=["predict", "export", "export elsewhere", "bulk"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["predict", "--input", "{table}", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],
+        ["export", "--bundle", "{place}/bundle"],
+        pytest.param(["export", "--bundle", "{place}/bundle", "--output", "{place}/out.onnx"], marks=pytest.mark.slow),
+        ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle", "--workers", "1"],
+    ],
+    ids=["predict", "export", "export elsewhere", "bulk"],
+)
 def test_a_full_disk_is_one_line_and_nothing_half_written(child, full, arguments):
     table = nsmc.sample_folder() / nsmc.FILES["train"]
     refused(child().run(*(each.format(table=table, place=full) for each in arguments)), "No space left on device")
@@ -188,13 +207,17 @@ def test_a_full_disk_is_one_line_and_nothing_half_written(child, full, arguments
     load_bundle(full / "bundle")
 
 
-@pytest.mark.parametrize("arguments", [
-    ["predict", "좋다", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],
-    pytest.param(["export", "--bundle", "{place}/bundle"], marks=pytest.mark.slow),
-    ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle"],
-    ["train", "--data", "sample", "--out", "{place}/run"],
-    ["explain", "좋다", "--output", "{place}/a.html", "--bundle", "{place}/bundle"],
-], ids=["predict", "export", "bulk", "train", "explain"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["predict", "좋다", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],
+        pytest.param(["export", "--bundle", "{place}/bundle"], marks=pytest.mark.slow),
+        ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle"],
+        ["train", "--data", "sample", "--out", "{place}/run"],
+        ["explain", "좋다", "--output", "{place}/a.html", "--bundle", "{place}/bundle"],
+    ],
+    ids=["predict", "export", "bulk", "train", "explain"],
+)
 def test_a_read_only_folder_is_one_line(child, full, disk, table, arguments):
     disk("remount", "ro")
     refused(child().run(*(each.format(table=table, place=full) for each in arguments)), "Read-only file system")
@@ -203,8 +226,11 @@ def test_a_read_only_folder_is_one_line(child, full, disk, table, arguments):
 def test_a_download_to_a_full_disk_is_one_line(full):
     """The place is tried before anything is asked of the network."""
     (full / "more").write_bytes(bytes(8192))
-    result = subprocess.run([sys.executable, "-m", "nsmc_attention", "fetch", "nsmc", "--data-dir", full / "a" / "b"],
-                            capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-m", "nsmc_attention", "fetch", "nsmc", "--data-dir", full / "a" / "b"],
+        capture_output=True,
+        text=True,
+    )
     assert result.returncode == 2 and len(result.stderr.splitlines()) == 1, result.stderr
 
 

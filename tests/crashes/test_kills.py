@@ -6,6 +6,7 @@ The default run has a short form. The long one, more than 200 kills, with figure
     python -m pytest -m slow -s tests/crashes/test_kills.py -k "moment and train"    (predict, bulk, fetch, export)
     python -m pytest -m slow -s tests/crashes/test_kills.py -k turn
 """
+
 import http.server
 import json
 import shutil
@@ -133,8 +134,10 @@ def digests(folder, *names):
 
 
 def history(run):
-    return [[{**json.loads(line), "seconds": 0} for line in path.read_text(encoding="utf-8").splitlines()]
-            for path in sorted(run.rglob("history.jsonl"))]
+    return [
+        [{**json.loads(line), "seconds": 0} for line in path.read_text(encoding="utf-8").splitlines()]
+        for path in sorted(run.rglob("history.jsonl"))
+    ]
 
 
 @pytest.fixture
@@ -166,8 +169,15 @@ def export(child, trained, tmp_path):
         load_bundle(bundle)
         return digests(bundle, "weights.params", "model.onnx")
 
-    return Scenario(child, bundle.parent, arguments, result, digests(trained[0] / "bundle", "weights.params",
-                                                                     "model.onnx"), trained[1] / 2, 30_000)
+    return Scenario(
+        child,
+        bundle.parent,
+        arguments,
+        result,
+        digests(trained[0] / "bundle", "weights.params", "model.onnx"),
+        trained[1] / 2,
+        30_000,
+    )
 
 
 @pytest.fixture
@@ -187,15 +197,33 @@ def predict(child, trained, table, tmp_path):
     output = tmp_path / "disk" / "out.csv"
     output.parent.mkdir()
     whole = tmp_path / "whole.csv"
-    return Scenario(child, output.parent, lambda: [*arguments, output], output.read_bytes, whole.read_bytes(), seconds,
-                    whole.stat().st_size)
+    return Scenario(
+        child,
+        output.parent,
+        lambda: [*arguments, output],
+        output.read_bytes,
+        whole.read_bytes(),
+        seconds,
+        whole.stat().st_size,
+    )
 
 
 @pytest.fixture
 def bulk(child, trained, table, tmp_path):
     pytest.importorskip("distributed")
-    arguments = ["bulk", table, "--bundle", trained[0] / "bundle", "--rows", 1500, "--format", "csv", "--workers", 2,
-                 "--output"]
+    arguments = [
+        "bulk",
+        table,
+        "--bundle",
+        trained[0] / "bundle",
+        "--rows",
+        1500,
+        "--format",
+        "csv",
+        "--workers",
+        2,
+        "--output",
+    ]
     begun = time.monotonic()
     assert child().run(*arguments, tmp_path / "whole")[0] == 0
     seconds = time.monotonic() - begun
@@ -229,14 +257,17 @@ def fetch(child, tmp_path):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *values: Slowly(*values, directory=str(source)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     hashes = {part: nsmc.sha256((source / name).read_bytes()) for part, name in nsmc.FILES.items()}
-    also = ("from nsmc_attention.reviews import nsmc\n"
-            f"nsmc.ADDRESS, nsmc.SHA256 = 'http://127.0.0.1:{server.server_port}/', {hashes}\n")
+    also = (
+        "from nsmc_attention.reviews import nsmc\n"
+        f"nsmc.ADDRESS, nsmc.SHA256 = 'http://127.0.0.1:{server.server_port}/', {hashes}\n"
+    )
 
     def result(folder=target):
         return digests(folder, *nsmc.FILES.values())
 
-    yield Scenario(child, target, lambda: ["fetch", "nsmc", "--data-dir", target], result, result(source), 1.5, 40_000,
-                   also)
+    yield Scenario(
+        child, target, lambda: ["fetch", "nsmc", "--data-dir", target], result, result(source), 1.5, 40_000, also
+    )
     server.shutdown()
     server.server_close()
 
@@ -273,8 +304,11 @@ def test_a_killed_bulk_goes_on_where_it_was(bulk):
     bulk.finish()
 
 
-@pytest.mark.parametrize("also, k, kind", [("", 1, "shutil.rmtree"), (NO_SWAP, 2, "os.rename")],
-                         ids=["right after the swap", "between the moves where there is no swap"])
+@pytest.mark.parametrize(
+    "also, k, kind",
+    [("", 1, "shutil.rmtree"), (NO_SWAP, 2, "os.rename")],
+    ids=["right after the swap", "between the moves where there is no swap"],
+)
 def test_a_bundle_is_there_when_its_replacement_is_killed(export, also, k, kind):
     export.also = also
     assert export.die_at(k, kind)
@@ -304,5 +338,7 @@ def test_killed_at_each_change_in_turn_an_export_leaves_a_whole_bundle(export, a
 
 
 def tell(name, scenario):
-    print(f"{name}: {sum(scenario.deaths.values())} kills survived:",
-          ", ".join(f"{number} {place}" for place, number in scenario.deaths.most_common()))
+    print(
+        f"{name}: {sum(scenario.deaths.values())} kills survived:",
+        ", ".join(f"{number} {place}" for place, number in scenario.deaths.most_common()),
+    )

@@ -19,11 +19,20 @@ def answers(known):
     return lambda texts: numpy.array([known[text] for text in texts])
 
 
-@pytest.mark.parametrize("kind, label, first, second, expected", [
-    ("MFT", 1, 0.7, None, True), ("MFT", 0, 0.7, None, False),
-    ("INV", 1, 0.9, 0.6, True), ("INV", 1, 0.9, 0.4, False), ("INV", 0, 0.9, 0.8, False),
-    ("DIR", 1, 0.5, 0.45, True), ("DIR", 1, 0.5, 0.3, False), ("DIR", 0, 0.5, 0.58, True), ("DIR", 0, 0.5, 0.8, False),
-])
+@pytest.mark.parametrize(
+    "kind, label, first, second, expected",
+    [
+        ("MFT", 1, 0.7, None, True),
+        ("MFT", 0, 0.7, None, False),
+        ("INV", 1, 0.9, 0.6, True),
+        ("INV", 1, 0.9, 0.4, False),
+        ("INV", 0, 0.9, 0.8, False),
+        ("DIR", 1, 0.5, 0.45, True),
+        ("DIR", 1, 0.5, 0.3, False),
+        ("DIR", 0, 0.5, 0.58, True),
+        ("DIR", 0, 0.5, 0.8, False),
+    ],
+)
 def test_each_kind_of_case_passes_and_fails_as_it_should(kind, label, first, second, expected):
     case = Case(kind, "x", label, "하나", None if second is None else "둘")
     table = check(answers({"하나": first, "둘": second}), [case])

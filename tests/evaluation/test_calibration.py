@@ -1,12 +1,13 @@
 """The temperature: found again where it is known, and never to the dev part's loss."""
+
 import json
 
 import numpy
 import pytest
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.model.parameters import wide_scale, widened, without_wide
 from nsmc_attention.evaluation.calibration import RANGE, calibrated, calibration, log_odds, temperature
+from nsmc_attention.model.parameters import wide_scale, widened, without_wide
 
 
 def sigmoid(logits):

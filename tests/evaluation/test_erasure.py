@@ -9,8 +9,12 @@ REVIEWS = [["영화", "좋다"], ["아주", "나쁘다", "영화"], ["좋다"], 
 
 def linear(token_lists):
     """A scorer whose log-odds are a sum over the tokens: what a token is worth is known."""
-    return numpy.array([1 / (1 + numpy.exp(-sum(POLARITY[token] for token in tokens))) if tokens else numpy.nan
-                        for tokens in token_lists])
+    return numpy.array(
+        [
+            1 / (1 + numpy.exp(-sum(POLARITY[token] for token in tokens))) if tokens else numpy.nan
+            for tokens in token_lists
+        ]
+    )
 
 
 @pytest.mark.parametrize("repeated", [1, 200])

@@ -2,8 +2,8 @@ import numpy
 import pytest
 import scipy.stats
 
-from nsmc_attention.evaluation.faithfulness import agreement, aopc, faithfulness, largest
 from nsmc_attention.errors import DataError
+from nsmc_attention.evaluation.faithfulness import agreement, aopc, faithfulness, largest
 
 RANDOM = numpy.random.RandomState(0)
 WORTH = {f"t{number}": value for number, value in enumerate(RANDOM.normal(size=200))}
@@ -12,8 +12,9 @@ REVIEWS = [[f"t{number}" for number in RANDOM.choice(200, size, replace=False)] 
 
 def linear(token_lists):
     """Log-odds are a sum over the tokens, so the perfect order is known."""
-    return numpy.array([1 / (1 + numpy.exp(-sum(WORTH[token] for token in tokens))) if tokens else numpy.nan
-                        for tokens in token_lists])
+    return numpy.array(
+        [1 / (1 + numpy.exp(-sum(WORTH[token] for token in tokens))) if tokens else numpy.nan for tokens in token_lists]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,8 @@ def test_a_perfect_order_on_a_linear_scorer_agrees_wholly(perfect):
     assert perfect["reviews"] == 120
     assert perfect["tau"]["attention"]["erasure"]["mean"] == pytest.approx(1)
     assert perfect["orders"]["attention"]["comprehensiveness"] == pytest.approx(
-        perfect["orders"]["erasure"]["comprehensiveness"])
+        perfect["orders"]["erasure"]["comprehensiveness"]
+    )
     assert set(perfect) == {"reviews", "tau", "orders"}, "nothing is made up for what was not given"
 
 
@@ -42,7 +44,7 @@ def test_signs_of_gradients_do_not_count():
 
 
 def perfect_order():
-    significant = numpy.mean([len(tokens) > 4 for tokens in REVIEWS])   # 5 in perfect order have p = 1/60
+    significant = numpy.mean([len(tokens) > 4 for tokens in REVIEWS])  # 5 in perfect order have p = 1/60
     return {"mean": 1, "low": 1, "high": 1, "sd": 0, "significant": significant}
 
 
@@ -59,8 +61,9 @@ def test_taking_away_what_speaks_for_the_answer_is_comprehensive():
 
 def test_what_other_weights_lead_to_is_compared_with_the_answer():
     whole = linear(REVIEWS)
-    found = faithfulness(linear, REVIEWS, [[1] * len(tokens) for tokens in REVIEWS],
-                         replaced={"same": whole, "opposite": 1 - whole})["replaced"]
+    found = faithfulness(
+        linear, REVIEWS, [[1] * len(tokens) for tokens in REVIEWS], replaced={"same": whole, "opposite": 1 - whole}
+    )["replaced"]
     assert found["same"] == {"change": 0, "flipped": 0}
     assert found["opposite"]["flipped"] == 1
     assert found["opposite"]["change"] == pytest.approx(numpy.abs(2 * whole - 1).mean())
@@ -99,7 +102,7 @@ def test_one_order_has_a_mean_but_no_interval():
 def test_two_orders_have_an_interval():
     found = agreement([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [3, 2, 1]])
     assert found["mean"] == pytest.approx(0) and found["high"] == pytest.approx(1.96)
-    assert found["sd"] == pytest.approx(2 ** 0.5)
+    assert found["sd"] == pytest.approx(2**0.5)
 
 
 def test_aopc_averages_over_the_shares_of_eraser():
@@ -116,21 +119,26 @@ def test_aopc_averages_over_the_shares_of_eraser():
     assert found["comprehensiveness"]["mean"] == pytest.approx(numpy.mean(without))
     assert found["sufficiency"]["mean"] == pytest.approx(numpy.mean(only))
     apart = numpy.mean(without, axis=0)
-    assert found["comprehensiveness"]["high"] == pytest.approx(apart.mean() + 1.96 * apart.std(ddof=1) / 2 ** 0.5)
+    assert found["comprehensiveness"]["high"] == pytest.approx(apart.mean() + 1.96 * apart.std(ddof=1) / 2**0.5)
 
 
 def test_nothing_left_says_nothing():
     """Of one token all is taken away: half and half, and the answer falls to that."""
     whole = numpy.array([0.9, 0.8])
-    found = aopc(lambda lists: numpy.array([numpy.nan if not tokens else 1.0 for tokens in lists]), [["a"], ["b"]],
-                 [[1], [1]], whole)
+    found = aopc(
+        lambda lists: numpy.array([numpy.nan if not tokens else 1.0 for tokens in lists]),
+        [["a"], ["b"]],
+        [[1], [1]],
+        whole,
+    )
     assert found["comprehensiveness"]["mean"] == pytest.approx((0.4 + 0.3) / 2)
 
 
 def test_a_probability_of_one_half_is_an_answer_of_positive():
     weights = [numpy.arange(len(tokens)) for tokens in REVIEWS[:2]]
-    found = faithfulness(lambda lists: numpy.full(len(lists), 0.5), REVIEWS[:2], weights,
-                         replaced={"less": numpy.array([0.4, 0.5])})
+    found = faithfulness(
+        lambda lists: numpy.full(len(lists), 0.5), REVIEWS[:2], weights, replaced={"less": numpy.array([0.4, 0.5])}
+    )
     assert found["replaced"]["less"] == {"change": pytest.approx(0.05), "flipped": 0.5}
 
 

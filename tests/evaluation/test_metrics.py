@@ -1,9 +1,9 @@
 import numpy
 import pytest
 
-from nsmc_attention.judgement import evaluate
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.evaluation.metrics import expected_calibration_error, metrics
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.judgement import evaluate
 from nsmc_attention.reviews import nsmc
 
 
@@ -27,6 +27,19 @@ def test_one_label_alone_has_no_roc_auc():
 
 def test_evaluate_answers_the_documented_fields(bundle_folder):
     found = evaluate(load_classifier(bundle_folder), nsmc.load("sample", "test"))
-    assert list(found) == ["n", "accuracy", "f1", "precision", "recall", "roc_auc", "log_loss", "ece", "confusion",
-                           "data", "bundle", "engine", "seconds"]
+    assert list(found) == [
+        "n",
+        "accuracy",
+        "f1",
+        "precision",
+        "recall",
+        "roc_auc",
+        "log_loss",
+        "ece",
+        "confusion",
+        "data",
+        "bundle",
+        "engine",
+        "seconds",
+    ]
     assert found["n"] == 180 and found["data"] == "sample" and found["bundle"] == "tiny/bundle"

@@ -7,6 +7,7 @@ An input's first byte says which reader gets the rest. The corpus begins with so
 is left as a file crash-*, to be kept as a test. Ends by itself at the first other error than an NsmcError, after
 20 seconds on one input, or at 2 GB.
 """
+
 import sys
 import tempfile
 import warnings
@@ -17,18 +18,18 @@ import atheris
 sys.path.insert(0, str(Path(__file__).parent))
 
 with atheris.instrument_imports(include=["nsmc_attention", "json", "zipfile", "csv"]):
+    from nsmc_attention._io.spreadsheets import MARKED, as_cell
     from nsmc_attention.bundle.format import load_bundle
     from nsmc_attention.config import Config
     from nsmc_attention.errors import NsmcError
     from nsmc_attention.inference.engines import parameters
     from nsmc_attention.model.parameters import read_gluon_file
+    from nsmc_attention.reviews import raw, tables
     from nsmc_attention.text.encoding import Encoder, clean
     from nsmc_attention.text.tokenizers import tokenizer
-    from nsmc_attention.reviews import raw, tables
-    from nsmc_attention._io.spreadsheets import MARKED, as_cell
     from nsmc_attention.training.checkpoint import read_arrays, read_progress, sealed
 
-import files  # noqa: E402
+import files
 
 warnings.simplefilter("ignore")
 FOLDER = Path(tempfile.mkdtemp())
@@ -104,10 +105,20 @@ def settings(content):
 
 
 PACKAGED = load_bundle().encoder
-READERS = [(manifest, "manifest.json"), (vocabulary, "vocab.json"), (weights, "weights.params"),
-           (checkpoint, "checkpoint.npz"), (archive, "raw.zip"), (film, "film.json"), (table(".csv"), "table.csv"),
-           (table(".tsv"), "table.tsv"), (table(".txt"), "table.txt"), (table(".jsonl"), "table.jsonl"), (text, None),
-           (settings, None)]
+READERS = [
+    (manifest, "manifest.json"),
+    (vocabulary, "vocab.json"),
+    (weights, "weights.params"),
+    (checkpoint, "checkpoint.npz"),
+    (archive, "raw.zip"),
+    (film, "film.json"),
+    (table(".csv"), "table.csv"),
+    (table(".tsv"), "table.tsv"),
+    (table(".txt"), "table.txt"),
+    (table(".jsonl"), "table.jsonl"),
+    (text, None),
+    (settings, None),
+]
 
 
 def one(content):

@@ -7,6 +7,7 @@ table. What must come of it is an NsmcError of one line, or an answer whose prob
 a JSON object of counts; ends with a traceback at the first other outcome, by a signal where native code crashed or
 a minute has passed. What is run, opened for writing or unpickled on the way is watched by an audit hook.
 """
+
 import csv
 import hashlib
 import io
@@ -25,41 +26,66 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mutations import generator, mutated, mutated_json  # noqa: E402
+from mutations import generator, mutated, mutated_json
 
-from nsmc_attention.bulk import check_plan  # noqa: E402
-from nsmc_attention.bundle.format import load_bundle, write_bundle  # noqa: E402
-from nsmc_attention.config import preset  # noqa: E402
-from nsmc_attention.errors import NsmcError  # noqa: E402
-from nsmc_attention.inference.engines import load_engine  # noqa: E402
-from nsmc_attention.inference.predictor import Classifier, load_classifier  # noqa: E402
-from nsmc_attention.inference.scoring import score_table  # noqa: E402
-from nsmc_attention._runtime.mxnet_shim import import_mxnet  # noqa: E402
-from nsmc_attention.reviews import nsmc, raw, tables  # noqa: E402
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.bulk import check_plan
+from nsmc_attention.bundle.format import load_bundle, write_bundle
+from nsmc_attention.config import preset
+from nsmc_attention.errors import NsmcError
+from nsmc_attention.inference.engines import load_engine
+from nsmc_attention.inference.predictor import Classifier, load_classifier
+from nsmc_attention.inference.scoring import score_table
+from nsmc_attention.reviews import nsmc, raw, tables
 
 mxnet = import_mxnet()
 
 from nsmc_attention.model.networks.classifier import build_network  # noqa: E402
 from nsmc_attention.model.onnx.graph import onnx_model  # noqa: E402
 from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_tables, snapshot  # noqa: E402
+from nsmc_attention.recipe import check_run  # noqa: E402
 from nsmc_attention.text.encoding import Encoder  # noqa: E402
-from nsmc_attention.training.batches import build_vocab  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
+from nsmc_attention.training.batches import build_vocab  # noqa: E402
 from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, sealed  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402
-from nsmc_attention.recipe import check_run  # noqa: E402
 
-CONFIG = preset("default").with_fields(tokenizer="characters", embedding_size=4, hidden_size=4, attention_units=3,
-                                       ngram_buckets=64, max_length=16)
+CONFIG = preset("default").with_fields(
+    tokenizer="characters", embedding_size=4, hidden_size=4, attention_units=3, ngram_buckets=64, max_length=16
+)
 NAMES = ["../raw/1.json", "/raw/1.json", "x/raw/1.json", "a.npy", "", "raw/\x1b.json"]
 TEXTS = ["정말 재미있는 영화였어요", "지루하고 돈이 아까워요", "!", "가" * 40]
 SECONDS, ADDRESSES, GROWTH = 60, 6 * 2**30, 700 * 2**20
-FORBIDDEN = {"pickle.find_class", "os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.fork",
-             "socket.connect", "marshal.loads", "code.__new__"}
+FORBIDDEN = {
+    "pickle.find_class",
+    "os.system",
+    "subprocess.Popen",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "socket.connect",
+    "marshal.loads",
+    "code.__new__",
+}
 BUNDLE = ["manifest.json", "vocab.json", "weights.params", "model.onnx", "README.md"]
-KINDS = [*BUNDLE, "weights.params", "model.onnx", "manifest.json", "checkpoint.npz", "best.npz", "settings.json",
-         "raw.zip", "film.json", "_plan.json", "table.csv", "table.tsv", "table.txt", "table.jsonl", "table.parquet"]
+KINDS = [
+    *BUNDLE,
+    "weights.params",
+    "model.onnx",
+    "manifest.json",
+    "checkpoint.npz",
+    "best.npz",
+    "settings.json",
+    "raw.zip",
+    "film.json",
+    "_plan.json",
+    "table.csv",
+    "table.tsv",
+    "table.txt",
+    "table.jsonl",
+    "table.parquet",
+]
 
 
 class Watch:
@@ -73,8 +99,13 @@ class Watch:
         if self.on and event in FORBIDDEN:
             os.write(2, f"forbidden: {event} {arguments!r:.300}\n".encode())
             os._exit(3)
-        if self.on and event == "open" and isinstance(arguments[0], str) and arguments[2] & (os.O_WRONLY | os.O_RDWR) \
-                and not arguments[0].startswith((self.folder, "/dev/null")):
+        if (
+            self.on
+            and event == "open"
+            and isinstance(arguments[0], str)
+            and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+            and not arguments[0].startswith((self.folder, "/dev/null"))
+        ):
             os.write(2, f"forbidden: writes {arguments[0]!r:.300}\n".encode())
             os._exit(3)
 
@@ -97,12 +128,21 @@ class Materials:
 
     def bundle(self, folder, vocabulary, encoder):
         round_tables(self.network)
-        files = {"vocab.json": vocabulary.to_json().encode(), "weights.params": gluon_file(self.network),
-                 "model.onnx": onnx_model(CONFIG, snapshot(self.network)).SerializeToString(),
-                 "README.md": b"# card\n"}
+        files = {
+            "vocab.json": vocabulary.to_json().encode(),
+            "weights.params": gluon_file(self.network),
+            "model.onnx": onnx_model(CONFIG, snapshot(self.network)).SerializeToString(),
+            "README.md": b"# card\n",
+        }
         data = {"train": {"name": "sample", "sha256": "0" * 64, "used": 1}, "dev": {"used": 1}}
-        manifest = {"config": CONFIG.to_dict(), "vocabulary": len(encoder), "data": data, "command": "train",
-                    "tokenizer_version": tokenizer_version("characters"), "metrics": {"test": {"accuracy": 0.5}}}
+        manifest = {
+            "config": CONFIG.to_dict(),
+            "vocabulary": len(encoder),
+            "data": data,
+            "command": "train",
+            "tokenizer_version": tokenizer_version("characters"),
+            "metrics": {"test": {"accuracy": 0.5}},
+        }
         write_bundle(folder, manifest, files)
         return {name: (folder / name).read_bytes() for name in BUNDLE}
 
@@ -115,13 +155,25 @@ class Materials:
             loss = self.network(*self.batch)[0].sum()
         loss.backward()
         self.trainer.step(1)
-        record = {"epoch": 1, "steps": 1, "seconds": 1.0, "train_loss": 1.0, "dev_accuracy": 0.5, "dev_f1": 0.5,
-                  "dev_log_loss": 0.7, "dev_ece": 0.1, "dev_entropy": 0.9}
+        record = {
+            "epoch": 1,
+            "steps": 1,
+            "seconds": 1.0,
+            "train_loss": 1.0,
+            "dev_accuracy": 0.5,
+            "dev_f1": 0.5,
+            "dev_log_loss": 0.7,
+            "dev_ece": 0.1,
+            "dev_entropy": 0.9,
+        }
         checkpoints.save(self.network, self.trainer, self.average, Progress(1, 0, 1, 0.0, 0.7, 0, 0.9, [record]))
         checkpoints.save_best(self.network)
         settings = json.dumps({"data": {"name": "sample", "sha256": "0"}, "valid": None, "config": CONFIG.to_dict()})
-        return {"checkpoint.npz": next(folder.glob("checkpoint*")).read_bytes(),
-                "best.npz": (folder / "best.npz").read_bytes(), "settings.json": settings.encode()}
+        return {
+            "checkpoint.npz": next(folder.glob("checkpoint*")).read_bytes(),
+            "best.npz": (folder / "best.npz").read_bytes(),
+            "settings.json": settings.encode(),
+        }
 
 
 def data():
@@ -130,9 +182,11 @@ def data():
     from pyarrow import parquet
 
     rows = [{"document": text, "label": str(number % 2), "film": f"영화 {number}"} for number, text in enumerate(TEXTS)]
-    contents = {"table.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(),
-                "table.txt": "id\tdocument\tlabel\n1\t좋다\t1\n2\t나쁘다\t0\n".encode(),
-                "_plan.json": json.dumps({"rows": 1, "style": "csv"}).encode()}
+    contents = {
+        "table.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(),
+        "table.txt": "id\tdocument\tlabel\n1\t좋다\t1\n2\t나쁘다\t0\n".encode(),
+        "_plan.json": json.dumps({"rows": 1, "style": "csv"}).encode(),
+    }
     for suffix, delimiter in (("csv", ","), ("tsv", "\t")):
         written = io.StringIO()
         table = csv.DictWriter(written, list(rows[0]), delimiter=delimiter)
@@ -142,8 +196,10 @@ def data():
     written = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist([{**row, "n": 1, "tags": ["a"]} for row in rows]), written)
     contents["table.parquet"] = written.getvalue()
-    reviews = [{"review_id": str(number), "movie_id": "1", "review": text, "rating": "8", "date": "15.06.09"}
-               for number, text in enumerate(TEXTS)]
+    reviews = [
+        {"review_id": str(number), "movie_id": "1", "review": text, "rating": "8", "date": "15.06.09"}
+        for number, text in enumerate(TEXTS)
+    ]
     contents["film.json"] = json.dumps(reviews, ensure_ascii=False).encode()
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -208,8 +264,9 @@ def read_as(kind, folder, materials, draw):
     """Read the stranger's file as the package would; answer probabilities, where there are any."""
     if kind in BUNDLE:
         classifier = load_classifier(folder, draw.choice(["auto", "onnx", "gluon"]))
-        return [each.probability for each in classifier.predict_many(TEXTS)] + \
-            [float(value) for each in classifier.predict_many(TEXTS) for value in each.token_weights]
+        return [each.probability for each in classifier.predict_many(TEXTS)] + [
+            float(value) for each in classifier.predict_many(TEXTS) for value in each.token_weights
+        ]
     if kind == "checkpoint.npz":
         sealed_again(folder / kind, draw).rename(folder / "checkpoint-00000001.npz")
         (folder / "best.npz").write_bytes(materials.contents["best.npz"])
@@ -293,9 +350,15 @@ def campaign(count, first, folder):
         signal.alarm(0)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
     assert grown < GROWTH, f"memory grew by {grown / 2**20:.0f} MiB"
-    return {"tried": count, **{outcome: sum(number for name, number in found.items() if name.endswith(outcome))
-                               for outcome in ("refused", "answered")},
-            "megabytes_more": grown >> 20, "by_kind": dict(sorted(found.items()))}
+    return {
+        "tried": count,
+        **{
+            outcome: sum(number for name, number in found.items() if name.endswith(outcome))
+            for outcome in ("refused", "answered")
+        },
+        "megabytes_more": grown >> 20,
+        "by_kind": dict(sorted(found.items())),
+    }
 
 
 def with_engine(bundle):

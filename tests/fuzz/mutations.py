@@ -1,12 +1,37 @@
 """Files as strangers would write them: truncated, flipped, stretched, of other types; decided by a seed alone."""
+
 import copy
 import json
 import random
 import struct
 
-STRANGE = [None, True, -1, 0, 1.5, 2**31, 2**70, 1e308, float("nan"), float("inf"), "", "x" * 70000, "../../etc/passwd",
-           "/etc/passwd", "=cmd|'/C calc'!A0", "<script>alert(1)</script>", "\ud800", "a\nb\x1b[2J", [], {}, [[]],
-           {"a": 1}, ["x"], "okt", "float32"]
+STRANGE = [
+    None,
+    True,
+    -1,
+    0,
+    1.5,
+    2**31,
+    2**70,
+    1e308,
+    float("nan"),
+    float("inf"),
+    "",
+    "x" * 70000,
+    "../../etc/passwd",
+    "/etc/passwd",
+    "=cmd|'/C calc'!A0",
+    "<script>alert(1)</script>",
+    "\ud800",
+    "a\nb\x1b[2J",
+    [],
+    {},
+    [[]],
+    {"a": 1},
+    ["x"],
+    "okt",
+    "float32",
+]
 NUMBERS = [0, 1, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**63, 2**64 - 1]
 
 
@@ -26,7 +51,7 @@ def place(content, draw):
 
 
 def truncated(content, draw):
-    return content[:place(content, draw)]
+    return content[: place(content, draw)]
 
 
 def flipped(content, draw):
@@ -39,7 +64,7 @@ def flipped(content, draw):
 
 def overwritten(content, draw):
     at, size = place(content, draw), draw.choice([1, 2, 4, 8, 64])
-    return content[:at] + draw.choice([b"\0", b"\xff", b"\x7f", b'"', b"["]) * size + content[at + size:]
+    return content[:at] + draw.choice([b"\0", b"\xff", b"\x7f", b'"', b"["]) * size + content[at + size :]
 
 
 def numbered(content, draw):
@@ -47,17 +72,17 @@ def numbered(content, draw):
     layout = draw.choice(["<I", "<Q"])
     size = struct.calcsize(layout)
     at = place(content, draw) // 4 * 4
-    return content[:at] + struct.pack(layout, draw.choice(NUMBERS) % 2**(8 * size)) + content[at + size:]
+    return content[:at] + struct.pack(layout, draw.choice(NUMBERS) % 2 ** (8 * size)) + content[at + size :]
 
 
 def cut_out(content, draw):
     at = place(content, draw)
-    return content[:at] + content[at + draw.choice([1, 4, 8, 100, 5000]):]
+    return content[:at] + content[at + draw.choice([1, 4, 8, 100, 5000]) :]
 
 
 def doubled(content, draw):
     at, size = place(content, draw), draw.choice([1, 8, 100, 5000])
-    return content[:at + size] + content[at:at + size] * draw.choice([1, 1, 50]) + content[at + size:]
+    return content[: at + size] + content[at : at + size] * draw.choice([1, 1, 50]) + content[at + size :]
 
 
 def deep(levels):

@@ -14,7 +14,9 @@ def test_a_column_keeps_its_index_and_says_what_predict_says(bundle_folder):
     column = pandas.Series(["정말 재미있다", None, "별로", float("nan"), 3], index=list("zyxwv"))
     found = score_column(column, classifier)
     assert list(found.index) == list("zyxwv") and list(found.columns) == list(COLUMNS)
-    for text, (label, score, probability, error) in zip(["정말 재미있다", "", "별로", "", "3"], found.to_numpy().tolist()):
+    for text, (label, _score, probability, error) in zip(
+        ["정말 재미있다", "", "별로", "", "3"], found.to_numpy().tolist()
+    ):
         expected = classifier.predict(text)
         assert (label, error) == (expected.label, expected.error)
         assert expected.label is None or probability == pytest.approx(expected.probability, abs=1e-5)

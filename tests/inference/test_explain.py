@@ -1,4 +1,5 @@
 """Attributions of a real, tiny model: what each method promises of its numbers."""
+
 import numpy
 import pytest
 
@@ -47,14 +48,16 @@ def test_erasure_is_what_leaving_a_token_out_changes(classifier):
 def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing(classifier, explainer, token_lists):
     """Completeness, Sundararajan et al. 2017, proposition 1."""
     network = explainer.gluon.network
-    scorer = TokenScorer(classifier.bundle.encoder, GradientEngine(network, explainer.gluon.device, 48),
-                         classifier.bundle.config)
+    scorer = TokenScorer(
+        classifier.bundle.encoder, GradientEngine(network, explainer.gluon.device, 48), classifier.bundle.config
+    )
     probability, values = scorer.details(token_lists)
     nd = explainer.gluon.mxnet.nd
     for tokens, odds, each in zip(token_lists, log_odds(probability), values):
         batch = classifier.bundle.encoder.batch([tokens])
-        rows = [0 * row for row in network.look_up(nd, nd.array(batch[0], dtype="int32"),
-                                                   nd.array(batch[2], dtype="int32"))]
+        rows = [
+            0 * row for row in network.look_up(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
+        ]
         logits, _ = network.read(nd, rows, nd.ones((1, len(tokens), 1)), nd.array(batch[1], dtype="float32"))
         nothing = float((logits[0, 1] - logits[0, 0]).asscalar())
         assert each.sum() == pytest.approx(odds - nothing, abs=0.02)
@@ -74,8 +77,12 @@ def test_the_gradient_is_that_of_a_small_step(explainer, token_lists):
         batch = encoder.batch([tokens])
         rows = network.look_up(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
         mask, lengths = nd.ones((1, len(tokens), 1)), nd.array(batch[1], dtype="float32")
-        odds = [float((logits[0, 1] - logits[0, 0]).asscalar()) for logits, _ in
-                (network.read(nd, [factor * row for row in rows], mask, lengths) for factor in (0.99, 1.01))]
+        odds = [
+            float((logits[0, 1] - logits[0, 0]).asscalar())
+            for logits, _ in (
+                network.read(nd, [factor * row for row in rows], mask, lengths) for factor in (0.99, 1.01)
+            )
+        ]
         assert explainer.gradients([tokens])[0].sum() == pytest.approx((odds[1] - odds[0]) / 0.02, abs=0.01)
 
 
@@ -109,9 +116,13 @@ def test_random_is_a_distribution_that_the_seed_decides(classifier):
 def test_reviews_of_several_models_and_methods_stay_together(classifier, post_run_folder):
     other = load_classifier(post_run_folder / "bundle")
     found = explain_many([classifier, other], [TEXT, "최고"], ["attention", "erasure"], by_word=True)
-    assert [[(each.source, each.method) for each in beside] for beside in found] == \
-        2 * [[(source, method) for source in (classifier.bundle.name, other.bundle.name)
-              for method in ("attention", "erasure")]]
+    assert [[(each.source, each.method) for each in beside] for beside in found] == 2 * [
+        [
+            (source, method)
+            for source in (classifier.bundle.name, other.bundle.name)
+            for method in ("attention", "erasure")
+        ]
+    ]
     assert found[0][0].tokens == tuple(TEXT.split())
 
 

@@ -6,7 +6,8 @@ from itertools import count, islice
 
 import numpy
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nsmc_attention.config import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
@@ -73,11 +74,18 @@ def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
     numpy.testing.assert_array_equal(found, bundle.encoder.batch([tokens])[0][0])
 
 
-@pytest.mark.parametrize("changes, length, fits", [
-    ({}, 48, 32), ({}, 96, 8), ({"attention_units": 64}, 48, 16), ({"attention_units": 512}, 48, 2),
-    ({"attention_units": 512}, 1024, 1), ({"attention_units": 512, "attention": "dot"}, 48, 32),
-    ({"attention": "multihead", "attention_heads": 128}, 48, 8),
-])
+@pytest.mark.parametrize(
+    "changes, length, fits",
+    [
+        ({}, 48, 32),
+        ({}, 96, 8),
+        ({"attention_units": 64}, 48, 16),
+        ({"attention_units": 512}, 48, 2),
+        ({"attention_units": 512}, 1024, 1),
+        ({"attention_units": 512, "attention": "dot"}, 48, 32),
+        ({"attention": "multihead", "attention_heads": 128}, 48, 8),
+    ],
+)
 def test_a_batch_is_smaller_where_reviews_or_what_each_pair_has_is_larger(classifier, changes, length, fits):
     config = preset("default").with_fields(**changes)
     scorer = TokenScorer(classifier.bundle.encoder, Recorded(), config)
@@ -129,8 +137,23 @@ def test_a_text_without_a_word_is_answered_with_the_reason(classifier, text):
     assert each.error == "blank: no word to score"
 
 
-@pytest.mark.parametrize("text", ["👍👍🎬", "ㅋㅋㅋㅋㅋㅋ", "!!!", "가" * 10000, "재미 " * 5000, "좋\0다", "좋다\udfff",
-                                  "\u1112\u1161\u11ab글", "<script>", "=cmd|x", "\u202e거꾸로", "a\u0301\u0302" * 50])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👍👍🎬",
+        "ㅋㅋㅋㅋㅋㅋ",
+        "!!!",
+        "가" * 10000,
+        "재미 " * 5000,
+        "좋\0다",
+        "좋다\udfff",
+        "\u1112\u1161\u11ab글",
+        "<script>",
+        "=cmd|x",
+        "\u202e거꾸로",
+        "a\u0301\u0302" * 50,
+    ],
+)
 def test_strange_texts_are_answered(classifier, text):
     each = classifier.predict(text)
     assert each.label in ("positive", "negative") and 0 <= each.probability <= 1
@@ -149,7 +172,9 @@ def test_any_text_is_answered(bundle_folder, many):
         assert each.error or 0 <= each.probability <= 1
 
 
-def onnx(folder, cache={}):
+def onnx(folder, cache=None):
+    if cache is None:
+        cache = {}
     return cache.setdefault(folder, load_classifier(folder, "onnx"))
 
 

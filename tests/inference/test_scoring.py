@@ -74,17 +74,23 @@ def test_no_more_windows_are_read_than_the_workers_need(classifier):
 
 
 def run(*arguments, content):
-    return subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", "--input", "-", *map(str, arguments)],
-                          input=content, capture_output=True)
+    return subprocess.run(
+        [sys.executable, "-m", "nsmc_attention", "predict", "--input", "-", *map(str, arguments)],
+        input=content,
+        capture_output=True,
+    )
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_a_table_on_stdin_is_scored_as_the_same_file(kind, bundle_folder, tmp_path):
     frame = pandas.DataFrame({"id": ["1", "2", "3"], "review": ["정말 재미있다", "", '두 줄\n"별로"']})
     path = tmp_path / f"table.{kind}"
-    {"csv": lambda: frame.to_csv(path, index=False), "tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
-     "jsonl": lambda: frame.to_json(path, orient="records", lines=True, force_ascii=False),
-     "parquet": lambda: frame.to_parquet(path)}[kind]()
+    {
+        "csv": lambda: frame.to_csv(path, index=False),
+        "tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
+        "jsonl": lambda: frame.to_json(path, orient="records", lines=True, force_ascii=False),
+        "parquet": lambda: frame.to_parquet(path),
+    }[kind]()
     given = ["--bundle", bundle_folder, "--text-column", "review"]
     done = run("--input-format", kind, "--output", tmp_path / "piped.csv", *given, content=path.read_bytes())
     assert done.returncode == 0, done.stderr
@@ -92,24 +98,39 @@ def test_a_table_on_stdin_is_scored_as_the_same_file(kind, bundle_folder, tmp_pa
     assert (tmp_path / "piped.csv").read_bytes() == (tmp_path / "read.csv").read_bytes()
 
 
-@pytest.mark.parametrize("content, message", [
-    (b"review\n\xff\n", "stdin: expected UTF-8"), (b"", "stdin: the file is empty"),
-    (b"a,review\n1\n", "stdin line 2: expected 2 fields"), (b"other\n1\n", "stdin: expected a column 'review'")])
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"review\n\xff\n", "stdin: expected UTF-8"),
+        (b"", "stdin: the file is empty"),
+        (b"a,review\n1\n", "stdin line 2: expected 2 fields"),
+        (b"other\n1\n", "stdin: expected a column 'review'"),
+    ],
+)
 def test_a_bad_table_on_stdin_is_refused_with_one_line(content, message, bundle_folder):
     done = run("--input-format", "csv", "--bundle", bundle_folder, "--text-column", "review", content=content)
     assert done.returncode == 2 and done.stderr.decode().count("\n") == 1 and message in done.stderr.decode()
 
 
 def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
-    given = pandas.DataFrame({"number": range(20_000), "label": [1.5, None] * 10_000,
-                              "document": (["정말 재미있다", "별로", ""] * 7000)[:20_000]})
+    given = pandas.DataFrame(
+        {
+            "number": range(20_000),
+            "label": [1.5, None] * 10_000,
+            "document": (["정말 재미있다", "별로", ""] * 7000)[:20_000],
+        }
+    )
     given.to_parquet(tmp_path / "in.parquet")
     for processes in (1, 2):
         score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet", processes=processes)
         found = pandas.read_parquet(tmp_path / "out.parquet")
         pandas.testing.assert_frame_equal(found[list(given.columns)], given)
-        assert list(found.columns[3:]) == ["predicted_label", "predicted_score", "predicted_probability",
-                                           "predicted_error"]
+        assert list(found.columns[3:]) == [
+            "predicted_label",
+            "predicted_score",
+            "predicted_probability",
+            "predicted_error",
+        ]
         assert found["predicted_error"].notna().tolist() == [text == "" for text in given["document"]]
         assert found["predicted_probability"].dropna().between(0, 1).all()
 
@@ -117,14 +138,26 @@ def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
 def test_parquet_without_rows_has_columns(classifier, tmp_path):
     pandas.DataFrame({"document": pandas.Series([], dtype=str)}).to_parquet(tmp_path / "in.parquet")
     score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet")
-    assert list(pandas.read_parquet(tmp_path / "out.parquet").columns) == ["document", "label", "score", "probability",
-                                                                           "error"]
+    assert list(pandas.read_parquet(tmp_path / "out.parquet").columns) == [
+        "document",
+        "label",
+        "score",
+        "probability",
+        "error",
+    ]
 
 
 def test_parquet_has_the_types_of_the_whole_table(classifier, tmp_path):
     """Of several pieces and row groups: what comes late, and what changes its type on the way."""
-    rows = [{"document": "", "number": row if row < 8500 else row / 2, "word": None if row < 8500 else "x",
-             **({"late": [row]} if row > 70_000 else {})} for row in range(80_000)]
+    rows = [
+        {
+            "document": "",
+            "number": row if row < 8500 else row / 2,
+            "word": None if row < 8500 else "x",
+            **({"late": [row]} if row > 70_000 else {}),
+        }
+        for row in range(80_000)
+    ]
     with open(tmp_path / "in.jsonl", "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
     score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet", processes=1)
@@ -132,8 +165,15 @@ def test_parquet_has_the_types_of_the_whole_table(classifier, tmp_path):
         assert file.num_row_groups == 2
         found = file.read()
     assert {field.name: str(field.type).partition("<")[0] for field in found.schema} == {
-        "document": "string", "number": "double", "word": "string", "late": "list", "label": "string",
-        "score": "double", "probability": "double", "error": "string"}
+        "document": "string",
+        "number": "double",
+        "word": "string",
+        "late": "list",
+        "label": "string",
+        "score": "double",
+        "probability": "double",
+        "error": "string",
+    }
     assert found.select(["document", "number", "word", "late"]).to_pylist() == [{"late": None, **row} for row in rows]
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("in.jsonl", "out.parquet")] == []
 
@@ -154,8 +194,16 @@ def test_parquet_answers_stand_beside_a_column_that_comes_late(classifier, tmp_p
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet", processes=1)
     found = pyarrow.parquet.read_table(tmp_path / "out.parquet")
-    assert found.column_names == ["document", "label", "other", "k?", "predicted_label", "predicted_score",
-                                  "predicted_probability", "predicted_error"]
+    assert found.column_names == [
+        "document",
+        "label",
+        "other",
+        "k?",
+        "predicted_label",
+        "predicted_score",
+        "predicted_probability",
+        "predicted_error",
+    ]
     first, last = found.slice(0, 1).to_pylist()[0], found.slice(tables.ROWS, 1).to_pylist()[0]
     assert (first["label"], last["label"], last["other"], last["k?"]) == (None, "mine", "?", 1)
     assert first["predicted_label"] == last["predicted_label"] in ("positive", "negative")
@@ -163,16 +211,20 @@ def test_parquet_answers_stand_beside_a_column_that_comes_late(classifier, tmp_p
 
 @pytest.mark.parametrize("rows", [0, 3])
 def test_parquet_keeps_the_types_of_parquet(classifier, tmp_path, rows):
-    given = pyarrow.table({
-        "document": pyarrow.array(["좋다".encode(), None, b""], pyarrow.binary()),
-        "small": pyarrow.array([1, None, 3], pyarrow.int32()),
-        "single": pyarrow.array([1.5, None, 2], pyarrow.float32()),
-        "large": pyarrow.array([2**64 - 1, 0, None], pyarrow.uint64()),
-        "money": pyarrow.array([Decimal("1.20"), None, None], pyarrow.decimal128(10, 2)),
-        "when": pyarrow.array([1, 2, None], pyarrow.timestamp("ns", tz="Asia/Seoul")),
-        "pairs": pyarrow.array([[("a", 1)], None, []], pyarrow.map_(pyarrow.string(), pyarrow.int64())),
-        "kind": pyarrow.array(["x", "y", "x"]).dictionary_encode(), "none": pyarrow.array([None] * 3, pyarrow.string()),
-        "inside": pyarrow.array([{"a": 1}, None, {"a": 2}])}).slice(0, rows)
+    given = pyarrow.table(
+        {
+            "document": pyarrow.array(["좋다".encode(), None, b""], pyarrow.binary()),
+            "small": pyarrow.array([1, None, 3], pyarrow.int32()),
+            "single": pyarrow.array([1.5, None, 2], pyarrow.float32()),
+            "large": pyarrow.array([2**64 - 1, 0, None], pyarrow.uint64()),
+            "money": pyarrow.array([Decimal("1.20"), None, None], pyarrow.decimal128(10, 2)),
+            "when": pyarrow.array([1, 2, None], pyarrow.timestamp("ns", tz="Asia/Seoul")),
+            "pairs": pyarrow.array([[("a", 1)], None, []], pyarrow.map_(pyarrow.string(), pyarrow.int64())),
+            "kind": pyarrow.array(["x", "y", "x"]).dictionary_encode(),
+            "none": pyarrow.array([None] * 3, pyarrow.string()),
+            "inside": pyarrow.array([{"a": 1}, None, {"a": 2}]),
+        }
+    ).slice(0, rows)
     pyarrow.parquet.write_table(given, tmp_path / "in.parquet")
     score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet")
     found = pyarrow.parquet.read_table(tmp_path / "out.parquet")
@@ -196,8 +248,11 @@ def test_lines_are_no_table_for_parquet(classifier, tmp_path):
 
 
 def test_a_number_that_json_has_not_is_null(classifier, tmp_path):
-    (tmp_path / "in.jsonl").write_text('{"document": "좋다", "n": 1e400, "inside": {"a": [-1e400, NaN, 1.5]}}\n'
-                                       '{"document": "좋다", "n": 2.5, "inside": null}\n', encoding="utf-8")
+    (tmp_path / "in.jsonl").write_text(
+        '{"document": "좋다", "n": 1e400, "inside": {"a": [-1e400, NaN, 1.5]}}\n'
+        '{"document": "좋다", "n": 2.5, "inside": null}\n',
+        encoding="utf-8",
+    )
     score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
     lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
     first, second = (json.loads(line, parse_constant=pytest.fail) for line in lines)

@@ -1,9 +1,10 @@
 """The additive score computed by products is GluonNLP's additive score, and so are its gradients."""
+
 import numpy
 import pytest
 
-from nsmc_attention.config import ModelConfig
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.config import ModelConfig
 
 import_mxnet()
 

@@ -3,9 +3,9 @@ import ctypes
 import numpy
 import pytest
 
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.config import preset
 from nsmc_attention.errors import ConfigError
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
 
 mxnet = import_mxnet()
 
@@ -13,7 +13,12 @@ from mxnet import autograd, gluon, nd  # noqa: E402
 
 from nsmc_attention.model.attention import CELLS  # noqa: E402
 from nsmc_attention.model.networks.classifier import (  # noqa: E402
-    PostClassifier, build_network, choose_device, ngram_log_odds, with_neighbour)
+    PostClassifier,
+    build_network,
+    choose_device,
+    ngram_log_odds,
+    with_neighbour,
+)
 from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 
 VOCABULARY, BUCKETS = 50, 40
@@ -23,7 +28,8 @@ every_score = pytest.mark.parametrize("attention", CELLS)
 
 def network(attention="additive", architecture="masked", seed=0, encoder="gru"):
     config = preset("post" if architecture == "post" else "default").with_fields(
-        embedding_size=6, hidden_size=4, max_length=9)
+        embedding_size=6, hidden_size=4, max_length=9
+    )
     if architecture == "masked":
         config = config.with_fields(attention=attention, attention_units=5, ngram_buckets=BUCKETS, encoder=encoder)
     mxnet.random.seed(seed)
@@ -77,8 +83,10 @@ def test_wider_padding_leaves_weights_unchanged(attention):
     wide[:, :7] = ids.asnumpy()
     wide_ngrams = numpy.zeros((4, 15, NGRAMS), dtype="int32")
     wide_ngrams[:, :7] = ngrams.asnumpy()
-    (logits, weights), (wide_logits, wide_weights) = answers(built, ids, lengths, ngrams), \
-        answers(built, nd.array(wide, dtype="int32"), lengths, nd.array(wide_ngrams, dtype="int32"))
+    (logits, weights), (wide_logits, wide_weights) = (
+        answers(built, ids, lengths, ngrams),
+        answers(built, nd.array(wide, dtype="int32"), lengths, nd.array(wide_ngrams, dtype="int32")),
+    )
     numpy.testing.assert_allclose(wide_logits, logits, atol=1e-5)
     numpy.testing.assert_allclose(wide_weights[:, :7, :7], weights, atol=1e-5)
 
@@ -96,7 +104,7 @@ def test_a_review_is_scored_alone_as_in_a_batch(attention):
     ids, lengths, ngrams = inputs()
     logits, weights = answers(built, ids, lengths, ngrams)
     for row, length in enumerate(LENGTHS):
-        alone = answers(built, ids[row:row + 1, :length], lengths[row:row + 1], ngrams[row:row + 1, :length])
+        alone = answers(built, ids[row : row + 1, :length], lengths[row : row + 1], ngrams[row : row + 1, :length])
         numpy.testing.assert_allclose(alone[0][0], logits[row], atol=1e-5)
         numpy.testing.assert_allclose(alone[1][0], weights[row, :length, :length], atol=1e-5)
 
@@ -126,8 +134,21 @@ def test_every_parameter_gets_a_gradient(attention, architecture):
 class HeapState(ctypes.Structure):
     """The struct mallinfo2 of glibc."""
 
-    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
-                                                     "fsmblks", "uordblks", "fordblks", "keepcost")]
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        )
+    ]
 
 
 def bytes_in_use():
@@ -159,8 +180,9 @@ def test_a_backward_pass_keeps_no_memory(attention):
 
 @every_score
 def test_eight_reviews_can_be_learned_by_heart(attention):
-    config = preset("default").with_fields(attention=attention, embedding_size=16, hidden_size=8, dropout=0.0,
-                                           ngram_buckets=0)
+    config = preset("default").with_fields(
+        attention=attention, embedding_size=16, hidden_size=8, dropout=0.0, ngram_buckets=0
+    )
     mxnet.random.seed(0)
     built = build_network(VOCABULARY, config)
     built.initialize(mxnet.init.Xavier())
@@ -183,7 +205,7 @@ def test_the_logits_are_those_of_the_mean_context_and_of_the_ngrams():
     for row, length in enumerate(LENGTHS):
         contexts = weights[row].asnumpy()[:length, :length] @ states[row, :length]
         weight, square = table[ngrams[row].asnumpy()].sum(axis=(0, 1))
-        features = numpy.append(contexts.mean(axis=0), weight / square ** 0.5)
+        features = numpy.append(contexts.mean(axis=0), weight / square**0.5)
         expected = built.output(nd.array(features[None])).asnumpy()[0]
         numpy.testing.assert_allclose(logits[row].asnumpy(), expected, atol=1e-5)
 

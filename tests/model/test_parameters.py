@@ -12,15 +12,24 @@ SMALL = struct.pack("<IiIqiii", ARRAY_MAGIC, 0, 1, 1, 1, 0, 5) + b"\0"
 
 def file_of(arrays, names):
     """Answer a sound parameter file of so many small arrays, and of so many names."""
-    return b"".join([struct.pack("<QQQ", FILE_MAGIC, 0, arrays), SMALL * arrays, struct.pack("<Q", names),
-                     *(struct.pack("<Q4s", 4, b"%04d" % number) for number in range(names))])
+    return b"".join(
+        [
+            struct.pack("<QQQ", FILE_MAGIC, 0, arrays),
+            SMALL * arrays,
+            struct.pack("<Q", names),
+            *(struct.pack("<Q4s", 4, b"%04d" % number) for number in range(names)),
+        ]
+    )
 
 
-@pytest.mark.parametrize("arrays, names, message", [
-    (500, 500, "500 arrays or names are said to follow, expected 4[0-9] at most"),
-    (5, 500, "500 arrays or names are said to follow"),
-    (5, 5, "does not fit the bundle's config: expected embedding.weight"),
-])
+@pytest.mark.parametrize(
+    "arrays, names, message",
+    [
+        (500, 500, "500 arrays or names are said to follow, expected 4[0-9] at most"),
+        (5, 500, "500 arrays or names are said to follow"),
+        (5, 5, "does not fit the bundle's config: expected embedding.weight"),
+    ],
+)
 def test_more_arrays_than_the_network_has_are_refused_before_they_are_made(arrays, names, message):
     with pytest.raises(BundleError, match=message):
         read_gluon_file(file_of(arrays, names), preset("default"), 10, "x")

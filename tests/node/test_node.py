@@ -1,4 +1,5 @@
 """The packaged bundle read by another language: what its README.md says is enough to get the same answers."""
+
 import json
 import shutil
 import subprocess
@@ -21,8 +22,9 @@ def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("node")
     for name in ("predict.mjs", "package.json"):
         shutil.copy(HERE / name, folder)
-    done = subprocess.run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, text=True
+    )
     if done.returncode:
         pytest.skip(f"npm could not install onnxruntime-web: {done.stderr.splitlines()[-1:]}")
     return folder / "predict.mjs"

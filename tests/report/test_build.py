@@ -4,9 +4,9 @@ from dataclasses import replace
 import pandas
 import pytest
 
-from nsmc_attention.report import build as reporting
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.predictor import Classifier, load_classifier
+from nsmc_attention.report import build as reporting
 from nsmc_attention.report.build import report
 from nsmc_attention.reviews import nsmc, tables
 
@@ -19,8 +19,9 @@ def classifier(bundle_folder):
 @pytest.fixture
 def reviews(tmp_path):
     texts = nsmc.load("sample", "test").documents
-    frame = pandas.DataFrame({"document": [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화"], "film": "영화<1>",
-                              "date": "2019.04.01"})
+    frame = pandas.DataFrame(
+        {"document": [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화"], "film": "영화<1>", "date": "2019.04.01"}
+    )
     frame.loc[::2, ["film", "date"]] = ["다른 <b>영화</b>", "없음"]
     path = tmp_path / "리뷰.csv"
     frame.to_csv(path, index=False)
@@ -45,12 +46,15 @@ def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_p
     assert set(found) == {"words_by_log_odds", "words_by_attention", "reviews"}
 
 
-@pytest.mark.parametrize("output, columns, error, message", [
-    ("r.pdf", {}, ConfigError, "expected a page that ends in .html"),
-    ("r.html", {"group_by": "movie"}, DataError, "expected a column 'movie'"),
-    ("r.html", {"date_column": "day"}, DataError, "expected a column 'day'"),
-    ("r.html", {"text_column": "text"}, DataError, "expected a column 'text'"),
-])
+@pytest.mark.parametrize(
+    "output, columns, error, message",
+    [
+        ("r.pdf", {}, ConfigError, "expected a page that ends in .html"),
+        ("r.html", {"group_by": "movie"}, DataError, "expected a column 'movie'"),
+        ("r.html", {"date_column": "day"}, DataError, "expected a column 'day'"),
+        ("r.html", {"text_column": "text"}, DataError, "expected a column 'text'"),
+    ],
+)
 def test_bad_input_leaves_nothing(classifier, reviews, tmp_path, output, columns, error, message):
     with pytest.raises(error, match=message):
         report(classifier, reviews, tmp_path / output, **columns)
@@ -58,7 +62,7 @@ def test_bad_input_leaves_nothing(classifier, reviews, tmp_path, output, columns
 
 
 def test_a_table_of_blank_reviews_says_so(classifier, tmp_path):
-    (tmp_path / "a.csv").write_text("document\n\" \"\n", encoding="utf-8")
+    (tmp_path / "a.csv").write_text('document\n" "\n', encoding="utf-8")
     with pytest.raises(DataError, match="none with a word"):
         report(classifier, tmp_path / "a.csv", tmp_path / "r.html")
 
@@ -80,7 +84,9 @@ def test_tables_go_only_where_nothing_else_is(classifier, reviews, tmp_path):
 
 @pytest.mark.parametrize("count", [1, 6, 11])
 def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_path, count):
-    pandas.DataFrame({"document": ["최고의 영화"] * count, "film": "A", "date": ""}).to_csv(tmp_path / "a.csv", index=False)
+    pandas.DataFrame({"document": ["최고의 영화"] * count, "film": "A", "date": ""}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
     found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", "film", "date")
     assert found["groups"].loc["A", "count"] == count and found["months"].empty
     assert f"{count}개는 날짜를 읽지 못해" in (tmp_path / "r.html").read_text(encoding="utf-8")

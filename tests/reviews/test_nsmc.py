@@ -39,18 +39,21 @@ def test_counts_tell_blank_duplicate_and_conflicting_rows(tmp_path):
     assert nsmc.read(path).counts() == {"rows": 6, "positive": 4, "blank": 1, "duplicate": 3, "conflicting": 3}
 
 
-@pytest.mark.parametrize("content, message", [
-    (b"", "the file is empty"),
-    (b"\xef\xbb\xbf\r\n", "the file is empty"),
-    (HEAD, "has a header but no reviews"),
-    ("id,document,label\n1,a,1\n", "line 1: expected the header"),
-    (HEAD + "1\t가\t1\n2\t나\n", "line 3: expected 3 tab-separated fields, found 2"),
-    (HEAD + "1\t가\t1\n2\t나\t다\t1\n", "line 3: expected 3 tab-separated fields, found 4"),
-    (HEAD + "1\t가\t2\n", "line 2: expected label 0 or 1, found '2'"),
-    (HEAD + "1\t가\tpositive\n", "line 2: expected label 0 or 1, found 'positive'"),
-    (HEAD.encode() + "1\t가나\t1\n".encode("cp949"), "line 2: expected UTF-8 text, found byte 0xb0"),
-    (bytes(range(256)), "expected UTF-8 text"),
-])
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "the file is empty"),
+        (b"\xef\xbb\xbf\r\n", "the file is empty"),
+        (HEAD, "has a header but no reviews"),
+        ("id,document,label\n1,a,1\n", "line 1: expected the header"),
+        (HEAD + "1\t가\t1\n2\t나\n", "line 3: expected 3 tab-separated fields, found 2"),
+        (HEAD + "1\t가\t1\n2\t나\t다\t1\n", "line 3: expected 3 tab-separated fields, found 4"),
+        (HEAD + "1\t가\t2\n", "line 2: expected label 0 or 1, found '2'"),
+        (HEAD + "1\t가\tpositive\n", "line 2: expected label 0 or 1, found 'positive'"),
+        (HEAD.encode() + "1\t가나\t1\n".encode("cp949"), "line 2: expected UTF-8 text, found byte 0xb0"),
+        (bytes(range(256)), "expected UTF-8 text"),
+    ],
+)
 def test_a_damaged_file_is_refused_with_its_line(tmp_path, content, message):
     with pytest.raises(DataError, match=message):
         nsmc.read(write(tmp_path, content))
@@ -149,9 +152,17 @@ def test_a_corpus_is_looked_for_where_it_is_said_to_be(tmp_path, monkeypatch, ad
     assert [folder.name for folder in nsmc.folders(None)] == ["nsmc_attention"]
 
 
-@pytest.mark.parametrize("content, expected", [
-    (HEAD, True), (HEAD[:-1], True), ("\ufeff" + HEAD.replace("\n", "\r\n"), True), (HEAD[:-2], False),
-    (HEAD[:-1] + "s\n", False), ("\n" + HEAD, False)])
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        (HEAD, True),
+        (HEAD[:-1], True),
+        ("\ufeff" + HEAD.replace("\n", "\r\n"), True),
+        (HEAD[:-2], False),
+        (HEAD[:-1] + "s\n", False),
+        ("\n" + HEAD, False),
+    ],
+)
 def test_the_header_tells_the_format(tmp_path, content, expected):
     assert nsmc.is_nsmc(write(tmp_path, content)) is expected
 
@@ -176,8 +187,14 @@ def test_a_file_has_the_name_that_was_asked_for_and_the_hash_of_its_bytes(tmp_pa
     path = write(tmp_path, HEAD + "1\t가\t1")
     assert (nsmc.read(path).name, nsmc.read(path, "mine").name) == ("reviews.txt", "mine")
     assert nsmc.read(path).describe() == {
-        "name": "reviews.txt", "sha256": sha256(path.read_bytes()).hexdigest(), "rows": 1, "positive": 1, "blank": 0,
-        "duplicate": 0, "conflicting": 0}
+        "name": "reviews.txt",
+        "sha256": sha256(path.read_bytes()).hexdigest(),
+        "rows": 1,
+        "positive": 1,
+        "blank": 0,
+        "duplicate": 0,
+        "conflicting": 0,
+    }
     assert len(nsmc.read(path)) == 1
 
 

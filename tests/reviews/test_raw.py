@@ -1,4 +1,5 @@
 """The raw star reviews: what is read, and above all what is left out."""
+
 import json
 import struct
 import zipfile
@@ -13,12 +14,20 @@ from nsmc_attention.reviews import nsmc, raw
 
 
 def review(number, text, stars=8, film=1):
-    return {"review_id": str(number), "movie_id": str(film), "review": text, "rating": str(stars), "date": "15.06.09",
-            "author": "a***"}
+    return {
+        "review_id": str(number),
+        "movie_id": str(film),
+        "review": text,
+        "rating": str(stars),
+        "date": "15.06.09",
+        "author": "a***",
+    }
 
 
-FILMS = {"1": [review(1, "정말 좋다", 10), review(2, " ", 3), review(3, "지루하다", 1)],
-         "2": [review(4, "그저 그렇다", 5, 2), review(1, "정말 좋다", 10), review(5, "최고!", 9, 2)]}
+FILMS = {
+    "1": [review(1, "정말 좋다", 10), review(2, " ", 3), review(3, "지루하다", 1)],
+    "2": [review(4, "그저 그렇다", 5, 2), review(1, "정말 좋다", 10), review(5, "최고!", 9, 2)],
+}
 
 
 @pytest.fixture(params=["zip", "folder"])
@@ -46,22 +55,32 @@ def test_reviews_come_with_stars_film_and_date(archive):
     assert found.counts == {"read": 6, "blank": 1, "repeated": 1, "left_out_by_id": 0, "left_out_by_text": 0, "kept": 4}
 
 
-@pytest.mark.parametrize("leave_out, reason, gone", [
-    ({"id": ["3"], "document": ["something else"]}, "left_out_by_id", "지루하다"),
-    ({"id": ["99"], "document": ["그저   그렇다"]}, "left_out_by_text", "그저 그렇다"),
-    ({"document": ["그저그렇다"]}, "left_out_by_text", "그저 그렇다"),
-    ({"document": ["\u110e\u116c고!"]}, "left_out_by_text", "최고!"),
-])
+@pytest.mark.parametrize(
+    "leave_out, reason, gone",
+    [
+        ({"id": ["3"], "document": ["something else"]}, "left_out_by_id", "지루하다"),
+        ({"id": ["99"], "document": ["그저   그렇다"]}, "left_out_by_text", "그저 그렇다"),
+        ({"document": ["그저그렇다"]}, "left_out_by_text", "그저 그렇다"),
+        ({"document": ["\u110e\u116c고!"]}, "left_out_by_text", "최고!"),
+    ],
+)
 def test_what_is_tested_on_is_left_out_by_id_and_by_text(archive, leave_out, reason, gone):
     found = raw.load(archive, [pandas.DataFrame(leave_out)])
     assert gone not in found.documents and found.counts[reason] == 1 and found.counts["kept"] == 3
 
 
-@pytest.mark.parametrize("content, message", [
-    ("{", "expected a list of reviews"), ("[{}]", "KeyError"), ("[1]", "TypeError"),
-    (json.dumps([review(1, "좋다", 11)]), "1 to 10 stars"), (json.dumps([review(1, "좋다", "viel")]), "ValueError"),
-    (json.dumps([review(1, None, 3)]), "expected a text"), ("[" * 100000, "expected a list of reviews"),
-])
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("{", "expected a list of reviews"),
+        ("[{}]", "KeyError"),
+        ("[1]", "TypeError"),
+        (json.dumps([review(1, "좋다", 11)]), "1 to 10 stars"),
+        (json.dumps([review(1, "좋다", "viel")]), "ValueError"),
+        (json.dumps([review(1, None, 3)]), "expected a text"),
+        ("[" * 100000, "expected a list of reviews"),
+    ],
+)
 def test_a_file_that_holds_no_reviews_is_named(tmp_path, content, message):
     (tmp_path / "7.json").write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=f"7.json: .*{message}"):
@@ -86,11 +105,11 @@ def test_a_truncated_archive_is_refused_and_an_altered_member_too(archive, tmp_p
         return
     content = archive.read_bytes()
     broken = tmp_path / "broken.zip"
-    broken.write_bytes(content[:len(content) // 2])
+    broken.write_bytes(content[: len(content) // 2])
     with pytest.raises(DataError, match="zip"):
         raw.load(broken, [])
     at = content.index("정말".encode())
-    broken.write_bytes(content[:at] + b"\0" + content[at + 1:])
+    broken.write_bytes(content[:at] + b"\0" + content[at + 1 :])
     with pytest.raises(DataError, match="zip"):
         raw.load(broken, [])
 
@@ -197,8 +216,8 @@ def test_an_archive_that_claims_to_be_larger_than_all_films_is_refused(tmp_path)
     content, said = path.read_bytes(), struct.pack("<I", 77_777)
     size = len(json.dumps([review(1, "좋다")]))
     for claimed, refused in ((2**30 - size, False), (2**30 - size + 1, True)):
-        at = content.rindex(said)       # the directory's, which is believed before anything is unpacked
-        path.write_bytes(content[:at] + struct.pack("<I", claimed) + content[at + 4:])
+        at = content.rindex(said)  # the directory's, which is believed before anything is unpacked
+        path.write_bytes(content[:at] + struct.pack("<I", claimed) + content[at + 4 :])
         if refused:
             with pytest.raises(DataError, match="expected at most 1,073,741,824 bytes in all, found 1,073,741,825"):
                 raw.load(path, [])
@@ -217,7 +236,7 @@ def test_a_film_that_lies_beyond_every_file_is_refused(tmp_path, offset):
     extra = struct.pack("<HHQ", 1, 8, offset)
     entry = bytearray(content[start:end] + extra)
     entry[30:32], entry[42:46] = struct.pack("<H", len(extra)), b"\xff" * 4
-    ending = content[end:end + 12] + struct.pack("<I", len(entry)) + content[end + 16:]
+    ending = content[end : end + 12] + struct.pack("<I", len(entry)) + content[end + 16 :]
     path.write_bytes(content[:start] + entry + ending)
     with pytest.raises(DataError, match="a.zip: not a readable zip archive"):
         raw.load(path, [])

@@ -14,8 +14,11 @@ from nsmc_attention.errors import ConfigError, DataError, MissingPackage
 from nsmc_attention.reviews import corpus, tables
 from nsmc_attention.reviews.pieces import LINE
 
-ROWS = [{"document": '"따옴표", 쉼표', "film": "A", "label": "1"}, {"document": "NA", "film": "", "label": "0"},
-        {"document": "두 줄\n리뷰", "film": "003", "label": "1"}]
+ROWS = [
+    {"document": '"따옴표", 쉼표', "film": "A", "label": "1"},
+    {"document": "NA", "film": "", "label": "0"},
+    {"document": "두 줄\n리뷰", "film": "003", "label": "1"},
+]
 
 
 def write(folder, kind):
@@ -50,28 +53,34 @@ def test_pieces_are_no_larger_than_asked_and_keep_the_order(tmp_path):
 
 def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(tmp_path):
     path = tmp_path / "a.txt"
-    path.write_text("첫째\n\n셋째, \"열린", encoding="utf-8-sig")
-    assert [list(piece["document"]) for piece in tables.chunks(path)] == [["첫째", "", "셋째, \"열린"]]
-    path.write_text("id\tdocument\tlabel\n1\t\"열린\t1\n", encoding="utf-8-sig")
+    path.write_text('첫째\n\n셋째, "열린', encoding="utf-8-sig")
+    assert [list(piece["document"]) for piece in tables.chunks(path)] == [["첫째", "", '셋째, "열린']]
+    path.write_text('id\tdocument\tlabel\n1\t"열린\t1\n', encoding="utf-8-sig")
     assert [list(piece.columns) for piece in tables.chunks(path)] == [["id", "document", "label"]]
 
 
-@pytest.mark.parametrize("name, content, message", [
-    ("a.xlsx", "x", "unknown kind of file '.xlsx'"),
-    ("a.csv", "text,label\n가,1\n", "expected a column 'document', found text, label"),
-    ("a.csv", "document,label\n가,1\n나\n", "line 3: expected 2 fields as in the header, found 1"),
-    ("a.csv", "document,label\n가,1\n나,1,2\n", "line 3: expected 2 fields as in the header, found 3"),
-    ("a.csv", 'document,label\n"가,1\n', "line 2: unexpected end of data"),
-    ("a.csv", "document,document\n가,1\n", "expected each column once, found 'document' twice"),
-    ("a.csv", "film,document,film\nA,가,1\n", "a.csv line 1: expected each column once, found 'film' twice"),
-    ("a.csv", "year,film,film\n1,A,B\n", "a.csv line 1: expected each column once, found 'film' twice"),
-    ("a.csv", "document\n가나\n".encode("cp949"), "line 2: expected UTF-8 text"),
-    ("a.jsonl", '{"document": "가"}\n{"document"\n', "line 2: expected a JSON object"),
-    ("a.jsonl", "[" * 100000, "line 1: expected a JSON object"),
-    ("a.jsonl", "[1]\n", "line 1: expected a JSON object, found list"),
-    ("a.parquet", "no parquet", "not a readable parquet file: .*[Mm]agic"),
-    *((f"a.{kind}", "", "the file is empty; expected reviews") for kind in ("csv", "tsv", "txt", "jsonl", "parquet")),
-])
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("a.xlsx", "x", "unknown kind of file '.xlsx'"),
+        ("a.csv", "text,label\n가,1\n", "expected a column 'document', found text, label"),
+        ("a.csv", "document,label\n가,1\n나\n", "line 3: expected 2 fields as in the header, found 1"),
+        ("a.csv", "document,label\n가,1\n나,1,2\n", "line 3: expected 2 fields as in the header, found 3"),
+        ("a.csv", 'document,label\n"가,1\n', "line 2: unexpected end of data"),
+        ("a.csv", "document,document\n가,1\n", "expected each column once, found 'document' twice"),
+        ("a.csv", "film,document,film\nA,가,1\n", "a.csv line 1: expected each column once, found 'film' twice"),
+        ("a.csv", "year,film,film\n1,A,B\n", "a.csv line 1: expected each column once, found 'film' twice"),
+        ("a.csv", "document\n가나\n".encode("cp949"), "line 2: expected UTF-8 text"),
+        ("a.jsonl", '{"document": "가"}\n{"document"\n', "line 2: expected a JSON object"),
+        ("a.jsonl", "[" * 100000, "line 1: expected a JSON object"),
+        ("a.jsonl", "[1]\n", "line 1: expected a JSON object, found list"),
+        ("a.parquet", "no parquet", "not a readable parquet file: .*[Mm]agic"),
+        *(
+            (f"a.{kind}", "", "the file is empty; expected reviews")
+            for kind in ("csv", "tsv", "txt", "jsonl", "parquet")
+        ),
+    ],
+)
 def test_a_damaged_table_is_refused_with_its_line(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(DataError, match=message):
@@ -107,7 +116,7 @@ def test_a_table_without_rows_has_its_columns(tmp_path):
     (tmp_path / "a.csv").write_text("document,film\n", encoding="utf-8")
     pandas.DataFrame({"document": [], "film": []}).to_parquet(tmp_path / "a.parquet")
     for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):
-        piece, = tables.chunks(path)
+        (piece,) = tables.chunks(path)
         assert list(piece.columns) == ["document", "film"] and not len(piece)
         with pytest.raises(DataError, match="expected a column 'text'"):
             list(tables.chunks(path, "text"))
@@ -121,8 +130,14 @@ def test_a_table_without_rows_has_its_columns(tmp_path):
         tables.read_labelled(tmp_path / "c.jsonl")
 
 
-@pytest.mark.parametrize("kind, content", [(None, "첫째\n\n셋째"), ("csv", "document\n첫째\n\n셋째\n"),
-                                           ("jsonl", '{"document": "첫째"}\n{"document": ""}\n{"document": "셋째"}')])
+@pytest.mark.parametrize(
+    "kind, content",
+    [
+        (None, "첫째\n\n셋째"),
+        ("csv", "document\n첫째\n\n셋째\n"),
+        ("jsonl", '{"document": "첫째"}\n{"document": ""}\n{"document": "셋째"}'),
+    ],
+)
 def test_stdin_is_lines_unless_its_kind_is_named_and_stays_open(tmp_path, monkeypatch, kind, content):
     (tmp_path / "in").write_text(content, encoding="utf-8-sig")
     with open(tmp_path / "in", encoding="utf-8") as stdin:
@@ -137,11 +152,20 @@ def test_parquet_from_stdin(tmp_path, monkeypatch):
         assert rows_of("-", kind="parquet") == ROWS
 
 
-@pytest.mark.parametrize("name, content, kind", [
-    ("a.csv", "document", "csv"), ("a.tsv", "document", "tsv"), ("a.TXT", "리뷰", "lines"), ("a.ndjson", "{}", "jsonl"),
-    ("a.txt", "id\tdocument\tlabel\r\n", "nsmc"), ("a.tsv", "id\tdocument\tlabel", "nsmc"),
-    ("a.tsv", "id\tdocument\tlabel\tfilm", "tsv"), ("a.csv", "id\tdocument\tlabel", "csv"),
-    ("a.txt", "리뷰\n둘째\t리뷰", "lines")])
+@pytest.mark.parametrize(
+    "name, content, kind",
+    [
+        ("a.csv", "document", "csv"),
+        ("a.tsv", "document", "tsv"),
+        ("a.TXT", "리뷰", "lines"),
+        ("a.ndjson", "{}", "jsonl"),
+        ("a.txt", "id\tdocument\tlabel\r\n", "nsmc"),
+        ("a.tsv", "id\tdocument\tlabel", "nsmc"),
+        ("a.tsv", "id\tdocument\tlabel\tfilm", "tsv"),
+        ("a.csv", "id\tdocument\tlabel", "csv"),
+        ("a.txt", "리뷰\n둘째\t리뷰", "lines"),
+    ],
+)
 def test_a_format_is_told_by_name_and_first_line(tmp_path, name, content, kind):
     (tmp_path / name).write_text(content, encoding="utf-8")
     assert tables.format_of(tmp_path / name) == kind
@@ -191,8 +215,9 @@ def test_a_table_has_at_most_so_many_columns(tmp_path, kind):
         rows_of(tmp_path / f"2001.{kind}")
 
 
-@pytest.mark.parametrize("opening, closing, each", [("[", "]", 1), ('{"a":', "}", 1), ('[{"a":', "}]", 2),
-                                                    ('[{"a":[', "]}]", 3)])
+@pytest.mark.parametrize(
+    "opening, closing, each", [("[", "]", 1), ('{"a":', "}", 1), ('[{"a":', "}]", 2), ('[{"a":[', "]}]", 3)]
+)
 def test_lists_and_objects_stand_at_most_so_deep(tmp_path, opening, closing, each):
     """The row itself is one of the 100."""
     path = tmp_path / "a.jsonl"
@@ -230,7 +255,7 @@ def test_an_open_parquet_file_tells_its_rows_and_is_closed_at_the_end(tmp_path):
 @pytest.mark.parametrize("columns", [{"text_column": "text"}, {"label_column": "y"}])
 def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, columns):
     (tmp_path / "a.txt").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
-    (_, name), = columns.items()
+    ((_, name),) = columns.items()
     for data in ("sample", tmp_path / "a.txt"):
         with pytest.raises(ConfigError, match=f"has the columns of the NSMC files; expected --.*, found '{name}'"):
             tables.load(data, "test", **columns)
@@ -290,7 +315,7 @@ def test_what_data_names(tmp_path):
 def test_a_column_carries_the_types_of_all_and_copies_none(tmp_path):
     """Copied, 2,000 columns took 15 seconds."""
     pandas.DataFrame({"document": ["좋다"], "stars": [9]}).to_parquet(tmp_path / "a.parquet")
-    frame, = tables.chunks(tmp_path / "a.parquet")
+    (frame,) = tables.chunks(tmp_path / "a.parquet")
     assert frame["document"].attrs["types"] is frame.attrs["types"]
     assert list(map(str, frame.attrs["types"].values()))[1] == "int64"
 
@@ -299,8 +324,11 @@ def test_a_column_carries_the_types_of_all_and_copies_none(tmp_path):
 def test_a_pipe_is_read_where_its_kind_is_named(tmp_path, kind):
     """As <(zcat reviews.csv.gz) of a shell is one."""
     frame, pipe = pandas.DataFrame({"document": ["좋다", "별로"]}), tmp_path / "pipe"
-    content = {"csv": frame.to_csv(index=False).encode(), "parquet": frame.to_parquet(),
-               "jsonl": frame.to_json(orient="records", lines=True, force_ascii=False).encode()}[kind]
+    content = {
+        "csv": frame.to_csv(index=False).encode(),
+        "parquet": frame.to_parquet(),
+        "jsonl": frame.to_json(orient="records", lines=True, force_ascii=False).encode(),
+    }[kind]
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=[content])
     writer.start()
@@ -323,9 +351,15 @@ def test_a_row_of_many_lines_and_fields_is_bounded_as_one_line_is(tmp_path, betw
     assert sum(len(frame) for frame in tables.chunks(path)) == 3, "the bound is of one row"
 
 
-@pytest.mark.parametrize("before, bad, line, byte", [
-    (0, b"\xb0\xa1", 1, "b0"), (9, b"\xea\xb0\n", 10, "ea"), (9, b"\xea\xb0", 10, "ea"),
-    (300_000, b"\xff", 300_001, "ff")])
+@pytest.mark.parametrize(
+    "before, bad, line, byte",
+    [
+        (0, b"\xb0\xa1", 1, "b0"),
+        (9, b"\xea\xb0\n", 10, "ea"),
+        (9, b"\xea\xb0", 10, "ea"),
+        (300_000, b"\xff", 300_001, "ff"),
+    ],
+)
 def test_a_bad_byte_is_found_in_a_file_of_any_size_piece_by_piece(tmp_path, before, bad, line, byte):
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbf" + "정말 좋다\n".encode() * before + bad)
@@ -392,10 +426,14 @@ def test_an_unknown_time_zone_in_parquet_is_one_line(tmp_path):
         rows_of(tmp_path / "a.parquet")
 
 
-@pytest.mark.parametrize("around", [
-    lambda value: pyarrow.StructArray.from_arrays([value], ["a"]),
-    lambda value: pyarrow.ListArray.from_arrays([0, 1], value),
-    lambda value: pyarrow.MapArray.from_arrays([0, 1], ["k"], value)])
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda value: pyarrow.StructArray.from_arrays([value], ["a"]),
+        lambda value: pyarrow.ListArray.from_arrays([0, 1], value),
+        lambda value: pyarrow.MapArray.from_arrays([0, 1], ["k"], value),
+    ],
+)
 def test_lists_and_structs_of_parquet_stand_at_most_so_deep(tmp_path, around):
     """As in jsonl the row itself is one of the 100; 250 structs were a traceback."""
     value = pyarrow.array([1])

@@ -1,4 +1,5 @@
 """Real servers: processes of their own on a free port, the bundle that ships with the package in them."""
+
 import http.client
 import json
 import re
@@ -27,8 +28,9 @@ class Server:
     def __init__(self, workers=1, **limits):
         code = CODE.format(workers=workers, limits=limits)
         # though these tests may have been started by nohup
-        self.process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True,
-                                        encoding="utf-8", preexec_fn=heed_hangups)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, encoding="utf-8", preexec_fn=heed_hangups
+        )
         self.lines, self.port = [], None
         threading.Thread(target=self.read, daemon=True).start()
         self.wait_for("ready: ", workers)

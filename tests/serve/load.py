@@ -5,6 +5,7 @@
 Prints one JSON object: answers by status, wrong answers, cut connections, and each worker's memory in MB when warm
 and at the end. Ends with 1 where a promise is broken.
 """
+
 import argparse
 import asyncio
 import json
@@ -22,8 +23,20 @@ from nsmc_attention.inference.attribution import METHODS
 from nsmc_attention.inference.predictor import load_classifier
 
 CLIENTS = 32
-TEXTS = ["최고의 영화", "정말 별로다", "재미있지 않다", "배우는 좋은데 영화는 별로", "감동 " * 40, "지루하고 수준떨어지는 연출",
-         "음악이 좋다", "돈이 아깝다", "ㅋㅋㅋㅋ", "나무랄 데 없는 연출", "결말이 아쉽다", "a" * 100]
+TEXTS = [
+    "최고의 영화",
+    "정말 별로다",
+    "재미있지 않다",
+    "배우는 좋은데 영화는 별로",
+    "감동 " * 40,
+    "지루하고 수준떨어지는 연출",
+    "음악이 좋다",
+    "돈이 아깝다",
+    "ㅋㅋㅋㅋ",
+    "나무랄 데 없는 연출",
+    "결말이 아쉽다",
+    "a" * 100,
+]
 
 
 def request(body, path="/predict", kind="application/json", method="POST", more=""):
@@ -48,24 +61,26 @@ def draw(scores):
     if kind < 0.7:
         rows = "".join(f"{number},{text}\n" for number, text in enumerate(random.choices(list(scores), k=50)))
         return request(f"id,document\n{rows}".encode(), "/predict/batch", "text/csv"), {200, 503}, None
-    return random.choice([
-        (question(random.choice(TEXTS), weights=True), {200}, None),
-        (explanation(random.choice(TEXTS), random.choice(list(METHODS))), {200, 503}, None),
-        (request(b"", "/metrics", method="GET"), {200}, None),
-        (request(b"", "/", method="GET"), {200}, None),
-        (request(b"\xff" * 100), {400, 422}, None),
-        (request(b"[" * 50_000), {400, 422}, None),
-        (question([1, None]), {422}, None),
-        (question(["a"] * 1000), {422}, None),
-        (question("a" * 20_000), {422}, None),
-        (question("감동 " * 3000, weights=True), {200}, None),
-        (request(b"a" * 2_500_000), {413}, None),
-        (request(b"document\n\xff\n", "/predict/batch", "text/csv"), {422, 503}, None),
-        (request(b"", "/nowhere", method="GET"), {404}, None),
-        (request(b"{", more="Transfer-Encoding: chunked\r\n"), {400}, None),
-        (b"\x16\x03\x01GARBAGE\r\n\r\n", {400}, None),
-        (request(b'{"inputs": "cut off"}')[:-4], None, None),
-    ])
+    return random.choice(
+        [
+            (question(random.choice(TEXTS), weights=True), {200}, None),
+            (explanation(random.choice(TEXTS), random.choice(list(METHODS))), {200, 503}, None),
+            (request(b"", "/metrics", method="GET"), {200}, None),
+            (request(b"", "/", method="GET"), {200}, None),
+            (request(b"\xff" * 100), {400, 422}, None),
+            (request(b"[" * 50_000), {400, 422}, None),
+            (question([1, None]), {422}, None),
+            (question(["a"] * 1000), {422}, None),
+            (question("a" * 20_000), {422}, None),
+            (question("감동 " * 3000, weights=True), {200}, None),
+            (request(b"a" * 2_500_000), {413}, None),
+            (request(b"document\n\xff\n", "/predict/batch", "text/csv"), {422, 503}, None),
+            (request(b"", "/nowhere", method="GET"), {404}, None),
+            (request(b"{", more="Transfer-Encoding: chunked\r\n"), {400}, None),
+            (b"\x16\x03\x01GARBAGE\r\n\r\n", {400}, None),
+            (request(b'{"inputs": "cut off"}')[:-4], None, None),
+        ]
+    )
 
 
 async def read_answer(reader):
@@ -120,7 +135,8 @@ class Load:
             found = json.loads(body)
             right = len(found) == len(scores) and all(
                 abs((each["score"] if each["label"] == "positive" else 1 - each["score"]) - score) < 1e-4
-                for each, score in zip(found, scores))
+                for each, score in zip(found, scores)
+            )
         elif status >= 400:
             right = right and list(json.loads(body)) == ["error"]
         if not right:
@@ -173,13 +189,31 @@ def measure(seconds):
         asyncio.run(load.run(seconds / 2))
         end = server.megabytes()
     growth = [round(end.get(pid, 0) / size - 1, 4) for pid, size in warm.items()]
-    found = {"seconds": seconds, "answers": sum(load.statuses.values()),
-             "statuses": dict(sorted(load.statuses.items())), "wrong": len(load.wrong), "examples": load.wrong[:3],
-             "cut_by_kill": cut_by_kill, "cut_otherwise": len(load.cut) - cut_by_kill, "warm_mb": warm, "end_mb": end,
-             "growth": growth, "restarted": killed.pid not in warm and len(warm) == 2,
-             "exit_code": server.process.returncode, "tracebacks": sum("Traceback" in line for line in server.lines)}
-    kept = not (found["statuses"].get(500) or load.wrong or found["cut_otherwise"] or found["exit_code"]
-                or found["tracebacks"]) and found["restarted"]
+    found = {
+        "seconds": seconds,
+        "answers": sum(load.statuses.values()),
+        "statuses": dict(sorted(load.statuses.items())),
+        "wrong": len(load.wrong),
+        "examples": load.wrong[:3],
+        "cut_by_kill": cut_by_kill,
+        "cut_otherwise": len(load.cut) - cut_by_kill,
+        "warm_mb": warm,
+        "end_mb": end,
+        "growth": growth,
+        "restarted": killed.pid not in warm and len(warm) == 2,
+        "exit_code": server.process.returncode,
+        "tracebacks": sum("Traceback" in line for line in server.lines),
+    }
+    kept = (
+        not (
+            found["statuses"].get(500)
+            or load.wrong
+            or found["cut_otherwise"]
+            or found["exit_code"]
+            or found["tracebacks"]
+        )
+        and found["restarted"]
+    )
     # a few seconds do not warm a worker up
     return {**found, "kept": kept and (seconds < 300 or max(growth) < 0.05)}
 

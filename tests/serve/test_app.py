@@ -6,11 +6,11 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from starlette.testclient import TestClient  # noqa: E402
+from starlette.testclient import TestClient
 
-from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
-from nsmc_attention.serve.app import create_app, end_with_parent, hangul_font, made_font  # noqa: E402
-from nsmc_attention.serve.limits import Limits  # noqa: E402
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.serve.app import create_app, end_with_parent, hangul_font, made_font
+from nsmc_attention.serve.limits import Limits
 
 TEXT = "배우는 좋은데 영화는 별로"
 
@@ -55,8 +55,9 @@ def test_weights_come_on_demand(client, classifier):
 
 
 def test_a_review_without_a_word_keeps_its_place(client):
-    found = client.post("/predict", content=b'{"inputs": ["good", " ", "\\ud800"]}',
-                        headers={"Content-Type": "application/json"}).json()
+    found = client.post(
+        "/predict", content=b'{"inputs": ["good", " ", "\\ud800"]}', headers={"Content-Type": "application/json"}
+    ).json()
     assert found[0]["label"] and found[1] == found[2]
     assert found[1] == {"label": None, "score": None, "error": "blank: no word to score"}
     assert predict(client, []).json() == []
@@ -70,11 +71,17 @@ def test_a_review_is_explained(client, method):
     assert words["tokens"] == TEXT.split()
 
 
-@pytest.mark.parametrize("kind, body", [
-    ("text/csv", "id,document\n1,최고\n2,\n3,별로\n"),
-    ("text/tab-separated-values", "id\tdocument\n1\t최고\n2\t\n3\t별로\n"),
-    ("application/x-ndjson", '{"id": 1, "document": "최고"}\n{"id": 2, "document": ""}\n{"id": 3, "document": "별로"}\n'),
-])
+@pytest.mark.parametrize(
+    "kind, body",
+    [
+        ("text/csv", "id,document\n1,최고\n2,\n3,별로\n"),
+        ("text/tab-separated-values", "id\tdocument\n1\t최고\n2\t\n3\t별로\n"),
+        (
+            "application/x-ndjson",
+            '{"id": 1, "document": "최고"}\n{"id": 2, "document": ""}\n{"id": 3, "document": "별로"}\n',
+        ),
+    ],
+)
 def test_a_table_comes_back_with_its_columns(client, kind, body):
     done = client.post("/predict/batch", content=body.encode(), headers={"Content-Type": kind})
     assert done.status_code == 200 and done.headers["content-type"].startswith(kind)
@@ -83,25 +90,39 @@ def test_a_table_comes_back_with_its_columns(client, kind, body):
     assert len(rows) == 3 and "blank" in rows[1] and "최고" in rows[0]
 
 
-@pytest.mark.parametrize("body, status, message", [
-    (b"{", 422, "JSON decode error"),
-    (b"\xff\xfe", (400, 422), ""),
-    (b"[1, 2]", 422, "body"),
-    (b'{"inputs": 3}', 422, "inputs"),
-    (b'{"inputs": [1]}', 422, "inputs"),
-    (b'{"inputs": ["a", 5]}', 422, "body.inputs.1: Input should be a valid string"),
-    (b'{"inputs": "a", "top_k": 2}', 422, "body.top_k: unknown key; known: inputs, parameters"),
-    (b'{"inputs": "a", "parameters": {"topk": 2, "weigths": true}}', 422,
-     "body.parameters.topk: unknown key; did you mean 'top_k'?"),
-    (b'{"inputs": {"a": 1}}', 422, "inputs"),
-    (b'{"inputs": "a", "parameters": {"top_k": 3}}', 422, "top_k"),
-    (b'{"inputs": "a", "parameters": null}', 422, "parameters"),
-    (b'{"inputs": "a", "parameters": {"top_k": NaN}}', 422, "top_k"),
-    (b"[" * 100000, (400, 422), ""),
-    (json.dumps({"inputs": ["a"] * (Limits.reviews + 1)}).encode(), 422, f"expected at most {Limits.reviews} reviews"),
-    (json.dumps({"inputs": "a" * (Limits.characters + 1)}).encode(), 422, f"at most {Limits.characters} characters"),
-    (json.dumps({"inputs": "a" * 3_000_000}).encode(), 413, "expected at most 2000000 bytes"),
-])
+@pytest.mark.parametrize(
+    "body, status, message",
+    [
+        (b"{", 422, "JSON decode error"),
+        (b"\xff\xfe", (400, 422), ""),
+        (b"[1, 2]", 422, "body"),
+        (b'{"inputs": 3}', 422, "inputs"),
+        (b'{"inputs": [1]}', 422, "inputs"),
+        (b'{"inputs": ["a", 5]}', 422, "body.inputs.1: Input should be a valid string"),
+        (b'{"inputs": "a", "top_k": 2}', 422, "body.top_k: unknown key; known: inputs, parameters"),
+        (
+            b'{"inputs": "a", "parameters": {"topk": 2, "weigths": true}}',
+            422,
+            "body.parameters.topk: unknown key; did you mean 'top_k'?",
+        ),
+        (b'{"inputs": {"a": 1}}', 422, "inputs"),
+        (b'{"inputs": "a", "parameters": {"top_k": 3}}', 422, "top_k"),
+        (b'{"inputs": "a", "parameters": null}', 422, "parameters"),
+        (b'{"inputs": "a", "parameters": {"top_k": NaN}}', 422, "top_k"),
+        (b"[" * 100000, (400, 422), ""),
+        (
+            json.dumps({"inputs": ["a"] * (Limits.reviews + 1)}).encode(),
+            422,
+            f"expected at most {Limits.reviews} reviews",
+        ),
+        (
+            json.dumps({"inputs": "a" * (Limits.characters + 1)}).encode(),
+            422,
+            f"at most {Limits.characters} characters",
+        ),
+        (json.dumps({"inputs": "a" * 3_000_000}).encode(), 413, "expected at most 2000000 bytes"),
+    ],
+)
 def test_bad_input_is_one_line_that_says_so(client, body, status, message):
     done = client.post("/predict", content=body, headers={"Content-Type": "application/json"})
     assert done.status_code in (status if isinstance(status, tuple) else (status,))
@@ -109,8 +130,9 @@ def test_bad_input_is_one_line_that_says_so(client, body, status, message):
     assert message in text and "Traceback" not in text and "/tmp" not in text and "\n" not in text
 
 
-@pytest.mark.parametrize("path, kind", [("/predict", "application/json"), ("/explain", "application/json"),
-                                        ("/predict/batch", "text/csv")])
+@pytest.mark.parametrize(
+    "path, kind", [("/predict", "application/json"), ("/explain", "application/json"), ("/predict/batch", "text/csv")]
+)
 def test_a_body_of_unknown_length_is_cut_off_at_the_limit(client, monkeypatch, path, kind):
     sent = []
 
@@ -124,14 +146,17 @@ def test_a_body_of_unknown_length_is_cut_off_at_the_limit(client, monkeypatch, p
     assert done.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("content, headers, message", [
-    (b"document\n", {"Content-Type": "image/png"}, "Content-Type: expected one of text/csv"),
-    (b"", {"Content-Type": "text/csv"}, "the file is empty"),
-    (b"a,b\n1,2\n", {"Content-Type": "text/csv"}, "expected a column 'document'"),
-    (b"document,b\n1\n", {"Content-Type": "text/csv"}, "table line 2: expected 2 fields"),
-    (b"document\n\xff\n", {"Content-Type": "text/csv"}, "table"),
-    (b'{"document": 1}\n[]\n', {"Content-Type": "application/jsonl"}, "table line 2: expected a JSON object"),
-])
+@pytest.mark.parametrize(
+    "content, headers, message",
+    [
+        (b"document\n", {"Content-Type": "image/png"}, "Content-Type: expected one of text/csv"),
+        (b"", {"Content-Type": "text/csv"}, "the file is empty"),
+        (b"a,b\n1,2\n", {"Content-Type": "text/csv"}, "expected a column 'document'"),
+        (b"document,b\n1\n", {"Content-Type": "text/csv"}, "table line 2: expected 2 fields"),
+        (b"document\n\xff\n", {"Content-Type": "text/csv"}, "table"),
+        (b'{"document": 1}\n[]\n', {"Content-Type": "application/jsonl"}, "table line 2: expected a JSON object"),
+    ],
+)
 def test_a_bad_table_is_refused_before_any_answer(client, content, headers, message):
     done = client.post("/predict/batch", content=content, headers=headers)
     assert done.status_code == 422 and message in done.json()["error"] and "/tmp" not in done.json()["error"]
@@ -160,8 +185,13 @@ def test_too_many_explanations_are_told_so(bundle_folder):
 
 
 def test_who_has_gone_is_not_explained_to(client):
-    scope = {"type": "http", "method": "POST", "path": "/explain", "query_string": b"",
-             "headers": [(b"content-type", b"application/json")]}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/explain",
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+    }
     messages = iter([{"type": "http.request", "body": json.dumps({"inputs": TEXT}).encode()}])
     sent = []
 
@@ -202,7 +232,7 @@ def test_the_font_is_made_once_whoever_asks_at_once():
 
 
 def test_before_the_model_is_loaded_it_is_alive_and_not_ready(bundle_folder):
-    client = TestClient(create_app(bundle_folder))    # without its lifespan, nothing is loaded
+    client = TestClient(create_app(bundle_folder))  # without its lifespan, nothing is loaded
     assert client.get("/healthz").status_code == 200 and client.get("/").status_code == 200
     done = predict(client, "최고")
     assert client.get("/readyz").status_code == done.status_code == 503 and done.headers["retry-after"] == "1"

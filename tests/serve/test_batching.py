@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from nsmc_attention.serve.batching import Batcher, Busy, Turns  # noqa: E402
+from nsmc_attention.serve.batching import Batcher, Busy, Turns
 
 
 def test_what_comes_while_it_is_busy_is_answered_together_and_to_whom_it_belongs():

@@ -2,6 +2,7 @@
 
 For ten minutes: `python -m pytest -m slow tests/serve/test_load.py`.
 """
+
 import json
 import subprocess
 import sys
@@ -13,8 +14,12 @@ pytest.importorskip("fastapi")
 
 
 def check(seconds):
-    done = subprocess.run([sys.executable, Path(__file__).parent / "load.py", "--seconds", str(seconds)],
-                          capture_output=True, text=True, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, Path(__file__).parent / "load.py", "--seconds", str(seconds)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert found["kept"] and found["statuses"]["200"] > 100

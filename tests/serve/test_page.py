@@ -1,4 +1,5 @@
 """The page in a real Chromium: `apt install chromium; pip install playwright`; skipped where these are missing."""
+
 import json
 import re
 import shutil
@@ -22,8 +23,11 @@ def address():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = subprocess.Popen([sys.executable, "-m", "nsmc_attention", "serve", "--port", str(port)],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nsmc_attention", "serve", "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     address = f"http://127.0.0.1:{port}/"
     for _ in range(300):
         try:
@@ -45,8 +49,13 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture(params=[{"viewport": {"width": 1100, "height": 800}, "color_scheme": "light"},
-                        {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}], ids=["desk", "phone"])
+@pytest.fixture(
+    params=[
+        {"viewport": {"width": 1100, "height": 800}, "color_scheme": "light"},
+        {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"},
+    ],
+    ids=["desk", "phone"],
+)
 def page(request, chromium, address):
     context = chromium.new_context(locale="ko-KR", accept_downloads=True, **request.param)
     page, problems, asked = context.new_page(), [], []
@@ -154,12 +163,19 @@ def downloaded(page):
     return download.value.path().read_bytes()
 
 
-@pytest.mark.parametrize("name, content, labels", [
-    ("a.csv", "document,label,predicted_label\n최고,1,negative\n별로,0,positive\n", ["긍정", "부정"]),
-    ("a.jsonl", '{"document": "", "label": "positive", "score": "9"}\n'
-                '{"document": "별로", "label": "positive", "score": "9"}\n', ["빈 리뷰: 읽을 단어가 없습니다", "부정"]),
-    ("a.jsonl", '{"document": "최고"}\n{"document": "별로", "predicted_label": "positive"}\n', ["긍정", "부정"]),
-])
+@pytest.mark.parametrize(
+    "name, content, labels",
+    [
+        ("a.csv", "document,label,predicted_label\n최고,1,negative\n별로,0,positive\n", ["긍정", "부정"]),
+        (
+            "a.jsonl",
+            '{"document": "", "label": "positive", "score": "9"}\n'
+            '{"document": "별로", "label": "positive", "score": "9"}\n',
+            ["빈 리뷰: 읽을 단어가 없습니다", "부정"],
+        ),
+        ("a.jsonl", '{"document": "최고"}\n{"document": "별로", "predicted_label": "positive"}\n', ["긍정", "부정"]),
+    ],
+)
 def test_a_column_of_the_users_own_is_not_taken_for_the_answer(page, name, content, labels):
     put(page, name, content)
     rows = rows_of(page)
@@ -208,9 +224,15 @@ def test_the_newest_table_wins_and_a_refused_one_leaves_none(page):
     assert not page.locator("#table td").count() and page.is_hidden("#save")
 
 
-@pytest.mark.parametrize("name, content, column", [
-    ("a.csv", "\r\n\r\ndocument,b\r\n최고,1\r\n", "document"), ("a.csv", '"a\nb",c\n최고,1\n', "a\nb"),
-    ("a.csv", 'a"b,c\n최고,1\n', 'a"b'), ("a.jsonl", '\n \n{"document": "최고"}\n', "document")])
+@pytest.mark.parametrize(
+    "name, content, column",
+    [
+        ("a.csv", "\r\n\r\ndocument,b\r\n최고,1\r\n", "document"),
+        ("a.csv", '"a\nb",c\n최고,1\n', "a\nb"),
+        ("a.csv", 'a"b,c\n최고,1\n', 'a"b'),
+        ("a.jsonl", '\n \n{"document": "최고"}\n', "document"),
+    ],
+)
 def test_a_table_that_begins_oddly_is_scored(page, name, content, column):
     put(page, name, content)
     assert rows_of(page)[0][2] == "최고" and page.input_value("#column") == column
@@ -233,9 +255,14 @@ def test_sorting_by_the_keyboard_keeps_the_focus(page):
     assert page.evaluate("document.activeElement.textContent") == "확률 ↓"
 
 
-@pytest.mark.parametrize("name, content", [
-    ("mine.csv", "id,리뷰\n1,최고\n2,\"별로, 정말\"\n"), ("mine.tsv", "id\t리뷰\n1\t최고\n2\t별로, 정말\n"),
-    ("mine.jsonl", '{"id": 1, "리뷰": "최고"}\n{"id": 2, "리뷰": "별로, 정말"}\n')])
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("mine.csv", 'id,리뷰\n1,최고\n2,"별로, 정말"\n'),
+        ("mine.tsv", "id\t리뷰\n1\t최고\n2\t별로, 정말\n"),
+        ("mine.jsonl", '{"id": 1, "리뷰": "최고"}\n{"id": 2, "리뷰": "별로, 정말"}\n'),
+    ],
+)
 def test_a_table_of_any_kind_is_scored_by_its_own_column(page, name, content):
     page.set_input_files("#file", {"name": name, "mimeType": "text/plain", "buffer": content.encode()})
     page.wait_for_selector("#table td")
@@ -258,7 +285,9 @@ def test_english_is_a_click_away(page):
 
 def test_an_answer_is_in_the_language_of_the_page(page):
     page.fill("#text", "배우는 좋은데 영화는 별로")
-    assert "주의: 각 단어를" in panel(page).inner_text() and "긍정" in panel(page).locator(".bar").get_attribute("title")
+    assert "주의: 각 단어를" in panel(page).inner_text() and "긍정" in panel(page).locator(".bar").get_attribute(
+        "title"
+    )
     assert not re.search("positive|negative|attention", panel(page).inner_html())
     page.click("#language")
     assert re.search("negative.*attention: how much", panel(page).inner_text(), re.DOTALL)

@@ -2,6 +2,7 @@
 
 The long form: `python -m pytest -m slow tests/serve/test_requests.py`.
 """
+
 import json
 import re
 import subprocess
@@ -30,8 +31,10 @@ GARBAGE = {
     "raw byte in text": (400, with_body(b'{"inputs": "\xff"}')),
     "UTF-16": ((200, 400, 422), with_body(GOOD.decode().encode("utf-16"))),
     "lone surrogate": (200, with_body(b'{"inputs": "\\ud800 \\udc00"}')),
-    "lone surrogate as method": (422, with_body(b'{"inputs": "a", "method": "\\ud800"}',
-                                                head=HEAD.replace(b"predict", b"explain"))),
+    "lone surrogate as method": (
+        422,
+        with_body(b'{"inputs": "a", "method": "\\ud800"}', head=HEAD.replace(b"predict", b"explain")),
+    ),
     "NUL": (200, with_body(b'{"inputs": "a\\u0000b"}')),
     "wrong type": (422, with_body(b'{"inputs": {"a": [1]}}')),
     "key of surrogates": (422, with_body(b'{"\\ud800": 1}')),
@@ -45,8 +48,10 @@ GARBAGE = {
     "other type": ((200, 415, 422), with_body(GOOD, head=HEAD.replace(b"application/json", b"image/png"))),
     "broken type": ((200, 415, 422), with_body(GOOD, head=HEAD.replace(b"application/json", b"\xff/;;==\xfe"))),
     "form": (422, with_body(b"inputs=a", head=HEAD.replace(b"application/json", b"application/x-www-form-urlencoded"))),
-    "multipart": (422, with_body(b"--x\r\n", head=HEAD.replace(b"application/json", b"multipart/form-data; boundary=x")
-                                 )),
+    "multipart": (
+        422,
+        with_body(b"--x\r\n", head=HEAD.replace(b"application/json", b"multipart/form-data; boundary=x")),
+    ),
     "gzip that is none": ((400, 422), with_body(b"\x1f\x8b\xff\xff", b"Content-Encoding: gzip")),
     "chunked": (200, chunked(b"5\r\n" + GOOD[:5] + b"\r\n", b"%x\r\n" % len(GOOD[5:]) + GOOD[5:] + b"\r\n0\r\n\r\n")),
     "bad chunk": (400, chunked(b"zz\r\nabc")),
@@ -72,16 +77,35 @@ GARBAGE = {
     "raw path": ((400, 404), b"GET /\xff HTTP/1.1\r\nConnection: close\r\n\r\n"),
     "escaped raw path": (404, b"GET /%ff%00%ed%a0%80 HTTP/1.1\r\nConnection: close\r\n\r\n"),
     "out of the folder": (404, b"GET /../../etc/passwd HTTP/1.1\r\nConnection: close\r\n\r\n"),
-    "websocket": ((400, 404, 405), b"GET /predict HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                                   b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"),
+    "websocket": (
+        (400, 404, 405),
+        b"GET /predict HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n",
+    ),
     "h2c": (405, b"GET /predict HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"),
-    "raw column": (422, with_body(b"a\n1\n", head=HEAD.replace(b"predict", b"predict/batch?text_column=%ff%00")
-                                  .replace(b"application/json", b"text/csv"))),
-    "surrogate in a table": (200, with_body(b'{"document": "\\ud800"}\n{"document": "a", "\\ud800": 1}\n',
-                                            head=HEAD.replace(b"predict", b"predict/batch")
-                                            .replace(b"application/json", b"application/jsonl"))),
-    "nested table": (422, with_body(b'{"document": ' + b"[" * 100_000, head=HEAD.replace(b"predict", b"predict/batch")
-                                    .replace(b"application/json", b"application/jsonl"))),
+    "raw column": (
+        422,
+        with_body(
+            b"a\n1\n",
+            head=HEAD.replace(b"predict", b"predict/batch?text_column=%ff%00").replace(
+                b"application/json", b"text/csv"
+            ),
+        ),
+    ),
+    "surrogate in a table": (
+        200,
+        with_body(
+            b'{"document": "\\ud800"}\n{"document": "a", "\\ud800": 1}\n',
+            head=HEAD.replace(b"predict", b"predict/batch").replace(b"application/json", b"application/jsonl"),
+        ),
+    ),
+    "nested table": (
+        422,
+        with_body(
+            b'{"document": ' + b"[" * 100_000,
+            head=HEAD.replace(b"predict", b"predict/batch").replace(b"application/json", b"application/jsonl"),
+        ),
+    ),
 }
 
 
@@ -127,8 +151,9 @@ def mutations():
     def mutate(request, changes):
         for place, found in changes:
             place %= len(request)
-            request = request[:place] + found + request[place + 1:]
+            request = request[:place] + found + request[place + 1 :]
         return request
+
     return st.builds(mutate, requests, places)
 
 
@@ -140,7 +165,7 @@ def check_mutation(start, sent):
     assert server.process.poll() is None
 
 
-FUZZ = dict(deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
 @settings(max_examples=60, **FUZZ)
@@ -158,9 +183,21 @@ def test_very_many_mutated_requests_get_an_answer_or_an_end(start, sent):
 
 def check_api(server, folder, examples, *options):
     # a blank review and text that is no table are refused, which a schema cannot say
-    command = [sys.executable, "-m", "schemathesis.cli", "run", f"http://127.0.0.1:{server.port}/openapi.json",
-               "--max-examples", str(examples), "--checks", "all",
-               "--exclude-checks", "positive_data_acceptance", "--no-color", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "schemathesis.cli",
+        "run",
+        f"http://127.0.0.1:{server.port}/openapi.json",
+        "--max-examples",
+        str(examples),
+        "--checks",
+        "all",
+        "--exclude-checks",
+        "positive_data_acceptance",
+        "--no-color",
+        *options,
+    ]
     if sys.version_info < (3, 10):
         # the newest schemathesis for it cannot make a csv
         command += ["--exclude-path", "/predict/batch"]

@@ -1,4 +1,5 @@
 """Real processes and sockets: slow clients, many clients, several workers, kills and signals."""
+
 import asyncio
 import json
 import os
@@ -38,7 +39,7 @@ def drip(client, data, seconds=0.05):
     """Send a byte at a time for as long as the server takes them; answer what it says."""
     for place in range(len(data)):
         try:
-            client.sendall(data[place:place + 1])
+            client.sendall(data[place : place + 1])
         except ConnectionError:
             break
         client.settimeout(seconds)
@@ -59,15 +60,19 @@ def hasty(start):
     return start(head_seconds=0.5, body_seconds=0.5, answer_seconds=1.0)
 
 
-@pytest.mark.parametrize("whole, dripped, expected", [
-    (b"", b"G" * 1000, 400),
-    (b"GET / HTTP/1.1\r\n", b"A: " + b"a" * 1000, 408),
-    (head(1000), b"[" * 1000, 408),
-    (head(1000, kind="text/plain"), b"[" * 1000, (408, 422)),
-    (head(1000, "/predict/batch", "text/csv"), b"a" * 1000, 408),
-    (head(1000, "/nowhere"), b"a" * 1000, (404, 408)),
-    (head(1000, more="Expect: 100-continue\r\n"), b"a" * 1000, (100, 408)),
-], ids=["line", "headers", "body", "unread body", "table", "nowhere", "expecting"])
+@pytest.mark.parametrize(
+    "whole, dripped, expected",
+    [
+        (b"", b"G" * 1000, 400),
+        (b"GET / HTTP/1.1\r\n", b"A: " + b"a" * 1000, 408),
+        (head(1000), b"[" * 1000, 408),
+        (head(1000, kind="text/plain"), b"[" * 1000, (408, 422)),
+        (head(1000, "/predict/batch", "text/csv"), b"a" * 1000, 408),
+        (head(1000, "/nowhere"), b"a" * 1000, (404, 408)),
+        (head(1000, more="Expect: 100-continue\r\n"), b"a" * 1000, (100, 408)),
+    ],
+    ids=["line", "headers", "body", "unread body", "table", "nowhere", "expecting"],
+)
 def test_who_sends_a_byte_at_a_time_is_told_and_does_not_stay(hasty, whole, dripped, expected):
     with hasty.connect() as client:
         client.sendall(whole)
@@ -95,7 +100,7 @@ def test_who_sends_slowly_but_steadily_is_answered(start):
         body = b'{"inputs": "' + b"a" * 1000 + b'"}'
         client.sendall(head(len(body)))
         for place in range(0, len(body), 50):
-            client.sendall(body[place:place + 50])
+            client.sendall(body[place : place + 50])
             time.sleep(0.1)
         assert status(client.recv(65536)) == 200
 
@@ -209,6 +214,7 @@ def expected():
 
     def of(texts):
         return [round(each["score"], 4) * (1 if each["label"] == "positive" else -1) for each in classifier(texts)]
+
     return of
 
 
@@ -222,11 +228,11 @@ def test_a_thousand_at_once_get_each_their_own_answer(start, expected, workers):
     texts = [" ".join(words[int(digit)] for digit in f"{number:03}") + " 영화" * (number % 9) for number in range(1000)]
     wanted = expected(texts)
     assert len(set(wanted)) > 500, "answers that can be told apart"
-    questions = [{"inputs": texts[number:number + 1 + number % 3]} for number in range(1000)]
+    questions = [{"inputs": texts[number : number + 1 + number % 3]} for number in range(1000)]
     found = asyncio.run(ask_all(start(workers=workers).port, questions))
     assert {code for code, _ in found} == {200}
     for number, (_, answers) in enumerate(found):
-        assert signed(answers) == pytest.approx(wanted[number:number + 1 + number % 3], abs=2e-4)
+        assert signed(answers) == pytest.approx(wanted[number : number + 1 + number % 3], abs=2e-4)
 
 
 def test_pipelined_requests_are_answered_in_their_order_and_before_garbage(server, expected):
@@ -234,7 +240,7 @@ def test_pipelined_requests_are_answered_in_their_order_and_before_garbage(serve
     bodies = [json.dumps({"inputs": text}).encode() for text in texts]
     answers = server.send(b"".join(head(len(body)) + body for body in bodies) + b"GARBAGE\r\n\r\n")
     found = [json.loads(each)[0] for each in re.findall(rb"\[\{.*?\}\]", answers)]
-    assert signed(found) == pytest.approx(expected(texts)[:len(found)], abs=2e-4)
+    assert signed(found) == pytest.approx(expected(texts)[: len(found)], abs=2e-4)
     assert b" 500 " not in answers
 
 
@@ -265,8 +271,9 @@ def kill_with_a_table(server, folder):
         client.sendall(head(100, "/predict/batch", "text/csv") + b"document\n")
         holders = []
         for _ in range(600):
-            holders = [each for each in workers_of(server)
-                       if any(".partial-table" in file.path for file in each.open_files())]
+            holders = [
+                each for each in workers_of(server) if any(".partial-table" in file.path for file in each.open_files())
+            ]
             if holders:
                 break
             time.sleep(0.05)
@@ -282,8 +289,12 @@ def test_workers_count_together_and_a_dead_one_loses_nothing_and_leaves_nothing(
     for _ in range(40):
         server.predict(["최고", "별로"])
     assert counted(server, "nsmc_attention_reviews_total") == before + 80
-    folder, = {Path(file.path).parent for worker in workers_of(server) for file in worker.open_files()
-               if "/nsmc_attention-" in file.path}
+    (folder,) = {
+        Path(file.path).parent
+        for worker in workers_of(server)
+        for file in worker.open_files()
+        if "/nsmc_attention-" in file.path
+    }
     files = sorted(folder.iterdir())
     ready = sum("ready: " in line for line in server.lines)
     killed = kill_with_a_table(server, folder)
@@ -341,13 +352,20 @@ def test_workers_end_with_their_parent(start):
 
 
 def command(*arguments):
-    return subprocess.run([sys.executable, "-m", "nsmc_attention", "serve", *arguments], capture_output=True,
-                          text=True, encoding="utf-8", timeout=60)
+    return subprocess.run(
+        [sys.executable, "-m", "nsmc_attention", "serve", *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+    )
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("host, reason", [("127.0.0.1", "Address already in use"), ("192.0.2.1", "annot assign"),
-                                          ("no.such.host.invalid", "")])
+@pytest.mark.parametrize(
+    "host, reason",
+    [("127.0.0.1", "Address already in use"), ("192.0.2.1", "annot assign"), ("no.such.host.invalid", "")],
+)
 def test_an_address_that_cannot_be_had_is_one_line(server, workers, host, reason):
     done = command("--host", host, "--port", str(server.port), "--workers", workers)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
@@ -368,12 +386,16 @@ def test_it_listens_to_this_machine_alone(server):
 
 
 def test_few_open_files_are_told_and_many_are_asked_for():
-    code = ("import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, {hard}))\n"
-            "from nsmc_attention.serve.server import fitting\nfrom nsmc_attention.serve.limits import Limits\n"
-            "import logging; logging.basicConfig()\n"
-            "print(fitting(Limits()).connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0])")
-    run = [subprocess.run([sys.executable, "-c", code.format(hard=hard)], capture_output=True, text=True)
-           for hard in (3100, 20_000)]
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, {hard}))\n"
+        "from nsmc_attention.serve.server import fitting\nfrom nsmc_attention.serve.limits import Limits\n"
+        "import logging; logging.basicConfig()\n"
+        "print(fitting(Limits()).connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+    )
+    run = [
+        subprocess.run([sys.executable, "-c", code.format(hard=hard)], capture_output=True, text=True)
+        for hard in (3100, 20_000)
+    ]
     assert run[0].stdout.split() == ["1000", "3100"] and "at most 1000 connections" in run[0].stderr
     assert run[1].stdout.split() == ["4000", "20000"] and not run[1].stderr
 
@@ -458,8 +480,10 @@ def test_a_full_disk_ends_no_worker(start, tmp_path, monkeypatch):
             for path in ("/", "/docs", "/readyz", "/nowhere", "/metrics", "/openapi.json", "/font.woff"):
                 assert server.ask("GET", path)[0] == (404 if path == "/nowhere" else 200)
         assert {worker.pid for worker in workers_of(server)} == before
-        code = ("from nsmc_attention.serve.counters import Counters; import sys\ncounters = Counters(sys.argv[1])\n"
-                "counters.observe('/', 200, 1); print(counters.text().decode())")
+        code = (
+            "from nsmc_attention.serve.counters import Counters; import sys\ncounters = Counters(sys.argv[1])\n"
+            "counters.observe('/', 200, 1); print(counters.text().decode())"
+        )
         done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
         assert 'seconds_count{path="/",status="200"} 1.0' in done.stdout
         assert done.stderr.count("\n") == 1 and "counts this worker alone" in done.stderr

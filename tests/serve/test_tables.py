@@ -5,9 +5,9 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from nsmc_attention.reviews.tables import ROWS  # noqa: E402
-from nsmc_attention.serve.limits import Limits  # noqa: E402
-from nsmc_attention.serve.tables import STORED, Room, Table  # noqa: E402
+from nsmc_attention.reviews.tables import ROWS
+from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.tables import STORED, Room, Table
 
 
 async def pieces(*found):

@@ -2,15 +2,21 @@ import json
 import unicodedata
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nsmc_attention.config import TextConfig
 from nsmc_attention.errors import BundleError
 from nsmc_attention.text.encoding import Encoder, clean, pieces
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
-VOCABULARY = json.dumps({"token_to_idx": {"<unk>": 0, "<pad>": 1, "영화": 2}, "unknown_token": "<unk>",
-                         "identifiers_to_tokens": {"padding_token": "<pad>"}})
+VOCABULARY = json.dumps(
+    {
+        "token_to_idx": {"<unk>": 0, "<pad>": 1, "영화": 2},
+        "unknown_token": "<unk>",
+        "identifiers_to_tokens": {"padding_token": "<pad>"},
+    }
+)
 
 
 @given(ANY)
@@ -23,11 +29,20 @@ def test_clean_text_is_clean(review):
     text.encode("utf-8")
 
 
-@pytest.mark.parametrize("review, text", [
-    ("\u1112\u1161\u11ab글", "한글"), ("ㅋㅋㅋ", "ㅋㅋㅋ"), ("가\0나", "가나"), ("가\ud83d나", "가나"),
-    (" 가\u3000\u2028나\r\n", "가 나"), ("👨‍👩‍👧 좋다", "👨‍👩‍👧 좋다"), ("\ufeff", ""),
-    ("\u200b \u3164", ""), ("\u1112\u0000\u1161", "하"),
-])
+@pytest.mark.parametrize(
+    "review, text",
+    [
+        ("\u1112\u1161\u11ab글", "한글"),
+        ("ㅋㅋㅋ", "ㅋㅋㅋ"),
+        ("가\0나", "가나"),
+        ("가\ud83d나", "가나"),
+        (" 가\u3000\u2028나\r\n", "가 나"),
+        ("👨‍👩‍👧 좋다", "👨‍👩‍👧 좋다"),
+        ("\ufeff", ""),
+        ("\u200b \u3164", ""),
+        ("\u1112\u0000\u1161", "하"),
+    ],
+)
 def test_clean_examples(review, text):
     assert clean(review) == text
 
@@ -53,10 +68,20 @@ def test_unknown_and_padding_are_different_ids():
     assert encoder.ids(["영화", "없는말"]) == [2, encoder.unknown] and encoder.unknown != encoder.padding
 
 
-@pytest.mark.parametrize("broken", [
-    "", "[]", "{", "null", VOCABULARY.replace('"unknown_token"', '"x"'), VOCABULARY.replace("<pad>", "<pod>", 1),
-    VOCABULARY.replace("2}", "7}"), VOCABULARY.replace("2}", '"2"}'), "[" * 100000,
-])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "",
+        "[]",
+        "{",
+        "null",
+        VOCABULARY.replace('"unknown_token"', '"x"'),
+        VOCABULARY.replace("<pad>", "<pod>", 1),
+        VOCABULARY.replace("2}", "7}"),
+        VOCABULARY.replace("2}", '"2"}'),
+        "[" * 100000,
+    ],
+)
 def test_a_file_that_is_no_vocabulary_is_refused(broken):
     with pytest.raises(BundleError, match="vocab.json: expected"):
         Encoder.from_json(broken, TextConfig())
@@ -98,8 +123,16 @@ def test_a_vocabulary_may_be_bytes_and_has_a_length():
     assert not Encoder.from_json(VOCABULARY, TextConfig()).cut_rare
 
 
-@pytest.mark.parametrize("ids", ['"<unk>": 0, "<pad>": 0', '"<unk>": 0, "<pad>": 2', '"<unk>": 0, "<pad>": true',
-                                 '"<unk>": 0, "<pad>": 1.0', '"<unk>": -1, "<pad>": 0'])
+@pytest.mark.parametrize(
+    "ids",
+    [
+        '"<unk>": 0, "<pad>": 0',
+        '"<unk>": 0, "<pad>": 2',
+        '"<unk>": 0, "<pad>": true',
+        '"<unk>": 0, "<pad>": 1.0',
+        '"<unk>": -1, "<pad>": 0',
+    ],
+)
 def test_ids_count_from_nought_each_once(ids):
     broken = VOCABULARY.replace(json.dumps({"<unk>": 0, "<pad>": 1, "영화": 2})[1:-1], ids)
     with pytest.raises(BundleError, match=r"mine.json: expected the ids 0 to 1, each once"):

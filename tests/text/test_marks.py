@@ -2,7 +2,8 @@ import itertools
 import unicodedata
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nsmc_attention.text.marks import FEW, composed
 
@@ -26,8 +27,9 @@ def test_of_many_combining_marks_thirty_are_kept(marks, before):
 @pytest.mark.parametrize("count", [1, FEW, 29, 30, 31])
 def test_so_many_marks_in_a_row_are_kept(count):
     assert composed("\u0316" * count) == "\u0316" * min(30, count)
-    assert composed("x" + "\u0316" * count + "y" + "\u0316" * count) == \
-        ("x" + "\u0316" * min(30, count) + "y" + "\u0316" * min(30, count))
+    assert composed("x" + "\u0316" * count + "y" + "\u0316" * count) == (
+        "x" + "\u0316" * min(30, count) + "y" + "\u0316" * min(30, count)
+    )
 
 
 MARKS = st.text("\u0301\u0316\u0323\u0344\u0345\u0f71\u0f73\u3099", min_size=10, max_size=40)

@@ -1,6 +1,7 @@
 import numpy
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from nsmc_attention.text.ngrams import FIRST, NGRAMS, ngram_ids
 
@@ -31,10 +32,10 @@ def test_an_ngram_counts_once(tokens):
 def test_a_review_has_the_same_numbers_alone_as_in_a_batch(many, buckets):
     width = max(map(len, many)) + 1
     together = ngram_ids(many, buckets, width)
-    assert together.shape == (len(many), width, NGRAMS) and 0 <= together.min() and together.max() < buckets
+    assert together.shape == (len(many), width, NGRAMS) and together.min() >= 0 and together.max() < buckets
     for row, tokens in zip(together, many):
-        assert numpy.array_equal(row[:len(tokens)], ngram_ids([tokens], buckets, len(tokens))[0])
-        assert not row[len(tokens):].any()
+        assert numpy.array_equal(row[: len(tokens)], ngram_ids([tokens], buckets, len(tokens))[0])
+        assert not row[len(tokens) :].any()
 
 
 def test_a_token_has_the_ngrams_that_begin_in_it():

@@ -1,10 +1,10 @@
 import unicodedata
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.noise import (WAYS, longer_ends, misspelt, no_spaces, other_vowels,
-                                                      simpler_finals)
+from nsmc_attention.text.noise import WAYS, longer_ends, misspelt, no_spaces, other_vowels, simpler_finals
 
 hangul = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3) | st.sampled_from("ㅋㅠ! .?"), max_size=20)
 

@@ -2,7 +2,8 @@ import shutil
 
 import psutil
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nsmc_attention.errors import TokenizerError
 from nsmc_attention.text.encoding import clean
@@ -76,6 +77,7 @@ def test_an_unknown_tokenizer_names_the_nearest():
 
 def test_without_java_the_message_says_what_to_do(monkeypatch):
     import jpype
+
     from nsmc_attention.text import tokenizers
 
     def no_java(*args, **kwargs):
@@ -128,15 +130,22 @@ def test_tags_stand_where_their_morphemes_do():
     assert mecab_tags("가" * 10_050)[-1][1] <= 10_000
 
 
-@pytest.mark.parametrize("text, tokens, spans", [
-    ("가 나", ["가", "나"], [(0, 1), (2, 3)]), ("가가", ["가", "가"], [(0, 1), (1, 2)]), ("", [], []),
-    # 하 and 았 share 했; what stands nowhere is empty, after what came before
-    ("그 했다", ["그", "하", "았", "다"], [(0, 1), (2, 3), (2, 3), (3, 4)]),
-    ("가나", ["가", "x", "나"], [(0, 1), (0, 0), (1, 2)]), ("가나", ["x"], [(0, 0)]),
-    ("가나", ["가", "나", "x"], [(0, 1), (1, 2), (1, 1)]),
-    ("했", ["하", "았"], [(0, 1), (0, 1)]),
-    # not in order: the longest run is found
-    ("가나다", ["나다"], [(1, 3)])])
+@pytest.mark.parametrize(
+    "text, tokens, spans",
+    [
+        ("가 나", ["가", "나"], [(0, 1), (2, 3)]),
+        ("가가", ["가", "가"], [(0, 1), (1, 2)]),
+        ("", [], []),
+        # 하 and 았 share 했; what stands nowhere is empty, after what came before
+        ("그 했다", ["그", "하", "았", "다"], [(0, 1), (2, 3), (2, 3), (3, 4)]),
+        ("가나", ["가", "x", "나"], [(0, 1), (0, 0), (1, 2)]),
+        ("가나", ["x"], [(0, 0)]),
+        ("가나", ["가", "나", "x"], [(0, 1), (1, 2), (1, 1)]),
+        ("했", ["하", "았"], [(0, 1), (0, 1)]),
+        # not in order: the longest run is found
+        ("가나다", ["나다"], [(1, 3)]),
+    ],
+)
 def test_where_tokens_stand(text, tokens, spans):
     assert align(text, tokens) == spans
 

@@ -1,4 +1,5 @@
 """What each process of a job in test_distributed.py runs: a few steps, told to the file named."""
+
 import hashlib
 import json
 import sys
@@ -11,6 +12,7 @@ SIZES = (32, 7, 2, 1)
 
 def network_and_trainer(config, vocab_size):
     from mxnet import init, random
+
     from nsmc_attention.model.networks.classifier import build_network
     from nsmc_attention.training.loop import as_inputs, make_trainer
 
@@ -23,13 +25,18 @@ def network_and_trainer(config, vocab_size):
 
 def batch(size, vocab_size, seed):
     import numpy
+
     from nsmc_attention.training.batches import Batch
 
     draw = numpy.random.RandomState(seed)
     lengths = draw.randint(1, 6, size)
     importance = (numpy.arange(5) < lengths[:, None]) / lengths[:, None]
-    return Batch(draw.randint(1, vocab_size, (size, 5)).astype("int32"), lengths.astype("float32"),
-                 draw.rand(size).astype("float32"), importance.astype("float32"))
+    return Batch(
+        draw.randint(1, vocab_size, (size, 5)).astype("int32"),
+        lengths.astype("float32"),
+        draw.rand(size).astype("float32"),
+        importance.astype("float32"),
+    )
 
 
 def step(network, trainer, batch, clip_norm, workers):
@@ -47,6 +54,7 @@ def digest(arrays):
 
 def main(out):
     import numpy
+
     from nsmc_attention.config import preset
     from nsmc_attention.model.parameters import restore, snapshot
 
@@ -58,14 +66,24 @@ def main(out):
             each = batch(size, 60, number)
             loss, found = step(shared, trainer, each, 0.01, workers)
             expected_loss, expected = step(single, other, each, 0.01, ALONE)
-            told.append({"gradient": digest(found), "parameters": digest(snapshot(shared).values()), "loss": loss,
-                         "expected_loss": expected_loss,
-                         "apart": max(float(abs(one - two).max()) for one, two in zip(found, expected)),
-                         "largest": max(float(abs(array).max()) for array in expected),
-                         "rows": [int((array.any(axis=1)).sum()) for array in (found[0], expected[0])]})
+            told.append(
+                {
+                    "gradient": digest(found),
+                    "parameters": digest(snapshot(shared).values()),
+                    "loss": loss,
+                    "expected_loss": expected_loss,
+                    "apart": max(float(abs(one - two).max()) for one, two in zip(found, expected)),
+                    "largest": max(float(abs(array).max()) for array in expected),
+                    "rows": [int((array.any(axis=1)).sum()) for array in (found[0], expected[0])],
+                }
+            )
         pieces = workers.once(lambda: [numpy.arange(3.0), numpy.ones(2)] if workers.first else None)
-        told.append({"once": [piece.tolist() for piece in pieces],
-                     "bytes": hashlib.sha256(workers.from_first(bytes(range(256)) * 301 + b"x")).hexdigest()})
+        told.append(
+            {
+                "once": [piece.tolist() for piece in pieces],
+                "bytes": hashlib.sha256(workers.from_first(bytes(range(256)) * 301 + b"x")).hexdigest(),
+            }
+        )
         Path(f"{out}.{workers.rank}").write_text(json.dumps(told), encoding="utf-8")
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from nsmc_attention.config import TextConfig
 from nsmc_attention.errors import NsmcError
+from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import Encoder
+from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
 from nsmc_attention.text.vocabulary import build_vocab, sequence_transform
 from nsmc_attention.training.batches import Batches, bucket_lengths
-from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
-from nsmc_attention.reviews import nsmc
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_an_epoch_has_every_review_once_with_its_own_label(reviews, encoder, fix
     for batch in found:
         for ids, length, label in zip(batch.token_ids, batch.valid_length, batch.labels):
             expected = encoder.ids(reviews[int(label)])[:fixed_length]
-            assert ids[:len(expected)].tolist() == expected and set(ids[len(expected):]) <= {1}
+            assert ids[: len(expected)].tolist() == expected and set(ids[len(expected) :]) <= {1}
             assert length == len(expected)
 
 
@@ -173,9 +173,18 @@ def test_with_pieces_words_give_way_to_the_characters_of_what_is_left_out():
     assert entries(4) == ["<unk>", "<pad>", "다", "가"]
 
 
-@pytest.mark.parametrize("longest, expected", [
-    (1, [1]), (5, [1, 2, 3, 4, 5]), (48, list(range(1, 49))), (49, [*range(1, 49), 64]), (64, [*range(1, 49), 64]),
-    (65, [*range(1, 49), 64, 80]), (256, [*range(1, 49), *range(64, 257, 16)])])
+@pytest.mark.parametrize(
+    "longest, expected",
+    [
+        (1, [1]),
+        (5, [1, 2, 3, 4, 5]),
+        (48, list(range(1, 49))),
+        (49, [*range(1, 49), 64]),
+        (64, [*range(1, 49), 64]),
+        (65, [*range(1, 49), 64, 80]),
+        (256, [*range(1, 49), *range(64, 257, 16)]),
+    ],
+)
 def test_every_short_length_has_a_bucket_and_long_ones_share(longest, expected):
     assert bucket_lengths(longest) == expected
 
@@ -222,7 +231,7 @@ def test_prepared_tokens_that_do_not_fit_are_prepared_again(tmp_path):
     expected = tokenize_many(reviews, "characters")
     assert cached_tokens(reviews, "characters", None) == expected
     assert cached_tokens(reviews, "characters", tmp_path / "new" / "er") == expected
-    path, = (tmp_path / "new" / "er").iterdir()
+    (path,) = (tmp_path / "new" / "er").iterdir()
     assert path.name.startswith("tokens-") and len(path.stem) == len("tokens-") + 32
     written = path.read_bytes()
     content = "영\x1f화\x1f좋\x1f다\n나\x1f쁘\x1f다\n가\x1f나".encode()

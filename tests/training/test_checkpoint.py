@@ -1,4 +1,5 @@
 """The last states of a training, and what is done when one of them is damaged."""
+
 import copy
 import io
 import itertools
@@ -15,7 +16,15 @@ from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import BundleError
 from nsmc_attention.training.average import Average
 from nsmc_attention.training.checkpoint import (
-    FIGURES, Checkpoints, Progress, as_bytes, packed, read_arrays, sealed, write_arrays)
+    FIGURES,
+    Checkpoints,
+    Progress,
+    as_bytes,
+    packed,
+    read_arrays,
+    sealed,
+    write_arrays,
+)
 from nsmc_attention.training.loop import make_trainer
 
 
@@ -52,7 +61,7 @@ def damages(content):
     yield b""
     for place in (1, len(content) // 2, len(content) - 1, *(draw.randrange(len(content)) for _ in range(20))):
         yield content[:place]
-        yield content[:place] + bytes([content[place] ^ (1 << draw.randrange(8))]) + content[place + 1:]
+        yield content[:place] + bytes([content[place] ^ (1 << draw.randrange(8))]) + content[place + 1 :]
     yield content + b"\0"
     yield bytes(len(content))
 
@@ -112,31 +121,62 @@ def epoch(number, **changes):
     return {**dict.fromkeys(FIGURES, 0.5), "epoch": number, **changes}
 
 
-@pytest.mark.parametrize("change, message", [
-    (lambda state: state.pop("progress"), "does not tell where the training stood"),
-    (lambda state: state.update(progress=as_bytes([])), "does not tell where the training stood"),
-    (lambda state: state.update(progress=told(step="15")), "expected step as int, found 15"),
-    (lambda state: state.update(progress=told(history=[{"epoch": 1}])), "expected a history of the figures"),
-    (lambda state: state.pop("adam/counts"), "expected how often each parameter was updated"),
-    (lambda state: state.update({"adam/counts": numpy.array([[9, 1]])}), "expected how often each parameter"),
-    (lambda state: state.pop(name_of(state, "network/")), "expected network/.*, found none; it is of another training"),
-    (lambda state: state.update(more=numpy.zeros(1)), "expected more not at all, found"),
-    (lambda state: state.update({name_of(state, "average/"): numpy.full((2, 3), numpy.nan, "float32")}),
-     "expected numbers in average/.*, found some that are none"),
-    *((lambda state, name=name, value=value: state.update(progress=told(**{name: value})),
-       f"expected {name} from 0 to 2147483647, found {value}")
-      for name in ("epoch", "batch", "step") for value in (-1, 2**31)),
-    *((lambda state, best=best: state.update(progress=told(epoch=1, history=[epoch(1)], best_epoch=best)),
-       f"expected a best epoch before 1, found {best}") for best in (-2, 1, 10**50)),
-    *((lambda state, history=history: state.update(progress=told(epoch=1, history=history)),
-       "expected a history of 1 epochs, found") for history in ([], [epoch(2)], [epoch(1), epoch(2)])),
-    (lambda state: state.update(progress=told(epoch=2**31 - 1)), "expected a history of 2147483647 epochs, found"),
-    *((lambda state, name=name, value=value: state.update(progress=told(**{name: value})),
-       "expected figures of a training, found 1") for name in ("loss_sum", "best_loss", "untrained_entropy")
-      for value in (10**400, 1e308)),
-    (lambda state: state.update(progress=told(epoch=1, history=[epoch(1, dev_accuracy=10**400)])),
-     "expected figures of a training, found 1"),
-], ids=itertools.count())
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda state: state.pop("progress"), "does not tell where the training stood"),
+        (lambda state: state.update(progress=as_bytes([])), "does not tell where the training stood"),
+        (lambda state: state.update(progress=told(step="15")), "expected step as int, found 15"),
+        (lambda state: state.update(progress=told(history=[{"epoch": 1}])), "expected a history of the figures"),
+        (lambda state: state.pop("adam/counts"), "expected how often each parameter was updated"),
+        (lambda state: state.update({"adam/counts": numpy.array([[9, 1]])}), "expected how often each parameter"),
+        (
+            lambda state: state.pop(name_of(state, "network/")),
+            "expected network/.*, found none; it is of another training",
+        ),
+        (lambda state: state.update(more=numpy.zeros(1)), "expected more not at all, found"),
+        (
+            lambda state: state.update({name_of(state, "average/"): numpy.full((2, 3), numpy.nan, "float32")}),
+            "expected numbers in average/.*, found some that are none",
+        ),
+        *(
+            (
+                lambda state, name=name, value=value: state.update(progress=told(**{name: value})),
+                f"expected {name} from 0 to 2147483647, found {value}",
+            )
+            for name in ("epoch", "batch", "step")
+            for value in (-1, 2**31)
+        ),
+        *(
+            (
+                lambda state, best=best: state.update(progress=told(epoch=1, history=[epoch(1)], best_epoch=best)),
+                f"expected a best epoch before 1, found {best}",
+            )
+            for best in (-2, 1, 10**50)
+        ),
+        *(
+            (
+                lambda state, history=history: state.update(progress=told(epoch=1, history=history)),
+                "expected a history of 1 epochs, found",
+            )
+            for history in ([], [epoch(2)], [epoch(1), epoch(2)])
+        ),
+        (lambda state: state.update(progress=told(epoch=2**31 - 1)), "expected a history of 2147483647 epochs, found"),
+        *(
+            (
+                lambda state, name=name, value=value: state.update(progress=told(**{name: value})),
+                "expected figures of a training, found 1",
+            )
+            for name in ("loss_sum", "best_loss", "untrained_entropy")
+            for value in (10**400, 1e308)
+        ),
+        (
+            lambda state: state.update(progress=told(epoch=1, history=[epoch(1, dev_accuracy=10**400)])),
+            "expected figures of a training, found 1",
+        ),
+    ],
+    ids=itertools.count(),
+)
 def test_a_sound_file_of_something_else_is_passed_over(checkpoints, state, change, message):
     """Its checksum is right: who wrote it could count one too."""
     newest = checkpoints.paths()[-1]
@@ -170,8 +210,10 @@ def far_away():
     return content.getvalue()
 
 
-@pytest.mark.parametrize("content, message", [(overlapping, "its entries together are larger than the file"),
-                                              (far_away, "too large to convert")])
+@pytest.mark.parametrize(
+    "content, message",
+    [(overlapping, "its entries together are larger than the file"), (far_away, "too large to convert")],
+)
 def test_an_archive_that_no_training_writes_is_refused(tmp_path, content, message):
     (tmp_path / "a.npz").write_bytes(sealed(content()))
     with pytest.raises(BundleError, match=f"a.npz: the checkpoint is damaged .*{message}"):

@@ -1,4 +1,5 @@
 """Real jobs on this machine: a scheduler, a server and workers, some of which are killed."""
+
 import hashlib
 import json
 import os
@@ -13,9 +14,9 @@ import pytest
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.config import all_fields
 from nsmc_attention.errors import ConfigError, JobError
+from nsmc_attention.recipe import train
 from nsmc_attention.training.distributed.job import Place, connect
 from nsmc_attention.training.distributed.launcher import free_port, names, variables
-from nsmc_attention.recipe import train
 
 # No timing is asserted; what hangs is ended here
 LIMIT = 240
@@ -44,14 +45,35 @@ def none_left():
 
 def flags(config, **changes):
     config = config.with_fields(**changes)
-    return [word for part in config.parts().values() for name, value in vars(part).items() if name in all_fields()
-            for word in (f"--{name.replace('_', '-')}", str(value))]
+    return [
+        word
+        for part in config.parts().values()
+        for name, value in vars(part).items()
+        if name in all_fields()
+        for word in (f"--{name.replace('_', '-')}", str(value))
+    ]
 
 
 def start(*arguments, **environment):
-    STARTED.append(subprocess.Popen([sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--kvstore",
-                                     "dist_sync", *map(str, arguments)], stderr=subprocess.PIPE, text=True,
-                                    stdin=subprocess.DEVNULL, env={**os.environ, **environment}))
+    STARTED.append(
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "nsmc_attention",
+                "train",
+                "--data",
+                "sample",
+                "--kvstore",
+                "dist_sync",
+                *map(str, arguments),
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **environment},
+        )
+    )
     return STARTED[-1]
 
 
@@ -130,11 +152,13 @@ def test_two_workers_learn_what_one_process_learns(shared_run, plain, tmp_path):
     """The same batches make the same steps; without dropout, what is left is the order in which is added up."""
     train("sample", plain, tmp_path / "run", quiet=True)
     for stage in (".", "attention"):
-        one, two = (records(run / stage, "train_loss", "dev_log_loss", "dev_accuracy", "dev_entropy")
-                    for run in (tmp_path / "run", shared_run))
+        one, two = (
+            records(run / stage, "train_loss", "dev_log_loss", "dev_accuracy", "dev_entropy")
+            for run in (tmp_path / "run", shared_run)
+        )
         assert two == pytest.approx(one, abs=1e-3)
     one, two = (load_bundle(run / "bundle").manifest["metrics"]["dev"] for run in (tmp_path / "run", shared_run))
-    assert two["accuracy"] == pytest.approx(one["accuracy"], abs=1.01 / 54)     # of 54 reviews, one
+    assert two["accuracy"] == pytest.approx(one["accuracy"], abs=1.01 / 54)  # of 54 reviews, one
 
 
 @pytest.mark.parametrize("workers", [2, pytest.param(5, marks=pytest.mark.slow)])
@@ -147,9 +171,14 @@ def test_all_workers_make_the_step_that_one_process_would_make(tmp_path, workers
     jobs = []
     for name in names(workers):
         role, _, number = name.partition(" ")
-        jobs.append(subprocess.Popen([sys.executable, Path(__file__).with_name("one_step.py"), out],
-                                     stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                     env={**common, "DMLC_ROLE": role, "DMLC_WORKER_ID": number}))
+        jobs.append(
+            subprocess.Popen(
+                [sys.executable, Path(__file__).with_name("one_step.py"), out],
+                stdin=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**common, "DMLC_ROLE": role, "DMLC_WORKER_ID": number},
+            )
+        )
     assert [job.wait(LIMIT) for job in jobs] == [0] * len(jobs)
     told = [json.loads(Path(f"{out}.{rank}").read_text(encoding="utf-8")) for rank in range(workers)]
     steps, others = told[0][:-1], told[0][-1]
@@ -184,8 +213,10 @@ def resumed(out):
 
 def test_a_killed_worker_ends_the_job_and_resume_ends_as_if_nothing_had_happened(shared_run, plain, tmp_path):
     code, lines = killed(plain, tmp_path / "run", "worker 1")
-    assert code == 2 and lines == ["error: worker 1 was ended by SIGKILL before the training was done, and all other "
-                                   "processes were ended; go on with the same command and --resume"]
+    assert code == 2 and lines == [
+        "error: worker 1 was ended by SIGKILL before the training was done, and all other "
+        "processes were ended; go on with the same command and --resume"
+    ]
     assert resumed(tmp_path / "run") == parameters(shared_run)
 
 
@@ -205,8 +236,16 @@ def by_hand(place, *arguments, **changes):
     """Start one process as on a machine of its own, where there is no launcher."""
     role, _, number = place.partition(" ")
     own = {"DMLC_WORKER_ID": number} if number else {}
-    return start(*arguments, DMLC_ROLE=role, DMLC_NUM_SERVER="1", DMLC_NUM_WORKER="2", DMLC_NODE_HOST="127.0.0.1",
-                 DMLC_PS_ROOT_URI="127.0.0.1", **own, **changes)
+    return start(
+        *arguments,
+        DMLC_ROLE=role,
+        DMLC_NUM_SERVER="1",
+        DMLC_NUM_WORKER="2",
+        DMLC_NODE_HOST="127.0.0.1",
+        DMLC_PS_ROOT_URI="127.0.0.1",
+        **own,
+        **changes,
+    )
 
 
 def test_without_a_launcher_a_killed_worker_ends_all_others(tiny, tmp_path):
@@ -224,11 +263,24 @@ def test_without_a_launcher_a_killed_worker_ends_all_others(tiny, tmp_path):
 def test_without_a_launcher_a_worker_with_another_setting_is_refused(tiny, tmp_path):
     """Run by `python -m pytest -m slow tests/training/test_distributed.py`."""
     port = str(free_port())
-    jobs = {name: by_hand(name, *flags(tiny, hidden_size=9 if name == "worker 1" else 8), "--out", tmp_path / name,
-                          DMLC_PS_ROOT_PORT=port) for name in names(2)}
+    jobs = {
+        name: by_hand(
+            name,
+            *flags(tiny, hidden_size=9 if name == "worker 1" else 8),
+            "--out",
+            tmp_path / name,
+            DMLC_PS_ROOT_PORT=port,
+        )
+        for name in names(2)
+    }
     found = {name: outcome(job) for name, job in jobs.items()}
-    assert found["worker 1"] == (2, ["error: this worker cannot join with another hidden_size: the run has 8, found 9; "
-                                     "start all with the same command, data and versions"])
+    assert found["worker 1"] == (
+        2,
+        [
+            "error: this worker cannot join with another hidden_size: the run has 8, found 9; "
+            "start all with the same command, data and versions"
+        ],
+    )
     assert [found[name][0] for name in ("scheduler", "server", "worker 0")] == [3, 3, 3]
     assert not (tmp_path / "worker 0").exists() and not (tmp_path / "worker 1").exists()
 
@@ -246,8 +298,8 @@ def test_machines_without_a_folder_in_common_need_none(drawing_run, tiny, tmp_pa
 @pytest.mark.slow
 def test_two_workers_reach_one_process_with_dropout_too(tmp_path):
     """Run by `python -m pytest -m slow tests/training/test_distributed.py`; what is dropped is drawn otherwise."""
-    from nsmc_attention.judgement import evaluate
     from nsmc_attention.inference.predictor import load_classifier
+    from nsmc_attention.judgement import evaluate
     from nsmc_attention.reviews import tables
 
     command = [sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--out"]
@@ -258,13 +310,16 @@ def test_two_workers_reach_one_process_with_dropout_too(tmp_path):
     assert two >= one - 0.03
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["--workers", "0"], "'--workers': 0 is not in the range"),
-    (["--kvstore", "dist_async"], "'dist_async' is not one of 'local', 'dist_sync'"),
-    (["--kvstore", "local", "--workers", "2"], "--workers: expected --kvstore dist_sync beside it, found local"),
-    (["--epochs", "0"], "training.epochs: expected at least 1, found 0"),
-    (["--workers", "1", "--data", "none.csv"], "none.csv: no such file"),
-])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--workers", "0"], "'--workers': 0 is not in the range"),
+        (["--kvstore", "dist_async"], "'dist_async' is not one of 'local', 'dist_sync'"),
+        (["--kvstore", "local", "--workers", "2"], "--workers: expected --kvstore dist_sync beside it, found local"),
+        (["--epochs", "0"], "training.epochs: expected at least 1, found 0"),
+        (["--workers", "1", "--data", "none.csv"], "none.csv: no such file"),
+    ],
+)
 def test_bad_input_is_one_line(arguments, message, tmp_path):
     code, lines = outcome(start("--out", tmp_path / "run", *arguments))
     assert code == 2 and len(lines) == 1 and message in lines[0]
@@ -275,18 +330,31 @@ def test_a_role_without_its_variables_is_one_line(tmp_path):
     assert code == 2 and lines == ["error: DMLC_PS_ROOT_URI: expected the scheduler's address, found nothing"]
 
 
-@pytest.mark.parametrize("name, value, message", [
-    ("DMLC_ROLE", "boss", "DMLC_ROLE: expected one of scheduler, server, worker, found 'boss'"),
-    ("DMLC_PS_ROOT_PORT", None, "DMLC_PS_ROOT_PORT: expected a number from 1 to 65534, found nothing"),
-    ("DMLC_PS_ROOT_PORT", "65535", "DMLC_PS_ROOT_PORT: expected a number from 1 to 65534, found '65535'"),
-    ("DMLC_NUM_SERVER", "0", "DMLC_NUM_SERVER: expected a number from 1"),
-    ("DMLC_NUM_WORKER", "two", "DMLC_NUM_WORKER: expected a number from 1"),
-    ("DMLC_WORKER_ID", "2", "DMLC_WORKER_ID: expected a number from 0 to 1, another for each worker, found '2'"),
-    ("DMLC_WORKER_ID", None, "DMLC_WORKER_ID: expected a number from 0 to 1, another for each worker, found nothing"),
-])
+@pytest.mark.parametrize(
+    "name, value, message",
+    [
+        ("DMLC_ROLE", "boss", "DMLC_ROLE: expected one of scheduler, server, worker, found 'boss'"),
+        ("DMLC_PS_ROOT_PORT", None, "DMLC_PS_ROOT_PORT: expected a number from 1 to 65534, found nothing"),
+        ("DMLC_PS_ROOT_PORT", "65535", "DMLC_PS_ROOT_PORT: expected a number from 1 to 65534, found '65535'"),
+        ("DMLC_NUM_SERVER", "0", "DMLC_NUM_SERVER: expected a number from 1"),
+        ("DMLC_NUM_WORKER", "two", "DMLC_NUM_WORKER: expected a number from 1"),
+        ("DMLC_WORKER_ID", "2", "DMLC_WORKER_ID: expected a number from 0 to 1, another for each worker, found '2'"),
+        (
+            "DMLC_WORKER_ID",
+            None,
+            "DMLC_WORKER_ID: expected a number from 0 to 1, another for each worker, found nothing",
+        ),
+    ],
+)
 def test_each_variable_is_checked(name, value, message):
-    given = {"DMLC_ROLE": "worker", "DMLC_PS_ROOT_URI": "10.0.0.1", "DMLC_PS_ROOT_PORT": "9091",
-             "DMLC_NUM_SERVER": "1", "DMLC_NUM_WORKER": "2", "DMLC_WORKER_ID": "1"}
+    given = {
+        "DMLC_ROLE": "worker",
+        "DMLC_PS_ROOT_URI": "10.0.0.1",
+        "DMLC_PS_ROOT_PORT": "9091",
+        "DMLC_NUM_SERVER": "1",
+        "DMLC_NUM_WORKER": "2",
+        "DMLC_WORKER_ID": "1",
+    }
     assert Place.from_environment(given) == Place("worker", "10.0.0.1", 9091, 1, 2, 1)
     given = {**given, name: value} if value else {key: each for key, each in given.items() if key != name}
     with pytest.raises(ConfigError, match=message):

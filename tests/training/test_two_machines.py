@@ -2,6 +2,7 @@
 
 `sudo python -m pytest -m slow tests/training/test_two_machines.py`: two to four minutes.
 """
+
 import os
 import shutil
 import subprocess
@@ -12,15 +13,39 @@ import pytest
 
 from nsmc_attention.training.distributed.launcher import names
 
-pytestmark = [pytest.mark.slow,
-              pytest.mark.skipif(not shutil.which("ip") or os.geteuid() != 0, reason="needs ip and root")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("ip") or os.geteuid() != 0, reason="needs ip and root"),
+]
 LIMIT = 400
 ADDRESSES = {"a": "10.0.0.1", "b": "10.0.0.2"}
-JOB = {"DMLC_PS_ROOT_URI": ADDRESSES["a"], "DMLC_PS_ROOT_PORT": "9091", "DMLC_NUM_SERVER": "1", "DMLC_NUM_WORKER": "2",
-       "OMP_NUM_THREADS": "1"}
-TINY = ["--embedding-size", "8", "--hidden-size", "8", "--attention-units", "4", "--ngram-buckets", "500",
-        "--epochs", "3", "--batch-size", "32", "--checkpoint-steps", "5", "--dev-fraction", "0.1",
-        "--erasure-reviews", "100"]
+JOB = {
+    "DMLC_PS_ROOT_URI": ADDRESSES["a"],
+    "DMLC_PS_ROOT_PORT": "9091",
+    "DMLC_NUM_SERVER": "1",
+    "DMLC_NUM_WORKER": "2",
+    "OMP_NUM_THREADS": "1",
+}
+TINY = [
+    "--embedding-size",
+    "8",
+    "--hidden-size",
+    "8",
+    "--attention-units",
+    "4",
+    "--ngram-buckets",
+    "500",
+    "--epochs",
+    "3",
+    "--batch-size",
+    "32",
+    "--checkpoint-steps",
+    "5",
+    "--dev-fraction",
+    "0.1",
+    "--erasure-reviews",
+    "100",
+]
 TRAIN = [sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--kvstore", "dist_sync", "--out", "run"]
 
 
@@ -54,11 +79,20 @@ def start(machines, *arguments):
         place = "b" if name == "worker 1" else "a"
         role, _, number = name.partition(" ")
         space, folder = machines[place]
-        own = {**JOB, "DMLC_NODE_HOST": ADDRESSES[place], "DMLC_ROLE": role,
-               **({"DMLC_WORKER_ID": number} if number else {})}
+        own = {
+            **JOB,
+            "DMLC_NODE_HOST": ADDRESSES[place],
+            "DMLC_ROLE": role,
+            **({"DMLC_WORKER_ID": number} if number else {}),
+        }
         with open(folder / f"{name}.log", "wb") as log:
-            started[name] = subprocess.Popen(["ip", "netns", "exec", space, *TRAIN, *arguments], cwd=folder, stderr=log,
-                                             stdin=subprocess.DEVNULL, env={**os.environ, **own})
+            started[name] = subprocess.Popen(
+                ["ip", "netns", "exec", space, *TRAIN, *arguments],
+                cwd=folder,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, **own},
+            )
     return started
 
 
@@ -87,8 +121,15 @@ def test_two_machines_learn_as_two_processes_do_also_after_one_was_lost(machines
     here, there = machines["a"][1], machines["b"][1]
     together = tmp_path / "together"
     together.mkdir()
-    assert subprocess.run([*TRAIN, *TINY, "--workers", "2"], cwd=together, stderr=subprocess.DEVNULL,
-                          env={**os.environ, "OMP_NUM_THREADS": "1"}).returncode == 0
+    assert (
+        subprocess.run(
+            [*TRAIN, *TINY, "--workers", "2"],
+            cwd=together,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        ).returncode
+        == 0
+    )
 
     started = start(machines, *TINY)
     deadline = time.monotonic() + LIMIT

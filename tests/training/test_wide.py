@@ -2,8 +2,8 @@ import numpy
 import pytest
 from scipy import sparse
 
-from nsmc_attention.text.tokenizers import tokenizer
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.text.tokenizers import tokenizer
 from nsmc_attention.training.wide import fit_wide, log_odds, presence
 
 BUCKETS = 2**14

@@ -2,10 +2,17 @@ import numpy
 import pytest
 
 from nsmc_attention.evaluation.attention_statistics import (
-    by_distance, by_position, by_tag, by_word, entropy, evenness, token_table)
-from nsmc_attention.visualization.corpus import draw_corpus
+    by_distance,
+    by_position,
+    by_tag,
+    by_word,
+    entropy,
+    evenness,
+    token_table,
+)
 from nsmc_attention.inference.prediction import Prediction, blank
 from nsmc_attention.text.tokenizers import mecab_tags
+from nsmc_attention.visualization.corpus import draw_corpus
 
 RANDOM = numpy.random.RandomState(0)
 
@@ -19,8 +26,10 @@ def prediction(text, weights, label="positive"):
 
 def random_predictions(count=40):
     words = [f"말{number}" for number in range(6)]
-    return [prediction(" ".join(RANDOM.choice(words, size)), RANDOM.dirichlet(numpy.ones(size), size), label)
-            for size, label in zip(RANDOM.randint(1, 12, count), RANDOM.choice(["positive", "negative"], count))]
+    return [
+        prediction(" ".join(RANDOM.choice(words, size)), RANDOM.dirichlet(numpy.ones(size), size), label)
+        for size, label in zip(RANDOM.randint(1, 12, count), RANDOM.choice(["positive", "negative"], count))
+    ]
 
 
 def test_evenness_runs_from_one_word_to_all_alike():
@@ -51,11 +60,20 @@ def test_every_token_of_a_scored_review_is_a_row_and_weighs_1_on_average():
 
 
 def test_words_and_places_are_means_of_the_rows():
-    table = token_table([prediction("가 나", [[1, 0], [1, 0]]), prediction("나 가", [[0, 1], [0, 1]], "negative"),
-                         prediction("가 나", [[0.5, 0.5], [0.5, 0.5]])])
+    table = token_table(
+        [
+            prediction("가 나", [[1, 0], [1, 0]]),
+            prediction("나 가", [[0, 1], [0, 1]], "negative"),
+            prediction("가 나", [[0.5, 0.5], [0.5, 0.5]]),
+        ]
+    )
     words = by_word(table, fewest=1)
-    assert words.values.tolist() == [["negative", "가", 1, 2.0], ["negative", "나", 1, 0.0], ["positive", "가", 2, 1.5],
-                                     ["positive", "나", 2, 0.5]]
+    assert words.values.tolist() == [
+        ["negative", "가", 1, 2.0],
+        ["negative", "나", 1, 0.0],
+        ["positive", "가", 2, 1.5],
+        ["positive", "나", 2, 0.5],
+    ]
     assert by_word(table, fewest=2)["label"].tolist() == ["positive", "positive"]
     assert by_position(table, bins=2)["weight"].tolist() == pytest.approx([1.0, 1.0])
 
@@ -74,10 +92,17 @@ def test_distance_is_the_key_s_place_less_the_query_s():
 
 def test_a_token_has_the_tag_of_the_morpheme_that_it_begins_in():
     text = "영화가 지루했다"
-    tags = dict((text[start:end], tag) for start, end, tag in mecab_tags(text))
+    tags = {text[start:end]: tag for start, end, tag in mecab_tags(text)}
     assert tags["영화"].startswith("N") and tags["가"].startswith("J")
-    each = Prediction(text, "negative", 0.9, 0.1, ("영화", "가", "지", "루", "했", "다"),
-                      ((0, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 8)), numpy.full((6, 6), 1 / 6))
+    each = Prediction(
+        text,
+        "negative",
+        0.9,
+        0.1,
+        ("영화", "가", "지", "루", "했", "다"),
+        ((0, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 8)),
+        numpy.full((6, 6), 1 / 6),
+    )
     table = token_table([each], mecab_tags)
     assert table["tag"].tolist()[:4] == [tags["영화"], tags["가"], tags["지루"], tags["지루"]]
     assert by_tag(table, fewest=1)["share"].sum() == pytest.approx(1)

@@ -1,9 +1,9 @@
 import numpy
 import pytest
 
-from nsmc_attention.visualization.heatmap import draw_heatmap, save_heatmap
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.prediction import Prediction, blank
+from nsmc_attention.visualization.heatmap import draw_heatmap, save_heatmap
 
 
 def prediction(tokens):
@@ -12,9 +12,12 @@ def prediction(tokens):
     return Prediction(" ".join(tokens), "positive", 0.9, 0.9, tuple(tokens), tuple((0, 0) for _ in tokens), weights)
 
 
-@pytest.mark.parametrize("suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"),
-                                           (".PNG", b"\x89PNG")])
-@pytest.mark.parametrize("tokens", [["영화"], ["이야기", "에", "비해", "👍", "$x$", "<b>", "\u202e", "%"], ["긴"] * 100])
+@pytest.mark.parametrize(
+    "suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".PNG", b"\x89PNG")]
+)
+@pytest.mark.parametrize(
+    "tokens", [["영화"], ["이야기", "에", "비해", "👍", "$x$", "<b>", "\u202e", "%"], ["긴"] * 100]
+)
 def test_every_format_is_written_whole(tmp_path, suffix, magic, tokens):
     path = tmp_path / f"heatmap{suffix}"
     save_heatmap(prediction(tokens), path)
@@ -41,11 +44,14 @@ def test_the_matrix_that_is_drawn_is_the_one_given():
     numpy.testing.assert_array_equal(image.get_array(), weights)
 
 
-@pytest.mark.parametrize("weights, tokens, message", [
-    (numpy.eye(2), ["가"], "expected weights of 1 x 1 for 1 tokens, found"),
-    (numpy.ones(2), ["가", "나"], "expected weights of 2 x 2"),
-    (numpy.zeros((0, 0)), [], "expected at least one token"),
-])
+@pytest.mark.parametrize(
+    "weights, tokens, message",
+    [
+        (numpy.eye(2), ["가"], "expected weights of 1 x 1 for 1 tokens, found"),
+        (numpy.ones(2), ["가", "나"], "expected weights of 2 x 2"),
+        (numpy.zeros((0, 0)), [], "expected at least one token"),
+    ],
+)
 def test_weights_that_do_not_fit_the_tokens_are_refused(weights, tokens, message):
     with pytest.raises(DataError, match=message):
         draw_heatmap(weights, tokens)

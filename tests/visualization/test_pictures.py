@@ -7,11 +7,11 @@ import numpy
 import pytest
 from fontTools.ttLib import TTFont
 
+from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.attribution import Attribution
 from nsmc_attention.visualization.heatmap import WIDTH, caption, draw_words, layout
 from nsmc_attention.visualization.page import page
 from nsmc_attention.visualization.pictures import check_picture, save_attributions
-from nsmc_attention.errors import ConfigError, DataError
 
 STRANGE = '</script><script>alert("1")</script> &amp; \u2028 👍 영화 $x$ REVIEWS_AS_JSON'
 
@@ -20,14 +20,22 @@ def attribution(text="배우는 좋은데 영화는 별로", method="attention",
     tokens = tuple(text.split())
     starts = [sum(len(token) + 1 for token in tokens[:place]) for place in range(len(tokens))]
     size = len(tokens)
-    return Attribution(text=" ".join(tokens), label="negative", probability=0.2, tokens=tokens, source=source,
-                       offsets=tuple((start, start + len(token)) for start, token in zip(starts, tokens)),
-                       values=numpy.linspace(-1, 1, size) if method != "attention" else numpy.full(size, 1 / size),
-                       method=method, matrix=numpy.full((size, size), 1 / size) if method == "attention" else None)
+    return Attribution(
+        text=" ".join(tokens),
+        label="negative",
+        probability=0.2,
+        tokens=tokens,
+        source=source,
+        offsets=tuple((start, start + len(token)) for start, token in zip(starts, tokens)),
+        values=numpy.linspace(-1, 1, size) if method != "attention" else numpy.full(size, 1 / size),
+        method=method,
+        matrix=numpy.full((size, size), 1 / size) if method == "attention" else None,
+    )
 
 
-@pytest.mark.parametrize("suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"),
-                                           (".html", b"<!DOCTYPE html>")])
+@pytest.mark.parametrize(
+    "suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".html", b"<!DOCTYPE html>")]
+)
 @pytest.mark.parametrize("reviews", [[["attention"]], [["attention", "erasure"]], [["gradient"], ["random"]]])
 @pytest.mark.parametrize("text", [STRANGE, "긴 " * 100])
 def test_every_format_is_written_whole(tmp_path, suffix, magic, reviews, text):
@@ -51,7 +59,7 @@ def test_a_word_is_drawn_within_its_box(text):
     review = attribution(text)
     figure = draw_words([review])
     figure.canvas.draw()
-    axes, = figure.axes
+    (axes,) = figure.axes
     words = [each.get_window_extent() for each in axes.texts if each.get_text() != caption(review)]
     boxes = [each.get_window_extent() for each in axes.patches]
     assert len(words) == len(boxes) == len(review.tokens)
@@ -66,7 +74,7 @@ def test_a_path_may_be_a_string(tmp_path):
 
 def of_page(text):
     html = page([[attribution(text)]], title=text)
-    content, = re.findall(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
+    (content,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
     return html, json.loads(content)
 
 
@@ -87,20 +95,23 @@ def test_a_page_reaches_nothing_outside():
 
 def test_a_page_brings_every_letter_that_it_shows():
     html, _ = of_page("꿻뷁 영화")
-    encoded, = re.findall(r"base64,([A-Za-z0-9+/=]+)", html)
+    (encoded,) = re.findall(r"base64,([A-Za-z0-9+/=]+)", html)
     known = TTFont(io.BytesIO(base64.b64decode(encoded))).getBestCmap()
     shown = "꿻뷁영화" + "".join(re.findall("[가-힣]", html))
     assert {ord(character) for character in shown} <= set(known)
     assert len(encoded) < 200_000
 
 
-@pytest.mark.parametrize("path, picture, methods, message", [
-    ("a.jpg", None, ["attention"], "unknown suffix '.jpg'"),
-    ("a.htm", None, ["attention"], r"unknown suffix '.htm'; did you mean '.html'"),
-    ("a.html", "words", ["attention"], "leave --picture words out"),
-    ("a.png", "matrix", ["erasure"], "only attention has one, found erasure"),
-    ("a.png", "matrix", ["attention", "erasure"] * 2, "only attention has one, found erasure;"),
-])
+@pytest.mark.parametrize(
+    "path, picture, methods, message",
+    [
+        ("a.jpg", None, ["attention"], "unknown suffix '.jpg'"),
+        ("a.htm", None, ["attention"], r"unknown suffix '.htm'; did you mean '.html'"),
+        ("a.html", "words", ["attention"], "leave --picture words out"),
+        ("a.png", "matrix", ["erasure"], "only attention has one, found erasure"),
+        ("a.png", "matrix", ["attention", "erasure"] * 2, "only attention has one, found erasure;"),
+    ],
+)
 def test_what_cannot_be_drawn_is_refused_before_any_work(path, picture, methods, message):
     with pytest.raises(ConfigError, match=message):
         check_picture(path, picture, methods)

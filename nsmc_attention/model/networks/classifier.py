@@ -3,13 +3,14 @@
 `SelfAttentionClassifier` masks its padding; `PostClassifier` is the original article's model, kept as it was.
 Shapes are defined at the head of `attention`. Knows nothing of text; trained by `training.fit`.
 """
-from ...errors import ConfigError, did_you_mean
+
 from ..._runtime.mxnet_shim import import_mxnet
+from ...errors import ConfigError, did_you_mean
 
 mxnet = import_mxnet()
 
-from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
 from gluonnlp.model import MLPAttentionCell  # noqa: E402
+from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
 
 from ...text.ngrams import SMALLEST  # noqa: E402
 from ..attention import attention_cell  # noqa: E402
@@ -44,14 +45,15 @@ def turned_rows(F, sequences, valid_length):
 
     Turning twice gives the first order back.
     """
-    places = F.contrib.arange_like(F.slice_axis(sequences, axis=2, begin=0, end=1))     # (T, N, 1)
+    places = F.contrib.arange_like(F.slice_axis(sequences, axis=2, begin=0, end=1))  # (T, N, 1)
     return F.reshape(F.SequenceReverse(places, valid_length, use_sequence_length=True), shape=(-1,))
 
 
 def rearranged(F, sequences, rows):
     """Pick rows of (T, N, E). SequenceReverse takes three times as long (benchmarks/operators.py)."""
-    return F.reshape_like(F.take(F.reshape(sequences, shape=(-3, 0)), rows), sequences,
-                          lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2)
+    return F.reshape_like(
+        F.take(F.reshape(sequences, shape=(-3, 0)), rows), sequences, lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2
+    )
 
 
 def side_by_side(F, forward, backward):
@@ -130,15 +132,15 @@ class SelfAttentionClassifier(HybridBlock):
     def read(self, F, rows, mask, valid_length):
         """Classify what `look_up` answered, for gradients with respect to it; mask is (N, T, 1)."""
         states, seen, by_review = self.encode(F, rows, valid_length)
-        pairs = F.batch_dot(mask, mask, transpose_b=True)                               # (N, T, T)
+        pairs = F.batch_dot(mask, mask, transpose_b=True)  # (N, T, T)
         contexts, weights = self.attention(seen, seen, states, pairs)
-        mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))         # (N, T, 1)
+        mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))  # (N, T, 1)
         if self.multihead:
             weights = F.mean(weights, axis=1)
-            pooled = F.batch_dot(mean, contexts, transpose_a=True)                      # (N, 1, 2H)
+            pooled = F.batch_dot(mean, contexts, transpose_a=True)  # (N, 1, 2H)
         else:
             # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, 2H) contexts are never built
-            looked_at = F.batch_dot(mean, weights, transpose_a=True)                    # (N, 1, T)
+            looked_at = F.batch_dot(mean, weights, transpose_a=True)  # (N, 1, T)
             pooled = F.batch_dot(looked_at, states)
         return self.answer(F, pooled, by_review), weights
 
@@ -168,7 +170,7 @@ def ngram_log_odds(F, rows):
 
     Those of the tokens add up to the review's.
     """
-    weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)                # (N, T, 1) each
+    weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)  # (N, T, 1) each
     square = F.sum(square, axis=1, keepdims=True)
     by_token = F.broadcast_div(weight, F.sqrt(F.maximum(square, SMALLEST * F.ones_like(square))))
     return by_token, F.sum(by_token, axis=1, keepdims=True)
@@ -224,9 +226,9 @@ class PostClassifier(HybridBlock):
 
     def read(self, F, rows, mask=None, valid_length=None):
         """Classify what `look_up` answered, for gradients with respect to it."""
-        embedded = F.transpose(rows[0], axes=(1, 0, 2))            # (N, T, E)
-        states = self.bigru(self.drop(embedded))                   # (N, T, 2H)
-        contexts, weights = self.attention(states, states)         # (N, T, 2H), (N, T, T)
+        embedded = F.transpose(rows[0], axes=(1, 0, 2))  # (N, T, E)
+        states = self.bigru(self.drop(embedded))  # (N, T, 2H)
+        contexts, weights = self.attention(states, states)  # (N, T, 2H), (N, T, T)
         return self.dense(contexts), weights
 
 
@@ -247,6 +249,8 @@ def choose_device(name):
         raise ConfigError(f"unknown device {name!r}{did_you_mean(name, DEVICES)}")
     gpus = mxnet.context.num_gpus() if name in ("auto", "gpu") else 0
     if name == "gpu" and not gpus:
-        raise ConfigError("--device gpu: expected a GPU that MXNet sees, found none; install a CUDA build "
-                          "(pip install mxnet-cu112==1.9.1) or use --device cpu")
+        raise ConfigError(
+            "--device gpu: expected a GPU that MXNet sees, found none; install a CUDA build "
+            "(pip install mxnet-cu112==1.9.1) or use --device cpu"
+        )
     return mxnet.gpu() if gpus else mxnet.cpu()

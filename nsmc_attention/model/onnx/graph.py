@@ -3,6 +3,7 @@
 Written with `onnx.helper`: MXNet's own exporter refuses a bidirectional GRU. The same Config and parameters give
 the same bytes, by which `inference.engines` tells a graph of ours from any other. Needs no MXNet.
 """
+
 from dataclasses import dataclass, field
 
 import numpy
@@ -67,15 +68,22 @@ def onnx_model(config, arrays):
     both = graph.add("Softmax", logits, axis=1)
     positive = graph.add("Slice", both, graph.integers(1), graph.integers(2), graph.integers(1))
     graph.add("Squeeze", positive, graph.integers(1), output="probability")
-    inputs = [helper.make_tensor_value_info("token_ids", TensorProto.INT32, ["N", "T"]),
-              helper.make_tensor_value_info("valid_length", TensorProto.INT32, ["N"])]
+    inputs = [
+        helper.make_tensor_value_info("token_ids", TensorProto.INT32, ["N", "T"]),
+        helper.make_tensor_value_info("valid_length", TensorProto.INT32, ["N"]),
+    ]
     if config.text.ngram_buckets:
         inputs.append(helper.make_tensor_value_info("ngram_ids", TensorProto.INT32, ["N", "T", NGRAMS]))
-    outputs = [helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
-               helper.make_tensor_value_info("weights", TensorProto.FLOAT, ["N", "T", "T"])]
+    outputs = [
+        helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
+        helper.make_tensor_value_info("weights", TensorProto.FLOAT, ["N", "T", "T"]),
+    ]
     model = helper.make_model(
         helper.make_graph(graph.nodes, "nsmc_attention", inputs, outputs, graph.constants),
-        opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="nsmc_attention")
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="nsmc_attention",
+    )
     onnx.checker.check_model(model)
     return model
 
@@ -91,27 +99,31 @@ def masked_graph(graph, model, arrays):
     if "evidence.weight" in arrays:
         told = dense(graph, "evidence", arrays, with_neighbour(graph, by_token), bias=False)
         seen = graph.add("Add", states, told)
-    mask = token_mask(graph)                                                            # (N, T, 1)
-    across = graph.add("Transpose", mask, perm=[0, 2, 1])                               # (N, 1, T)
-    pairs = graph.add("Mul", mask, across)                                              # (N, T, T)
+    mask = token_mask(graph)  # (N, T, 1)
+    across = graph.add("Transpose", mask, perm=[0, 2, 1])  # (N, 1, T)
+    pairs = graph.add("Mul", mask, across)  # (N, T, T)
     length = graph.add("Unsqueeze", graph.add("Cast", "valid_length", to=TensorProto.FLOAT), graph.integers(1, 2))
-    mean = graph.add("Div", across, length)                                             # (N, 1, T)
+    mean = graph.add("Div", across, length)  # (N, 1, T)
     if model.attention == "multihead":
         pooled = multihead(graph, model, arrays, seen, states, pairs, mean)
     else:
         masked_softmax(graph, SCORES[model.attention](graph, arrays, seen, model.width), pairs, output="weights")
-        pooled = graph.add("MatMul", graph.add("MatMul", mean, "weights"), states)      # (N, 1, 2H)
+        pooled = graph.add("MatMul", graph.add("MatMul", mean, "weights"), states)  # (N, 1, 2H)
     features = pooled if by_review is None else graph.add("Concat", pooled, by_review, axis=2)
-    return graph.add("Gemm", graph.add("Squeeze", features, graph.integers(1)),
-                     graph.constant("output_weight", arrays["output.weight"]),
-                     graph.constant("output_bias", arrays["output.bias"]), transB=1)
+    return graph.add(
+        "Gemm",
+        graph.add("Squeeze", features, graph.integers(1)),
+        graph.constant("output_weight", arrays["output.weight"]),
+        graph.constant("output_bias", arrays["output.bias"]),
+        transB=1,
+    )
 
 
 def ngram_log_odds(graph, table):
     """ngram_ids (N, T, NGRAMS) -> (N, T, 1) and (N, 1, 1), as `model.classifier.ngram_log_odds`."""
     rows = graph.add("Gather", graph.constant("ngram_table", table.astype("float16")), "ngram_ids")
     sums = graph.add("ReduceSum", graph.add("Cast", rows, to=TensorProto.FLOAT), graph.integers(2), keepdims=0)
-    weight, square = graph.split(sums, axis=2)                                          # (N, T, 1) each
+    weight, square = graph.split(sums, axis=2)  # (N, T, 1) each
     square = graph.add("ReduceSum", square, graph.integers(1))
     inside = graph.add("Max", square, graph.constant("smallest", numpy.float32(SMALLEST)))
     by_token = graph.add("Div", weight, graph.add("Sqrt", inside))
@@ -132,12 +144,18 @@ def post_graph(graph, model, arrays):
     scores = additive(graph, arrays, states, 2 * model.hidden_size)
     graph.add("Softmax", scores, axis=-1, output="weights")
     contexts = graph.add("MatMul", "weights", states)
-    return graph.add("Gemm", graph.add("Flatten", contexts), graph.constant("output_weight", arrays["dense.weight"]),
-                     graph.constant("output_bias", arrays["dense.bias"]), transB=1)
+    return graph.add(
+        "Gemm",
+        graph.add("Flatten", contexts),
+        graph.constant("output_weight", arrays["dense.weight"]),
+        graph.constant("output_bias", arrays["dense.bias"]),
+        transB=1,
+    )
 
 
 def gru_arrays(arrays, prefix):
     """Answer one direction's (W, R, B) with the gates in ONNX's order."""
+
     def ordered(name):
         return numpy.concatenate([numpy.split(arrays[prefix + name], 3)[gate] for gate in GATES])
 
@@ -148,15 +166,26 @@ def gru_arrays(arrays, prefix):
 def encode(graph, embedding, directions, valid_length):
     """Embedding and GRU: token_ids (N, T) -> states (N, T, 2H). An empty name of lengths reads the padding too."""
     across = graph.add("Transpose", "token_ids", perm=[1, 0])
-    embedded = rows_of(graph, "embedding", embedding, across)                           # (T, N, E)
+    embedded = rows_of(graph, "embedding", embedding, across)  # (T, N, E)
     if not directions:
         return graph.add("Transpose", embedded, perm=[1, 0, 2], output="states")
-    weight, recurrent, bias = (graph.constant(name, numpy.stack(part))
-                               for name, part in zip(("gru_w", "gru_r", "gru_b"), zip(*directions)))
+    weight, recurrent, bias = (
+        graph.constant(name, numpy.stack(part)) for name, part in zip(("gru_w", "gru_r", "gru_b"), zip(*directions))
+    )
     hidden = directions[0][1].shape[1]
-    states = graph.add("GRU", embedded, weight, recurrent, bias, valid_length, outputs=["gru_states", ""],
-                       direction="bidirectional", hidden_size=hidden, linear_before_reset=1)
-    by_review = graph.add("Transpose", states, perm=[2, 0, 1, 3])                       # (T, 2, N, H) -> (N, T, 2, H)
+    states = graph.add(
+        "GRU",
+        embedded,
+        weight,
+        recurrent,
+        bias,
+        valid_length,
+        outputs=["gru_states", ""],
+        direction="bidirectional",
+        hidden_size=hidden,
+        linear_before_reset=1,
+    )
+    by_review = graph.add("Transpose", states, perm=[2, 0, 1, 3])  # (T, 2, N, H) -> (N, T, 2, H)
     return graph.add("Reshape", by_review, graph.integers(0, 0, 2 * hidden), output="states")
 
 
@@ -164,8 +193,9 @@ def rows_of(graph, name, table, numbers):
     """The rows of a table of embeddings, which is stored as `model.parameters` stores it."""
     whole, scale = in_bytes(table)
     rows = graph.add("Cast", graph.add("Gather", graph.constant(name, whole), numbers), to=TensorProto.FLOAT)
-    steps = graph.add("Cast", graph.add("Gather", graph.constant(f"{name}_scale", scale), numbers),
-                      to=TensorProto.FLOAT)
+    steps = graph.add(
+        "Cast", graph.add("Gather", graph.constant(f"{name}_scale", scale), numbers), to=TensorProto.FLOAT
+    )
     return graph.add("Mul", rows, steps)
 
 
@@ -191,12 +221,13 @@ def dense(graph, name, arrays, source, bias=True):
 
 
 def additive(graph, arrays, states, width):
-    query = dense(graph, "attention._query_mid_layer", arrays, states)                  # (N, T, A)
+    query = dense(graph, "attention._query_mid_layer", arrays, states)  # (N, T, A)
     key = dense(graph, "attention._key_mid_layer", arrays, states, bias=False)
-    pairs = graph.add("Add", graph.add("Unsqueeze", query, graph.integers(2)),
-                      graph.add("Unsqueeze", key, graph.integers(1)))                   # (N, T, T, A)
+    pairs = graph.add(
+        "Add", graph.add("Unsqueeze", query, graph.integers(2)), graph.add("Unsqueeze", key, graph.integers(1))
+    )  # (N, T, T, A)
     scores = dense(graph, "attention._attention_score", arrays, graph.add("Tanh", pairs), bias=False)
-    return graph.add("Squeeze", scores, graph.integers(3))                              # (N, T, T)
+    return graph.add("Squeeze", scores, graph.integers(3))  # (N, T, T)
 
 
 def dot(graph, arrays, states, width, scale=1.0, query=None):
@@ -206,7 +237,7 @@ def dot(graph, arrays, states, width, scale=1.0, query=None):
 
 
 def scaled(graph, arrays, states, width):
-    return dot(graph, arrays, states, width, scale=width ** -0.5)
+    return dot(graph, arrays, states, width, scale=width**-0.5)
 
 
 def general(graph, arrays, states, width):
@@ -214,8 +245,11 @@ def general(graph, arrays, states, width):
 
 
 def uniform(graph, arrays, states, width):
-    return graph.add("MatMul", graph.add("Mul", states, graph.constant("nothing", numpy.float32(0))),
-                     graph.add("Transpose", states, perm=[0, 2, 1]))
+    return graph.add(
+        "MatMul",
+        graph.add("Mul", states, graph.constant("nothing", numpy.float32(0))),
+        graph.add("Transpose", states, perm=[0, 2, 1]),
+    )
 
 
 SCORES = {"additive": additive, "dot": dot, "scaled": scaled, "general": general, "uniform": uniform}
@@ -228,11 +262,14 @@ def multihead(graph, model, arrays, seen, states, pairs, mean):
     def project(name, source):
         projected = dense(graph, f"attention.proj_{name}", arrays, source)
         split = graph.add("Reshape", projected, graph.integers(0, 0, heads, size))
-        return graph.add("Transpose", split, perm=[0, 2, 1, 3])                         # (N, K, T, 2H / K)
+        return graph.add("Transpose", split, perm=[0, 2, 1, 3])  # (N, K, T, 2H / K)
 
     query, key, value = project("query", seen), project("key", seen), project("value", states)
-    scores = graph.add("Mul", graph.add("MatMul", query, graph.add("Transpose", key, perm=[0, 1, 3, 2])),
-                       graph.constant("scale", numpy.float32(size ** -0.5)))
+    scores = graph.add(
+        "Mul",
+        graph.add("MatMul", query, graph.add("Transpose", key, perm=[0, 1, 3, 2])),
+        graph.constant("scale", numpy.float32(size**-0.5)),
+    )
     weights = masked_softmax(graph, scores, graph.add("Unsqueeze", pairs, graph.integers(1)))
     graph.add("ReduceMean", weights, axes=[1], keepdims=0, output="weights")
     looked_at = graph.add("MatMul", graph.add("Unsqueeze", mean, graph.integers(1)), weights)

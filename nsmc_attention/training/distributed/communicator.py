@@ -3,6 +3,7 @@
 Every sum goes over the server (`dist_sync`, which adds up and hands back; each worker has an optimizer of its
 own), so all workers get the same bits and take the same decisions. Worker 0 alone reads and writes files.
 """
+
 import ctypes
 import json
 from contextlib import contextmanager
@@ -10,9 +11,9 @@ from itertools import islice
 
 import numpy
 
+from ..._runtime.mxnet_shim import import_mxnet
 from ...config import difference
 from ...errors import ConfigError
-from ..._runtime.mxnet_shim import import_mxnet
 from ...model.parameters import restore, snapshot
 from ..checkpoint import Checkpoints, packed, unpacked
 from .job import Place, enter, leave
@@ -81,8 +82,10 @@ class Workers(Alone):
             self.total(numpy.zeros(1))
         expected = json.loads(self.from_first(json.dumps(settings).encode()))
         if settings != expected:
-            raise ConfigError(f"this worker cannot join with another {difference('settings', expected, settings)}; "
-                              "start all with the same command, data and versions")
+            raise ConfigError(
+                f"this worker cannot join with another {difference('settings', expected, settings)}; "
+                "start all with the same command, data and versions"
+            )
         # nobody goes on before everyone has found it so
         self.total(numpy.zeros(1))
 
@@ -93,7 +96,7 @@ class Workers(Alone):
         restore(network, self.arrays_of_first(snapshot(network)))
 
     def own_part(self, batch):
-        members = numpy.arange(len(batch.labels))[self.rank::self.count]
+        members = numpy.arange(len(batch.labels))[self.rank :: self.count]
         share = len(members) / len(batch.labels)
         # with fewer reviews than workers some have one that counts for nothing
         return batch.take(members if len(members) else [0]), share
@@ -136,7 +139,7 @@ class Workers(Alone):
         message = nd.array(numpy.pad(values, (0, size - len(values))), dtype="float32")
         self.store.push(str(size), message)
         self.store.pull(str(size), out=message)
-        return message.asnumpy()[:len(values)]
+        return message.asnumpy()[: len(values)]
 
     def from_first(self, content):
         """Answer the bytes that worker 0 gives."""

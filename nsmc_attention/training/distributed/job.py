@@ -4,6 +4,7 @@ MXNet's parameter server waits for ever for a process that died. So each process
 scheduler's, its lifeline; the system closes it when the process dies, whatever of, and the scheduler tells all
 others. Knows the DMLC_* variables and nothing of MXNet or of learning.
 """
+
 import os
 import socket
 import sys
@@ -50,11 +51,20 @@ class Place:
         """Read the Place; ConfigError where a variable is missing or impossible."""
         role = read(variables, "DMLC_ROLE", f"one of {', '.join(ROLES)}", lambda value: value in ROLES)
         host = read(variables, "DMLC_PS_ROOT_URI", "the scheduler's address", bool)
-        port, servers, workers = (int(read(variables, name, f"a number from 1 to {high}", between(1, high)))
-                                  for name, high in (("DMLC_PS_ROOT_PORT", 65534), ("DMLC_NUM_SERVER", 1000),
-                                                     ("DMLC_NUM_WORKER", 1000)))
-        number = read(variables, "DMLC_WORKER_ID", f"a number from 0 to {workers - 1}, another for each worker",
-                      between(0, workers - 1)) if role == "worker" else 0
+        port, servers, workers = (
+            int(read(variables, name, f"a number from 1 to {high}", between(1, high)))
+            for name, high in (("DMLC_PS_ROOT_PORT", 65534), ("DMLC_NUM_SERVER", 1000), ("DMLC_NUM_WORKER", 1000))
+        )
+        number = (
+            read(
+                variables,
+                "DMLC_WORKER_ID",
+                f"a number from 0 to {workers - 1}, another for each worker",
+                between(0, workers - 1),
+            )
+            if role == "worker"
+            else 0
+        )
         return cls(role, host, port, servers, workers, int(number))
 
     @property
@@ -105,8 +115,10 @@ def connect(host, port, name, limit=JOIN_LIMIT):
             break
         except OSError as problem:
             if time.monotonic() > deadline:
-                raise JobError(f"{host}:{port}: expected the scheduler, found none in {limit} s ({problem}); start "
-                               "it, or let its port and the one after through") from problem
+                raise JobError(
+                    f"{host}:{port}: expected the scheduler, found none in {limit} s ({problem}); start "
+                    "it, or let its port and the one after through"
+                ) from problem
             time.sleep(0.1)
     kept_alive(lifeline)
     lifeline.sendall(f"{name}\n".encode())
@@ -147,8 +159,11 @@ def end(word):
     """End this process at once, whatever native code its main thread waits in."""
     if word != DONE and not launched():
         # a bar of progress may stand unfinished on the line
-        print(f"\nerror: {word}; all processes of this training end: start them again with --resume", file=sys.stderr,
-              flush=True)
+        print(
+            f"\nerror: {word}; all processes of this training end: start them again with --resume",
+            file=sys.stderr,
+            flush=True,
+        )
     os._exit(0 if word == DONE else ABANDONED)
 
 
@@ -175,8 +190,9 @@ class Watch:
         try:
             self.door = socket.create_server((here, place.port + 1))
         except OSError as problem:
-            raise ConfigError(f"port {place.port + 1}: {problem.strerror}; choose another DMLC_PS_ROOT_PORT"
-                              ) from problem
+            raise ConfigError(
+                f"port {place.port + 1}: {problem.strerror}; choose another DMLC_PS_ROOT_PORT"
+            ) from problem
 
     def start(self):
         in_background(self.welcome)

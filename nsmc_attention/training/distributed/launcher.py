@@ -1,4 +1,5 @@
 """A distributed training on one machine: a scheduler, a server and workers as child processes, watched to the end."""
+
 import os
 import random
 import signal
@@ -9,8 +10,8 @@ import tempfile
 import time
 from contextlib import ExitStack
 
-from ...errors import ConfigError, JobError
 from ..._runtime.processes import cores
+from ...errors import ConfigError, JobError
 from .job import ABANDONED, LAUNCHED
 
 HOST = "127.0.0.1"
@@ -48,8 +49,10 @@ def launch(arguments, workers):
         raise ConfigError(f"{culprit}: {words.strip().splitlines()[-1].removeprefix('error: ')}")
     # a bar of progress may stand unfinished on the line; who was killed had no last words
     print("\n" + (words if codes[culprit] != -signal.SIGKILL else ""), end="", file=sys.stderr)
-    raise JobError(f"{culprit} {ending(codes[culprit])} before the training was done, and all other processes were "
-                   "ended; go on with the same command and --resume")
+    raise JobError(
+        f"{culprit} {ending(codes[culprit])} before the training was done, and all other processes were "
+        "ended; go on with the same command and --resume"
+    )
 
 
 def names(workers):
@@ -58,9 +61,16 @@ def names(workers):
 
 def variables(workers):
     """Answer the environment that all processes of the job have in common."""
-    return {"OMP_NUM_THREADS": str(max(1, cores() // workers)), **os.environ, **LAUNCHED,
-            "DMLC_PS_ROOT_URI": HOST, "DMLC_PS_ROOT_PORT": str(free_port()), "DMLC_NODE_HOST": HOST,
-            "DMLC_NUM_SERVER": "1", "DMLC_NUM_WORKER": str(workers)}
+    return {
+        "OMP_NUM_THREADS": str(max(1, cores() // workers)),
+        **os.environ,
+        **LAUNCHED,
+        "DMLC_PS_ROOT_URI": HOST,
+        "DMLC_PS_ROOT_PORT": str(free_port()),
+        "DMLC_NODE_HOST": HOST,
+        "DMLC_NUM_SERVER": "1",
+        "DMLC_NUM_WORKER": str(workers),
+    }
 
 
 def free_port():
@@ -85,10 +95,13 @@ def run_all(arguments, said, common):
             own = {**common, "DMLC_ROLE": role, **({"DMLC_WORKER_ID": number} if number else {})}
             # a session of its own: an interrupt is for this process, which then ends the others
             children[name] = subprocess.Popen(
-                [sys.executable, "-m", "nsmc_attention", *arguments], env=own, start_new_session=True,
+                [sys.executable, "-m", "nsmc_attention", *arguments],
+                env=own,
+                start_new_session=True,
                 # by which the scheduler notices when this process is killed
                 stdin=subprocess.PIPE if name == "scheduler" else subprocess.DEVNULL,
-                stderr=None if name == "worker 0" else output)
+                stderr=None if name == "worker 0" else output,
+            )
         return wait(children)
     finally:
         for child in children.values():
