@@ -1,252 +1,223 @@
-"""Every setting of a training, its default and its meaning: the one place where a default is written.
+"""The settings of a whole training in one value, and the presets.
 
-Three frozen values (text, model, training) make a `Config`; presets are named configs. The command line
-makes a flag of each field; a bundle stores the whole `Config`. Knows nothing of data or networks.
+    text      how a review becomes token ids            (text.settings)
+    model     the network: encoder, attention, sizes    (model.settings)
+    training  stages, optimizer, checkpoints            (here)
+
+The command line has a flag for each setting of SHORT_NAMES and `--set PATH=VALUE` for all; a bundle stores the whole.
 """
 
-from dataclasses import Field, asdict, dataclass, field, fields, replace
-from typing import Any, Collection, Optional
+from dataclasses import dataclass, fields
+from typing import Any, Optional, Union
 
 from .errors import ConfigError, did_you_mean
+from .model.attention.uniform import Uniform
+from .model.settings import NETWORKS, ArticleConfig, ClassifierConfig, NoEncoder
+from .settings import KIND, Settings, check_all, kinds, section, setting
+from .text.settings import TextConfig
 
-# What a whole number may be that has no upper bound of its own: more than any training has, and no overflow
-MOST = 10**9
-# Numbers in the scores of one review's attention: some times 512 MB
-SCORES = 2**27
-
-
-def setting(
-    default: Any,
-    help: str,
-    choices: Optional[tuple[str, ...]] = None,
-    low: Optional[float] = None,
-    high: Optional[float] = None,
-) -> Any:
-    """Declare a config field with its help text, and its choices or its closed range."""
-    return field(default=default, metadata={"help": help, "choices": choices, "low": low, "high": high})
+# Numbers in the attention scores of one review: a few times 512 MB of memory
+MAX_SCORES = 2**27
 
 
 @dataclass(frozen=True)
-class TextConfig:
-    """How a review becomes token ids."""
+class StarsConfig(Settings):
+    """The first stage: the stars of raw reviews."""
 
-    tokenizer: str = setting("mecab", "tokenizer, by name")
-    vocab_size: int = setting(16000, "largest vocabulary, special tokens included", low=3)
-    min_count: int = setting(2, "a token rarer than this in the training part is unknown", low=1)
-    rare_words: str = setting(
-        "unknown",
-        "a word that the vocabulary lacks is unknown, or cut into pieces it has",
-        choices=("unknown", "pieces"),
-    )
-    ngram_buckets: int = setting(
-        2**20, "numbers that character n-grams are hashed to, 0 for no wide part", low=0, high=2**26
-    )
-    max_length: int = setting(256, "longest review in tokens; what is beyond is not read", low=1, high=1024)
+    epochs: int = setting(0, "passes over the raw star reviews before the labels; 0: none", low=0)
+    learning_rate: float = setting(2e-3, "Adam's largest step size in these passes", low=0.0)
 
 
 @dataclass(frozen=True)
-class ModelConfig:
-    """The shape of the network."""
+class LabelsConfig(Settings):
+    """The main stage: the labels of the training part."""
 
-    architecture: str = setting(
-        "masked", "masked: padding has no influence; post: the original article's model", choices=("masked", "post")
-    )
-    encoder: str = setting(
-        "gru", "what reads the words in their order; none: each word by itself", choices=("gru", "none")
-    )
-    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
-    hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1, high=4096)
-    attention: str = setting(
-        "additive",
-        "scoring function of the self-attention; uniform: none, every word alike",
-        choices=("additive", "dot", "scaled", "general", "multihead", "uniform"),
-    )
-    attention_units: int = setting(32, "units of the additive score (A)", low=1, high=512)
-    attention_heads: int = setting(4, "heads of multihead attention; divides 2H", low=1)
-    dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
-    word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
-    attention_dropout: float = setting(0.0, "dropout of the attention weights", low=0.0, high=0.95)
-
-    @property
-    def width(self) -> int:
-        """Units of what the attention reads: both directions of the GRU, or the embedding itself."""
-        return 2 * self.hidden_size if self.encoder == "gru" else self.embedding_size
-
-    @property
-    def scores_each(self) -> int:
-        """Numbers that the attention holds for each pair of tokens."""
-        return {"additive": self.attention_units, "multihead": self.attention_heads}.get(self.attention, 1)
+    epochs: int = setting(5, "largest number of passes over the training part", low=1)
+    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
 
 
 @dataclass(frozen=True)
-class TrainingConfig:
-    """How the network learns."""
+class ErasureConfig(Settings):
+    """The last stage: attention is trained to highlight the words that the prediction depends on."""
 
-    epochs: int = setting(5, "most passes over the training part", low=1)
-    pretrain_epochs: int = setting(0, "passes over the raw star reviews before, 0 for none", low=0)
-    pretrain_learning_rate: float = setting(2e-3, "Adam's step size at its highest, in these passes", low=0.0)
+    reviews: int = setting(40000, "reviews whose words are erased to train the attention at the end; 0: none", low=0)
+    epochs: int = setting(6, "passes over these", low=1)
+    learning_rate: float = setting(1.5e-3, "Adam's largest step size in these passes", low=0.0)
+
+
+@dataclass(frozen=True)
+class TrainingConfig(Settings):
+    """How the network is trained."""
+
+    stars: StarsConfig = section(StarsConfig(), "first stage")
+    labels: LabelsConfig = section(LabelsConfig(), "main stage")
+    erasure: ErasureConfig = section(ErasureConfig(), "last stage")
     batch_size: int = setting(128, "reviews in a batch", low=1)
-    learning_rate: float = setting(2e-3, "Adam's step size at its highest", low=0.0)
     schedule: str = setting("cosine", "learning rate over the steps", choices=("cosine", "constant"))
     warmup: float = setting(0.05, "share of the steps in which the learning rate rises", low=0.0, high=1.0)
     clip_norm: float = setting(1.0, "largest global norm of the gradient", low=1e-9)
     average: float = setting(
-        0.99, "decay of the parameters' moving average, which is what is kept; 0 for none", low=0.0, high=0.99999
+        0.99, "decay of the parameters' moving average, which is what is kept; 0: none", low=0.0, high=0.99999
     )
-    erasure_reviews: int = setting(
-        40000, "reviews by whose erased words the attention is taught at the end, 0 for none", low=0
+    dev_fraction: float = setting(
+        0.05, "share of the training file that is held out to choose the epoch", low=0.001, high=0.5
     )
-    erasure_epochs: int = setting(6, "passes over these", low=1)
-    erasure_learning_rate: float = setting(1.5e-3, "Adam's step size at its highest, in these passes", low=0.0)
-    dev_fraction: float = setting(0.05, "share of the training file kept for choosing the epoch", low=0.001, high=0.5)
-    patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
-    misspelt_fraction: float = setting(
-        0.0, "share of the training reviews that are learned misspelt", low=0.0, high=1.0
-    )
-    seed: int = setting(0, "seed of everything that is drawn", low=0, high=2**31 - 1)
+    misspelt_fraction: float = setting(0.0, "share of the training reviews that are misspelt", low=0.0, high=1.0)
+    seed: int = setting(0, "seed of all random numbers", low=0, high=2**31 - 1)
     checkpoint_steps: int = setting(500, "steps between two checkpoints", low=1)
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
 
 
-POST_FIXES = {
-    "ngram_buckets": 0,
-    "encoder": "gru",
-    "attention": "additive",
-    "attention_units": 30,
-    "dropout": 0.3,
-    "word_dropout": 0.0,
-    "attention_dropout": 0.2,
-    "erasure_reviews": 0,
+# Names that are flags on the command line and keyword arguments in Python; the first path that the config has is meant
+SHORT_NAMES: dict[str, tuple[str, ...]] = {
+    "epochs": ("training.labels.epochs",),
+    "learning_rate": ("training.labels.learning_rate",),
+    "batch_size": ("training.batch_size",),
+    "seed": ("training.seed",),
+    "embedding_size": ("model.embedding_size",),
+    "hidden_size": ("model.encoder.hidden_size", "model.hidden_size"),
+    "attention": ("model.attention.kind",),
+    "dropout": ("model.dropout",),
+    "tokenizer": ("text.tokenizer",),
+    "max_length": ("text.max_length",),
+    "vocab_size": ("text.vocab_size",),
+    "min_count": ("text.min_count",),
+    "rare_words": ("text.rare_words",),
+    "ngram_buckets": ("text.ngram_buckets",),
+    "encoder": ("model.encoder.kind",),
+    "attention_units": ("model.attention.units",),
+    "attention_heads": ("model.attention.heads",),
+    "attention_dropout": ("model.attention.dropout",),
+    "word_dropout": ("model.word_dropout",),
+    "patience": ("training.labels.patience",),
+    "pretrain_epochs": ("training.stars.epochs",),
+    "pretrain_learning_rate": ("training.stars.learning_rate",),
+    "erasure_reviews": ("training.erasure.reviews",),
+    "erasure_epochs": ("training.erasure.epochs",),
+    "erasure_learning_rate": ("training.erasure.learning_rate",),
+    "misspelt_fraction": ("training.misspelt_fraction",),
+    "dev_fraction": ("training.dev_fraction",),
+    "schedule": ("training.schedule",),
+    "warmup": ("training.warmup",),
+    "clip_norm": ("training.clip_norm",),
+    "average": ("training.average",),
+    "checkpoint_steps": ("training.checkpoint_steps",),
+    "keep_checkpoints": ("training.keep_checkpoints",),
 }
 
 
 @dataclass(frozen=True)
-class Config:
-    """A whole training in one value; `to_dict` and `from_dict` are inverse."""
+class Config(Settings):
+    """A whole training in one value."""
 
-    text: TextConfig = TextConfig()
-    model: ModelConfig = ModelConfig()
-    training: TrainingConfig = TrainingConfig()
+    text: TextConfig = section(TextConfig(), "how a review becomes token ids")
+    model: Union[ClassifierConfig, ArticleConfig] = kinds(NETWORKS, ClassifierConfig(), "the network")
+    training: TrainingConfig = section(TrainingConfig(), "how the network is trained")
 
     def __post_init__(self) -> None:
-        for name, part in self.parts().items():
-            for item in fields(part):
-                check(f"{name}.{item.name}", getattr(part, item.name), item)
-        self.refuse_what_post_fixes()
+        check_all(self)
         if self.text.ngram_buckets == 1:
             raise ConfigError("text.ngram_buckets: expected 0 or at least 2, found 1")
-        heads, width = self.model.attention_heads, self.model.width
-        if self.model.attention == "multihead" and width % heads:
+        if not self.model.uses_ngrams and (self.text.ngram_buckets or self.training.erasure.reviews):
             raise ConfigError(
-                f"model.attention_heads: expected a divisor of {width}, the units of a state, found {heads}"
+                f"model.kind {self.model.kind}: expected text.ngram_buckets and training.erasure.reviews to be 0, found "
+                f"{self.text.ngram_buckets} and {self.training.erasure.reviews}"
             )
-        scores = self.text.max_length**2 * self.model.scores_each
-        if scores > SCORES:
+        attention = self.model.attention
+        attention.check_width(self.model.width, "model.attention")
+        scores = self.text.max_length**2 * attention.numbers_per_pair
+        if scores > MAX_SCORES:
             raise ConfigError(
-                f"text.max_length: expected scores of at most {SCORES:,} numbers for a review, found "
-                f"{scores:,} (tokens x tokens x attention_units or attention_heads)"
+                f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, found {scores:,} "
+                "(tokens x tokens x attention units or heads)"
             )
 
-    def refuse_what_post_fixes(self) -> None:
-        """The original article's model has no choice in these; a setting without effect would be a lie."""
-        for part_name, part in self.parts().items():
-            for name, value in POST_FIXES.items():
-                found = getattr(part, name, value)
-                if self.model.architecture == "post" and found != value:
-                    raise ConfigError(f"{part_name}.{name}: the architecture post has {value!r}, found {found!r}")
+    @property
+    def fixed_length(self) -> Optional[int]:
+        """The only length in tokens that the network reads; None for any."""
+        return self.model.fixed_length(self.text.max_length)
 
-    def parts(self) -> dict[str, Any]:
-        return {"text": self.text, "model": self.model, "training": self.training}
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "Config":
-        """Build a Config from nested dicts; ConfigError on an unknown key or an impossible value."""
-        kinds: dict[str, Any] = {"text": TextConfig, "model": ModelConfig, "training": TrainingConfig}
-        refuse_unknown(values, kinds, "config")
-        parts: dict[str, Any] = {}
-        for name, kind in kinds.items():
-            given = values.get(name, {})
-            refuse_unknown(given, [item.name for item in fields(kind)], name)
-            parts[name] = kind(**given)
-        return cls(**parts)
+    def network(self, vocab_size: int, with_ngrams: bool = True) -> Any:
+        """Build the HybridBlock, its parameters not yet initialized; it is trained without the table of n-grams."""
+        buckets = self.text.ngram_buckets if with_ngrams else 0
+        return self.model.network(vocab_size, self.text.max_length, buckets)
 
     def with_fields(self, **changes: Any) -> "Config":
-        """Return this Config with some fields changed, each named without its part."""
-        parts, left = {}, dict(changes)
-        for name, part in self.parts().items():
-            own = {item.name: left.pop(item.name) for item in fields(part) if item.name in left}
-            parts[name] = replace(part, **own)
-        refuse_unknown(left, all_fields(), "config")
-        return Config(**parts)
+        """Return this Config with some settings changed, each by its short name (SHORT_NAMES) or its path.
+
+        Raises
+        ------
+        ConfigError
+            A name is unknown, a setting is of another kind than the one chosen, or a value is impossible.
+        """
+        chosen = {path_of(self, name): value for name, value in changes.items() if name_is_kind(name)}
+        config = self.with_settings(chosen) if chosen else self
+        return config.with_settings(
+            {path_of(config, name): value for name, value in changes.items() if not name_is_kind(name)}
+        )
 
 
-def check(where: str, value: Any, item: "Field[Any]") -> None:
-    """Raise ConfigError unless value has the type and lies in the range that the field declares."""
-    kind: Any = item.type
-    if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
-        raise ConfigError(f"{where}: expected {kind.__name__}, found {value!r}")
-    choices, low, high = (item.metadata[key] for key in ("choices", "low", "high"))
-    if isinstance(value, int) and high is None and value > MOST:
-        raise ConfigError(f"{where}: expected at most {MOST}, found {value}")
-    if choices and value not in choices:
-        raise ConfigError(f"{where}: unknown value {value!r}{did_you_mean(value, choices)}")
-    if low is not None and not value >= low or high is not None and not value <= high:
-        span = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ConfigError(f"{where}: expected {span}, found {value}")
+def name_is_kind(name: str) -> bool:
+    return SHORT_NAMES.get(name, (name,))[0].endswith(f".{KIND}")
 
 
-def refuse_unknown(given: object, known: Collection[str], where: str) -> None:
-    if not isinstance(given, dict):
-        raise ConfigError(f"{where}: expected named settings, found {type(given).__name__}")
-    for key in given:
-        if key not in known:
-            raise ConfigError(f"unknown key {key!r} in {where}{did_you_mean(key, known)}")
+def path_of(config: Config, name: str) -> str:
+    """Return the path of a setting by its short name; a path stays as it is."""
+    if "." in name:
+        return name
+    if name not in SHORT_NAMES:
+        raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
+    candidates = SHORT_NAMES[name]
+    return next((path for path in candidates if config.has(path)), candidates[0])
 
 
-def difference(key: str, saved: Any, given: Any) -> str:
-    """Name the innermost setting that differs: `hidden_size: the run has 64, found 128`."""
-    if isinstance(saved, dict) and isinstance(given, dict):
-        for name in given:
-            if saved.get(name) != given[name]:
-                return difference(name, saved.get(name), given[name])
-    return f"{key}: the run has {saved!r}, found {given!r}"
+def field_at(path: str) -> Any:
+    """Return the dataclass field of a setting, whatever kinds are chosen; None for the choice of a kind itself."""
+    classes: list[Any] = [Config]
+    *sections, name = path.split(".")
+    for key in sections:
+        members = [item for cls in classes for item in fields(cls) if item.name == key]
+        registry = members[0].metadata["kinds"]
+        classes = list(registry.values())
+    return next((item for cls in classes for item in fields(cls) if item.name == name), None)
 
 
-def all_fields() -> dict[str, "Field[Any]"]:
-    """Answer {field name: dataclass field} over the three parts; names are unique across them."""
-    return {item.name: item for kind in (TextConfig, ModelConfig, TrainingConfig) for item in fields(kind)}
+def choices_at(path: str) -> Optional[tuple[str, ...]]:
+    """Return the values that a setting may have, or the kinds that there are; None for any."""
+    if path.endswith(f".{KIND}"):
+        return tuple(field_at(path[: -len(KIND) - 1]).metadata["kinds"])
+    return field_at(path).metadata["choices"]
 
 
 PRESETS = {
     "default": Config(),
-    # Learns from the raw star reviews too: the extended track.
-    "extended": Config(
-        text=TextConfig(rare_words="pieces"), training=TrainingConfig(pretrain_epochs=6, epochs=3, learning_rate=1e-3)
+    # the extended track: trained on the raw star reviews first
+    "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
+    # as fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings
+    "average": Config(
+        text=TextConfig(ngram_buckets=0),
+        model=ClassifierConfig(encoder=NoEncoder(), attention=Uniform()),
+        training=TrainingConfig(erasure=ErasureConfig(reviews=0)),
     ),
-    # As fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings.
-    "average": Config().with_fields(encoder="none", attention="uniform", ngram_buckets=0, erasure_reviews=0),
-    # The original article: 30 tokens, embedding and GRU as small as there, constant rate, no mask.
-    "post": Config().with_fields(
-        **{"architecture": "post", **POST_FIXES},
-        max_length=30,
-        vocab_size=30000,
-        embedding_size=64,
-        hidden_size=64,
-        schedule="constant",
-        warmup=0.0,
-        learning_rate=1e-3,
-        batch_size=100,
-        average=0.0,
-        epochs=6,
+    # the original article: 30 tokens, a small embedding and GRU, constant rate, no mask
+    "post": Config(
+        text=TextConfig(max_length=30, vocab_size=30000, ngram_buckets=0),
+        model=ArticleConfig(),
+        training=TrainingConfig(
+            labels=LabelsConfig(epochs=6, learning_rate=1e-3),
+            erasure=ErasureConfig(reviews=0),
+            schedule="constant",
+            warmup=0.0,
+            batch_size=100,
+            average=0.0,
+        ),
     ),
 }
 
 
 def preset(name: str) -> Config:
-    """Answer the Config called name; ConfigError with the nearest known name otherwise."""
+    """Return the Config called name; ConfigError with the nearest known name otherwise."""
     if name not in PRESETS:
         raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]

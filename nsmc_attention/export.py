@@ -102,7 +102,7 @@ def parity(gluon, content, encoder, config, texts):
     onnx_engine = OnnxEngine(content)
     token_lists = [tokens for tokens in (encoder.encode(text).tokens for text in texts[:PARITY_TEXTS]) if tokens]
     differences = numpy.zeros(2)
-    fixed = config.text.max_length if config.model.architecture == "post" else None
+    fixed = config.fixed_length
     for start in range(0, len(token_lists), 64):
         batch = encoder.batch(token_lists[start : start + 64], fixed)
         gaps = [abs(one - other).max() for one, other in zip(gluon(*batch), onnx_engine(*batch))]

@@ -64,7 +64,7 @@ def faithfulness(classifier, reviews, limit=1000, seed=0):
     gradients, replaced = None, None
     try:
         gradients = explainer.gradients(token_lists)
-        if classifier.bundle.config.model.architecture == "masked":
+        if not classifier.bundle.config.fixed_length:
             replaced = {how: explainer.replaced(token_lists, how, seed) for how in ("uniform", "permuted")}
     except MissingPackage as problem:
         print(f"no gradients: {problem}", file=sys.stderr)

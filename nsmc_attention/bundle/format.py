@@ -24,8 +24,9 @@ from ..config import Config
 from ..errors import BundleError, ConfigError, listed
 from ..text.encoding import Encoder
 from ..text.tokenizers import tokenizer_version
+from .migration import migrated
 
-SCHEMA = 3
+SCHEMA = 4
 LABELS = ("negative", "positive")
 REQUIRED = ("vocab.json", "weights.params")
 OPTIONAL = ("model.onnx", "README.md")
@@ -64,7 +65,7 @@ class Bundle:
 
     @property
     def fingerprint(self) -> str:
-        """What tells it from every bundle that answers otherwise, wherever its folder is."""
+        """SHA-256 over file hashes and config; equal fingerprints, equal predictions."""
         parts = [self.manifest["files"], self.config.to_dict()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -160,6 +161,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         named = {name: str(value) for name, value in files.items()}
         if not all(isinstance(figures, dict) for figures in manifest["metrics"].values()):
             raise TypeError("figures that are not named")
+        if schema == 3:
+            manifest = migrated(manifest)
+            schema = SCHEMA
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise BundleError(f"{path}: expected a bundle's manifest, found something else; was it altered?") from problem
     if schema != SCHEMA:
@@ -199,7 +203,7 @@ def verified(folder: Path, name: str, expected: object) -> bytes:
 
 def read_config(manifest: dict[str, Any], folder: Path) -> Config:
     try:
-        return Config.from_dict(manifest.get("config", {}))
+        return Config.from_dict(manifest.get("config"))
     except (ConfigError, TypeError) as problem:
         raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
 

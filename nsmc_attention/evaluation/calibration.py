@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: the network's log-odds scaled, and joined with the wide part's.
+"""Probabilities that mean what they say: the network's log-odds scaled, and fit_stacking with the wide part's.
 
 What is found on the dev part goes into the last layer, so it costs nothing at prediction.
 """
@@ -37,7 +37,7 @@ def calibration(odds, labels, wide=None):
     if wide is None:
         scale, wide_scale, bias, wide = 1 / temperature(odds, labels), 0.0, 0.0, 0.0
     else:
-        scale, wide_scale, bias = joined(odds, wide, labels)
+        scale, wide_scale, bias = fit_stacking(odds, wide, labels)
     after = expit(scale * odds + wide_scale * wide + bias)
     return {
         "scale": scale,
@@ -49,7 +49,7 @@ def calibration(odds, labels, wide=None):
 
 
 def calibrated(arrays, found):
-    """Answer {name: array} of a network's parameters with the `calibration` in its last layer."""
+    """Return {name: array} of a network's parameters with the `calibration` in its last layer."""
     changed = dict(arrays)
     halves = numpy.array([-0.5, 0.5])
     for name in arrays:
@@ -66,8 +66,8 @@ def log_odds(probability):
     return logit(numpy.clip(probability, 1e-12, 1 - 1e-12))
 
 
-def joined(deep, wide, labels):
-    """Answer (scale, wide_scale, bias) of the log-odds that explain the labels best."""
+def fit_stacking(deep, wide, labels):
+    """Return (scale, wide_scale, bias) of the log-odds that explain the labels best."""
     from sklearn.linear_model import LogisticRegression
 
     # three numbers of thousands of reviews: a penalty that does not matter
@@ -76,7 +76,7 @@ def joined(deep, wide, labels):
 
 
 def temperature(odds, labels):
-    """Answer the divisor of the log-odds, within RANGE, that gives these labels the smallest log loss.
+    """Return the divisor of the log-odds, within RANGE, that gives these labels the smallest log loss.
 
     Parameters
     ----------

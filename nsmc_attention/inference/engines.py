@@ -168,11 +168,11 @@ def gluon_engine(bundle, device, threads):
     from .._runtime.mxnet_shim import import_mxnet
 
     import_mxnet()
-    from ..model.networks.classifier import build_network, choose_device
+    from .._runtime.devices import choose_device
     from ..model.parameters import fill
 
     context = choose_device(device)
-    network = build_network(len(bundle.encoder), bundle.config)
+    network = bundle.config.network(len(bundle.encoder))
     fill(network, parameters(bundle), context)
     network.hybridize(static_alloc=True)
     return GluonEngine(network, context)

@@ -40,7 +40,7 @@ class GradientEngine:
         for share, weight in path(self.steps):
             gradients = self.gradients([share * each for each in rows], mask, lengths)
             products = products + sum(weight * by_token(nd, row, each) for row, each in zip(rows, gradients))
-        probability = network.read(nd, rows, mask, lengths)[0].softmax()[:, 1]
+        probability = network.forward_embedded(nd, rows, mask, lengths)[0].softmax()[:, 1]
         return probability.asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
 
     def gradients(self, rows, mask, lengths):
@@ -49,19 +49,19 @@ class GradientEngine:
         for each in rows:
             each.attach_grad()
         with autograd.record(train_mode=False):
-            logits, _ = self.network.read(self.mxnet.nd, rows, mask, lengths)
+            logits, _ = self.network.forward_embedded(self.mxnet.nd, rows, mask, lengths)
             odds = logits[:, 1] - logits[:, 0]
         odds.backward()
         return [each.grad for each in rows]
 
 
 def looked_up(nd, network, device, token_ids, valid_length, ngram_ids):
-    """Answer (rows, mask, lengths) as `network.read` takes them: what stands in the tables for a batch's arrays."""
+    """Answer (rows, mask, lengths) as `network.forward_embedded` takes them: what stands in the tables for a batch's arrays."""
     from ..model.networks.classifier import token_mask
 
     ids, *ngrams = (nd.array(each, ctx=device, dtype="int32") for each in (token_ids, *ngram_ids))
     lengths = nd.array(valid_length, ctx=device, dtype="float32")
-    return network.look_up(nd, ids, *ngrams), token_mask(nd, ids, lengths), lengths
+    return network.embed_tokens(nd, ids, *ngrams), token_mask(nd, ids, lengths), lengths
 
 
 def path(steps):

@@ -35,10 +35,10 @@ class ReplacedAttention:
         """Answer the probability of positive (N,) and the weights that led to it (N, T)."""
         nd, network = self.mxnet.nd, self.network
         rows, mask, lengths = looked_up(nd, network, self.device, token_ids, valid_length, ngram_ids)
-        weights = network.read(nd, rows, mask, lengths)[1]
+        weights = network.forward_embedded(nd, rows, mask, lengths)[1]
         own = weights.sum(axis=1).asnumpy() / valid_length[:, None]  # (N, T)
         looked_at = numpy.zeros_like(own)
         for row, given, length in zip(looked_at, own, valid_length):
             row[:length] = 1 / length if self.how == "uniform" else self.random.permutation(given[:length])
-        logits = network.looking(nd, rows, nd.array(looked_at[:, None, :], ctx=self.device), lengths)
+        logits = network.forward_with_weights(nd, rows, nd.array(looked_at[:, None, :], ctx=self.device), lengths)
         return logits.softmax()[:, 1].asnumpy(), looked_at

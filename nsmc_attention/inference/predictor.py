@@ -33,8 +33,8 @@ class TokenScorer:
 
     def __init__(self, encoder, engine, config):
         self.encoder, self.engine = encoder, engine
-        self.fixed_length = config.text.max_length if config.model.architecture == "post" else None
-        self.pairs = PAIRS * EACH // max(EACH, config.model.scores_each)
+        self.fixed_length = config.fixed_length
+        self.pairs = PAIRS * EACH // max(EACH, config.model.attention.numbers_per_pair)
 
     def __call__(self, token_lists):
         """Answer (N,) float64, the probability of positive for each list of tokens; NaN where it is empty."""

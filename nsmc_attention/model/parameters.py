@@ -53,7 +53,7 @@ def fill(network, arrays, device):
         parameter.set_data(arrays[name].astype("float32"))
 
 
-def widened(arrays, table):
+def add_wide_part(arrays, table):
     """Answer the parameters of a network without wide part as those of one with it, which says the same."""
     nothing = numpy.zeros((len(arrays["output.weight"]), 1), dtype="float32")
     width = arrays["output.weight"].shape[1]
@@ -224,29 +224,30 @@ def shapes(config, vocabulary):
     """Answer {name: shape} of the parameters of a Config's network; a test holds it to `model.classifier`."""
     model, buckets = config.model, config.text.ngram_buckets
     size, width = model.embedding_size, model.width
-    if model.architecture == "post":
+    if model.kind == "article":
         return {
             "embed.weight": (vocabulary, size),
             **gru_shapes(model, "bigru._unfused.0.l_cell."),
             **gru_shapes(model, "bigru._unfused.0.r_cell."),
-            **attention_shapes(model.attention, width, model.attention_units),
+            **attention_shapes(model.attention.kind, width, model.attention.numbers_per_pair),
             **dense_shapes("dense", CLASSES, width * config.text.max_length),
         }
     found = {"embedding.weight": (vocabulary, size)}
-    if model.encoder == "gru":
+    if model.encoder.kind == "gru":
         for direction in ("forward", "backward"):
             found.update(gru_shapes(model, f"encoder.{direction}_gru._unfused.0."))
-    found.update(attention_shapes(model.attention, width, model.attention_units))
+    found.update(attention_shapes(model.attention.kind, width, model.attention.numbers_per_pair))
     found.update(dense_shapes("output", CLASSES, width + bool(buckets)))
     if buckets:
         found[NGRAM_TABLE] = (buckets, 2)
-        if model.attention != "uniform":
+        if model.attention.kind != "uniform":
             found["evidence.weight"] = (width, EVIDENCE)
     return found
 
 
 def gru_shapes(model, prefix):
-    gates, size, hidden = 3 * model.hidden_size, model.embedding_size, model.hidden_size
+    hidden = model.width // 2
+    gates, size = 3 * hidden, model.embedding_size
     return {
         f"{prefix}i2h_weight": (gates, size),
         f"{prefix}h2h_weight": (gates, hidden),

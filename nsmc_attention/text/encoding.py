@@ -13,10 +13,10 @@ from typing import Container, NamedTuple, Optional, Sequence, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..config import TextConfig
 from ..errors import BundleError
 from .marks import composed
 from .ngrams import ngram_ids
+from .settings import TextConfig
 from .tokenizers import align, tokenizer
 
 # Characters; without a bound, the time for one long word grows with the cube of its length

@@ -1,38 +1,45 @@
-"""What a training does with the tokenized reviews, stage by stage: reviews in, a calibrated network out.
+"""A classifier's training as a list of stages: tokenized reviews in, a calibrated network out.
 
-    stars -> training part -> wide part joined on the dev part -> attention taught what matters -> joined again
+    stars -> labels -> table of n-grams, calibrated on the dev part -> attention taught by erasure, calibrated again
 
-Each stage keeps checkpoints in a folder of its own and is gone through once; `recipe` brings the reviews and
-writes the bundle.
+Each stage has a folder with its checkpoints and is trained once; `recipe` brings the reviews and writes the bundle.
 """
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
+from typing import Any, Optional
 
 import numpy
 import pandas
-from tqdm import tqdm
+from numpy.typing import NDArray
+from tqdm.auto import tqdm
 
 from .._io.atomic import write_text
 from .._runtime.mxnet_shim import import_mxnet
-from ..evaluation.calibration import calibrated, calibration
-from ..evaluation.calibration import log_odds as logit_of
-from ..evaluation.erasure import leave_one_out, shares
-from ..inference.engines import OnnxEngine
-from ..inference.gradients import GradientEngine
-from ..inference.predictor import TokenScorer
-from ..model.parameters import NGRAM_TABLE, fill, restore, round_tables, snapshot, wide_scale, widened, without_wide
-from ..visualization.curves import save_curves, save_evenness
+from ..evaluation.calibration import calibrated, calibration, log_odds
+from ..model.parameters import (
+    NGRAM_TABLE,
+    add_wide_part,
+    fill,
+    restore,
+    round_tables,
+    snapshot,
+    wide_scale,
+    without_wide,
+)
+from . import wide
+from .batches import Batches
 from .checkpoint import Progress
-from .distributed.communicator import ALONE
-from .wide import fit_wide, log_odds
+from .distributed.communicator import SINGLE, SingleWorker
+from .loop import Stage, fit
+from .objectives import OBJECTIVES
+from .objectives.labels import as_inputs, predict_batches
 
-# Of the importance that the attention is taught, what gradients say
-GRADIENT_SHARE = 0.25
-NO_DROPOUT = {"dropout": 0.0, "word_dropout": 0.0, "attention_dropout": 0.0}
+# Where the checkpoints of a stage are, within the run folder
+FOLDERS = {"stars": "pretraining", "labels": ".", "erasure": "attention"}
 
 
 @dataclass(frozen=True)
@@ -48,266 +55,230 @@ class Part:
         The reviews themselves, row by row.
     """
 
-    token_lists: list
-    labels: numpy.ndarray
+    token_lists: list[list[str]]
+    labels: NDArray[Any]
     frame: pandas.DataFrame
 
-    def take(self, members):
-        """Answer the Part of these positions, in the order of the file."""
+    def take(self, members: list[int]) -> "Part":
+        """Return the Part of these positions, in the order of the file."""
         members = sorted(members)
         return Part([self.token_lists[i] for i in members], self.labels[members], self.frame.iloc[members])
 
-    def in_units(self, encoder):
-        """Answer the Part with what of each review gets an id in place of its words."""
+    def in_units(self, encoder: Any) -> "Part":
+        """Return the Part with the vocabulary's units in place of words."""
         return replace(self, token_lists=[encoder.units(tokens) for tokens in self.token_lists])
 
 
 @dataclass(frozen=True)
-class Learned:
-    """The whole network, calibrated; the Progress of the main stage; the figures of `calibration.calibration`."""
+class Parts:
+    """The reviews of a training; `misspelt` is the training part with some reviews misspelt."""
 
-    network: object
+    train: Part
+    dev: Part
+    misspelt: Part
+    stars: Optional[Part] = None
+
+    def in_units(self, encoder: Any) -> "Parts":
+        return Parts(**{name: part and part.in_units(encoder) for name, part in vars(self).items()})
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """The whole network, calibrated; the Progress of the main stage; the figures of `evaluation.calibration`."""
+
+    network: Any
     progress: Progress
-    calibration: dict
+    calibration: dict[str, Any]
 
 
-class Run:
-    """A training under way.
+class ClassifierTraining:
+    """A classifier's training.
 
     Parameters
     ----------
-    config : Config
+    config : config.Config
     encoder : text.encoding.Encoder
     out : Path
         The run folder.
     device : mxnet context
+    importance : callable
+        (network, Part) -> for each review the share of each token in what the prediction depends on, (T,).
+    draw : callable
+        (Progress, Stage, folder): draws the curves of a stage that has ended.
     quiet : bool
         No progress on stderr.
-    workers : distributed.Alone
+    group : SingleWorker
     """
 
-    def __init__(self, config, encoder, out, device, quiet, workers=ALONE):
-        self.config, self.encoder, self.out, self.device, self.quiet = config, encoder, Path(out), device, quiet
-        self.workers = workers
+    def __init__(
+        self,
+        config: Any,
+        encoder: Any,
+        out: Path,
+        device: Any,
+        importance: Callable[[Any, Part], list[NDArray[Any]]],
+        draw: Callable[[Progress, Stage, Path], None],
+        quiet: bool = False,
+        group: SingleWorker = SINGLE,
+    ):
+        self.config, self.encoder, self.out, self.device = config, encoder, Path(out), device
+        self.importance, self.draw, self.quiet, self.group = importance, draw, quiet, group
 
-    def learn(self, star_part, train_part, dev_part, misspelt_part):
-        """Build the network and fit it, to the stars first where there are any; answer what was Learned.
+    def run(self, parts: Parts) -> TrainingResult:
+        """Train all stages.
 
-        The network reads the training part as `misspelt_part` has it; the wide part, which learns by heart, as it
-        is: misspelt reviews make it worse (benchmarks/ACCURACY.md).
+        The network is trained on misspelt reviews where there are some; the n-grams are not: misspelt reviews make
+        them worse (docs/accuracy.md).
         """
-        training = self.config.training
-        star_part = star_part and star_part.in_units(self.encoder)
-        train_part, dev_part, misspelt_part = (
-            part.in_units(self.encoder) for part in (train_part, dev_part, misspelt_part)
-        )
-        batches, dev_batches = self.batched(misspelt_part), self.batched(dev_part)
-        network = self.new_network(batches)
-        if star_part:
-            self.stage(
-                network,
-                self.batched(star_part),
-                dev_batches,
-                pretraining(training),
-                self.out / "pretraining",
-                keep_last=True,
-            )
-        progress = self.stage(network, batches, dev_batches, training, self.out)
-        table = self.workers.once(self.wide_table, star_part, train_part)
-        wide = None if table is None else log_odds(table, dev_part.token_lists)
-        network = self.final(network, table)
-        dev_batches = self.batched(dev_part, wide=table is not None)
-        found = self.calibrate(network, dev_batches, wide)
-        if training.erasure_reviews:
-            self.teach_attention(network, some(misspelt_part, training), dev_batches)
-            found = self.calibrate(network, dev_batches, wide)
+        parts = parts.in_units(self.encoder)
+        network = self.new_network(self.batches(parts.train))
+        dev_batches = self.batches(parts.dev)
+        if parts.stars:
+            self.fit(network, self.stage("stars", self.batches(parts.stars), dev_batches))
+        progress = self.fit(network, self.stage("labels", self.batches(parts.misspelt), dev_batches))
+        table = self.group.run_on_first(self.ngram_table, parts.stars, parts.train)
+        ngram_odds = None if table is None else wide.log_odds(table, parts.dev.token_lists)
+        network = self.inference_network(network, table)
+        dev_batches = self.batches(parts.dev, with_ngrams=table is not None)
+        figures = self.calibrate(network, dev_batches, ngram_odds)
+        if self.config.training.erasure.reviews:
+            self.teach_attention(network, subsample(parts.misspelt, self.config.training), dev_batches)
+            figures = self.calibrate(network, dev_batches, ngram_odds)
         round_tables(network)
-        return Learned(network, progress, found)
+        return TrainingResult(network, progress, figures)
 
-    def teach_attention(self, network, part, dev_batches):
-        """Fit the attention to each token's share of what changes when it is erased.
+    def stage(self, name: str, batches: Batches, dev_batches: Batches) -> Stage:
+        """Return a stage by its settings; only the main one may stop early."""
+        settings = getattr(self.config.training, name)
+        objective = OBJECTIVES[name](dev_batches, self.device, self.group)
+        patience = getattr(settings, "patience", None)
+        return Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
 
-        The network's own answers are the labels, those of the deep part alone: the attention is to change, not
-        what the network says. Nothing is dropped, because what is not seen cannot be pointed at.
+    def fit(self, network: Any, stage: Stage) -> Progress:
+        """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
+        folder, training = self.out / FOLDERS[stage.name], self.config.training
+        checkpoints = self.group.checkpoints(folder, training.keep_checkpoints)
+        if not self.group.first:
+            return fit(network, stage, training, checkpoints, ignore_progress, self.group)
+        folder.mkdir(exist_ok=True)
+        with Reporter(folder, stage, self.quiet) as report:
+            progress = fit(network, stage, training, checkpoints, report, self.group)
+            # again: a run that was killed right after its last checkpoint has not written it
+            report.write(progress.history)
+        self.draw(progress, stage, folder)
+        return progress
+
+    def teach_attention(self, network: Any, part: Part, dev_batches: Batches) -> None:
+        """Train the attention to highlight the tokens whose erasure changes the prediction.
+
+        The labels are the predictions of the deep part alone: the attention is to change, not the prediction.
+        Dropout is off: attention cannot learn to point at a dropped token.
         """
-        wide = NGRAM_TABLE in snapshot(network)
-        importance = self.workers.once(self.importance, network, part)
+        with_ngrams = NGRAM_TABLE in snapshot(network)
+        importance = self.group.run_on_first(self.importance, network, part)
         restore(network, without_wide(snapshot(network)))
-        part = replace(part, labels=self.probabilities(network, self.batched(part, wide=wide)))
-        self.stage(
-            network,
-            self.batched(part, importance, wide),
-            dev_batches,
-            erasing(self.config.training),
-            self.out / "attention",
-            keep_last=True,
-        )
+        labels = self.probabilities(network, self.batches(part, with_ngrams=with_ngrams))
+        batches = self.batches(replace(part, labels=labels), importance, with_ngrams)
+        self.fit(network, self.stage("erasure", batches, dev_batches))
 
-    def batched(self, part, importance=None, wide=False):
-        from .batches import Batches
+    def batches(
+        self, part: Part, importance: Optional[list[NDArray[Any]]] = None, with_ngrams: bool = False
+    ) -> Batches:
+        config = self.config
+        size, length = config.training.batch_size, config.fixed_length
+        return Batches(part.token_lists, part.labels, self.encoder, size, length, importance, with_ngrams)
 
-        length = self.config.text.max_length if self.config.model.architecture == "post" else None
-        return Batches(
-            part.token_lists, part.labels, self.encoder, self.config.training.batch_size, length, importance, wide
-        )
-
-    def new_network(self, batches):
-        """Build the network without its wide part, and show it one batch so that all its parameters exist."""
+    def new_network(self, batches: Batches) -> Any:
+        """Build the network without its n-grams; one batch through it creates all its parameters."""
         mxnet = import_mxnet()
-        from ..model.networks.classifier import build_network
-        from .loop import as_inputs
-
         mxnet.random.seed(self.config.training.seed)
-        network = build_network(len(self.encoder), self.config, wide=False)
+        network = self.config.network(len(self.encoder), with_ngrams=False)
         network.initialize(mxnet.init.Xavier(), ctx=self.device)
         network(*as_inputs(next(batches.in_order())[1], self.device))
         network.hybridize(static_alloc=True)
         return network
 
-    def stage(self, network, batches, dev_batches, training, folder, keep_last=False):
-        """Fit the network with checkpoints, history and curves in `folder`; where that is done, take its result."""
-        from .loop import fit
-
-        checkpoints = self.workers.checkpoints(folder, training.keep_checkpoints)
-        fitted = partial(
-            fit,
-            network,
-            batches,
-            dev_batches,
-            training,
-            self.device,
-            checkpoints,
-            keep_last=keep_last,
-            workers=self.workers,
-        )
-        if not self.workers.first:
-            return fitted(report=unheard)
-        folder.mkdir(exist_ok=True)
-        with Reporter(folder, training.epochs * len(batches), self.quiet) as report:
-            progress = fitted(report=report)
-            # once more: a run that was killed right after its last checkpoint has not written it
-            report.write(progress.history)
-        save_curves(progress.history, folder / "curves.png")
-        save_evenness(progress, folder / "attention.png")
-        return progress
-
-    def wide_table(self, star_part, train_part):
-        """Answer the wide part's table (see `wide.fit_wide`), None where the config wants none.
-
-        Learned from the training part and from the raw reviews that NSMC would call negative (1 to 4 stars) or
-        positive (9 and 10).
-        """
-        if not self.config.text.ngram_buckets:
-            return None
-        token_lists, labels = train_part.token_lists, train_part.labels
-        if star_part:
-            stars = star_part.frame["stars"].to_numpy()
-            clear = numpy.flatnonzero((stars <= 4) | (stars >= 9)).tolist()
-            others = not_among(train_part.frame, star_part.frame)
-            token_lists = [star_part.token_lists[i] for i in clear] + [token_lists[i] for i in others]
-            labels = numpy.concatenate([stars[clear] > 5, labels[others]])
-        return fit_wide(token_lists, labels.astype(int), self.config.text.ngram_buckets)
-
-    def probabilities(self, network, batches):
-        from .loop import probabilities
-
-        return probabilities(network, batches, self.device, self.workers)
-
-    def calibrate(self, network, dev_batches, wide):
-        """Put the calibration that the dev part asks for into the network, and answer it."""
-        arrays = snapshot(network)
-        odds = logit_of(self.probabilities(network, dev_batches))
-        alone = odds if wide is None else odds - wide_scale(arrays) * wide
-        found = calibration(alone, dev_batches.labels.astype(int), wide)
-        restore(network, calibrated(arrays, found))
-        return found
-
-    def final(self, network, table):
-        """Answer the network as the bundle will hold it, without dropout, and with its wide part where there is one."""
-        from ..model.networks.classifier import build_network
-
-        if self.config.model.architecture == "post":
-            return network
-        arrays = snapshot(network)
-        kept = build_network(len(self.encoder), self.config.with_fields(**NO_DROPOUT))
-        fill(kept, arrays if table is None else widened(arrays, table), self.device)
+    def inference_network(self, network: Any, table: Optional[NDArray[Any]]) -> Any:
+        """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
+        arrays, config = snapshot(network), self.config
+        kept = replace(config, model=config.model.without_dropout()).network(len(self.encoder))
+        fill(kept, arrays if table is None else add_wide_part(arrays, table), self.device)
         kept.hybridize(static_alloc=True)
         return kept
 
-    def importance(self, network, part):
-        """Answer for each review each token's share of what the answer hangs on, (T,).
+    def ngram_table(self, stars: Optional[Part], train: Part) -> Optional[NDArray[Any]]:
+        """Return the table of n-grams (`wide.fit_wide`), None if the config wants none.
 
-        Mostly of what changes when the token is erased; in part of gradient x input, which agrees with erasure
-        only in part (benchmarks/ATTENTION.md) and is the other measure that the attention is judged by.
+        Fitted to the training part and to the raw reviews that NSMC would call negative (1 to 4 stars) or positive
+        (9 and 10).
         """
-        from ..model.onnx.graph import onnx_model
+        if not self.config.text.ngram_buckets:
+            return None
+        token_lists, labels = train.token_lists, train.labels
+        if stars:
+            values = stars.frame["stars"].to_numpy()
+            clear = numpy.flatnonzero((values <= 4) | (values >= 9)).tolist()
+            others = not_among(train.frame, stars.frame)
+            token_lists = [stars.token_lists[i] for i in clear] + [token_lists[i] for i in others]
+            labels = numpy.concatenate([values[clear] > 5, labels[others]])
+        return wide.fit_wide(token_lists, labels.astype(int), self.config.text.ngram_buckets)
 
-        # ONNX Runtime, because it answers three times as fast
-        engine = OnnxEngine(onnx_model(self.config, snapshot(network)).SerializeToString())
-        scorer = TokenScorer(self.encoder, engine, self.config)
-        bar = partial(tqdm, desc="erasing words", disable=self.quiet, file=sys.stderr, mininterval=0.5)
-        erased = leave_one_out(scorer, part.token_lists, bar)
-        gradients = TokenScorer(self.encoder, GradientEngine(network, self.device), self.config)
-        products = gradients.details(part.token_lists)[1]
-        return [
-            (1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other) for one, other in zip(erased, products)
-        ]
+    def probabilities(self, network: Any, batches: Batches) -> NDArray[numpy.float64]:
+        return predict_batches(network, batches, self.device, self.group)[0]
+
+    def calibrate(self, network: Any, dev_batches: Batches, ngram_odds: Optional[NDArray[Any]]) -> dict[str, Any]:
+        """Calibrate the network's last layer on the dev part; return the figures."""
+        arrays = snapshot(network)
+        odds = log_odds(self.probabilities(network, dev_batches))
+        deep = odds if ngram_odds is None else odds - wide_scale(arrays) * ngram_odds
+        figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds)
+        restore(network, calibrated(arrays, figures))
+        return figures
 
 
-def pretraining(training):
-    """Answer the TrainingConfig of the passes over the raw reviews, all of which are made."""
-    return replace(training, epochs=training.pretrain_epochs, learning_rate=training.pretrain_learning_rate)
-
-
-def erasing(training):
-    """Answer the TrainingConfig of the attention's stage, all epochs of which are made."""
-    return replace(training, epochs=training.erasure_epochs, learning_rate=training.erasure_learning_rate)
-
-
-def some(part, training):
-    """Answer training.erasure_reviews of the reviews, drawn by the seed."""
+def subsample(part: Part, training: Any) -> Part:
+    """Return training.erasure.reviews of the reviews, drawn by the seed."""
     members = numpy.random.RandomState(training.seed).permutation(len(part.labels))
-    return part.take(members[: training.erasure_reviews].tolist())
+    return part.take(members[: training.erasure.reviews].tolist())
 
 
-def not_among(frame, others):
-    """Answer the positions of the rows whose `id` no row of `others` has; all where there are no ids."""
+def not_among(frame: pandas.DataFrame, others: pandas.DataFrame) -> list[int]:
+    """Return the positions of the rows whose `id` no row of `others` has; all if there are no ids."""
     if "id" not in frame:
         return list(range(len(frame)))
     known = set(others["id"].astype(str))
-    return [place for place, name in enumerate(frame["id"].astype(str)) if name not in known]
+    return [position for position, name in enumerate(frame["id"].astype(str)) if name not in known]
 
 
-def unheard(progress, record=None):
+def ignore_progress(progress: Progress, record: Optional[dict[str, float]] = None) -> None:
     pass
 
 
 class Reporter:
     """Shows progress on stderr and writes history.jsonl after each epoch."""
 
-    def __init__(self, out, steps, quiet):
-        self.path = out / "history.jsonl"
-        self.bar = tqdm(total=steps, unit="step", disable=quiet, file=sys.stderr, mininterval=0.5)
+    def __init__(self, folder: Path, stage: Stage, quiet: bool):
+        self.path, self.name, self.metric = folder / "history.jsonl", stage.name, f"dev_{stage.objective.metric}"
+        total = stage.epochs * len(stage.batches)
+        self.bar = tqdm(total=total, desc=stage.name, unit="step", disable=quiet, file=sys.stderr, mininterval=0.5)
 
-    def __enter__(self):
+    def __enter__(self) -> "Reporter":
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.bar.close()
 
-    def __call__(self, progress, record=None):
+    def __call__(self, progress: Progress, record: Optional[dict[str, float]] = None) -> None:
         self.bar.update(progress.step - self.bar.n)
         if record is None:
             self.bar.set_postfix_str(f"loss {progress.loss_sum / progress.batch:.3f}", refresh=False)
             return
         self.write(progress.history)
         if not self.bar.disable:
-            self.bar.write(
-                f"epoch {record['epoch']}: train loss {record['train_loss']:.4f}, dev loss "
-                f"{record['dev_log_loss']:.4f}, dev accuracy {100 * record['dev_accuracy']:.2f} %, "
-                f"{record['seconds']:.0f} s",
-                file=sys.stderr,
-            )
+            others = [name for name in record if name.startswith("dev_") and name != self.metric]
+            shown = ["train_loss", self.metric, *others[:1]]
+            figures = ", ".join(f"{name.replace('_', ' ')} {record[name]:.4f}" for name in shown)
+            self.bar.write(f"epoch {record['epoch']}: {figures}, {record['seconds']:.0f} s", file=sys.stderr)
 
-    def write(self, history):
+    def write(self, history: list[dict[str, float]]) -> None:
         write_text(self.path, "".join(json.dumps(each) + "\n" for each in history))

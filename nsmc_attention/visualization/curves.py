@@ -1,65 +1,70 @@
-"""The learning curves of a run, and how its attention changed, drawn from its history."""
+"""The learning curves of a stage, and how its attention changed, drawn from its history."""
+
+from pathlib import Path
+from typing import Any
 
 from .._io.atomic import replaced_file
 
 
-def save_curves(history, path):
-    """Draw losses and dev accuracy over the epochs as PNG.
+def save_curves(history: list[dict[str, float]], metric: str, path: Path) -> None:
+    """Draw the training loss and the dev figures over the epochs as PNG.
 
     Parameters
     ----------
     history : list of dict
-        As `fit` gives it: epoch, train_loss, dev_log_loss (nats), dev_accuracy.
+        As `training.loop.fit` gives it: epoch, train_loss, dev_*.
+    metric : str
+        The dev figure that selects the epoch; drawn beside the training loss, the others each by itself.
     path : Path
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     epochs = [record["epoch"] for record in history]
-    best = min(history, key=lambda record: record["dev_log_loss"])
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    left.plot(epochs, [record["train_loss"] for record in history], "o--", label="train (with dropout)")
-    left.plot(epochs, [record["dev_log_loss"] for record in history], "o-", label="dev")
-    left.set(title="loss (nats)", xlabel="epoch")
-    left.legend()
-    right.plot(epochs, [100 * record["dev_accuracy"] for record in history], "o-", color="C1")
-    right.set(title="dev accuracy (%)", xlabel="epoch")
-    for axes in (left, right):
+    best = min(history, key=lambda record: record[metric])
+    others = [name for name in history[0] if name.startswith("dev_") and name != metric]
+    figure = Figure(figsize=(3.6 * (1 + len(others)), 3.4), layout="constrained")
+    first, *rest = figure.subplots(1, 1 + len(others), squeeze=False)[0]
+    for name, style in (("train_loss", "o--"), (metric, "o-")):
+        first.plot(epochs, [record[name] for record in history], style, label=plain(name))
+    first.set(title="loss", xlabel="epoch")
+    first.legend()
+    for axes, name in zip(rest, others):
+        axes.plot(epochs, [record[name] for record in history], "o-", color="C1")
+        axes.set(title=plain(name), xlabel="epoch")
+    for axes in (first, *rest):
         axes.axvline(best["epoch"], color="0.7", linewidth=1, linestyle=":")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
-    with replaced_file(path) as temporary:
-        figure.savefig(temporary, dpi=150, format="png")
+    save(figure, path)
 
 
-def save_evenness(progress, path):
-    """Draw how evenly the attention looks, from the untrained network to the last epoch, beside the dev loss.
+def save_evenness(progress: Any, metric: str, path: Path) -> None:
+    """Draw how evenly the attention is spread, from the untrained network to the last epoch, beside the dev metric.
 
-    A network that has learned nothing looks at every word alike (1). One that goes on learning while its dev
-    loss rises has overfitted: how its attention then changes is no longer what the reviews teach.
+    An untrained network attends to every word alike (1). Training on while the dev metric gets worse is overfitting:
+    how the attention then changes does not come from what the reviews have in common.
 
     Parameters
     ----------
-    progress : checkpoint.Progress
-        Of a stage that has ended; its history as `fit` gives it.
+    progress : training.checkpoint.Progress
+        Of a stage that has ended, whose objective evaluates `entropy`.
+    metric : str
+        The dev figure that selects the epoch.
     path : Path
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    history = progress.history
-    epochs = [0] + [record["epoch"] for record in history]
-    best = progress.best_epoch + 1
+    records = [progress.before, *progress.history]
+    epochs, best = list(range(len(records))), progress.best_epoch + 1
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.add_subplot()
-    axes.plot(
-        epochs,
-        [progress.untrained_entropy] + [record["dev_entropy"] for record in history],
-        "o-",
-        label="entropy of the attention / log T (left)",
+    entropy = [record["dev_entropy"] for record in records]
+    axes.plot(epochs, entropy, "o-", label="entropy of the attention / log T (left)")
+    axes.set(
+        xlabel="epoch (0: before this stage)", ylim=(0, 1.05), title="how evenly the attention is spread, dev part"
     )
-    axes.set(xlabel="epoch (0: before this stage)", ylim=(0, 1.05), title="how evenly the attention looks, dev part")
     axes.axvline(best, color="0.7", linewidth=1, linestyle=":")
     axes.annotate("kept", (best, 0.02), color="0.4", ha="center")
     if epochs[-1] > best:
@@ -67,8 +72,16 @@ def save_evenness(progress, path):
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(alpha=0.3)
     right = axes.twinx()
-    right.plot(epochs[1:], [record["dev_log_loss"] for record in history], "s--", color="C1", label="dev loss (right)")
-    right.set_ylabel("nats")
+    values = [record[metric] for record in progress.history]
+    right.plot(epochs[1:], values, "s--", color="C1", label=f"{plain(metric)} (right)")
     figure.legend(loc="outside lower center", ncols=3, fontsize=8)
+    save(figure, path)
+
+
+def plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def save(figure: Any, path: Path) -> None:
     with replaced_file(path) as temporary:
         figure.savefig(temporary, dpi=150, format="png")

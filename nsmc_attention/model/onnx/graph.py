@@ -63,7 +63,7 @@ def onnx_model(config, arrays):
         outputs probability (N,) of positive and weights (N, T, T), float32.
     """
     graph = Graph()
-    build = post_graph if config.model.architecture == "post" else masked_graph
+    build = post_graph if config.model.kind == "article" else masked_graph
     logits = build(graph, config.model, arrays)
     both = graph.add("Softmax", logits, axis=1)
     positive = graph.add("Slice", both, graph.integers(1), graph.integers(2), graph.integers(1))
@@ -90,7 +90,7 @@ def onnx_model(config, arrays):
 
 def masked_graph(graph, model, arrays):
     """SelfAttentionClassifier, line by line."""
-    names = ("forward_gru", "backward_gru") if model.encoder == "gru" else ()
+    names = ("forward_gru", "backward_gru") if model.encoder.kind == "gru" else ()
     directions = [gru_arrays(arrays, f"encoder.{name}._unfused.0.") for name in names]
     states = encode(graph, arrays["embedding.weight"], directions, "valid_length")
     seen, by_review = states, None
@@ -104,10 +104,10 @@ def masked_graph(graph, model, arrays):
     pairs = graph.add("Mul", mask, across)  # (N, T, T)
     length = graph.add("Unsqueeze", graph.add("Cast", "valid_length", to=TensorProto.FLOAT), graph.integers(1, 2))
     mean = graph.add("Div", across, length)  # (N, 1, T)
-    if model.attention == "multihead":
+    if model.attention.kind == "multihead":
         pooled = multihead(graph, model, arrays, seen, states, pairs, mean)
     else:
-        masked_softmax(graph, SCORES[model.attention](graph, arrays, seen, model.width), pairs, output="weights")
+        masked_softmax(graph, SCORES[model.attention.kind](graph, arrays, seen, model.width), pairs, output="weights")
         pooled = graph.add("MatMul", graph.add("MatMul", mean, "weights"), states)  # (N, 1, 2H)
     features = pooled if by_review is None else graph.add("Concat", pooled, by_review, axis=2)
     return graph.add(
@@ -141,7 +141,7 @@ def post_graph(graph, model, arrays):
     """PostClassifier: no mask anywhere, the contexts of all positions flattened. Reads exactly seq_len tokens."""
     directions = [gru_arrays(arrays, f"bigru._unfused.0.{side}_cell.") for side in "lr"]
     states = encode(graph, arrays["embed.weight"], directions, "")
-    scores = additive(graph, arrays, states, 2 * model.hidden_size)
+    scores = additive(graph, arrays, states, model.width)
     graph.add("Softmax", scores, axis=-1, output="weights")
     contexts = graph.add("MatMul", "weights", states)
     return graph.add(
@@ -257,7 +257,7 @@ SCORES = {"additive": additive, "dot": dot, "scaled": scaled, "general": general
 
 def multihead(graph, model, arrays, seen, states, pairs, mean):
     """Adds the output "weights", the mean over the heads, and answers the pooled contexts (N, 1, 2H)."""
-    heads, size = model.attention_heads, model.width // model.attention_heads
+    heads, size = model.attention.heads, model.width // model.attention.heads
 
     def project(name, source):
         projected = dense(graph, f"attention.proj_{name}", arrays, source)

@@ -12,14 +12,14 @@ from itertools import islice
 import numpy
 
 from ..._runtime.mxnet_shim import import_mxnet
-from ...config import difference
 from ...errors import ConfigError
 from ...model.parameters import restore, snapshot
-from ..checkpoint import Checkpoints, packed, unpacked
+from ...settings import difference
+from ..checkpoint import Checkpoints, pack, unpack
 from .job import Place, enter, leave
 
 
-class Alone:
+class SingleWorker:
     """A training in one process: nothing to share."""
 
     rank, first = 0, True
@@ -33,34 +33,34 @@ class Alone:
     def checkpoints(self, folder, keep):
         return Checkpoints(folder, keep)
 
-    def equalize(self, network):
+    def broadcast_parameters(self, network):
         """Give all workers worker 0's parameters."""
 
-    def own_part(self, batch):
+    def shard_batch(self, batch):
         """Answer what of a batch this worker learns from, and its share of the batch's mean."""
         return batch, 1.0
 
-    def own_ones(self, batches):
+    def shard_batches(self, batches):
         """Yield those of the batches that this worker answers."""
         return batches
 
-    def sums(self, arrays):
-        """Answer the sums over all workers of each of a list of arrays of float32 values."""
+    def all_reduce(self, arrays):
+        """Answer the all_reduce over all workers of each of a list of arrays of float32 values."""
         return arrays
 
-    def average(self, gradients, batch, share, loss):
+    def average_gradients(self, gradients, batch, share, loss):
         """Put the whole batch's gradients in place of its part's; answer its mean loss."""
         return float(loss.asscalar())
 
-    def once(self, function, *arguments):
+    def run_on_first(self, function, *arguments):
         """Answer what a function does in worker 0, which alone calls it: None, an array, or a list of (T,) arrays."""
         return function(*arguments)
 
 
-ALONE = Alone()
+SINGLE = SingleWorker()
 
 
-class Workers(Alone):
+class Workers(SingleWorker):
     """One of several workers, all of which have to make the same calls in the same order.
 
     Parameters
@@ -92,32 +92,32 @@ class Workers(Alone):
     def checkpoints(self, folder, keep):
         return SharedCheckpoints(folder, keep, self)
 
-    def equalize(self, network):
+    def broadcast_parameters(self, network):
         restore(network, self.arrays_of_first(snapshot(network)))
 
-    def own_part(self, batch):
+    def shard_batch(self, batch):
         members = numpy.arange(len(batch.labels))[self.rank :: self.count]
         share = len(members) / len(batch.labels)
         # with fewer reviews than workers some have one that counts for nothing
         return batch.take(members if len(members) else [0]), share
 
-    def own_ones(self, batches):
+    def shard_batches(self, batches):
         return islice(batches, self.rank, None, self.count)
 
-    def sums(self, arrays):
+    def all_reduce(self, arrays):
         flat = self.total(numpy.concatenate([numpy.ravel(array) for array in arrays]))
         ends = numpy.cumsum([array.size for array in arrays])[:-1]
         return [part.reshape(array.shape).astype(array.dtype) for part, array in zip(numpy.split(flat, ends), arrays)]
 
-    def average(self, gradients, batch, share, loss):
+    def average_gradients(self, gradients, batch, share, loss):
         rows = numpy.unique(batch.token_ids)
         own = [*(from_gradient(gradient, rows) for gradient in gradients), loss.asnumpy()]
-        *found, loss = self.sums([share * array for array in own])
+        *found, loss = self.all_reduce([share * array for array in own])
         for gradient, array in zip(gradients, found):
             to_gradient(gradient, array, rows)
         return float(loss.sum())
 
-    def once(self, function, *arguments):
+    def run_on_first(self, function, *arguments):
         value = function(*arguments) if self.first else None
         if isinstance(value, list):
             found = {"values": numpy.concatenate(value), "lengths": numpy.array([len(each) for each in value])}
@@ -152,7 +152,7 @@ class Workers(Alone):
 
     def arrays_of_first(self, arrays):
         """Answer the arrays, {name: array}, that worker 0 gives."""
-        return unpacked(self.from_first(packed(arrays) if self.first else b""))
+        return unpack(self.from_first(pack(arrays) if self.first else b""))
 
 
 class SharedCheckpoints(Checkpoints):
@@ -203,10 +203,10 @@ def to_gradient(gradient, array, rows):
 
 
 @contextmanager
-def joined(kvstore):
+def worker_group(kvstore):
     """Give the workers that this process is one of; of a scheduler or server the `with` block is never entered."""
     if kvstore == "local":
-        yield ALONE
+        yield SINGLE
         return
     place = Place.from_environment()
     lifeline = enter(place)

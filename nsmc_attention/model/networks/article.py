@@ -1,0 +1,53 @@
+"""The original article's network, padding and all: for comparison, not for use. Imports MXNet."""
+
+from ..._runtime.mxnet_shim import import_mxnet
+
+import_mxnet()
+
+from gluonnlp.model import MLPAttentionCell  # noqa: E402
+from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
+
+from ..parameters import CLASSES  # noqa: E402
+
+
+class ArticleClassifier(HybridBlock):
+    """Dropout 0.3, a bidirectional GRU, `MLPAttentionCell(30, dropout=0.2)`, all contexts flattened into Dense(2).
+
+    It reads reviews of exactly seq_len tokens and treats padding as words.
+
+    Parameters
+    ----------
+    vocab_size, num_embed, seq_len, hidden_size : int
+    """
+
+    axes = ("queries", "keys")
+
+    def __init__(self, vocab_size, num_embed, seq_len, hidden_size, **kwargs):
+        super().__init__(**kwargs)
+        self.seq_len = seq_len
+        with self.name_scope():
+            self.embed = nn.Embedding(vocab_size, num_embed)
+            self.drop = nn.Dropout(0.3)
+            # dropout of a GRU acts between layers: with one layer it does nothing, as in the article
+            self.bigru = rnn.GRU(hidden_size, layout="NTC", dropout=0.2, bidirectional=True)
+            self.attention = MLPAttentionCell(30, act=nn.Activation("tanh"), dropout=0.2)
+            self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
+
+    def __call__(self, token_ids, valid_length=None):
+        """Accept valid_length, so that all networks are called alike, and ignore it."""
+        return super().__call__(token_ids)
+
+    def hybrid_forward(self, F, token_ids):
+        """(N, seq_len) -> logits (N, C) and weights (N, seq_len, seq_len), rows sum to 1 over all positions."""
+        return self.forward_embedded(F, self.embed_tokens(F, token_ids))
+
+    def embed_tokens(self, F, token_ids):
+        """Return the rows of the table: [(T, N, E)]."""
+        return [self.embed(F.transpose(token_ids))]
+
+    def forward_embedded(self, F, rows, mask=None, valid_length=None):
+        """Classify what `embed_tokens` returned, for gradients with respect to it."""
+        embedded = F.transpose(rows[0], axes=(1, 0, 2))  # (N, T, E)
+        states = self.bigru(self.drop(embedded))  # (N, T, 2H)
+        contexts, weights = self.attention(states, states)  # (N, T, 2H), (N, T, T)
+        return self.dense(contexts), weights

@@ -1,0 +1,120 @@
+"""The networks' settings, each of which builds its network. Read without MXNet."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Optional, Union
+
+from ..settings import Settings, kinds, setting
+from .attention import ATTENTIONS, Attention
+from .attention.additive import Additive
+
+
+@dataclass(frozen=True)
+class GRU(Settings):
+    """A bidirectional GRU."""
+
+    kind = "gru"
+    hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1, high=4096)
+
+    def width(self, embedding_size: int) -> int:
+        """Return the units of a state."""
+        return 2 * self.hidden_size
+
+    def block(self) -> Any:
+        from .encoders import BidirectionalGRU
+
+        return BidirectionalGRU(self.hidden_size)
+
+
+@dataclass(frozen=True)
+class NoEncoder(Settings):
+    """Each token by itself: its state is its embedding."""
+
+    kind = "none"
+
+    def width(self, embedding_size: int) -> int:
+        """Return the units of a state."""
+        return embedding_size
+
+    def block(self) -> None:
+        return None
+
+
+ENCODERS: dict[str, type[Settings]] = {"gru": GRU, "none": NoEncoder}
+
+
+@dataclass(frozen=True)
+class ClassifierConfig(Settings):
+    """The self-attentive classifier; padding has no influence."""
+
+    kind = "classifier"
+    # whether there may be a table of n-grams, and whether attention can be trained on erasures
+    uses_ngrams: ClassVar[bool] = True
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    encoder: Union[GRU, NoEncoder] = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
+    attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
+    dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
+    word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a state (D)."""
+        return self.encoder.width(self.embedding_size)
+
+    def fixed_length(self, max_length: int) -> Optional[int]:
+        """Return the only length that the network reads; None for any."""
+        return None
+
+    def without_dropout(self) -> "ClassifierConfig":
+        """Return the settings of the same network without any dropout."""
+        return replace(self, dropout=0.0, word_dropout=0.0, attention=self.attention.without_dropout())
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        has_gru = self.encoder.kind == "gru"
+        if self.attention.kind == "uniform":
+            return "The average of a bidirectional GRU's states" if has_gru else "The average of the words' embeddings"
+        what = "A self-attentive bidirectional GRU" if has_gru else "Self-attention on the words' embeddings"
+        return f"{what} ({self.attention.kind} score)"
+
+    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
+        from .networks.classifier import SelfAttentionClassifier
+
+        return SelfAttentionClassifier(vocab_size, self, ngram_buckets)
+
+
+@dataclass(frozen=True)
+class ArticleConfig(Settings):
+    """The original article's network, which takes padding for words."""
+
+    kind = "article"
+    uses_ngrams: ClassVar[bool] = False
+    embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
+    hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
+
+    # fixed by the article
+    attention: ClassVar[Attention] = Additive(units=30, dropout=0.2)
+
+    @property
+    def width(self) -> int:
+        """Units of a state (D)."""
+        return 2 * self.hidden_size
+
+    def fixed_length(self, max_length: int) -> Optional[int]:
+        """Return the only length that the network reads."""
+        return max_length
+
+    def without_dropout(self) -> "ArticleConfig":
+        """Return these settings: the article fixes its dropout."""
+        return self
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
+
+    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
+        from .networks.article import ArticleClassifier
+
+        return ArticleClassifier(vocab_size, self.embedding_size, max_length, self.hidden_size)
+
+
+NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article": ArticleConfig}

@@ -1,0 +1,193 @@
+"""Nested settings: frozen dataclasses, checked, written to JSON and read back.
+
+A field may hold settings of one of several kinds (`kinds`): they are written with their tag, as
+`encoder: {kind: gru, hidden_size: 128}`, and a setting that a kind does not have is an error. Paths such as
+`model.encoder.hidden_size` name a setting. Knows nothing of what the settings mean.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, ClassVar, Optional, TypeVar
+
+from .errors import ConfigError, did_you_mean
+
+# Upper limit of integer settings that declare none
+MAX_INTEGER = 10**9
+KIND = "kind"
+
+
+def setting(
+    default: Any,
+    help: str,
+    choices: Optional[tuple[str, ...]] = None,
+    low: Optional[float] = None,
+    high: Optional[float] = None,
+) -> Any:
+    """Declare a setting with its help text, and its choices or its closed range."""
+    return field(default=default, metadata={"help": help, "choices": choices, "low": low, "high": high})
+
+
+def kinds(registry: Mapping[str, "type[Settings]"], default: "Settings", help: str) -> Any:
+    """Declare a field that holds settings of one of the kinds in a registry."""
+    return field(default=default, metadata={"help": help, "kinds": registry})
+
+
+def section(default: "Settings", help: str) -> Any:
+    """Declare a field that holds settings of one class."""
+    return kinds({"": type(default)}, default, help)
+
+
+Self = TypeVar("Self", bound="Settings")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Base of all settings; `to_dict` and `from_dict` are inverse."""
+
+    kind: ClassVar[str] = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return nested plain values, with `kind` where there are several kinds."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        plain = {name: value.to_dict() if isinstance(value, Settings) else value for name, value in values.items()}
+        return {KIND: self.kind, **plain} if self.kind else plain
+
+    @classmethod
+    def from_dict(cls: type[Self], values: Any, where: str = "") -> Self:
+        """Build settings from what `to_dict` returned.
+
+        Raises
+        ------
+        ConfigError
+            A key is unknown or missing, or a value has another type or lies outside its range.
+        """
+        known = {item.name: item for item in fields(cls)}
+        if not isinstance(values, dict):
+            raise ConfigError(f"{where or 'config'}: expected named settings, found {type(values).__name__}")
+        for key in values:
+            if key not in known and not (key == KIND and cls.kind):
+                raise ConfigError(f"unknown key {key!r} in {where or 'config'}{did_you_mean(key, known)}")
+        for key in known:
+            if key not in values:
+                raise ConfigError(f"{join(where, key)}: expected a value, found none")
+        return cls(**{name: read(item, values[name], join(where, name)) for name, item in known.items()})
+
+    def with_settings(self: Self, changes: Mapping[str, Any]) -> Self:
+        """Return these settings with the values at some paths changed; a new kind begins with its defaults."""
+        values = self.to_dict()
+        # a kind first: the other changes are to settings of the new one
+        for path in sorted(changes, key=lambda path: (path.split(".")[-1] != KIND, path.count("."))):
+            change(type(self), values, path, changes[path])
+        return self.from_dict(values)
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a setting at this path, with the kinds that are chosen."""
+        return path in dict(paths(self))
+
+
+def read(item: "Field[Any]", value: Any, where: str) -> Any:
+    """Return the value of one field; nested settings are built from their dicts."""
+    registry = item.metadata.get("kinds")
+    if registry is None:
+        return value
+    if "" in registry:
+        return registry[""].from_dict(value, where)
+    kind = value.get(KIND) if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind not in registry:
+        raise ConfigError(f"{where}: expected a kind, found {kind!r}{did_you_mean(kind, registry)}")
+    return registry[kind].from_dict(value, where)
+
+
+def check_all(settings: Settings, where: str = "") -> None:
+    """Raise ConfigError unless every value has the type, the range and the kinds that its field declares."""
+    for item in fields(settings):
+        value, path = getattr(settings, item.name), join(where, item.name)
+        if "kinds" not in item.metadata:
+            check(path, value, item)
+        elif type(value) in item.metadata["kinds"].values():
+            check_all(value, path)
+        else:
+            raise ConfigError(f"{path}: expected settings, found {value!r}")
+
+
+def check(where: str, value: Any, item: "Field[Any]") -> None:
+    """Raise ConfigError unless a value has the type and lies in the range that the field declares."""
+    kind: Any = item.type
+    if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
+        raise ConfigError(f"{where}: expected {kind.__name__}, found {value!r}")
+    choices, low, high = (item.metadata[key] for key in ("choices", "low", "high"))
+    if isinstance(value, int) and high is None and value > MAX_INTEGER:
+        raise ConfigError(f"{where}: expected at most {MAX_INTEGER}, found {value}")
+    if choices and value not in choices:
+        raise ConfigError(f"{where}: unknown value {value!r}{did_you_mean(value, choices)}")
+    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        span = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ConfigError(f"{where}: expected {span}, found {value}")
+
+
+def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -> None:
+    """Set the value at a path within nested dicts of settings of `cls`."""
+    *sections, name = path.split(".")
+    for key in sections:
+        registry = known_field(cls, key, path).metadata.get("kinds", {})
+        if not registry:
+            raise ConfigError(f"{path}: {key} is a single value, not a group of settings")
+        parent, place, values = values, key, values[key]
+        cls = registry[values.get(KIND, "")]
+    if name == KIND and cls.kind:
+        if value not in registry:
+            raise ConfigError(f"{path}: unknown kind {value!r}{did_you_mean(value, registry)}")
+        if value != cls.kind:
+            parent[place] = registry[value]().to_dict()
+        return
+    item = known_field(cls, name, path)
+    if "kinds" in item.metadata:
+        raise ConfigError(f"{path}: is a group of settings; expected one of {path}.{', '.join(values[name])}")
+    values[name] = parse(value, item.type, path) if isinstance(value, str) else value
+
+
+def known_field(cls: type[Settings], name: str, path: str) -> "Field[Any]":
+    names = {item.name: item for item in fields(cls)}
+    if name not in names:
+        of_kind = f" of the kind {cls.kind}" if cls.kind else ""
+        raise ConfigError(f"{path}: unknown setting {name!r}{of_kind}{did_you_mean(name, names)}")
+    return names[name]
+
+
+def parse(text: str, kind: Any, where: str) -> Any:
+    """Return the value that a text on the command line stands for."""
+    try:
+        return kind(text)
+    except ValueError:
+        raise ConfigError(f"{where}: expected {kind.__name__}, found {text!r}") from None
+
+
+def paths(settings: Settings, where: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (path, value) of every setting, kinds included."""
+    if settings.kind:
+        yield join(where, KIND), settings.kind
+    for item in fields(settings):
+        value, path = getattr(settings, item.name), join(where, item.name)
+        if isinstance(value, Settings):
+            yield from paths(value, path)
+        else:
+            yield path, value
+
+
+def join(where: str, name: str) -> str:
+    return f"{where}.{name}" if where else name
+
+
+def refuse_unknown(given: Collection[str], known: Collection[str], where: str) -> None:
+    for key in given:
+        if key not in known:
+            raise ConfigError(f"unknown key {key!r} in {where}{did_you_mean(key, known)}")
+
+
+def difference(key: str, saved: Any, given: Any) -> str:
+    """Name the innermost setting that differs: `hidden_size: the run has 64, found 128`."""
+    if isinstance(saved, dict) and isinstance(given, dict):
+        for name in {**given, **saved}:
+            if saved.get(name) != given.get(name):
+                return difference(name, saved.get(name), given.get(name))
+    return f"{key}: the run has {saved!r}, found {given!r}"

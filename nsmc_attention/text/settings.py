@@ -1,0 +1,19 @@
+"""How a review becomes token ids: the settings of this folder."""
+
+from dataclasses import dataclass
+
+from ..settings import Settings, setting
+
+
+@dataclass(frozen=True)
+class TextConfig(Settings):
+    """How a review becomes token ids."""
+
+    tokenizer: str = setting("mecab", "tokenizer, by name")
+    vocab_size: int = setting(16000, "largest vocabulary, special tokens included", low=3)
+    min_count: int = setting(2, "tokens rarer than this in the training part are unknown", low=1)
+    rare_words: str = setting(
+        "unknown", "words that the vocabulary lacks: unknown, or cut into known pieces", choices=("unknown", "pieces")
+    )
+    ngram_buckets: int = setting(2**20, "buckets of hashed character n-grams; 0: no n-grams", low=0, high=2**26)
+    max_length: int = setting(256, "longest review in tokens; the rest is not read", low=1, high=1024)
