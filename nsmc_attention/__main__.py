@@ -1,6 +1,6 @@
 """`python -m nsmc_attention` is the command `nsmc-attention`."""
 
-from .cli.main import main
+from .cli import main
 
 if __name__ == "__main__":
     main()

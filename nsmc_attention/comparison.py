@@ -28,7 +28,7 @@ def compare(
     out,
     seeds=(0,),
     test=False,
-    changes=None,
+    changes=lambda config: config,
     data_dir=None,
     quiet=False,
     report=print,
@@ -48,8 +48,8 @@ def compare(
         A baseline has no seed of its own, but another seed splits another dev part off.
     test : bool
         Score the test file too, which "nsmc" and "sample" alone have.
-    changes : dict or None
-        Config fields changed in every preset.
+    changes : callable
+        Config -> Config, applied to every preset.
     report : callable
         Called with each row as it is found.
 
@@ -73,7 +73,7 @@ def compare(
             "file; what is learned from is no test"
         )
     configs = [
-        (name, preset("default" if name in BASELINES else name).with_fields(**(changes or {}), seed=seed))
+        (name, changes(preset("default" if name in BASELINES else name)).with_fields(seed=seed))
         for name in names
         for seed in seeds
     ]

@@ -1,5 +1,5 @@
-"""The command line; see `main`."""
+"""The command line `nsmc-attention`: `app` runs it, the other files hold the commands."""
 
-from .main import commands, main, run
+from .app import commands, main, run
 
 __all__ = ["commands", "main", "run"]

@@ -1,0 +1,169 @@
+"""Commands that judge a bundle and show why: evaluate, behaviour, faithfulness, explain, export."""
+
+import json
+from pathlib import Path
+from typing import Optional
+
+import click
+
+from .options import data_options, engine_options, json_option
+
+
+@click.command()
+@data_options
+@engine_options
+@json_option
+@click.option("--record", is_flag=True, help="write the figures into the bundle's manifest and model card")
+def evaluate(
+    data: str,
+    data_dir: Optional[Path],
+    text_column: str,
+    label_column: str,
+    bundle: Optional[Path],
+    engine: str,
+    device: str,
+    as_json: bool,
+    record: bool,
+) -> None:
+    """Score a bundle on labelled reviews; `--data nsmc` is the official test file.
+
+    \b
+    nsmc-attention evaluate --data nsmc
+    nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
+    """
+    from ..inference.predictor import load_classifier
+    from ..judgement import evaluate as score
+    from ..judgement import record as write
+    from ..reviews import tables
+
+    classifier = load_classifier(bundle, engine, device)
+    reviews = tables.load(data, "test", data_dir, text_column, label_column)
+    found = score(classifier, reviews)
+    print(json.dumps(found) if as_json else "\n".join(f"{name:10} {value}" for name, value in found.items()))
+    if record:
+        write(classifier.bundle, found, reviews)
+
+
+@click.command()
+@engine_options
+@click.option("--failures", is_flag=True, help="list the cases that failed, not the categories")
+@click.option("--json", "as_json", is_flag=True, help="one JSON object a row")
+def behaviour(bundle: Optional[Path], engine: str, device: str, failures: bool, as_json: bool) -> None:
+    """Test a bundle on 320 hand-written sentences: negation, contrast, slang, typos, missing spaces.
+
+    \b
+    nsmc-attention behaviour
+    nsmc-attention behaviour --bundle runs/first/bundle --failures
+    """
+    from ..evaluation.behaviour import cases, check, summary
+    from ..inference.predictor import load_classifier
+
+    table = check(load_classifier(bundle, engine, device).probabilities, cases())
+    shown = table[~table["passed"]] if failures else summary(table)
+    print(
+        shown.to_json(orient="records", lines=True, force_ascii=False).strip()
+        if as_json
+        else shown.to_string(index=False, na_rep="", float_format="{:.3f}".format)
+    )
+
+
+@click.command()
+@data_options
+@engine_options
+@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="reviews, drawn by seed")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option("--plot", type=click.Path(path_type=Path), help=".png, .svg or .pdf, beside published figures")
+@json_option
+def faithfulness(
+    data: str,
+    data_dir: Optional[Path],
+    text_column: str,
+    label_column: str,
+    bundle: Optional[Path],
+    engine: str,
+    device: str,
+    limit: int,
+    seed: int,
+    plot: Optional[Path],
+    as_json: bool,
+) -> None:
+    """Measure how faithful the attention is: agreement with erased words and gradients, beside a random order.
+
+    \b
+    nsmc-attention faithfulness --data nsmc
+    nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --plot faithfulness.png
+    """
+    from ..inference.predictor import load_classifier
+    from ..judgement import faithfulness as measure
+    from ..reviews import tables
+    from ..visualization.faithfulness import as_text, save_plot
+    from ..visualization.heatmap import check_suffix
+
+    if plot:
+        check_suffix(plot)
+    classifier = load_classifier(bundle, engine, device)
+    found = measure(classifier, tables.load(data, "test", data_dir, text_column, label_column), limit, seed)
+    print(json.dumps(found) if as_json else as_text(found))
+    if plot:
+        save_plot({found["bundle"]: found}, plot)
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--output", required=True, type=click.Path(path_type=Path), help=".png, .svg, .pdf or .html")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    default=["attention"],
+    show_default=True,
+    help="attention, erasure, gradient, integrated, random; may be given again",
+)
+@click.option(
+    "--picture",
+    type=click.Choice(["matrix", "words"]),
+    help="of .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
+)
+@click.option("--by-word", is_flag=True, help="weights of words between white space, not of morphemes")
+@click.option("--beside", multiple=True, type=click.Path(path_type=Path), help="another bundle to draw beside")
+@engine_options
+def explain(
+    text: tuple[str, ...],
+    output: Path,
+    methods: tuple[str, ...],
+    picture: Optional[str],
+    by_word: bool,
+    beside: tuple[Path, ...],
+    bundle: Optional[Path],
+    engine: str,
+    device: str,
+) -> None:
+    """Draw which words each word of a review attends to, or the attributions of other methods.
+
+    An .html page is interactive: hovering over a word shows its value, clicking it shows what it attends to.
+
+    \b
+    nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집" --output heatmap.png
+    nsmc-attention explain "배우는 좋은데 영화는 별로" --method attention --method erasure --output words.html
+    """
+    from ..inference.attribution import check_method
+    from ..inference.explain import explain_many
+    from ..inference.predictor import load_classifier
+    from ..visualization.pictures import check_picture, save_attributions
+
+    check_picture(output, picture, [check_method(method) for method in methods])
+    classifiers = [load_classifier(each, engine, device) for each in (bundle, *beside)]
+    reviews = explain_many(classifiers, text, methods, by_word)
+    save_attributions(reviews, output, picture)
+    for first, *_ in reviews:
+        print(f"{first.label}\t{max(first.probability, 1 - first.probability):.4f}\t{output}")
+
+
+@click.command()
+@click.option("--bundle", type=click.Path(path_type=Path), required=True)
+@click.option("--output", type=click.Path(path_type=Path), help="model.onnx  [default: into the bundle itself]")
+def export(bundle: Path, output: Optional[Path]) -> None:
+    """Write a bundle's function for ONNX Runtime, after comparing it with Gluon on 1,000 raw texts."""
+    from ..export import export_bundle
+
+    print(json.dumps(export_bundle(bundle, output)))

@@ -1,0 +1,160 @@
+"""Commands that get data and train: fetch, train, compare."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, Optional
+
+import click
+
+from ..config import PRESETS, Config
+from ..config import preset as named
+from ..errors import ConfigError
+from .options import (
+    GroupedCommand,
+    changed,
+    column_options,
+    data_dir_option,
+    data_options,
+    device_option,
+    settings_options,
+)
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["nsmc", "raw"]))
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    help="where to  [default: where it is already ($NSMC_ATTENTION_DATA), else the cache folder]",
+)
+def fetch(what: str, data_dir: Optional[Path]) -> None:
+    """Download a corpus and print its path.
+
+    nsmc: the official files, verified by sha256. raw: the archive with all star reviews (47 MB and more), which
+    the preset `extended` is trained on.
+    """
+    from ..reviews import nsmc, raw
+
+    found = [raw.find(data_dir)] if what == "raw" else [nsmc.find(part, data_dir) for part in nsmc.FILES]
+    print(*found, sep="\n")
+
+
+@click.command(cls=GroupedCommand)
+@data_options
+@click.option("--valid", type=click.Path(path_type=Path), help="labelled file to choose the epoch by")
+@click.option("--preset", show_default="default, or what the run began with", help=", ".join(PRESETS))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs/latest"),
+    show_default=True,
+    help="run folder, new unless --resume",
+)
+@click.option("--resume", is_flag=True, help="continue the run in --out")
+@device_option
+@click.option(
+    "--kvstore",
+    default="local",
+    show_default=True,
+    type=click.Choice(["local", "dist_sync"]),
+    help="dist_sync: several processes, here or, by the DMLC_* variables, on several machines",
+)
+@click.option(
+    "--workers", type=click.IntRange(1, 64), help="processes here that share each batch, of dist_sync  [default: 2]"
+)
+@settings_options
+@click.pass_obj
+def train(
+    arguments: list[str],
+    data: str,
+    data_dir: Optional[Path],
+    text_column: str,
+    label_column: str,
+    valid: Optional[Path],
+    preset: Optional[str],
+    out: Path,
+    resume: bool,
+    device: str,
+    kvstore: str,
+    workers: Optional[int],
+    paths: tuple[str, ...],
+    **fields: Any,
+) -> None:
+    """Train a classifier; the run folder ends with its bundle.
+
+    \b
+    nsmc-attention train --data nsmc --out runs/first
+    nsmc-attention train --data nsmc --out runs/first --resume
+    nsmc-attention train --data reviews.csv --hidden-size 64 --out runs/mine
+    nsmc-attention train --data nsmc --kvstore dist_sync --workers 4 --out runs/shared
+    """
+    from ..recipe import train as run
+    from ..training.distributed import launcher
+    from ..training.distributed.communicator import worker_group
+    from ..training.run_folder import read_settings
+
+    base = Config.from_dict(read_settings(out)["config"]) if resume and not preset else named(preset or "default")
+    config = changed(base, fields, paths)
+    if workers and kvstore == "local":
+        raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
+    if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
+        return launcher.launch(arguments, workers or 2)
+    with worker_group(kvstore) as group:
+        run(data, config, out, valid, resume, device, data_dir, not group.first, text_column, label_column, group)
+
+
+@click.command(cls=GroupedCommand)
+@click.argument("names", nargs=-1, required=True)
+@click.option("--data", default="nsmc", show_default=True, help="nsmc, sample, or a labelled file")
+@data_dir_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs/comparison"),
+    show_default=True,
+    help="folder; finished runs in it are not trained again",
+)
+@click.option("--seeds", default="0", show_default=True, help="seeds, as 0,1,2")
+@click.option("--test", is_flag=True, help="score the test file too, of nsmc and sample")
+@column_options
+@settings_options
+def compare(
+    names: tuple[str, ...],
+    data: str,
+    data_dir: Optional[Path],
+    out: Path,
+    seeds: str,
+    test: bool,
+    text_column: str,
+    label_column: str,
+    paths: tuple[str, ...],
+    **fields: Any,
+) -> None:
+    """Train and evaluate presets and baselines (majority, tfidf), in one table.
+
+    \b
+    nsmc-attention compare majority tfidf average default --data nsmc
+    nsmc-attention compare default --seeds 0,1,2 --hidden-size 64 --out runs/narrow
+    """
+    from .. import comparison
+
+    if fields.pop("seed") is not None:
+        raise ConfigError("compare: expected --seeds, found --seed")
+    try:
+        numbers = tuple(int(seed) for seed in seeds.split(","))
+    except ValueError:
+        raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
+    table = comparison.compare(
+        data,
+        names,
+        out,
+        numbers,
+        test,
+        lambda config: changed(config, fields, paths),
+        data_dir,
+        report=lambda row: print(row, file=sys.stderr),
+        text_column=text_column,
+        label_column=label_column,
+    )
+    print(comparison.as_markdown(table), end="")
