@@ -1,41 +1,44 @@
-"""Presets and baselines trained and scored beside each other, each with several seeds: one table, one picture.
+"""Presets and baselines trained and evaluated, each with several seeds: one table, one picture.
 
-Everything is scored on the dev part, by which one chooses; the test file only where it is asked for.
+Everything is evaluated on the dev part, which choices are made by; on the test file only on request.
 """
 
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Optional, Union
 
 import pandas
 
 from ._io.atomic import refuse_links, replaced_file, write_text
-from .bundle.format import load_bundle
-from .config import PRESETS, preset
+from .bundle.format import Bundle, load_bundle
+from .config import PRESETS, Config, preset
 from .errors import BundleError, ConfigError, did_you_mean
 from .evaluation.metrics import HEADLINE, headline
 from .inference.predictor import load_classifier
 from .judgement import evaluate
 from .recipe import split, tokenized, train
 from .reviews import tables
+from .reviews.corpus import Reviews
 from .training.baselines import BASELINES, probabilities
 
 FILES = ("comparison.csv", "comparison.md", "comparison.png")
 
 
 def compare(
-    data,
-    names,
-    out,
-    seeds=(0,),
-    test=False,
-    changes=lambda config: config,
-    data_dir=None,
-    quiet=False,
-    report=print,
-    text_column="document",
-    label_column="label",
-):
-    """Train and score each of `names` with each seed; what `out` has already is not trained again.
+    data: Union[str, Path],
+    names: Sequence[str],
+    out: Union[str, Path],
+    seeds: Sequence[int] = (0,),
+    test: bool = False,
+    changes: Optional[dict[str, Any]] = None,
+    data_dir: Optional[Union[str, Path]] = None,
+    quiet: bool = False,
+    report: Callable[[dict[str, Any]], None] = print,
+    text_column: str = "document",
+    label_column: str = "label",
+) -> pandas.DataFrame:
+    """Train and evaluate each of `names` with each seed; finished runs in `out` are not trained again.
 
     Parameters
     ----------
@@ -45,13 +48,13 @@ def compare(
     out : path
         Folder for the runs (NAME-SEED), comparison.csv, comparison.md and comparison.png.
     seeds : tuple of int
-        A baseline has no seed of its own, but another seed splits another dev part off.
+        For a baseline, only the dev part depends on the seed.
     test : bool
-        Score the test file too, which "nsmc" and "sample" alone have.
-    changes : callable
-        Config -> Config, applied to every preset.
+        Evaluate on the test file too; only "nsmc" and "sample" have one.
+    changes : dict or None
+        Settings changed in every preset, by short name or path.
     report : callable
-        Called with each row as it is found.
+        Called with each row when it is known.
 
     Returns
     -------
@@ -62,23 +65,23 @@ def compare(
     ------
     ConfigError, DataError
         Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file,
-        a link stands where `out` is written to. Where its turn comes: `out` has a run of other settings or other data.
+        there is a link in `out`. Later: `out` has a run with other settings or other data.
     BundleError
-        A run in `out` does not tell what it learned from or how it did.
+        The manifest of a run in `out` lacks its data or metrics.
     """
     check_names(names)
     if test and data not in tables.CORPORA:
         raise ConfigError(
-            f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test "
-            "file; what is learned from is no test"
+            f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test file"
         )
     configs = [
-        (name, changes(preset("default" if name in BASELINES else name)).with_fields(seed=seed))
+        (name, preset("default" if name in BASELINES else name).with_fields(**(changes or {}), seed=seed))
         for name in names
         for seed in seeds
     ]
     where = {"data_dir": data_dir, "text_column": text_column, "label_column": label_column}
-    train_file, test_file = (tables.load(data, part, **where) if part else None for part in ("train", test and "test"))
+    train_file = tables.load(data, "train", **where)
+    test_file = tables.load(data, "test", **where) if test else None
     out, rows = Path(out), []
     runs = [out / f"{name}-{config.training.seed}" for name, config in configs]
     refuse_links([*runs, *(out / name for name in FILES)])
@@ -95,11 +98,11 @@ def compare(
             found = preset_row(run, seconds, test_file)
         rows.append({"name": name, "seed": config.training.seed, **found})
         report(rows[-1])
-    return written(pandas.DataFrame(rows), out)
+    return save(pandas.DataFrame(rows), out)
 
 
-def written(table, out):
-    """Write the table as csv, Markdown and picture into a folder, and answer it."""
+def save(table: pandas.DataFrame, out: Path) -> pandas.DataFrame:
+    """Write the table as csv, Markdown and picture into a folder, and return it."""
     as_csv, text, picture = (out / name for name in FILES)
     with replaced_file(as_csv) as temporary:
         table.to_csv(temporary, index=False)
@@ -108,80 +111,64 @@ def written(table, out):
     return table
 
 
-def check_names(names):
+def check_names(names: Sequence[str]) -> None:
     known = [*PRESETS, *BASELINES]
     for name in names:
         if name not in known:
             raise ConfigError(f"unknown preset or baseline {name!r}{did_you_mean(name, known)}")
     if not names:
-        raise ConfigError(f"expected presets or baselines to compare; there are {', '.join(known)}")
+        raise ConfigError(f"expected presets or baselines to compare; known: {', '.join(known)}")
 
 
-def finished(run, config, reviews):
-    """Tell whether a run is done; ConfigError where it is of other settings or of other reviews."""
+def finished(run: Path, config: Config, reviews: Reviews) -> bool:
+    """Return whether a run is done; ConfigError if it has other settings or other reviews."""
     if not (run / "bundle" / "manifest.json").is_file():
         return False
     bundle = load_bundle(run / "bundle")
     if bundle.config != config:
-        raise ConfigError(f"{run}: a run with other settings is there; name another folder with --out")
-    if learned_from(bundle) != reviews.sha256:
-        raise ConfigError(f"{run}: a run on other reviews than {reviews.name} is there; name another folder with --out")
+        raise ConfigError(f"{run}: has a run with other settings; name another folder with --out")
+    if manifest_value(bundle, "data", "train", "sha256") != reviews.sha256:
+        raise ConfigError(f"{run}: has a run on other reviews than {reviews.name}; name another folder with --out")
     return True
 
 
-def learned_from(bundle):
-    """Answer the sha256 of what a bundle learned from."""
-    try:
-        return bundle.manifest["data"]["train"]["sha256"]
-    except (KeyError, TypeError) as problem:
-        raise BundleError(
-            f"{bundle.folder}: its manifest does not tell what it learned from; name another folder with --out"
-        ) from problem
+def manifest_value(bundle: Bundle, *keys: str) -> Any:
+    """Return a value of a bundle's manifest by its keys; BundleError if there is none."""
+    value: Any = bundle.manifest
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            raise BundleError(f"{bundle.folder}: its manifest lacks {'.'.join(keys)}; name another folder with --out")
+        value = value[key]
+    return value
 
 
-def dev_figures(bundle):
-    """Answer how a bundle did on its dev part."""
-    try:
-        return {name: float(bundle.manifest["metrics"]["dev"][name]) for name in HEADLINE}
-    except (KeyError, TypeError, ValueError, OverflowError) as problem:
-        raise BundleError(
-            f"{bundle.folder}: its manifest does not tell how it did on its dev part; name another folder with --out"
-        ) from problem
-
-
-def preset_row(run, seconds, test_file):
+def preset_row(run: Path, seconds: Optional[float], test_file: Optional[Reviews]) -> dict[str, Any]:
     classifier = load_classifier(run / "bundle")
-    row = {"seconds": seconds, **figures("dev", dev_figures(classifier.bundle))}
-    if test_file:
-        row.update(figures("test", evaluate(classifier, test_file)))
-    return row
+    dev = {name: manifest_value(classifier.bundle, "metrics", "dev", name) for name in HEADLINE}
+    row = {"seconds": seconds, **figures("dev", dev)}
+    return {**row, **figures("test", evaluate(classifier, test_file))} if test_file else row
 
 
-def baseline_row(name, config, train_file, test_file):
+def baseline_row(name: str, config: Config, train_file: Reviews, test_file: Optional[Reviews]) -> dict[str, Any]:
     train_part, dev_part = split(tokenized(train_file, config), config.training)
     others = [("dev", dev_part.frame["document"].tolist(), dev_part.labels)]
     if test_file:
         others.append(("test", test_file.documents, test_file.labels))
-    started = time.perf_counter()
-    found = probabilities(
-        name,
-        train_part.frame["document"].tolist(),
-        train_part.labels,
-        [documents for _, documents, _ in others],
-        config.text.tokenizer,
-    )
-    row = {"seconds": round(time.perf_counter() - started, 1)}
+    started, documents = time.perf_counter(), train_part.frame["document"].tolist()
+    scored = [texts for _, texts, _ in others]
+    found = probabilities(name, documents, train_part.labels, scored, config.text.tokenizer)
+    row: dict[str, Any] = {"seconds": round(time.perf_counter() - started, 1)}
     for (part, _, labels), probability in zip(others, found):
         row.update(figures(part, headline(labels, probability)))
     return row
 
 
-def figures(part, found):
+def figures(part: str, found: dict[str, Any]) -> dict[str, Any]:
     return {f"{part}_{name}": found[name] for name in HEADLINE}
 
 
-def as_markdown(table):
-    """Answer the table as Markdown: a row a name, mean and, of several seeds, standard deviation."""
+def as_markdown(table: pandas.DataFrame) -> str:
+    """Return the table as Markdown: a row a name, the mean and, of several seeds, the standard deviation."""
     columns = [name for name in table.columns if name not in ("name", "seed")]
     lines = ["| name | seeds | " + " | ".join(columns) + " |", "|" + "---|" * (len(columns) + 2)]
     for name, rows in table.groupby("name", sort=False):
@@ -189,7 +176,7 @@ def as_markdown(table):
     return "\n".join(lines) + "\n"
 
 
-def spread(values):
+def spread(values: pandas.Series) -> str:
     values = values.dropna()
     if values.empty:
         return ""
@@ -198,7 +185,7 @@ def spread(values):
     return mean if len(values) == 1 else f"{mean} ± {values.std():.{digits}f}"
 
 
-def draw(table, path):
+def draw(table: pandas.DataFrame, path: Path) -> None:
     """Draw the accuracy of each name, a dot a seed, in the order given."""
     from matplotlib.figure import Figure
 

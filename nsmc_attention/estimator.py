@@ -7,15 +7,18 @@
 import csv
 import tempfile
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Optional
 
 import numpy
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .bundle.format import read_contents, write_contents
 from .config import preset as named_preset
-from .inference.predictor import load_classifier
+from .inference.predictor import Classifier, load_classifier
 
 
 class SentimentEstimator(ClassifierMixin, BaseEstimator):
@@ -26,22 +29,24 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     preset : str
         One of `config.PRESETS`.
     settings : dict or None
-        Fields of the config that differ from the preset, as {"hidden_size": 64}.
+        Settings that differ from the preset, by short name or path: {"hidden_size": 64}, {"model.dropout": 0.1}.
     seed : int
     device : "auto", "cpu" or "gpu"
 
     Attributes
     ----------
     classes_ : (2,) array
-        The two labels, sorted; the second is what the bundle calls positive.
+        The two labels, sorted; the second is the bundle's positive one.
     contents_ : dict of file name to bytes
         The trained bundle's files, so that a fitted estimator can be pickled and needs no folder.
     """
 
-    def __init__(self, preset="default", settings=None, seed=0, device="auto"):
+    def __init__(
+        self, preset: str = "default", settings: Optional[dict[str, Any]] = None, seed: int = 0, device: str = "auto"
+    ):
         self.preset, self.settings, self.seed, self.device = preset, settings, seed, device
 
-    def fit(self, X, y):
+    def fit(self, X: Sequence[str], y: Any) -> "SentimentEstimator":
         """Train on reviews X (sequence of N str) and their labels y (N, two different values)."""
         from .recipe import train
 
@@ -64,44 +69,44 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         self.__dict__.pop("loaded_", None)
         return self
 
-    def predict_proba(self, X):
-        """Answer (N, 2): the probability of each of `classes_`; 0.5 for a review without a word."""
+    def predict_proba(self, X: Sequence[str]) -> NDArray[numpy.float64]:
+        """Return (N, 2): the probability of each of `classes_`; 0.5 for a review without a word."""
         check_is_fitted(self, "contents_")
         positive = numpy.nan_to_num(self.classifier().probabilities(as_texts(X)), nan=0.5)
         return numpy.stack([1 - positive, positive], axis=1)
 
-    def predict(self, X):
-        """Answer (N,) of `classes_`."""
+    def predict(self, X: Sequence[str]) -> NDArray[Any]:
+        """Return (N,) of `classes_`."""
         positive = self.predict_proba(X)[:, 1] >= 0.5
         return self.classes_[positive.astype(int)]
 
-    def classifier(self):
-        """Answer the Classifier within, which has the attention weights too."""
+    def classifier(self) -> Classifier:
+        """Return the Classifier within, which has the attention weights too."""
         if "loaded_" not in self.__dict__:
             folder = tempfile.TemporaryDirectory()
             write_contents(Path(folder.name) / "bundle", self.contents_)
             self.loaded_ = load_classifier(Path(folder.name) / "bundle")
-            # who explains reads the bundle again, for as long as the classifier is held, be the estimator gone
+            # an Explainer reads the bundle again, as long as the classifier lives
             weakref.finalize(self.loaded_, folder.cleanup)
         return self.loaded_
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "loaded_"}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False, True
         tags.classifier_tags.multi_class = False
         tags.non_deterministic = False
         return tags
 
-    def _more_tags(self):
+    def _more_tags(self) -> dict[str, Any]:
         # as scikit-learn before 1.6 asks
         return {"X_types": ["string"], "binary_only": True}
 
 
-def as_texts(X):
-    """Answer a list of str; ValueError (as scikit-learn's own) for what is none."""
+def as_texts(X: Any) -> list[str]:
+    """Return a list of str; ValueError (as scikit-learn's own) for anything else."""
     if isinstance(X, (str, bytes)):
         raise ValueError("expected a sequence of reviews, found one string; put it into a list")
     if isinstance(X, dict):

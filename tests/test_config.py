@@ -1,7 +1,22 @@
 import pytest
 
-from nsmc_attention.config import PRESETS, Config, all_fields, preset
+from nsmc_attention.config import PRESETS, SHORT_NAMES, Config, preset
 from nsmc_attention.errors import ConfigError
+from nsmc_attention.model.attention import ATTENTIONS
+from nsmc_attention.settings import paths
+
+DEFAULT = Config().to_dict()
+
+
+def nested(path, value):
+    """The default config as a dict with one value changed."""
+    values = Config().to_dict()
+    *sections, name = path.split(".")
+    inner = values
+    for key in sections:
+        inner = inner[key]
+    inner[name] = value
+    return values
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -9,45 +24,90 @@ def test_a_config_survives_its_dict(name):
     assert Config.from_dict(preset(name).to_dict()) == preset(name)
 
 
-def test_field_names_are_unique_across_the_parts():
-    assert len(all_fields()) == sum(len(vars(part)) for part in Config().parts().values())
+@pytest.mark.parametrize("kind", ATTENTIONS)
+def test_every_kind_of_attention_survives_its_dict(kind):
+    config = Config().with_fields(attention=kind)
+    assert Config.from_dict(config.to_dict()) == config and config.model.attention.kind == kind
 
 
 @pytest.mark.parametrize(
-    "values, message",
+    "path, value, message",
     [
-        ({"model": {"hiden_size": 3}}, r"unknown key 'hiden_size' in model; did you mean 'hidden_size'\?"),
-        ({"modle": {}}, r"unknown key 'modle' in config; did you mean 'model'\?"),
-        ({"model": {"hidden_size": 0}}, r"model.hidden_size: expected from 1 to 4096, found 0"),
-        ({"model": {"hidden_size": "8"}}, r"model.hidden_size: expected int, found '8'"),
-        ({"model": {"dropout": 1.0}}, r"model.dropout: expected from 0.0 to 0.95, found 1.0"),
-        ({"model": {"dropout": float("nan")}}, r"model.dropout: expected"),
-        ({"model": {"attention": "additve"}}, r"unknown value 'additve'; did you mean 'additive'\?"),
-        ({"model": {"attention": "multihead", "hidden_size": 9}}, r"a divisor of 18, the units of a state, found 4"),
+        ("model.encoder.hiden_size", 3, r"unknown key 'hiden_size' in model.encoder; did you mean 'hidden_size'\?"),
+        ("modle", {}, r"unknown key 'modle' in config; did you mean 'model'\?"),
+        ("model.encoder.hidden_size", 0, r"model.encoder.hidden_size: expected from 1 to 4096, found 0"),
+        ("model.encoder.hidden_size", "8", r"model.encoder.hidden_size: expected int, found '8'"),
+        ("model.dropout", 1.0, r"model.dropout: expected from 0.0 to 0.95, found 1.0"),
+        ("model.dropout", float("nan"), r"model.dropout: expected"),
+        ("model.attention", {"kind": "additve"}, r"expected a kind, found 'additve'; did you mean 'additive'\?"),
+        ("model.attention", {"kind": ["dot"]}, r"model.attention: expected a kind, found \['dot'\]"),
+        ("model.attention", {"kind": "dot", "dropout": 0.0, "units": 4}, r"unknown key 'units' in model.attention"),
+        ("model.attention", {"kind": "multihead", "dropout": 0.0, "heads": 3}, r"a divisor of 256, .* found 3"),
+        ("model.attention", {"kind": "dot"}, r"model.attention.dropout: expected a value, found none"),
         (
-            {**preset("post").to_dict(), "model": {**preset("post").to_dict()["model"], "attention": "dot"}},
-            r"model.attention: the architecture post has 'additive'",
+            "model",
+            {"kind": "article", "embedding_size": 4, "hidden_size": 4},
+            r"model.kind article: expected text.ngram",
         ),
-        ({"text": {"ngram_buckets": 1}}, r"text.ngram_buckets: expected 0 or at least 2, found 1"),
-        ({"training": {"epochs": 10**400}}, r"training.epochs: expected at most 1000000000, found 1000"),
-        ({"training": {"learning_rate": 10**400}}, r"training.learning_rate: expected at most 1000000000, found 1000"),
-        (
-            {"text": {"max_length": 1024}, "model": {"attention_units": 129}},
-            r"text.max_length: expected scores of at most 134,217,728 numbers for a review, found 135,266,304",
-        ),
-        (
-            {
-                "text": {"max_length": 1024},
-                "model": {"attention": "multihead", "hidden_size": 1024, "attention_heads": 2048},
-            },
-            r"expected scores of at most 134,217,728 numbers for a review, found 2,147,483,648",
-        ),
-        ({"text": []}, r"text: expected named settings, found list"),
+        ("text.ngram_buckets", 1, r"text.ngram_buckets: expected 0 or at least 2, found 1"),
+        ("training.labels.epochs", 10**400, r"training.labels.epochs: expected at most 1000000000, found 1000"),
+        ("training.labels.learning_rate", 10**400, r"learning_rate: expected at most 1000000000, found 1000"),
+        ("text", [], r"text: expected named settings, found list"),
+        ("training", None, r"training: expected named settings, found NoneType"),
     ],
 )
-def test_impossible_settings_are_refused_with_the_place(values, message):
+def test_impossible_settings_are_refused_with_their_path(path, value, message):
     with pytest.raises(ConfigError, match=message):
+        Config.from_dict(nested(path, value))
+
+
+@pytest.mark.parametrize("path", [path for path, _ in paths(Config())])
+def test_no_setting_may_be_missing(path):
+    values = nested(path, None)
+    *sections, name = path.split(".")
+    inner = values
+    for key in sections:
+        inner = inner[key]
+    del inner[name]
+    with pytest.raises(ConfigError, match="expected a (value|kind), found (none|None)"):
         Config.from_dict(values)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"max_length": 1024, "attention_units": 129}, r"at most 134,217,728 numbers a review, found 135,266,304"),
+        ({"attention": "dot", "attention_units": 3}, r"model.attention.units: unknown setting 'units' of the kind dot"),
+        ({"encoder": "none", "hidden_size": 3}, r"unknown setting 'hidden_size' of the kind none"),
+        ({"batchsize": 3}, "did you mean 'batch_size'"),
+        (
+            {"model.encoder": 3},
+            "model.encoder: is a group of settings; expected one of model.encoder.kind, hidden_size",
+        ),
+        ({"model.encoder.kind": "lstm"}, "model.encoder.kind: unknown kind 'lstm'; known: gru, none"),
+        ({"model.dropout.x": 3}, "model.dropout.x: dropout is a single value, not a group of settings"),
+        ({"training.labels.epochs": "many"}, "training.labels.epochs: expected int, found 'many'"),
+    ],
+)
+def test_impossible_changes_are_refused_with_their_path(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        Config().with_fields(**changes)
+
+
+def test_a_new_kind_begins_with_its_defaults_and_takes_changes_in_any_order():
+    config = Config().with_fields(attention_heads=8, attention="multihead", hidden_size=16)
+    assert config.model.attention == ATTENTIONS["multihead"](heads=8)
+    assert config.with_fields(attention="additive", hidden_size=128) == Config()
+
+
+def test_a_short_name_means_the_setting_that_the_network_has():
+    assert preset("post").with_fields(hidden_size=7).model.hidden_size == 7
+    assert Config().with_fields(hidden_size=7).model.encoder.hidden_size == 7
+
+
+def test_texts_of_the_command_line_become_values():
+    config = Config().with_settings({"training.labels.epochs": "7", "model.dropout": "0.1"})
+    assert config.training.labels.epochs == 7 and config.model.dropout == 0.1
 
 
 def test_an_unknown_preset_names_the_nearest():
@@ -55,15 +115,8 @@ def test_an_unknown_preset_names_the_nearest():
         preset("defualt")
 
 
-def test_with_fields_changes_only_what_is_named():
-    changed = Config().with_fields(hidden_size=7)
-    assert changed.model.hidden_size == 7 and changed.with_fields(hidden_size=128) == Config()
-    with pytest.raises(ConfigError, match="did you mean 'batch_size'"):
-        Config().with_fields(batchsize=3)
-
-
-def test_every_whole_number_has_an_upper_bound():
-    for name, item in all_fields().items():
-        if item.type in (int, float):
-            with pytest.raises(ConfigError, match=f"{name}: expected"):
-                Config().with_fields(**{name: 10**400})
+@pytest.mark.parametrize("name", [name for name in SHORT_NAMES if name not in ("attention", "encoder")])
+def test_every_number_has_an_upper_bound(name):
+    kind = "multihead" if name == "attention_heads" else "additive"
+    with pytest.raises(ConfigError, match="expected|unknown value"):
+        Config().with_fields(attention=kind, **{name: 10**400})

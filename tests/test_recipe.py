@@ -19,7 +19,8 @@ from nsmc_attention.recipe import train
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
-from nsmc_attention.training.distributed.communicator import ALONE
+from nsmc_attention.training.distributed.communicator import SINGLE
+from nsmc_attention.training.run_folder import begin_run
 
 TIMES = {"seconds"}
 
@@ -38,7 +39,7 @@ def test_a_run_folder_ends_with_a_bundle_curves_and_history(run_folder, tiny):
     assert bundle.config == tiny
     assert (run_folder / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert [record["epoch"] for record in history(run_folder)] == [1, 2, 3]
-    assert len(list(run_folder.glob("checkpoint-*.npz"))) == tiny.training.keep_checkpoints
+    assert len(list(run_folder.glob("checkpoint-*.safetensors"))) == tiny.training.keep_checkpoints
     assert bundle.manifest["data"]["train"]["used"] == 486 and bundle.manifest["data"]["dev"]["used"] == 54
 
 
@@ -79,7 +80,7 @@ def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, t
     copy = tmp_path / "run"
     shutil.copytree(run_folder, copy)
     shutil.rmtree(copy / "bundle")
-    newest = sorted(copy.glob("checkpoint-*.npz"))[-1]
+    newest = sorted(copy.glob("checkpoint-*.safetensors"))[-1]
     newest.write_bytes(newest.read_bytes()[:-100])
     with pytest.warns(UserWarning, match="the checkpoint is damaged"):
         train("sample", tiny, copy, quiet=True, resume=True)
@@ -102,7 +103,7 @@ def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
     from nsmc_attention.model.parameters import from_bytes, in_bytes, snapshot
 
     # the attention's stage is the last that changes a parameter
-    best = read_arrays(run_folder / "attention" / "best.npz")
+    best = read_arrays(run_folder / "attention" / "best.safetensors")
     kept = snapshot(load_engine(load_bundle(run_folder / "bundle"), "gluon").network)
     assert set(kept) == set(best)
     stored_as = {
@@ -162,7 +163,7 @@ def test_too_little_data_is_refused(tiny, tmp_path, rows, message):
 
 
 def test_the_article_model_trains_too(post_run_folder):
-    assert load_bundle(post_run_folder / "bundle").config.model.architecture == "post"
+    assert load_bundle(post_run_folder / "bundle").config.model.kind == "article"
 
 
 def test_a_dev_file_of_the_user_is_used_whole(tiny, tmp_path):
@@ -204,8 +205,8 @@ def test_star_reviews_are_learned_first_and_what_is_tested_on_is_left_out(stars_
     before, kept = parameters(run), run / "pretraining"
     # as if it had been stopped within the first stage, and within the second
     for lost in (
-        sorted(run.glob("checkpoint-*.npz")) + sorted(kept.glob("checkpoint-*.npz"))[-1:],
-        sorted(run.glob("checkpoint-*.npz"))[-1:],
+        sorted(run.glob("checkpoint-*.safetensors")) + sorted(kept.glob("checkpoint-*.safetensors"))[-1:],
+        sorted(run.glob("checkpoint-*.safetensors"))[-1:],
     ):
         shutil.rmtree(run / "bundle")
         for path in lost:
@@ -320,9 +321,9 @@ def test_of_two_trainings_that_begin_in_one_folder_one_is_refused(tmp_path):
     """Both had found it empty."""
     run = tmp_path / "run"
     with ExitStack() as other:
-        recipe.begin(run, {"config": "of the other"}, False, ALONE, other)
+        begin_run(run, {"config": "of the other"}, False, SINGLE, other)
         with ExitStack() as own, pytest.raises(ConfigError, match="another training is at work in this folder"):
-            recipe.begin(run, {"config": "own"}, False, ALONE, own)
+            begin_run(run, {"config": "own"}, False, SINGLE, own)
     with ExitStack() as own, pytest.raises(ConfigError, match="the run folder exists; go on with --resume"):
-        recipe.begin(run, {"config": "own"}, False, ALONE, own)
+        begin_run(run, {"config": "own"}, False, SINGLE, own)
     assert recipe.read_settings(run) == {"config": "of the other"}

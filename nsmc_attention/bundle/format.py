@@ -70,11 +70,11 @@ class Bundle:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def read(self, name: str) -> bytes:
-        """Answer the content of one file, verified again; BundleError where this bundle was written without it."""
+        """Return the content of one file, verified again; BundleError where this bundle was written without it."""
         return verified(self.folder, name, self.manifest["files"][self.file(name).name])
 
     def file(self, name: str) -> Path:
-        """Answer the path of one file; BundleError where this bundle was written without it."""
+        """Return the path of one file; BundleError where this bundle was written without it."""
         if name not in self.manifest["files"]:
             raise BundleError(
                 f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
@@ -105,7 +105,7 @@ def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: d
 
 
 def read_contents(bundle: Bundle, manifest: bool = False) -> dict[str, bytes]:
-    """Answer {file name: bytes} of every file that the manifest lists, and on demand of the manifest itself."""
+    """Return {file name: bytes} of every file that the manifest lists, and on demand of the manifest itself."""
     contents = {name: bundle.read(name) for name in bundle.manifest["files"]}
     if manifest:
         contents["manifest.json"] = read_file(bundle.folder / "manifest.json", MANIFEST, BundleError)
@@ -187,7 +187,7 @@ def names_in(folder: Path) -> str:
 
 
 def verified(folder: Path, name: str, expected: object) -> bytes:
-    """Answer the content of a listed file; BundleError where its sha256 is not the expected one."""
+    """Return the content of a listed file; BundleError where its sha256 is not the expected one."""
     path = folder / name
     if not path.is_file():
         raise BundleError(f"{folder} has no {name} (found {names_in(folder)}); was the copy interrupted?")

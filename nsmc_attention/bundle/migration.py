@@ -8,6 +8,8 @@ SECTIONS = {
     "labels": {"epochs": "epochs", "learning_rate": "learning_rate", "patience": "patience"},
     "erasure": {"reviews": "erasure_reviews", "epochs": "erasure_epochs", "learning_rate": "erasure_learning_rate"},
 }
+# settings that were added while schema 3 was written, with what was done before
+ADDED = {"misspelt_fraction": 0.0}
 # settings of schema 3 that each kind of attention has: {name now: name then}
 ATTENTION = {
     "additive": {"dropout": "attention_dropout", "units": "attention_units"},
@@ -42,4 +44,4 @@ def model(flat: dict[str, Any]) -> dict[str, Any]:
 def training(flat: dict[str, Any]) -> dict[str, Any]:
     sections = {name: {now: flat[then] for now, then in names.items()} for name, names in SECTIONS.items()}
     moved = {then for names in SECTIONS.values() for then in names.values()}
-    return {**sections, **{name: value for name, value in flat.items() if name not in moved}}
+    return {**ADDED, **sections, **{name: value for name, value in flat.items() if name not in moved}}

@@ -56,7 +56,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
     except (BrokenPipeError, SystemExit) as problem:
         # click turns a closed pipe into SystemExit too, and wraps stdout
         if isinstance(problem, SystemExit) and type(sys.stdout) is not PacifyFlushWrapper:
-            return problem.code
+            return int(problem.code or 0)
         # so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
@@ -76,7 +76,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
 
 
 def ended(number: int) -> int:
-    print(signals.ENDINGS[number], file=sys.stderr)
+    print(signals.ENDINGS[signal.Signals(number)], file=sys.stderr)
     return 128 + number
 
 

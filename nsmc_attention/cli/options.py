@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ..config import PRESETS, SHORT_NAMES, Config, choices_at, field_at
+from ..config import PRESETS, SHORT_NAMES, choices_at, field_at
 from ..errors import ConfigError
 from ..settings import KIND, paths
 
@@ -68,15 +68,15 @@ def settings_options(command: Decorated) -> Decorated:
     )(command)
 
 
-def changed(config: Config, fields: dict[str, Any], assignments: tuple[str, ...]) -> Config:
-    """Return a config with the settings that flags and `--set PATH=VALUE` gave."""
+def given_settings(fields: dict[str, Any], assignments: tuple[str, ...]) -> dict[str, Any]:
+    """Return the settings that flags and `--set PATH=VALUE` gave, by short name or path."""
     changes = {name: value for name, value in fields.items() if value is not None}
     for assignment in assignments:
         path, found, value = assignment.partition("=")
         if not found or "." not in path:
             raise ConfigError(f"--set {assignment}: expected PATH=VALUE, as model.encoder.hidden_size=64")
         changes[path] = value
-    return config.with_fields(**changes)
+    return changes
 
 
 def path_option(*names: str, **rest: Any) -> Callable[[Decorated], Decorated]:

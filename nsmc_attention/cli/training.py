@@ -12,11 +12,11 @@ from ..config import preset as named
 from ..errors import ConfigError
 from .options import (
     GroupedCommand,
-    changed,
     column_options,
     data_dir_option,
     data_options,
     device_option,
+    given_settings,
     settings_options,
 )
 
@@ -95,7 +95,7 @@ def train(
     from ..training.run_folder import read_settings
 
     base = Config.from_dict(read_settings(out)["config"]) if resume and not preset else named(preset or "default")
-    config = changed(base, fields, paths)
+    config = base.with_fields(**given_settings(fields, paths))
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
@@ -151,7 +151,7 @@ def compare(
         out,
         numbers,
         test,
-        lambda config: changed(config, fields, paths),
+        given_settings(fields, paths),
         data_dir,
         report=lambda row: print(row, file=sys.stderr),
         text_column=text_column,

@@ -3,7 +3,10 @@
 What is found on the dev part goes into the last layer, so it costs nothing at prediction.
 """
 
+from typing import Any, Optional
+
 import numpy
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
 from ..model.parameters import NGRAM_TABLE
@@ -14,19 +17,19 @@ LAST_WEIGHT, LAST_BIAS = ("output.weight", "dense.weight"), ("output.bias", "den
 RANGE = (0.2, 5.0)
 
 
-def calibration(odds, labels, wide=None):
-    """Find how much the network's log-odds, and the wide part's, are worth.
+def calibration(odds: Any, labels: Any, wide: Optional[NDArray[Any]] = None) -> dict[str, Any]:
+    """Fit the weights of the network's log-odds and of the n-grams'.
 
-    Without a wide part by one temperature (Guo et al. 2017, arXiv:1706.04599, section 4.2), which changes no
-    label; with one by the logistic regression of the labels on both log-odds.
+    Without n-grams by one temperature (Guo et al. 2017, arXiv:1706.04599, section 4.2), which changes no label; with
+    them by the logistic regression of the labels on both log-odds (stacking).
 
     Parameters
     ----------
     odds : (N,) float
-        Log-odds of positive, by the network alone, of the dev part.
+        Log-odds of positive by the network alone, on the dev part.
     labels : (N,) int
     wide : (N,) float or None
-        Log-odds of the same reviews by the wide part.
+        Log-odds of the same reviews by the n-grams.
 
     Returns
     -------
@@ -48,7 +51,7 @@ def calibration(odds, labels, wide=None):
     }
 
 
-def calibrated(arrays, found):
+def calibrated(arrays: dict[str, NDArray[Any]], found: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """Return {name: array} of a network's parameters with the `calibration` in its last layer."""
     changed = dict(arrays)
     halves = numpy.array([-0.5, 0.5])
@@ -62,20 +65,21 @@ def calibrated(arrays, found):
     return changed
 
 
-def log_odds(probability):
+def log_odds(probability: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
     return logit(numpy.clip(probability, 1e-12, 1 - 1e-12))
 
 
-def fit_stacking(deep, wide, labels):
+def fit_stacking(deep: NDArray[Any], wide: NDArray[Any], labels: NDArray[Any]) -> tuple[float, float, float]:
     """Return (scale, wide_scale, bias) of the log-odds that explain the labels best."""
     from sklearn.linear_model import LogisticRegression
 
-    # three numbers of thousands of reviews: a penalty that does not matter
+    # three parameters, thousands of reviews: the penalty does not matter
     model = LogisticRegression(C=100.0).fit(numpy.stack([deep, wide], axis=1), labels)
-    return (*map(float, model.coef_[0]), float(model.intercept_[0]))
+    scale, wide_scale = map(float, model.coef_[0])
+    return scale, wide_scale, float(model.intercept_[0])
 
 
-def temperature(odds, labels):
+def temperature(odds: NDArray[Any], labels: ArrayLike) -> float:
     """Return the divisor of the log-odds, within RANGE, that gives these labels the smallest log loss.
 
     Parameters
@@ -88,7 +92,7 @@ def temperature(odds, labels):
 
     signs = 2 * numpy.asarray(labels) - 1
 
-    def loss(logarithm):
+    def loss(logarithm: float) -> float:
         return numpy.logaddexp(0, -signs * odds / numpy.exp(logarithm)).mean()
 
     return float(numpy.exp(minimize_scalar(loss, bounds=numpy.log(RANGE), method="bounded").x))

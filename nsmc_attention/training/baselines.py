@@ -1,17 +1,21 @@
-"""What a classifier has to beat: the majority, and logistic regression on TF-IDF, both scikit-learn's."""
+"""Baselines by scikit-learn: the majority, and logistic regression on TF-IDF."""
+
+from typing import Any
+
+from numpy.typing import NDArray
 
 from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
 
 
-def majority(tokenizer_name="mecab"):
+def majority(tokenizer_name: str = "mecab") -> Any:
     """Always the more frequent label, whatever the tokens."""
     from sklearn.dummy import DummyClassifier
 
     return DummyClassifier(strategy="prior")
 
 
-def tfidf(tokenizer_name="mecab"):
+def tfidf(tokenizer_name: str = "mecab") -> Any:
     """Logistic regression on TF-IDF of tokens (1- and 2-grams) and of characters (1- to 4-grams).
 
     Wang & Manning 2012 (ACL) found such n-grams hard to beat on reviews.
@@ -32,14 +36,16 @@ def tfidf(tokenizer_name="mecab"):
     characters = TfidfVectorizer(
         preprocessor=clean, analyzer="char", lowercase=False, ngram_range=(1, 4), sublinear_tf=True, min_df=3
     )
-    # 60 steps: more change no digit that is reported
+    # more steps change no reported digit
     return make_pipeline(make_union(words, characters), LogisticRegression(C=4, max_iter=60))
 
 
 BASELINES = {"majority": majority, "tfidf": tfidf}
 
 
-def probabilities(name, documents, labels, others, tokenizer_name="mecab"):
+def probabilities(
+    name: str, documents: list[str], labels: NDArray[Any], others: list[list[str]], tokenizer_name: str = "mecab"
+) -> list[NDArray[Any]]:
     """Fit a baseline and score lists of reviews.
 
     Parameters

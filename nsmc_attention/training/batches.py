@@ -1,7 +1,8 @@
 """From tokens to batches of nearly equal length, with GluonNLP: batchify.Pad -> bucket sampler."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Optional
+from typing import Any, Optional
 
 from .._runtime.mxnet_shim import import_mxnet
 
@@ -9,15 +10,17 @@ import_mxnet()
 
 import gluonnlp  # noqa: E402
 import numpy  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
 
+from ..text.encoding import Encoder  # noqa: E402
 from ..text.ngrams import ngram_ids  # noqa: E402
 
 # One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
 EXACT_LENGTH, LENGTH_STEP = 48, 16
 
 
-def bucket_lengths(longest):
-    """Answer the padded lengths that batches may have: every length to EXACT_LENGTH, then every LENGTH_STEP-th."""
+def bucket_lengths(longest: int) -> list[int]:
+    """Return the padded lengths of batches: every length to EXACT_LENGTH, then every LENGTH_STEP-th."""
     exact = list(range(1, min(longest, EXACT_LENGTH) + 1))
     return exact + list(range(EXACT_LENGTH + LENGTH_STEP, longest + LENGTH_STEP, LENGTH_STEP))
 
@@ -32,7 +35,7 @@ class Batch:
     valid_length : (N,) float32
     labels : (N,) float32, 0 to 1
     importance : (N, T) float32 or None
-        What the attention is to look at: sums to 1 over the tokens.
+        What the attention is trained to highlight: sums to 1 over the tokens.
     ngram_ids : (N, T, NGRAMS) int32 or None
     """
 
@@ -42,8 +45,8 @@ class Batch:
     importance: Optional[numpy.ndarray] = None
     ngram_ids: Optional[numpy.ndarray] = None
 
-    def take(self, members):
-        """Answer the Batch of these rows."""
+    def take(self, members: Any) -> "Batch":
+        """Return the Batch of these rows."""
         return replace(self, **{name: array[members] for name, array in vars(self).items() if array is not None})
 
 
@@ -55,17 +58,26 @@ class Batches:
     token_lists : list of list of str
         At least one token each.
     labels : (N,) array
-        The probability of positive: 0 or 1, or what lies between.
+        The probability of positive, 0 to 1.
     encoder : encoding.Encoder
     batch_size : int
     fixed_length : int or None
-        Where given, every batch is padded to this length (the `post` model reads no other).
+        Pad every batch to this length.
     importance : list of (T,) arrays or None
     wide : bool
-        With the n-grams, for a network that has a wide part.
+        With n-gram ids, for a network that has a table of n-grams.
     """
 
-    def __init__(self, token_lists, labels, encoder, batch_size, fixed_length=None, importance=None, wide=False):
+    def __init__(
+        self,
+        token_lists: Sequence[Sequence[str]],
+        labels: Any,
+        encoder: Encoder,
+        batch_size: int,
+        fixed_length: Optional[int] = None,
+        importance: Optional[Sequence[NDArray[Any]]] = None,
+        wide: bool = False,
+    ):
         self.batch_size = batch_size
         self.labels = numpy.asarray(labels, dtype="float32")
         lengths = numpy.array([min(len(tokens), encoder.max_length) for tokens in token_lists])
@@ -86,11 +98,11 @@ class Batches:
                 ngram_ids(own, encoder.ngram_buckets, length) if wide else None,
             )
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Batches in an epoch."""
         return sum(-(-len(ids) // self.batch_size) for ids, *_ in self.padded.values())
 
-    def sampler(self, shuffle):
+    def sampler(self, shuffle: bool) -> Any:
         """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
         return gluonnlp.data.FixedBucketSampler(
             self.padded_length,
@@ -101,20 +113,20 @@ class Batches:
             bucket_keys=numpy.unique(self.padded_length).tolist(),
         )
 
-    def epoch(self, seed, epoch):
+    def epoch(self, seed: int, epoch: int) -> Iterator[Batch]:
         """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
         # GluonNLP's samplers draw from numpy's global generator
         numpy.random.seed([seed, epoch])
         for members in list(self.sampler(shuffle=True)):
             yield self.take(numpy.asarray(members))
 
-    def in_order(self):
+    def in_order(self) -> Iterator[tuple[NDArray[Any], Batch]]:
         """Yield (positions, batch) over all reviews once, the same way at each call."""
         for members in self.sampler(shuffle=False):
             members = numpy.asarray(members)
             yield members, self.take(members)
 
-    def take(self, members):
+    def take(self, members: NDArray[Any]) -> Batch:
         rows = self.row[members]
         token_ids, importance, ngrams = self.padded[self.bucket[members[0]]]
         return Batch(
@@ -126,14 +138,14 @@ class Batches:
         )
 
 
-def pad(sequences, padding, length):
+def pad(sequences: Sequence[Sequence[int]], padding: int, length: int) -> NDArray[numpy.int32]:
     """Stack id lists to (N, length) int32 through PadSequence and batchify.Pad; padding is never `<unk>`."""
     widen = gluonnlp.data.PadSequence(length, pad_val=padding, clip=True)
     stacked = gluonnlp.data.batchify.Pad(pad_val=padding, dtype="int32")([widen(list(ids)) for ids in sequences])
     return stacked.asnumpy()
 
 
-def pad_weights(rows, length):
+def pad_weights(rows: Sequence[NDArray[Any]], length: int) -> NDArray[numpy.float32]:
     """Stack one number a token to (N, length) float32, 0 in the padding."""
     found = numpy.zeros((len(rows), length), dtype="float32")
     for row, values in zip(found, rows):

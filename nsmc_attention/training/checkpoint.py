@@ -1,14 +1,13 @@
 """The whole state of a training in one file, so that a resumed training ends like an uninterrupted one.
 
-Arrays by safetensors (no code, no pickle, bounded by the file's size), followed by their sha256. An archive may come
-from anyone: only a state that fits the network is put into it. Knows the network's parameters and Adam's moments.
+Arrays by safetensors (no code, no pickle, bounded by the file's size), their sha256 among them. A file may come from
+anyone: only a state that fits the network is put into it. Knows the network's parameters and Adam's moments.
 """
 
 import hashlib
 import json
 import math
 import warnings
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -25,8 +24,7 @@ from ..errors import BundleError
 from ..model.parameters import restore, snapshot
 
 Arrays = dict[str, NDArray[Any]]
-BEST = "best.safetensors"
-CHECKSUM = hashlib.sha256().digest_size
+BEST, CHECKSUM = "best.safetensors", "sha256"
 # Largest file, in bytes: a network of the largest settings would be more than a machine trains
 LARGEST = 2**34
 # Bytes beside the arrays in a file: 400 for each epoch of the history, and names
@@ -167,10 +165,20 @@ def part_of(arrays: Arrays, prefix: str) -> Arrays:
     return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    content = pack(dict(arrays))
+def write_arrays(path: Path, arrays: Arrays) -> None:
+    content = pack({**arrays, CHECKSUM: checksum(arrays)})
     with replaced_file(path) as temporary:
-        temporary.write_bytes(content + hashlib.sha256(content).digest())
+        temporary.write_bytes(content)
+
+
+def checksum(arrays: Arrays) -> NDArray[numpy.uint8]:
+    """Return the sha256 of names, types, shapes and contents, (32,)."""
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        found.update(f"{name} {array.dtype.name} {array.shape}\n".encode())
+        found.update(numpy.ascontiguousarray(array).data)
+    return numpy.frombuffer(found.digest(), dtype="uint8")
 
 
 def largest_state(network: Any) -> int:
@@ -181,13 +189,14 @@ def largest_state(network: Any) -> int:
 def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:
     """Read what `write_arrays` wrote; BundleError if it is damaged."""
     content = read_file(path, largest, BundleError)
-    content, checksum = content[:-CHECKSUM], content[-CHECKSUM:]
     try:
-        if hashlib.sha256(content).digest() != checksum:
+        arrays = unpack(content)
+        expected = arrays.pop(CHECKSUM, None)
+        if expected is None or not numpy.array_equal(expected, checksum(arrays)):
             raise ValueError("its checksum is another")
-        return unpack(content)
     except (ValueError, KeyError, SafetensorError) as problem:
         raise BundleError(f"{path}: the checkpoint is damaged ({problem})") from problem
+    return arrays
 
 
 def read_progress(arrays: Arrays, path: Path) -> Progress:

@@ -1,25 +1,28 @@
-"""The wide part: logistic regression on character n-grams, learned by scikit-learn and kept as a table.
+"""The wide part: logistic regression on character n-grams, fitted by scikit-learn and kept as a table.
 
-What the network generalizes and what is better known by heart make mistakes of different kinds (wide & deep,
-Cheng et al. 2016, arXiv:1606.07792). Both are learned apart: learned together, the n-grams soon fit the training
-part alone (benchmarks/ACCURACY.md).
+A network that generalizes and a model that memorizes make different mistakes (wide & deep, Cheng et al. 2016,
+arXiv:1606.07792). They are trained separately: together, the n-grams soon overfit the training part
+(docs/accuracy.md).
 """
 
+from typing import Any
+
 import numpy
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..text.ngrams import SMALLEST, ngram_ids
 
-# Inverse strength of the L2 penalty, and most steps of the solver: more change nothing that is reported
+# Inverse strength of the L2 penalty, and largest number of solver steps: more change no reported digit
 STRENGTH, STEPS = 4.0, 60
 PIECE = 4096
 
 
-def fit_wide(token_lists, labels, buckets):
-    """Learn the table.
+def fit_wide(token_lists: list[list[str]], labels: NDArray[Any], buckets: int) -> NDArray[numpy.float32]:
+    """Fit the table.
 
     A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm. Both labels
-    weigh the same, however many reviews have them: the raw star reviews are mostly praise.
+    have the same total weight: the raw star reviews are mostly positive.
 
     Parameters
     ----------
@@ -30,7 +33,7 @@ def fit_wide(token_lists, labels, buckets):
     Returns
     -------
     (buckets, 2) float32
-        Of each n-gram its weight times its inverse document frequency, and the square of that frequency: the
+        For each n-gram its weight times its inverse document frequency, and the square of that frequency: the
         log-odds of a review are the sum of the first divided by the root of the sum of the second.
     """
     from sklearn.linear_model import LogisticRegression
@@ -43,14 +46,14 @@ def fit_wide(token_lists, labels, buckets):
     norm = numpy.sqrt(numpy.maximum(present @ idf**2, 1))
     model = LogisticRegression(C=STRENGTH, max_iter=STEPS, class_weight="balanced")
     model.fit(sparse.diags((1 / norm).astype("float32")) @ features, labels)
-    # what no review had weighs nothing and lengthens nothing
+    # n-grams of no review have no weight and do not add to the norm
     seen = documents > 0
     table = numpy.stack([model.coef_[0] * idf * seen, idf**2 * seen], axis=1)
     return table.astype("float32")
 
 
-def presence(token_lists, buckets):
-    """Answer the sparse matrix (N, buckets), float32: 1 where a review has an n-gram."""
+def presence(token_lists: list[list[str]], buckets: int) -> Any:
+    """Return the sparse matrix (N, buckets), float32: 1 where a review has an n-gram."""
     rows, columns = [], []
     for start in range(0, len(token_lists), PIECE):
         piece = token_lists[start : start + PIECE]
@@ -64,7 +67,7 @@ def presence(token_lists, buckets):
     )
 
 
-def log_odds(table, token_lists):
-    """Answer (N,) float64: what the table says of each list of tokens."""
+def log_odds(table: NDArray[numpy.float32], token_lists: list[list[str]]) -> NDArray[numpy.float64]:
+    """Return the log-odds (N,) of each list of tokens by the table."""
     present = presence(token_lists, len(table))
     return (present @ table[:, 0]) / numpy.sqrt(numpy.maximum(present @ table[:, 1], SMALLEST))

@@ -14,7 +14,7 @@ def test_the_packaged_card_is_what_its_manifest_gives():
 
 def test_the_contract_names_the_numbers_that_the_code_uses():
     bundle = load_bundle()
-    text = "\n".join(contract(bundle.manifest["config"]["text"], bundle.manifest))
+    text = contract(bundle.config, bundle.manifest["tokenizer_version"])
     for constant in (ngrams.SEED, ngrams.STEP, ngrams.LAST):
         assert f"0x{int(constant):X}" in text
     assert f"(N, T, {ngrams.NGRAMS})" in text and f"[{ngrams.FIRST} + k]" in text
@@ -24,8 +24,7 @@ def test_the_contract_names_the_numbers_that_the_code_uses():
 
 def test_the_contract_asks_for_no_more_than_the_model_reads():
     for name, config in PRESETS.items():
-        manifest = {"config": config.to_dict(), "tokenizer_version": "mecab"}
-        text = "\n".join(contract(manifest["config"]["text"], manifest))
+        text = contract(config, "mecab")
         assert ("ngram_ids" in text) == bool(config.text.ngram_buckets), name
         assert ("pieces" in text) == (config.text.rare_words == "pieces"), name
         assert ("padded to exactly 30" in text) == (name == "post"), name
@@ -60,8 +59,9 @@ def test_the_front_matter_names_the_data_whatever_their_name(name):
 def test_the_card_tells_what_the_network_is(name):
     model = PRESETS[name].model
     card = card_of(config=PRESETS[name].to_dict())
-    assert ("bidirectional GRU" in card) == (model.encoder == "gru")
-    assert ("self-attenti" in card) == (f"{model.attention} score" in card) == (model.attention != "uniform")
+    kind = model.attention.kind
+    assert ("bidirectional GRU" in card) == (name != "average")
+    assert ("self-attenti" in card) == (f"{kind} score" in card) == (kind != "uniform")
 
 
 @pytest.mark.parametrize("tokenizer", ["characters", "whitespace"])

@@ -2,6 +2,7 @@ import json
 import shutil
 from dataclasses import FrozenInstanceError
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -66,8 +67,9 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
         ({"labels": ["positive", "negative"]}, "expected the labels"),
         ({"labels": ["a", "b"]}, "expected the labels"),
         ({"labels": None}, "expected the labels .*, found None"),
-        ({"schema": 1}, "expected schema 3, found 1"),
-        ({"schema": 4}, "expected schema 3, found 4"),
+        ({"schema": 1}, "expected schema 4, found 1"),
+        ({"schema": 5}, "expected schema 4, found 5"),
+        ({"schema": 3}, "expected a bundle's manifest"),
         ({"schema": "s" * 100}, f"found {'s' * 20};"),
         ({"labels": "l" * 100}, f"found {'l' * 60}$"),
         ({"metrics": {"dev": 1}}, "expected a bundle's manifest"),
@@ -80,7 +82,8 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
             {"tokenizer_version": "python-mecab-ko 9.9"},
             "was made with python-mecab-ko 9.9, found python-mecab-ko 1.3.7",
         ),
-        ({"config": {"model": {"hiden_size": 2}}}, "unknown key 'hiden_size' in model"),
+        ({"config": {"text": {"max_lenght": 2}}}, "unknown key 'max_lenght' in text"),
+        ({"config": {}}, "text: expected a value, found none"),
         ({"files": {"../../etc/passwd": "0"}}, "lists a foreign file"),
         ({"files": {"vocab.json": "0"}}, "does not list weights.params"),
     ],
@@ -132,7 +135,7 @@ def test_what_a_message_quotes_is_bounded(copy, tmp_path):
     with pytest.raises(BundleError, match=f"found {'a' * 150}, {'b' * 48}…\\); is it"):
         load_bundle(many)
     manifest = {
-        "schema": 3,
+        "schema": 4,
         "labels": ["negative", "positive"],
         "metrics": {},
         "files": {"vocab.json": "0", "weights.params": "0"},
@@ -226,3 +229,27 @@ def test_a_vocabulary_of_the_largest_size_is_read(copy):
 def test_a_bundle_cannot_be_changed_after_it_was_verified(copy):
     with pytest.raises(FrozenInstanceError):
         load_bundle(copy).manifest = {}
+
+
+RELEASE_1 = Path(__file__).parent / "release_1"
+
+
+@pytest.mark.parametrize("name, kind", [("classifier", "classifier"), ("article", "article")])
+def test_bundles_of_release_1_load_and_predict_the_same(name, kind):
+    expected = json.loads((RELEASE_1 / "predictions.json").read_text(encoding="utf-8"))[name]
+    classifier = load_classifier(RELEASE_1 / name, "onnx")
+    assert classifier.bundle.config.model.kind == kind
+    for prediction in expected:
+        found = classifier.predict(prediction["text"])
+        assert found.probability == pytest.approx(prediction["probability"], abs=1e-5)
+        assert found.token_weights == pytest.approx(prediction["token_weights"], abs=1e-5)
+
+
+def test_a_manifest_of_release_1_that_lacks_a_setting_is_refused(tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(RELEASE_1 / "classifier", copy)
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    del manifest["config"]["model"]["attention_units"]
+    (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(BundleError, match="expected a bundle's manifest, found something else; was it altered"):
+        load_bundle(copy)

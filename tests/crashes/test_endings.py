@@ -77,7 +77,7 @@ def test_a_prediction_by_workers_ends_clean(child, trained, table, tmp_path, sen
 def test_a_training_ends_clean_and_goes_on(child, training, trained, tmp_path, number, word):
     run = tmp_path / "run"
     process = child().start(*training, run)
-    assert until(lambda: list(run.glob("checkpoint-*.npz")), process)
+    assert until(lambda: list(run.glob("checkpoint-*.safetensors")), process)
     process.send_signal(number)
     ended(process, tmp_path, number, word)
     code, _, errors = child().run(*training, run, "--resume")
@@ -172,7 +172,7 @@ def refused(result, message):
 def test_a_training_on_a_full_disk_keeps_its_state_and_goes_on_when_there_is_room(child, training, trained, disk):
     place = disk("size=500k")
     refused(child().run(*training, place / "run"), "run.*: cannot be written: No space left on device")
-    assert list(place.rglob("checkpoint-*.npz")) and not list(place.rglob(".partial-*"))
+    assert list(place.rglob("checkpoint-*.safetensors")) and not list(place.rglob(".partial-*"))
     disk("remount", "size=20m")
     code, _, errors = child().run(*training, place / "run", "--resume")
     assert code == 0, errors

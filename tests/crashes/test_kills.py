@@ -109,7 +109,7 @@ def check_whole(folder):
         if path.is_dir() or ".partial-" in str(path):
             continue
         content = path.read_bytes()
-        if path.suffix == ".npz":
+        if path.suffix == ".safetensors":
             read_arrays(path)
         elif path.suffix in (".json", ".jsonl"):
             for text in content.splitlines() if path.suffix == ".jsonl" else [content]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.config import all_fields
+from nsmc_attention.config import SHORT_NAMES
 from nsmc_attention.errors import ConfigError, JobError
 from nsmc_attention.recipe import train
 from nsmc_attention.training.distributed.job import Place, connect
@@ -49,7 +49,7 @@ def flags(config, **changes):
         word
         for part in config.parts().values()
         for name, value in vars(part).items()
-        if name in all_fields()
+        if name in SHORT_NAMES()
         for word in (f"--{name.replace('_', '-')}", str(value))
     ]
 
@@ -197,7 +197,7 @@ def test_all_workers_make_the_step_that_one_process_would_make(tmp_path, workers
 def killed(config, out, name):
     """Start a job, kill one of its processes in the middle; answer the outcome and all process numbers."""
     job = start("--workers", 2, *flags(config), "--out", out)
-    wait_for(lambda: list(out.glob("checkpoint-*20.npz")) or job.poll() is not None)
+    wait_for(lambda: list(out.glob("checkpoint-*20.safetensors")) or job.poll() is not None)
     processes = {**children(job), "launcher": job.pid}
     assert set(processes) == {*names(2), "launcher"}
     os.kill(processes[name], signal.SIGKILL)
@@ -251,7 +251,7 @@ def by_hand(place, *arguments, **changes):
 def test_without_a_launcher_a_killed_worker_ends_all_others(tiny, tmp_path):
     port = str(free_port())
     jobs = {name: by_hand(name, *flags(tiny), "--out", tmp_path / "run", DMLC_PS_ROOT_PORT=port) for name in names(2)}
-    wait_for(lambda: list((tmp_path / "run").glob("checkpoint-*.npz")))
+    wait_for(lambda: list((tmp_path / "run").glob("checkpoint-*.safetensors")))
     jobs.pop("worker 1").kill()
     for job in jobs.values():
         code, lines = outcome(job)

@@ -133,7 +133,7 @@ def test_two_machines_learn_as_two_processes_do_also_after_one_was_lost(machines
 
     started = start(machines, *TINY)
     deadline = time.monotonic() + LIMIT
-    while not list((here / "run").glob("checkpoint-*20.npz")):
+    while not list((here / "run").glob("checkpoint-*20.safetensors")):
         assert time.monotonic() < deadline and not any(process.poll() for process in started.values())
         time.sleep(0.02)
     ip("-n", machines["b"][0], "link", "set", "cable", "down")

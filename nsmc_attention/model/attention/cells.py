@@ -27,7 +27,7 @@ class AdditiveAttention(MLPAttentionCell):
     (`benchmarks/operators.py`; longer reviews gain more).
     """
 
-    def _compute_score(self, F, query, key, mask=None):
+    def _compute_score(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
         query, key = self._query_mid_layer(query), self._key_mid_layer(key)  # (N, T, A)
         # every unit copied to each of T positions: (A, T, A)
@@ -43,7 +43,7 @@ class AdditiveAttention(MLPAttentionCell):
 class UniformAttention(HybridBlock):
     """Equal weights for all tokens."""
 
-    def hybrid_forward(self, F, query, key, value, mask):
+    def hybrid_forward(self, F: Any, query: Any, key: Any, value: Any, mask: Any) -> Any:
         """Same signature as GluonNLP's cells; mask (N, T, T) of 0 and 1."""
         size = F.maximum(F.sum(mask, axis=2, keepdims=True), F.ones_like(F.slice_axis(mask, axis=2, begin=0, end=1)))
         weights = F.broadcast_div(mask, size)

@@ -1,5 +1,7 @@
 """The original article's network, padding and all: for comparison, not for use. Imports MXNet."""
 
+from typing import Any
+
 from ..._runtime.mxnet_shim import import_mxnet
 
 import_mxnet()
@@ -22,7 +24,7 @@ class ArticleClassifier(HybridBlock):
 
     axes = ("queries", "keys")
 
-    def __init__(self, vocab_size, num_embed, seq_len, hidden_size, **kwargs):
+    def __init__(self, vocab_size: int, num_embed: int, seq_len: int, hidden_size: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.seq_len = seq_len
         with self.name_scope():
@@ -33,19 +35,19 @@ class ArticleClassifier(HybridBlock):
             self.attention = MLPAttentionCell(30, act=nn.Activation("tanh"), dropout=0.2)
             self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
 
-    def __call__(self, token_ids, valid_length=None):
+    def __call__(self, token_ids: Any, valid_length: Any = None) -> Any:
         """Accept valid_length, so that all networks are called alike, and ignore it."""
         return super().__call__(token_ids)
 
-    def hybrid_forward(self, F, token_ids):
+    def hybrid_forward(self, F: Any, token_ids: Any) -> Any:
         """(N, seq_len) -> logits (N, C) and weights (N, seq_len, seq_len), rows sum to 1 over all positions."""
         return self.forward_embedded(F, self.embed_tokens(F, token_ids))
 
-    def embed_tokens(self, F, token_ids):
+    def embed_tokens(self, F: Any, token_ids: Any) -> Any:
         """Return the rows of the table: [(T, N, E)]."""
         return [self.embed(F.transpose(token_ids))]
 
-    def forward_embedded(self, F, rows, mask=None, valid_length=None):
+    def forward_embedded(self, F: Any, rows: Any, mask: Any = None, valid_length: Any = None) -> Any:
         """Classify what `embed_tokens` returned, for gradients with respect to it."""
         embedded = F.transpose(rows[0], axes=(1, 0, 2))  # (N, T, E)
         states = self.bigru(self.drop(embedded))  # (N, T, 2H)

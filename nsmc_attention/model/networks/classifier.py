@@ -1,5 +1,7 @@
 """The classifier: token ids in, logits and attention weights out. Imports MXNet."""
 
+from typing import Any
+
 from ..._runtime.mxnet_shim import import_mxnet
 
 import_mxnet()
@@ -30,7 +32,7 @@ class SelfAttentionClassifier(HybridBlock):
 
     axes = ("queries", "keys")
 
-    def __init__(self, vocab_size, settings, ngram_buckets=0, **kwargs):
+    def __init__(self, vocab_size: int, settings: Any, ngram_buckets: int = 0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         width = settings.width
         self.multihead = settings.attention.kind == "multihead"
@@ -52,7 +54,7 @@ class SelfAttentionClassifier(HybridBlock):
             if self.use_ngram_evidence:
                 self.evidence = nn.Dense(width, in_units=EVIDENCE, use_bias=False, flatten=False)
 
-    def hybrid_forward(self, F, token_ids, valid_length, ngram_ids=None):
+    def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, ngram_ids: Any = None) -> Any:
         """Classify a batch.
 
         Parameters
@@ -73,12 +75,12 @@ class SelfAttentionClassifier(HybridBlock):
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
 
-    def embed_tokens(self, F, token_ids, ngram_ids=None):
+    def embed_tokens(self, F: Any, token_ids: Any, ngram_ids: Any = None) -> Any:
         """Return the rows of the tables: [(T, N, E)] and, with n-grams, (N, T, NGRAMS, 2)."""
         rows = [self.embedding(F.transpose(token_ids))]
         return [*rows, self.ngram_table(ngram_ids)] if self.has_ngrams else rows
 
-    def forward_embedded(self, F, rows, mask, valid_length):
+    def forward_embedded(self, F: Any, rows: Any, mask: Any, valid_length: Any) -> Any:
         """Classify what `embed_tokens` returned, for gradients with respect to it; mask is (N, T, 1)."""
         states, keys, by_review = self.encode(F, rows, valid_length)
         pairs = F.batch_dot(mask, mask, transpose_b=True)  # (N, T, T)
@@ -92,7 +94,7 @@ class SelfAttentionClassifier(HybridBlock):
             pooled = F.batch_dot(F.batch_dot(mean, weights, transpose_a=True), states)
         return self.classify(F, pooled, by_review), weights
 
-    def encode(self, F, rows, valid_length):
+    def encode(self, F: Any, rows: Any, valid_length: Any) -> Any:
         """Return states (N, T, D), the attention's keys (N, T, D), the n-grams' log-odds (N, 1, 1) or None."""
         embedded = self.embedding_dropout(self.word_dropout(rows[0]))
         states = self.encoder(embedded, valid_length) if self.encoder else embedded
@@ -101,19 +103,19 @@ class SelfAttentionClassifier(HybridBlock):
         keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states
         return states, keys, by_review
 
-    def classify(self, F, pooled, by_review):
+    def classify(self, F: Any, pooled: Any, by_review: Any) -> Any:
         """(N, 1, D), (N, 1, 1) or None -> logits (N, C)."""
         features = self.output_dropout(pooled)
         return self.output(F.concat(features, by_review, dim=2) if self.has_ngrams else features)
 
-    def forward_with_weights(self, F, rows, weights, valid_length):
+    def forward_with_weights(self, F: Any, rows: Any, weights: Any, valid_length: Any) -> Any:
         """Return the logits with given weights (N, 1, T) in place of the attention's own."""
         states, _, by_review = self.encode(F, rows, valid_length)
         values = self.attention.proj_value(states) if self.multihead else states
         return self.classify(F, F.batch_dot(weights, values), by_review)
 
 
-def ngram_log_odds(F, rows):
+def ngram_log_odds(F: Any, rows: Any) -> Any:
     """Rows of the table (N, T, NGRAMS, 2) -> log-odds by token (N, T, 1), whose sum is that by review (N, 1, 1)."""
     weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)  # (N, T, 1) each
     square = F.sum(square, axis=1, keepdims=True)
@@ -121,14 +123,14 @@ def ngram_log_odds(F, rows):
     return by_token, F.sum(by_token, axis=1, keepdims=True)
 
 
-def with_previous_token(F, by_token):
+def with_previous_token(F: Any, by_token: Any) -> Any:
     """(N, T, 1) -> (N, T, EVIDENCE): of each token and of the one before it, whose last n-grams reach into it."""
     zero = F.zeros_like(F.slice_axis(by_token, axis=1, begin=0, end=1))
     previous = F.slice_like(F.concat(zero, by_token, dim=1), by_token, axes=(1,))
     return F.concat(by_token, previous, dim=2)
 
 
-def token_mask(F, token_ids, valid_length):
+def token_mask(F: Any, token_ids: Any, valid_length: Any) -> Any:
     """Return (N, T, 1) float32: 1 for a token, 0 for padding."""
     ones = F.expand_dims(F.cast(F.ones_like(token_ids), dtype="float32"), axis=2)
     return F.SequenceMask(ones, valid_length, use_sequence_length=True, axis=1)
