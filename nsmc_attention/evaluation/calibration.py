@@ -1,6 +1,6 @@
-"""Probabilities that mean what they say: the network's log-odds scaled, and fit_stacking with the wide part's.
+"""Calibrated probabilities: the network's log-odds scaled, and combined with those of the n-grams.
 
-What is found on the dev part goes into the last layer, so it costs nothing at prediction.
+Fitted on the dev part and put into the last layer, so that prediction costs nothing more.
 """
 
 from typing import Any, Optional
