@@ -15,11 +15,12 @@ import click
 import pytest
 
 import nsmc_attention
+from nsmc_attention import preset
 from nsmc_attention.cli import commands
+from nsmc_attention.config import SHORT_NAMES
+from nsmc_attention.settings import paths
 
 ROOT = Path(__file__).parent.parent
-# Flags that the pages describe and that the command line is about to get; to be emptied with `train --set`
-COMING = {"--set"}
 READMES = [ROOT / "README.md", ROOT / "README.ko.md"]
 PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md")), ROOT / "benchmarks/README.md", ROOT / "data/README.md"]
 BASH_PROMPT = re.compile(r"^\$ ", re.MULTILINE)
@@ -112,7 +113,7 @@ def test_links_and_pictures_exist(path):
 
 def typed_commands(path):
     """Yield the arguments of each `nsmc-attention ...` in bash blocks and in inline code."""
-    typed = [line for block in blocks(path, "bash") for line in block.splitlines()]
+    typed = [line for block in blocks(path, "bash") for line in block.replace("\\\n", " ").splitlines()]
     typed += re.findall(r"`([^`\n]*nsmc-attention \w[^`\n]*)`", text_of(path))
     for line in typed:
         words = shlex.split(line, comments=True)
@@ -125,16 +126,22 @@ def typed_commands(path):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_have_only_flags_that_exist(path):
     for name, *arguments in typed_commands(path):
-        if name in ("--help", "COMMAND") or COMING.intersection(arguments):
+        if name in ("--help", "COMMAND"):
             continue
         command = commands.commands[name]
         # raises click.NoSuchOption, or click.BadOptionUsage where a value is missing
         command.make_parser(click.Context(command, info_name=name)).parse_args(arguments)
 
 
-def test_every_setting_of_train_is_in_its_table():
-    known = {option for each in commands.commands["train"].params for option in each.opts} - {"--help", "-h"}
-    assert known == set(re.findall(r"`(--[\w-]+)", text_of(ROOT / "docs/training.md"))) & known
+def test_every_setting_is_in_the_table_with_its_flag_and_default():
+    page = text_of(ROOT / "docs/training.md")
+    rows = re.findall(r"^\| (?:`--([\w-]+)`)? ?\| `([\w.]+)` \| (\S+) \|", page, re.MULTILINE)
+    settings = {path: str(value) for path, value in paths(preset("default"))}
+    flags = {name.replace("_", "-"): names[0] for name, names in SHORT_NAMES.items()}
+    assert {flag: path for flag, path, _ in rows if flag} == flags
+    assert settings.items() <= {path: default for _, path, default in rows}.items()
+    run_flags = {option for each in commands.commands["train"].params for option in each.opts}
+    assert run_flags <= set(re.findall(r"`(-[\w-]+)", page)) | {"--help", "-h"}
 
 
 def test_every_public_name_is_on_the_api_page():
