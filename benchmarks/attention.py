@@ -2,7 +2,7 @@
 
     NSMC_ATTENTION_DATA=... python benchmarks/attention.py [NAME=BUNDLE ...]
 
-Prints the tables of ATTENTION.md and draws its pictures; the packaged bundle comes first. 1,000 official test reviews
+Prints the tables of docs/faithfulness.md and draws its pictures; the packaged bundle comes first. 1,000 official test reviews
 drawn by seed 0 for the tables, the packaged bundle alone for the candidates, 5,000 reviews for the corpus.
 """
 
@@ -23,7 +23,7 @@ from nsmc_attention.visualization.corpus import draw_corpus, entropy
 from nsmc_attention.visualization.faithfulness import interval, save_plot
 from nsmc_attention.visualization.heatmap import save_figure
 
-PICTURES = Path(__file__).parent / "pictures"
+PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 REVIEWS, CORPUS = 1000, 5000
 
 

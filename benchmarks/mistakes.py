@@ -1,4 +1,4 @@
-"""Where the packaged model errs on the official test file: writes MISTAKES.md and its pictures beside this file.
+"""Where the packaged model errs on the official test file: writes docs/mistakes.md and its pictures.
 
     NSMC_ATTENTION_DATA=... python benchmarks/mistakes.py            # the page: counts and ids
     NSMC_ATTENTION_DATA=... python benchmarks/mistakes.py --texts    # the reviews themselves, to the screen only
@@ -19,8 +19,8 @@ from nsmc_attention.evaluation.metrics import metrics
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc, raw
 
-HERE = Path(__file__).parent
-PICTURES = HERE / "pictures"
+DOCS = Path(__file__).parent.parent / "docs"
+PICTURES = DOCS / "pictures"
 BINS = 15
 SHOWN = 20
 
@@ -170,54 +170,54 @@ def wrapped(words):
 
 TEMPLATE = """# Where the packaged model errs
 
-{wrong:,} of the {total:,} official test reviews ({accuracy:.2f} % are right). Made by `python benchmarks/mistakes.py`;
-`--texts` prints the reviews, which are not copied into this project.
+{wrong:,} of the {total:,} official test reviews are wrong ({accuracy:.2f} % are right). `python benchmarks/mistakes.py` writes this
+page; `--texts` prints the reviews, which are not copied into this project.
 
-## How sure it is
+## Confidence
 
-![reliability](pictures/reliability.png)
+![Accuracy against confidence](pictures/reliability.png)
 
-ECE {before:.4f} for the network alone before its calibration, {after:.4f} for the packaged model. Of the {sure:,}
-reviews it is at least 95 % sure of, {sure_accuracy:.2f} % are right ({sure_wrong:,} are not).
+ECE {before:.4f} for the network alone before calibration, {after:.4f} for the packaged model. Of the {sure:,}
+reviews predicted with at least 95 % confidence, {sure_accuracy:.2f} % are right ({sure_wrong:,} are not).
 
 ## By length
 
-![length](pictures/length.png)
+![Accuracy by length](pictures/length.png)
 
 {length}
 
 ## By stars
 
-![stars](pictures/stars.png)
+![Accuracy by stars](pictures/stars.png)
 
 {stars}
 
 ## By year
 
-![year](pictures/year.png)
+![Accuracy by year](pictures/year.png)
 
-2005 and before in one.
+2005 includes earlier years.
 
 {year}
 
 ## By film
 
-![film](pictures/film.png)
+![Accuracy by film](pictures/film.png)
 
 {film}
 
 ## Label noise
 
-- {both:,} test reviews stand in the test file with both labels: at least {hopeless:,} of these no one can get right.
-- {shared:,} test reviews have a text that the training file has too; without these the accuracy is {unshared:.2f} %.
-- {against:,} test reviews have the other label than the same text always has in the training file.
-- Surer than 95 % it takes {praise:,} reviews of 1 to 4 stars for praise, {one_star:,} of them with one star, and
-  {blame:,} of 9 or 10 stars for blame. Many of the former praise the film in plain words (`--texts`
+- {both:,} test reviews are in the test file with both labels: at least {hopeless:,} of these cannot be predicted right.
+- {shared:,} test reviews have a text that is also in the training file; without these the accuracy is {unshared:.2f} %.
+- {against:,} test reviews have the opposite of the label that the same text always has in the training file.
+- With more than 95 % confidence, {praise:,} reviews of 1 to 4 stars are predicted positive, {one_star:,} of them with one star, and
+  {blame:,} of 9 or 10 stars negative. Many of the former praise the film in plain words (`--texts`
   prints them), as if the stars had been given the wrong way round.
 
 ## The most confident mistakes
 
-The ids of the {shown} it was surest of:
+The ids of the {shown} most confident ones:
 {ids}.
 """
 
@@ -229,8 +229,8 @@ def main():
         worst = table[~table["right"]].sort_values("confidence", ascending=False)
         print(worst[["id", "label", "probability", "stars", "document"]].head(60).to_string(index=False))
         return
-    (HERE / "MISTAKES.md").write_text(page(classifier, table), encoding="utf-8")
-    print(HERE / "MISTAKES.md")
+    (DOCS / "mistakes.md").write_text(page(classifier, table), encoding="utf-8")
+    print(DOCS / "mistakes.md")
 
 
 if __name__ == "__main__":

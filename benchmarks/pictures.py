@@ -23,7 +23,7 @@ from nsmc_attention import score_column
 from nsmc_attention.reviews import tables
 from nsmc_attention.visualization.page import font_of
 
-PICTURES = Path(__file__).with_name("pictures")
+PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 REVIEWS = """film,date,document
 별빛 아래,2026-03-02,배우는 좋은데 영화는 별로
 별빛 아래,2026-03-05,"재밌게 봤어요, 두 번 봄ㅋㅋㅋ"

@@ -1,68 +1,166 @@
-"""What the READMEs print is what the commands print."""
+"""The READMEs and the pages of docs/ show what the commands print, and name flags, files and tests that exist.
+
+A `console` block shows commands with their output, which is compared; a `python` block is run, and what follows
+`print(...)  # ` is compared; the commands of `bash` blocks and of inline code are parsed, not run.
+"""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+import nsmc_attention
+from nsmc_attention import preset
+from nsmc_attention.cli import commands
+from nsmc_attention.config import SHORT_NAMES
+from nsmc_attention.settings import paths
+
 ROOT = Path(__file__).parent.parent
-READMES = ["README.md", "README.ko.md"]
+READMES = [ROOT / "README.md", ROOT / "README.ko.md"]
+PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md")), ROOT / "benchmarks/README.md", ROOT / "data/README.md"]
+BASH_PROMPT = re.compile(r"^\$ ", re.MULTILINE)
 
 
-def blocks(name, language):
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
+def text_of(path):
+    return path.read_text(encoding="utf-8")
 
 
-def run(command, folder):
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        command,
-        shell=True,
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-        env={**os.environ, "PATH": path},
-    ).stdout
+def blocks(path, language=None):
+    """Return the code blocks of a page, of one language ("" for none named) or all."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text_of(path), re.DOTALL | re.MULTILINE)
+    return [code for named, code in found if language in (None, named)]
 
 
-@pytest.mark.parametrize("name", READMES)
-def test_the_console_block_prints_what_it_says(name, tmp_path):
-    (block,) = blocks(name, "console")
-    sessions = [part.split("\n", 1) for part in block.split("$ ")[1:]]
-    assert len(sessions) >= 4
-    for command, expected in sessions:
-        assert steady(run(command, tmp_path)) == steady(expected), command
+def sessions():
+    """Return {command: output shown} of all pages; the READMEs' first command is followed by its output too."""
+    shown = {}
+    for path in PAGES:
+        pairs = [part.split("\n", 1) for block in blocks(path, "console") for part in BASH_PROMPT.split(block)[1:]]
+        if path in READMES:
+            (first,) = [block for block in blocks(path, "bash") if "venv" in block]
+            pairs.append((first.split("pip install -q . && ")[1].strip(), blocks(path, "")[0]))
+        for command, output in pairs:
+            assert shown.setdefault(command, output) == output, f"{path.name} shows another output of {command}"
+    return shown
+
+
+SESSIONS = sessions()
 
 
 def steady(output):
-    """Leave out what may differ from machine to machine: seconds, and digits beyond the third."""
+    """Drop what may differ from machine to machine: seconds, and digits beyond the third."""
     output = re.sub(r"seconds +\S+", "seconds", output)
     return re.sub(r"(\d\.\d{3})\d+", r"\1", output)
 
 
-@pytest.mark.parametrize("name", READMES)
-def test_the_python_lines_run(name, tmp_path):
-    for number, block in enumerate(blocks(name, "python")):
-        (tmp_path / f"try{number}.py").write_text(block, encoding="utf-8")
-        printed = run(f"{sys.executable} try{number}.py", tmp_path)
-        promised = re.search(r"print.*# (positive \d\.\d\d|\(.*\))", block).group(1)
-        assert printed.startswith(promised)
-    assert (tmp_path / "heatmap.png").is_file()
+@pytest.mark.parametrize("command", SESSIONS)
+def test_a_command_prints_what_the_page_shows(command, tmp_path):
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True, env=environment
+    )
+    assert steady(done.stdout) == steady(SESSIONS[command])
 
 
-@pytest.mark.parametrize("name", READMES)
-def test_the_first_command_prints_what_follows_it(name, tmp_path):
-    text = (ROOT / name).read_text(encoding="utf-8")
-    command = re.search(r"\.venv/bin/(nsmc-attention explain .*)\n", text).group(1)
-    (expected,) = re.findall(r"```\n(negative.*?)```", text, re.DOTALL)
-    assert steady(run(command, tmp_path)) == steady(expected)
+def without_comments(code):
+    """Drop the comments, which are in the language of the page, but not the output after `print(...)`."""
+    return re.sub(r"^((?!print)[^#\n]*?) *#.*$", r"\1", code, flags=re.MULTILINE)
 
 
-def test_files_that_the_readmes_name_exist():
-    for name in READMES:
-        for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text(encoding="utf-8")):
-            assert (ROOT / target).exists(), target
+EXAMPLES = {without_comments(block): path.name for path in reversed(PAGES) for block in blocks(path, "python")}
+
+
+@pytest.mark.parametrize("code", EXAMPLES, ids=[f"{name}-{number}" for number, name in enumerate(EXAMPLES.values())])
+def test_python_examples_print_what_they_say(code, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "example", "exec"), {})
+    printed, position = steady(capsys.readouterr().out), 0
+    for promised in re.findall(r"^print.*  # (.*)$", code, re.MULTILINE):
+        assert promised in printed[position:]
+        position = printed.index(promised, position) + len(promised)
+    for drawn in re.findall(r"save_\w+\(.*\"(\S+)\"\)", code):
+        assert (tmp_path / drawn).stat().st_size > 1000
+
+
+def test_the_korean_readme_has_the_same_commands():
+    english, korean = ([without_comments(block) for block in blocks(path)] for path in READMES)
+    assert english == korean
+
+
+def test_the_readme_is_short():
+    assert len(text_of(ROOT / "README.md").splitlines()) <= 165
+
+
+def anchors(path):
+    """Return the anchors of a page's headings, as the documentation site makes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text_of(path), flags=re.DOTALL | re.M), re.M)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_and_pictures_exist(path):
+    for target in re.findall(r"\]\(([^)\s]+)\)", text_of(path)):
+        file, _, anchor = target.partition("#")
+        found = path.parent / file if file else path
+        assert "://" in target or found.exists(), target
+        assert not anchor or anchor in anchors(found), target
+
+
+def typed_commands(path):
+    """Yield the arguments of each `nsmc-attention ...` in bash blocks and in inline code."""
+    typed = [line for block in blocks(path, "bash") for line in block.replace("\\\n", " ").splitlines()]
+    typed += re.findall(r"`([^`\n]*nsmc-attention \w[^`\n]*)`", text_of(path))
+    for line in typed:
+        words = shlex.split(line, comments=True)
+        while "nsmc-attention" in words:
+            words = words[words.index("nsmc-attention") + 1 :]
+            end = next((place for place, word in enumerate(words) if word in ("&&", "|", "&", ">")), len(words))
+            yield words[:end]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_have_only_flags_that_exist(path):
+    for name, *arguments in typed_commands(path):
+        if name in ("--help", "COMMAND"):
+            continue
+        command = commands.commands[name]
+        # raises click.NoSuchOption, or click.BadOptionUsage where a value is missing
+        command.make_parser(click.Context(command, info_name=name)).parse_args(arguments)
+
+
+def test_every_setting_is_in_the_table_with_its_flag_and_default():
+    page = text_of(ROOT / "docs/training.md")
+    rows = re.findall(r"^\| (?:`--([\w-]+)`)? ?\| `([\w.]+)` \| (\S+) \|", page, re.MULTILINE)
+    settings = {path: str(value) for path, value in paths(preset("default"))}
+    flags = {name.replace("_", "-"): names[0] for name, names in SHORT_NAMES.items()}
+    assert {flag: path for flag, path, _ in rows if flag} == flags
+    assert settings.items() <= {path: default for _, path, default in rows}.items()
+    run_flags = {option for each in commands.commands["train"].params for option in each.opts}
+    assert run_flags <= set(re.findall(r"`(-[\w-]+)", page)) | {"--help", "-h"}
+
+
+def test_every_public_name_is_on_the_api_page():
+    shown = set(re.findall(r"[\w.]+\.(\w+)$|(?<=[\[, ])(\w+)(?=[,\]])", text_of(ROOT / "docs/api.md"), re.MULTILINE))
+    names = {name for pair in shown for name in pair}
+    assert set(nsmc_attention.__all__) - {"__version__"} <= names
+
+
+def test_files_and_tests_that_the_pages_name_exist():
+    tests = "".join(text_of(path) for path in (ROOT / "tests").rglob("*.py"))
+    for path in PAGES:
+        for code in re.findall(r"`([^`\n]+)`", text_of(path)):
+            for file in re.findall(r"\b(?:tests|benchmarks|notebooks|\.ci)/[\w/.]+\w", code):
+                assert (ROOT / file).exists(), f"{path.name}: {file}"
+            if re.fullmatch(r"test_\w+", code):
+                assert f"def {code}(" in tests, f"{path.name}: {code}"
+
+
+def test_the_page_of_other_languages_includes_the_whole_contract():
+    start = int(re.search(r"pretrained/README.md:(\d+):", text_of(ROOT / "docs/other-languages.md")).group(1))
+    card = text_of(ROOT / "nsmc_attention/pretrained/README.md").splitlines()
+    assert card[start - 3] == "## Running model.onnx in other languages"

@@ -1,4 +1,4 @@
-"""The README's Spark example on a real local Spark, which needs Java.
+"""The Spark example of docs/tables.md on a real local Spark, which needs Java.
 
 pip install pyspark && python -m pytest -m slow tests/test_spark.py
 """
@@ -18,9 +18,9 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.slow
-def test_the_readmes_example_scores_every_row(tmp_path):
+def test_the_example_scores_every_row(tmp_path):
     pytest.importorskip("pyspark")
-    (example,) = re.findall(r"```py\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    (example,) = re.findall(r"```py\n(.*?)```", (ROOT / "docs/tables.md").read_text(encoding="utf-8"), re.DOTALL)
     documents = nsmc.load("sample", "train").documents[:99] + [""]
     frame = pandas.DataFrame({"id": map(str, range(100)), "document": documents})
     frame.to_csv(tmp_path / "reviews.csv", index=False)
