@@ -6,9 +6,8 @@
     model.onnx      the same function for ONNX Runtime
     README.md       model card
 
-No pickle, no absolute path. Needs no MXNet: the networks are built by `inference.engines`. A stranger can write a
-manifest that fits, so a right sha256 says that a copy is whole and nothing of who made it: whoever reads a file
-judges its content.
+No pickle, no absolute path. Needs no MXNet: the networks are built by `inference.engines`. A sha256 proves that a copy
+is whole, not who made it: the readers of the files check their contents.
 """
 
 import hashlib
@@ -55,12 +54,12 @@ class Bundle:
 
     @property
     def name(self) -> str:
-        """What to call it in results: "pretrained" or the folder's last two names, never a whole path."""
+        """Name in results: "pretrained" or the folder's last two names, never a whole path."""
         return "pretrained" if self.packaged else "/".join(self.folder.resolve().parts[-2:])
 
     @property
     def packaged(self) -> bool:
-        """Whether it came with the package, and so is trusted as its code is."""
+        """Whether it came with the package and is trusted like its code."""
         return self.folder == PRETRAINED
 
     @property
@@ -70,11 +69,11 @@ class Bundle:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def read(self, name: str) -> bytes:
-        """Return the content of one file, verified again; BundleError where this bundle was written without it."""
+        """Return the content of one file, verified again; BundleError if this bundle has none."""
         return verified(self.folder, name, self.manifest["files"][self.file(name).name])
 
     def file(self, name: str) -> Path:
-        """Return the path of one file; BundleError where this bundle was written without it."""
+        """Return the path of one file; BundleError if this bundle has none."""
         if name not in self.manifest["files"]:
             raise BundleError(
                 f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
@@ -84,7 +83,7 @@ class Bundle:
 
 
 def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: dict[str, bytes]) -> None:
-    """Write a bundle under `folder`, replacing what stood there in one move.
+    """Write a bundle as `folder`, replacing the one that was there in one move.
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: d
     manifest : dict
         Without `schema`, `labels` and `files`, which are added here.
     contents : dict of file name to bytes
-        At least vocab.json and weights.params; model.onnx and README.md where there are any.
+        At least vocab.json and weights.params; model.onnx and README.md are optional.
     """
     with replaced_folder(folder) as temporary:
         for name, content in contents.items():
@@ -105,7 +104,7 @@ def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: d
 
 
 def read_contents(bundle: Bundle, manifest: bool = False) -> dict[str, bytes]:
-    """Return {file name: bytes} of every file that the manifest lists, and on demand of the manifest itself."""
+    """Return {file name: bytes} of every file that the manifest lists, and, on demand, of the manifest itself."""
     contents = {name: bundle.read(name) for name in bundle.manifest["files"]}
     if manifest:
         contents["manifest.json"] = read_file(bundle.folder / "manifest.json", MANIFEST, BundleError)
@@ -113,14 +112,14 @@ def read_contents(bundle: Bundle, manifest: bool = False) -> dict[str, bytes]:
 
 
 def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None:
-    """Write files as `read_contents` answers them with the manifest: the same bundle again."""
+    """Write the files that `read_contents` returned with the manifest: the same bundle again."""
     with replaced_folder(folder) as temporary:
         for name, content in contents.items():
             (temporary / name).write_bytes(content)
 
 
 def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
-    """Verify a bundle and answer it; without a folder, the one that ships with the package.
+    """Verify and return a bundle; without a folder, the packaged one.
 
     Raises
     ------
