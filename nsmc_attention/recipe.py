@@ -156,7 +156,7 @@ def erasure_importance(
     """Return for each review each token's share of what the prediction depends on, (T,).
 
     Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with erasure
-    only in part (docs/attention.md) and is the other measure that the attention is judged by.
+    only in part (docs/faithfulness.md) and is the other measure that the attention is judged by.
     """
     from tqdm.auto import tqdm
 
