@@ -20,7 +20,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, AsyncIterator, Coroutine, Optional, Union
 
@@ -28,7 +27,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -44,40 +43,35 @@ from .guard import Guard
 from .limits import Limits
 from .tables import KINDS, StorageQuota, Table, TableResponse
 
+Bundle = Optional[Union[str, Path]]
 # Rows and columns of the largest matrix that the page draws
 LARGEST_MATRIX = 128
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
-FONT = threading.Lock()
+CONTENT: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in KINDS}
 LOG = logging.getLogger("uvicorn.error")
 
 
-class Body(BaseModel):
-    """A JSON object without unknown keys."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Parameters(Body):
+class Parameters(BaseModel, extra="forbid"):
     """Options of a prediction."""
 
     top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="return so many labels of each review")
-    weights: StrictBool = Field(False, description="with tokens, offsets, weights (T x T) and token_weights (T)")
+    weights: StrictBool = Field(default=False, description="add tokens, offsets, weights (T x T), token_weights (T)")
 
 
-class Reviews(Body):
+class Reviews(BaseModel, extra="forbid"):
     """One review, or a list of them."""
 
     inputs: Union[str, list[str]] = Field(..., description="a review, or a list of them")
-    parameters: Parameters = Parameters()
+    parameters: Parameters = Field(default_factory=Parameters)
 
 
-class Question(Body):
+class Question(BaseModel, extra="forbid"):
     """A review and the attribution method."""
 
     inputs: str
-    method: str = Field("attention", json_schema_extra={"enum": list(METHODS)})
-    by_word: StrictBool = Field(False, description="words between white space (eojeol), not morphemes")
+    method: str = Field(default="attention", json_schema_extra={"enum": list(METHODS)})
+    by_word: StrictBool = Field(default=False, description="words between white space (eojeol), not morphemes")
 
 
 class Problem(BaseModel):
@@ -95,18 +89,20 @@ ERRORS: dict[Union[int, str], dict[str, Any]] = {
 
 
 class Service:
-    """The classifier behind the application, loaded in the background after the start."""
+    """The classifier behind the application, loaded in the background after the start, and the application's routes."""
 
     classifier: Classifier
     explanations: SerialExecutor
     table_threads: ThreadPoolExecutor
 
-    def __init__(self, limits: Limits, counters: Counters) -> None:
-        self.limits, self.counters, self.quota = limits, counters, StorageQuota(limits)
+    def __init__(self, limits: Limits, folder: str) -> None:
+        self.limits, self.counters, self.quota = limits, Counters(folder), StorageQuota(limits)
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
+        self.woff, self.font_lock = b"", threading.Lock()
+        self.html = with_words((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
 
-    async def load(self, bundle: Optional[Union[str, Path]], engine: str) -> None:
+    async def load(self, bundle: Bundle, engine: str) -> None:
         self.classifier = await self.batcher.run_alone(load_classifier, bundle, engine)
         # the first review builds the tokenizer
         await self.batcher.run_alone(self.classifier.predict, "영화")
@@ -125,25 +121,95 @@ class Service:
             raise HTTPException(503, "the model is still being loaded; try again in a second")
         return self.explainer
 
-    def check_texts(self, texts: list[str], weights: bool = False) -> None:
-        most, largest = self.limits.weighted if weights else self.limits.reviews, self.limits.characters
+    def check_texts(self, texts: list[str], most: int, kind: str = "reviews") -> None:
         if len(texts) > most:
-            kind = "reviews with weights" if weights else "reviews"
-            hint = "send tables to /predict/batch"
-            raise HTTPException(422, f"inputs: expected at most {most} {kind}, found {len(texts)}; {hint}")
-        longest = max(map(len, texts), default=0)
+            raise HTTPException(
+                422, f"inputs: expected at most {most} {kind}, found {len(texts)}; send tables to /predict/batch"
+            )
+        longest, largest = max(map(len, texts), default=0), self.limits.characters
         if longest > largest:
             raise HTTPException(
                 422, f"inputs: expected reviews of at most {largest} characters, found one of {longest}"
             )
 
+    async def page(self) -> str:
+        return self.html
 
-def create_app(
-    bundle: Optional[Union[str, Path]] = None,
-    engine: str = "auto",
-    limits: Limits = Limits(),
-    folder: Optional[str] = None,
-) -> Guard:
+    def font(self) -> Response:
+        # for browsers without Hangul, made for the first of them; several at once would use 20 MB each
+        with self.font_lock:
+            self.woff = self.woff or font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
+        return Response(self.woff, media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
+
+    async def healthz(self) -> dict[str, str]:
+        """Whether the process responds."""
+        return {"status": "alive"}
+
+    async def readyz(self) -> dict[str, str]:
+        """Whether the model is loaded."""
+        classifier = self.require().classifier
+        return {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
+
+    def metrics(self) -> Response:
+        """The counters, for Prometheus."""
+        return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
+
+    async def predict(self, question: Reviews) -> Any:
+        """Return a label and its score for each review.
+
+        One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each.
+        A review without words has label and score null, and the reason in `error`.
+        """
+        self.require()
+        single, options = isinstance(question.inputs, str), question.parameters
+        texts: Any = [question.inputs] if single else question.inputs
+        if options.weights:
+            self.check_texts(texts, self.limits.weighted, "reviews with weights")
+        self.check_texts(texts, self.limits.reviews)
+        predictions = await self.batcher(texts)
+        self.counters.reviews.inc(len(texts))
+        results = [labels(each, options) for each in predictions]
+        if options.top_k:
+            return results[0] if single else results
+        return [each[0] for each in results]
+
+    async def explain(self, question: Question, request: Request) -> Any:
+        """Return a review's words with one value each, and for attention the whole matrix."""
+        explainer = self.require()
+        self.check_texts([question.inputs], 1)
+        return await unless_gone(request, self.explanations(explanation, explainer, question))
+
+    async def batch(self, request: Request, text_column: str = "document", verbatim: bool = False) -> Response:
+        """Score a table; keep every column, and add label, score, probability and error.
+
+        In csv and tsv a text that a spreadsheet would compute gets an apostrophe, unless verbatim.
+        """
+        self.require()
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in KINDS:
+            expected = ", ".join(KINDS)
+            raise HTTPException(422, f"Content-Type: expected one of {expected}, found {printable(kind)[:60]!r}")
+        table = None
+        try:
+            table = Table(KINDS[kind], text_column, verbatim, self.table_threads, self.quota)
+            await table.store(request.stream())
+            if not table.enter():
+                raise HTTPException(503, "too many tables are being scored; try again in a second")
+            self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
+            return TableResponse(table, self.classifier, kind)
+        except BaseException as problem:
+            if table:
+                table.close()
+            if isinstance(problem, OSError):
+                # no space, too many open files; the log names the file
+                LOG.warning("table: %s", problem)
+                raise HTTPException(503, "no space for a table; try again later") from problem
+            if isinstance(problem, NsmcError) and table:
+                raise HTTPException(422, str(problem).replace(table.path, "table")) from problem
+            raise
+
+
+def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Limits(), folder: str = "") -> Guard:
     """Return the ASGI application.
 
     Parameters
@@ -151,18 +217,19 @@ def create_app(
     bundle, engine
         As in `inference.predictor.load_classifier`.
     limits : Limits
-    folder : path or None
-        Shared by the workers of one server; None if this process is the only one.
+    folder : str
+        Shared by the workers of one server; empty if this process is the only one.
     """
-    counters = Counters(folder)
-    service = Service(limits, counters)
+    service = Service(limits, folder)
 
     @asynccontextmanager
     async def lifespan(application: FastAPI) -> AsyncIterator[None]:
         task = asyncio.create_task(service.load(bundle, engine))
         task.add_done_callback(stop_on_failure)
-        if folder:
-            end_with_parent()
+        parent = multiprocessing.parent_process()
+        if folder and parent:
+            threading.Thread(target=end_with, args=[parent], daemon=True).start()
+            end_on_hangup()
             # another worker responds meanwhile
             await asyncio.wait([task])
         yield
@@ -175,13 +242,23 @@ def create_app(
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
     )
-    add_errors(application)
-    add_page(application)
-    add_state(application, service)
-    add_predictions(application, service)
-    add_tables(application, service)
+    for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
+        application.add_exception_handler(kind, respond_error)
+    application.get("/", response_class=HTMLResponse, include_in_schema=False)(service.page)
+    application.get("/font.woff", include_in_schema=False)(service.font)
+    application.get("/healthz")(service.healthz)
+    application.get("/readyz", responses={503: ERRORS[503]})(service.readyz)
+    application.get("/metrics", response_class=PlainTextResponse)(service.metrics)
+    application.post("/predict", responses=ERRORS)(service.predict)
+    application.post("/explain", responses=ERRORS)(service.explain)
+    application.post(
+        "/predict/batch",
+        response_class=StreamingResponse,
+        responses={200: {"content": CONTENT}, **ERRORS},
+        openapi_extra={"requestBody": {"required": True, "content": CONTENT}},
+    )(service.batch)
     # outermost, so that its response to a bug has the security headers too
-    return Guard(application, limits, counters.observe)
+    return Guard(application, limits, service.counters.observe)
 
 
 def stop_on_failure(task: "asyncio.Task[None]") -> None:
@@ -193,18 +270,10 @@ def stop_on_failure(task: "asyncio.Task[None]") -> None:
         os._exit(BAD_BUNDLE)
 
 
-def end_with_parent() -> None:
-    """End this worker when its supervisor is dead or its terminal is closed; otherwise it would wait forever."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def wait() -> None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, daemon=True).start()
-    end_on_hangup()
+def end_with(parent: Any) -> None:
+    """End this worker when its supervisor is dead; otherwise it would wait forever."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def end_on_hangup() -> None:
@@ -213,120 +282,41 @@ def end_on_hangup() -> None:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
-def add_errors(application: FastAPI) -> None:
+async def respond_error(request: Request, problem: Exception) -> JSONResponse:
     """Give all errors the form {"error": line}; of the request it repeats at most the name of a key."""
-
-    def respond(status: int, line: object, headers: Optional[dict[str, str]] = None) -> JSONResponse:
-        retry = {"Retry-After": "1"} if status == 503 else {}
-        return JSONResponse({"error": printable(str(line))}, status, {**(headers or {}), **retry})
-
-    @application.exception_handler(HTTPException)
-    async def refused(request: Request, problem: HTTPException) -> JSONResponse:
-        return respond(problem.status_code, problem.detail, problem.headers)  # type: ignore[arg-type]
-
-    @application.exception_handler(RequestValidationError)
-    async def invalid(request: Request, problem: RequestValidationError) -> JSONResponse:
-        # of a list, what is wrong in it and not that it is no text
-        first = max(problem.errors(), key=lambda each: len(each["loc"]))
-        reason = unknown_key(request, first["loc"]) if first["type"] == "extra_forbidden" else first["msg"]
-        return respond(422, f"{'.'.join(map(str, location(first['loc'])))}: {reason}")
-
-    @application.exception_handler(ClientDisconnect)
-    async def disconnected(request: Request, problem: ClientDisconnect) -> JSONResponse:
+    status, line, headers = 500, "internal error; the server's log says more", {}
+    if isinstance(problem, HTTPException):
+        status, line, headers = problem.status_code, problem.detail, dict(problem.headers or {})
+        headers.update({"Retry-After": "1"} if status == 503 else {})
+    elif isinstance(problem, RequestValidationError):
+        status, line = 422, validation_line(request, problem)
+    elif isinstance(problem, ClientDisconnect):
         # nobody reads it, and it is not the server's error
-        return respond(400, "body: cut off")
-
-    @application.exception_handler(NsmcError)
-    async def bad_input(request: Request, problem: NsmcError) -> JSONResponse:
-        return respond(422, problem)
-
-    @application.exception_handler(Exception)
-    async def bug(request: Request, problem: Exception) -> JSONResponse:
-        return respond(500, "internal error; the server's log says more")
+        status, line = 400, "body: cut off"
+    elif isinstance(problem, NsmcError):
+        status, line = 422, str(problem)
+    return JSONResponse({"error": printable(line)}, status, headers)
 
 
-def location(loc: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the error's location in the body, without pydantic's union branch."""
-    return loc[:2] + loc[3:4] if loc[:2] == ("body", "inputs") else loc[:4]
-
-
-def unknown_key(request: Request, loc: tuple[Any, ...]) -> str:
-    model = Question if request.url.path == "/explain" else Parameters if len(loc) > 2 else Reviews
-    return f"unknown key{did_you_mean(loc[-1][:100], model.model_fields)}"
+def validation_line(request: Request, problem: RequestValidationError) -> str:
+    # of a list, what is wrong in it and not that it is no text
+    first = max(problem.errors(), key=lambda each: len(each["loc"]))
+    loc, reason = first["loc"], first["msg"]
+    if first["type"] == "extra_forbidden":
+        model = Question if request.url.path == "/explain" else Parameters if len(loc) > 2 else Reviews
+        reason = f"unknown key{did_you_mean(loc[-1][:100], model.model_fields)}"
+    # without pydantic's union branch
+    loc = loc[:2] + loc[3:4] if loc[:2] == ("body", "inputs") else loc[:4]
+    return f"{'.'.join(map(str, loc))}: {reason}"
 
 
 def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)[:500]
 
 
-def add_page(application: FastAPI) -> None:
-    page = with_words((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
-
-    @application.get("/", response_class=HTMLResponse, include_in_schema=False)
-    async def index() -> str:
-        return page
-
-    @application.get("/font.woff", include_in_schema=False)
-    def font() -> Response:
-        # one at a time: lru_cache alone lets all that come before the first result make one, 20 MB each
-        with FONT:
-            content = hangul_font()
-        return Response(content, media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
-
-
-@lru_cache(maxsize=1)
-def hangul_font() -> bytes:
-    """Return the font for browsers without Hangul, made for the first of them."""
-    return font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))  # type: ignore[no-any-return]
-
-
-def add_state(application: FastAPI, service: Service) -> None:
-    @application.get("/healthz")
-    async def alive() -> dict[str, str]:
-        """Whether the process responds."""
-        return {"status": "alive"}
-
-    @application.get("/readyz", responses={503: {"description": "not yet"}})
-    async def ready() -> dict[str, str]:
-        """Whether the model is loaded."""
-        classifier = service.require().classifier
-        return {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
-
-    @application.get("/metrics", response_class=PlainTextResponse)
-    def metrics() -> Response:
-        """The counters, for Prometheus."""
-        return Response(service.counters.text(), media_type=CONTENT_TYPE_LATEST)
-
-
-def add_predictions(application: FastAPI, service: Service) -> None:
-    @application.post("/predict", responses=ERRORS)
-    async def predict(question: Reviews):  # type: ignore[no-untyped-def]  # annotated, FastAPI would validate it
-        """Return a label and its score for each review.
-
-        One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each.
-        A review without words has label and score null, and the reason in `error`.
-        """
-        service.require()
-        texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
-        service.check_texts(texts, question.parameters.weights)
-        predictions = await service.batcher(texts)
-        service.counters.reviews.inc(len(texts))
-        results = [labels(each, question.parameters) for each in predictions]
-        if question.parameters.top_k:
-            return results[0] if isinstance(question.inputs, str) else results
-        return [each[0] for each in results]
-
-    @application.post("/explain", responses=ERRORS)
-    async def explain(question: Question, request: Request):  # type: ignore[no-untyped-def]
-        """Return a review's words with one value each, and for attention the whole matrix."""
-        explainer = service.require()
-        service.check_texts([question.inputs])
-        return await unless_gone(request, service.explanations(explanation, explainer, question))
-
-
 def labels(prediction: Prediction, parameters: Parameters) -> list[dict[str, Any]]:
     """Return the labels of a prediction, most probable first."""
-    if prediction.error:
+    if prediction.probability is None:
         return [{"label": None, "score": None, "error": prediction.error}]
     both = [("positive", prediction.probability), ("negative", 1 - prediction.probability)]
     both.sort(key=lambda pair: -pair[1])
@@ -342,61 +332,14 @@ def explanation(explainer: Explainer, question: Question) -> dict[str, Any]:
     found = explainer(question.inputs, question.method)
     if len(found.text.split() if question.by_word else found.tokens) > LARGEST_MATRIX:
         found = replace(found, matrix=None)
-    return panel(found.by_word() if question.by_word else found)  # type: ignore[no-any-return]
+    return dict(panel(found.by_word() if question.by_word else found))
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
     """Return a coroutine's result; if the client disconnects, cancel it and raise ClientDisconnect."""
-
-    async def disconnect() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    result, gone = asyncio.ensure_future(work), asyncio.ensure_future(disconnect())
-    try:
-        await asyncio.wait([result, gone], return_when=asyncio.FIRST_COMPLETED)
-        if not result.done():
+    task = asyncio.ensure_future(work)
+    while not (await asyncio.wait([task], timeout=0.5))[0]:
+        if await request.is_disconnected():
+            task.cancel()
             raise ClientDisconnect
-        return result.result()
-    finally:
-        result.cancel()
-        gone.cancel()
-
-
-def add_tables(application: FastAPI, service: Service) -> None:
-    content = {kind: {"schema": {"type": "string"}} for kind in KINDS}
-
-    @application.post(
-        "/predict/batch",
-        response_class=StreamingResponse,
-        responses={200: {"content": content}, **ERRORS},
-        openapi_extra={"requestBody": {"required": True, "content": content}},
-    )
-    async def batch(request: Request, text_column: str = "document", verbatim: bool = False) -> Response:
-        """Score a table; keep every column, and add label, score, probability and error.
-
-        In csv and tsv a text that a spreadsheet would compute gets an apostrophe, unless verbatim.
-        """
-        service.require()
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in KINDS:
-            expected = ", ".join(KINDS)
-            raise HTTPException(422, f"Content-Type: expected one of {expected}, found {printable(kind)[:60]!r}")
-        table = None
-        try:
-            table = Table(KINDS[kind], text_column, verbatim, service.table_threads, service.quota)
-            await table.store(request.stream())
-            if not table.enter():
-                raise HTTPException(503, "too many tables are being scored; try again in a second")
-            service.counters.reviews.inc(await unless_gone(request, table.check()))
-            return TableResponse(table, service.classifier, kind)
-        except BaseException as problem:
-            if table:
-                table.close()
-            if isinstance(problem, OSError):
-                # no space, too many open files; the log names the file
-                LOG.warning("table: %s", problem)
-                raise HTTPException(503, "no space for a table; try again later") from problem
-            if isinstance(problem, NsmcError) and table:
-                raise HTTPException(422, str(problem).replace(table.path, "table")) from problem
-            raise
+    return task.result()

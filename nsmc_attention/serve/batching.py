@@ -17,9 +17,7 @@ class Busy(HTTPException):
 
 
 class Batcher:
-    """Runs a function in one thread over the items that arrived since its last run.
-
-    An idle model starts at once; a busy one takes all waiting items next, at most `largest`.
+    """Runs a function in one thread over the items that arrived since its last run; an idle one starts at once.
 
     Parameters
     ----------
@@ -39,11 +37,9 @@ class Batcher:
         """Return the results of these items; Busy if too many wait."""
         if len(self.waiting) + len(items) > self.most_waiting:
             raise Busy
-        loop = asyncio.get_running_loop()
-        futures = [loop.create_future() for _ in items]
+        futures = [asyncio.get_running_loop().create_future() for _ in items]
         self.waiting.extend(zip(items, futures))
-        if self.task is None:
-            self.task = asyncio.create_task(self.work())
+        self.task = self.task or asyncio.create_task(self.work())
         return await asyncio.gather(*futures)
 
     async def run_alone(self, function: Function, *arguments: Any) -> Any:
@@ -54,11 +50,11 @@ class Batcher:
         try:
             while self.waiting:
                 batch, self.waiting = self.waiting[: self.largest], self.waiting[self.largest :]
-                await self.run([(item, future) for item, future in batch if not future.done()])
+                await self.run([pair for pair in batch if not pair[1].done()])
         finally:
             self.task = None
 
-    async def run(self, batch: list[tuple[Any, asyncio.Future[Any]]]) -> None:
+    async def run(self, batch: list[tuple[Any, "asyncio.Future[Any]"]]) -> None:
         results, error = [], None
         try:
             results = await self.run_alone(self.function, [item for item, _ in batch])
@@ -72,21 +68,13 @@ class Batcher:
 class SerialExecutor:
     """Runs calls in one thread, each submitted after the one before, so that the thread's other users get a turn.
 
-    A call that is cancelled while it waits does not run.
-
-    Parameters
-    ----------
-    thread : concurrent.futures.ThreadPoolExecutor
-        Of one thread.
-    most : int
-        Calls that may run or wait.
+    A call that is cancelled while it waits does not run. Busy if more than `most` calls would run or wait.
     """
 
     def __init__(self, thread: ThreadPoolExecutor, most: int) -> None:
         self.thread, self.most, self.pending, self.lock = thread, most, 0, asyncio.Lock()
 
     async def __call__(self, function: Function, *arguments: Any) -> Any:
-        """Return function(*arguments); Busy if too many calls run or wait."""
         if self.pending >= self.most:
             raise Busy
         self.pending += 1

@@ -18,23 +18,14 @@ from .limits import Limits
 
 
 class Connection(HttpToolsProtocol):
-    """One client.
-
-    Parameters
-    ----------
-    limits : Limits
-    app_state : dict
-        What uvicorn gives each request as scope["state"]; `guard` finds the connection there.
-    **uvicorn
-        Further arguments of uvicorn's class.
-    """
+    """One client; `guard` finds it in scope["state"], which is a copy of app_state."""
 
     open: ClassVar[int] = 0
 
     def __init__(self, limits: Limits, app_state: dict[str, Any], **uvicorn: Any) -> None:
         super().__init__(app_state={**app_state, "connection": self}, **uvicorn)
         self.limits = limits
-        # the request being processed; bytes received since it began or, without one, of the next request's headers
+        # the request in progress; bytes of the next one's headers, which may be those of its body until it begins
         self.exchange: Optional[Exchange] = None
         self.head_bytes = 0
         # when the time for headers began, and when the client stopped reading
@@ -55,8 +46,7 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if not self.exchange or self.exchange.whole:
-            if not self.head_bytes:
-                self.since = time.monotonic()
+            self.since = self.since if self.head_bytes else time.monotonic()
             self.head_bytes += len(data)
         super().data_received(data)
         if self.head_bytes > self.limits.head:
@@ -68,12 +58,8 @@ class Connection(HttpToolsProtocol):
         self.exchange, self.head_bytes = exchange, 0
 
     def end(self) -> None:
-        """Note that the response is complete; uvicorn limits the time until the next request begins."""
+        """Note that a response is complete; uvicorn limits the time until the next request begins."""
         self.exchange, self.since = None, time.monotonic() if self.head_bytes else math.inf
-
-    def check_head(self) -> None:
-        if self.head_bytes > self.limits.head and not self.stream.is_closing():
-            self.refuse(431, f"headers: expected at most {self.limits.head} bytes, found more")
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -83,24 +69,32 @@ class Connection(HttpToolsProtocol):
         super().resume_writing()
         self.unread_since = 0
 
+    def cut(self) -> None:
+        """Close the connection without waiting for the client to read."""
+        if self.exchange:
+            # writing to a closed transport is an error
+            self.exchange.refused = True
+        self.stream.abort()
+
+    def check_head(self) -> None:
+        if self.head_bytes > self.limits.head and not self.stream.is_closing():
+            self.refuse(431, f"headers: expected at most {self.limits.head} bytes, found more")
+
     def schedule_check(self) -> None:
         interval = min(self.limits.head_seconds, self.limits.answer_seconds, 4) / 4
-        self.timer = asyncio.get_running_loop().call_later(interval, self.check)
+        self.timer = asyncio.get_running_loop().call_later(interval, self.check_time)
 
-    def check(self) -> None:
-        """Close the connection of a client that sends no headers, or does not read."""
+    def check_time(self) -> None:
+        """Close the connection of a client that does not send headers or does not read."""
         now = time.monotonic()
         if self.stream.is_closing() and not self.unread_since:
             # the rest of a response is too small to pause writing
             self.unread_since = now
         if self.unread_since:
             if now - self.unread_since > self.limits.answer_seconds:
-                self.stream.abort()
+                self.cut()
         elif not self.exchange and now - self.since > self.limits.head_seconds:
-            if self.head_bytes:
-                self.refuse(408, "headers: expected sooner; send faster")
-            else:
-                self.stream.close()
+            self.refuse(408, "headers: expected sooner; send faster") if self.head_bytes else self.stream.close()
         self.schedule_check()
 
     def send_400_response(self, msg: str) -> None:
@@ -112,8 +106,10 @@ class Connection(HttpToolsProtocol):
             self.exchange.last = True
             self.stream.pause_reading()
         elif self.exchange and self.exchange.answered:
-            self.stream.abort()
+            self.cut()
         else:
+            if self.exchange:
+                self.exchange.refused = True
             headers, body = error_response(status, line)
             lines = b"".join(b"%b: %b\r\n" % pair for pair in [*headers, *security_headers()])
             phrase = HTTPStatus(status).phrase.encode()

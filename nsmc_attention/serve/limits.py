@@ -13,15 +13,11 @@ class Limits:
         Reviews of a request, and characters of a review.
     weighted : int
         Reviews of a request for weights, a T x T matrix each.
-    body, table : int
-        Largest JSON body and largest table.
-    head : int
-        Largest request line and headers together.
-    head_seconds, body_seconds : float
+    body, table, head : int
+        Largest JSON body, largest table, and largest request line and headers together.
+    head_seconds, body_seconds, rate : float
         Time for the headers and for the body; for the body one second more for each `rate` bytes received, as in
         Apache's mod_reqtimeout.
-    rate : float
-        Bytes a second.
     answer_seconds : float
         Time in which a slow client must make room for the next 64 KiB of its response.
     connections, tables, explanations : int
@@ -41,7 +37,3 @@ class Limits:
     connections: int = 4_000
     tables: int = 8
     explanations: int = 8
-
-    def body_of(self, path: str) -> int:
-        """Return the largest body of a request to this path."""
-        return self.table if path == "/predict/batch" else self.body

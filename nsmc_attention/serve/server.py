@@ -12,22 +12,22 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn, Optional, Union
+from typing import Any, NoReturn, Optional
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from ..bundle.format import load_bundle
 from ..errors import ConfigError
-from .app import BAD_BUNDLE, create_app, end_on_hangup
+from .app import BAD_BUNDLE, Bundle, create_app, end_on_hangup
 from .connection import Connection
 from .limits import Limits
 
 LOG = logging.getLogger("uvicorn.error")
 # Open files of a worker beside its connections; of a connection, which may send a table: its own and the table's
 OTHER_FILES, FILES_EACH, MOST_FILES = 100, 2, 65_536
+SETTINGS: Any = {"access_log": False, "server_header": False, "timeout_graceful_shutdown": 15, "timeout_keep_alive": 20}
 # Signals that end the server; Windows has no SIGHUP
 ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -35,7 +35,7 @@ ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if has
 def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
-    bundle: Optional[Union[str, Path]] = None,
+    bundle: Bundle = None,
     engine: str = "auto",
     workers: int = 1,
     limits: Limits = Limits(),
@@ -68,21 +68,12 @@ def serve(
     end_on_hangup()
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nsmc_attention-")) if workers > 1 else None
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nsmc_attention-")) if workers > 1 else ""
         limits = fit_open_files(limits)
+        application = partial(create_app, bundle, engine, limits, folder)
         # any callable that makes a protocol; uvicorn declares a class
         http: Any = partial(Connection, limits)
-        config = uvicorn.Config(
-            partial(create_app, bundle, engine, limits, folder),
-            factory=True,
-            http=http,
-            ws="none",
-            workers=workers,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=15,
-            timeout_keep_alive=20,
-        )
+        config = uvicorn.Config(application, factory=True, http=http, ws="none", workers=workers, **SETTINGS)
         LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
         if workers == 1:
             uvicorn.Server(config).run([listener])

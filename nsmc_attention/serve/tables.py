@@ -5,7 +5,7 @@ import errno
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryFile
 from threading import Event, Lock
-from typing import Any, AsyncIterator, Callable, Iterator, Optional
+from typing import Any, AsyncIterator, Callable, Iterator
 
 import pandas
 from fastapi.responses import StreamingResponse
@@ -32,10 +32,6 @@ class StorageQuota:
 
     Uploads are limited by total bytes, not by count, so that a few slow clients cannot occupy every slot. A slot is
     for a table that has been received.
-
-    Parameters
-    ----------
-    limits : Limits
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -52,34 +48,19 @@ class StorageQuota:
 
 
 class Table:
-    """A body in a file without a name, which a killed worker cannot leave behind; used by one thread at a time.
+    """A body in a file without a name, which a killed worker cannot leave behind; OSError if there is no space.
 
-    Parameters
-    ----------
-    kind : str
-        A value of KINDS.
-    text_column : str
-    verbatim : bool
-        Do not escape cells that a spreadsheet would compute (see `_io.spreadsheets`).
-    threads : concurrent.futures.ThreadPoolExecutor
-        Shared by all tables: one thread each would cost memory that is never returned.
-    quota : StorageQuota
-
-    Raises
-    ------
-    OSError
-        The file cannot be made.
+    `kind` is a value of KINDS. The threads are shared by all tables, as one each would cost memory that is never
+    returned; one at a time uses a table.
     """
 
-    def __init__(
-        self, kind: str, text_column: str, verbatim: bool, threads: ThreadPoolExecutor, quota: StorageQuota
-    ) -> None:
+    def __init__(self, kind: str, text_column: str, verbatim: bool, threads: ThreadPoolExecutor, quota: StorageQuota):
         self.kind, self.text_column, self.verbatim, self.quota = kind, text_column, verbatim, quota
         self.file = TemporaryFile(prefix="nsmc_attention-", buffering=0)
         self.path = f"/dev/fd/{self.file.fileno()}"
         self.threads, self.lock, self.closed = threads, Lock(), Event()
-        self.slots, self.size = 0, 0
-        self.pieces: Optional[Iterator[str]] = None
+        self.slots = self.size = 0
+        self.pieces: Any = None
 
     async def store(self, stream: AsyncIterator[bytes]) -> None:
         """Write the body; OSError if there is no space."""
@@ -94,16 +75,6 @@ class Table:
         self.slots = int(self.quota.take(slots=1))
         return bool(self.slots)
 
-    async def check(self) -> int:
-        """Return the number of rows, having read them all: errors are raised before the response starts.
-
-        Raises
-        ------
-        DataError
-            The table is malformed.
-        """
-        return int(await self.call(self.count))
-
     def rows(self) -> Iterator[pandas.DataFrame]:
         # where opening /dev/fd duplicates the file, it continues at the file's position
         self.file.seek(0)
@@ -111,6 +82,7 @@ class Table:
         return chunks(self.path, self.text_column, kind=kind)
 
     def count(self) -> int:
+        """Return the number of rows, having read them all; DataError if one is malformed."""
         rows = 0
         for frame in self.rows():
             rows += len(frame)
@@ -143,7 +115,7 @@ class Table:
 
     def remove(self) -> None:
         try:
-            if hasattr(self.pieces, "close"):
+            if self.pieces:
                 self.pieces.close()
         finally:
             self.file.close()
@@ -151,14 +123,7 @@ class Table:
 
 
 class TableResponse(StreamingResponse):
-    """A scored table; closes it when the response ends or the client goes.
-
-    Parameters
-    ----------
-    table : Table
-    classifier : inference.predictor.Classifier
-    media_type : str
-    """
+    """A scored table, closed when the response ends or the client goes."""
 
     def __init__(self, table: Table, classifier: Classifier, media_type: str) -> None:
         super().__init__(table.score(classifier), media_type=media_type)
