@@ -6,8 +6,7 @@
     POST /predict/batch   csv, tsv or jsonl in; streamed out with its columns and the predictions
     GET  /healthz, /readyz, /metrics, /docs
 
-A response names no path of this machine and holds no traceback. Bad input gets status 413 or 422 and one line that
-says what was expected.
+An error is one line without a path of this machine; bad input gets status 413 or 422.
 """
 
 import asyncio
@@ -48,7 +47,6 @@ Bundle = Optional[Union[str, Path]]
 LARGEST_MATRIX = 128
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
-CONTENT: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in KINDS}
 LOG = logging.getLogger("uvicorn.error")
 
 
@@ -80,12 +78,8 @@ class Problem(BaseModel):
     error: str
 
 
-ERRORS: dict[Union[int, str], dict[str, Any]] = {
-    400: {"model": Problem, "description": "no JSON"},
-    413: {"model": Problem, "description": "body too large"},
-    422: {"model": Problem, "description": "bad input; one line says what"},
-    503: {"model": Problem, "description": "not loaded yet, or too busy"},
-}
+REASONS = {400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"}
+ERRORS: dict[Any, Any] = {status: {"model": Problem, "description": text} for status, text in REASONS.items()}
 
 
 class Service:
@@ -122,15 +116,13 @@ class Service:
         return self.explainer
 
     def check_texts(self, texts: list[str], most: int, kind: str = "reviews") -> None:
-        if len(texts) > most:
-            raise HTTPException(
-                422, f"inputs: expected at most {most} {kind}, found {len(texts)}; send tables to /predict/batch"
-            )
-        longest, largest = max(map(len, texts), default=0), self.limits.characters
+        found, longest, largest = len(texts), max(map(len, texts), default=0), self.limits.characters
+        if found > most:
+            line = f"inputs: expected at most {most} {kind}, found {found}; send tables to /predict/batch"
+            raise HTTPException(422, line)
         if longest > largest:
-            raise HTTPException(
-                422, f"inputs: expected reviews of at most {largest} characters, found one of {longest}"
-            )
+            line = f"inputs: expected reviews of at most {largest} characters, found one of {longest}"
+            raise HTTPException(422, line)
 
     async def page(self) -> str:
         return self.html
@@ -187,8 +179,7 @@ class Service:
         self.require()
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in KINDS:
-            expected = ", ".join(KINDS)
-            raise HTTPException(422, f"Content-Type: expected one of {expected}, found {printable(kind)[:60]!r}")
+            raise HTTPException(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {kind[:60]!r}")
         table = None
         try:
             table = Table(KINDS[kind], text_column, verbatim, self.table_threads, self.quota)
@@ -235,13 +226,8 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
         yield
         task.cancel()
 
-    application = FastAPI(
-        title="nsmc_attention",
-        description="Korean film-review sentiment with its attention",
-        lifespan=lifespan,
-        redoc_url=None,
-        swagger_ui_oauth2_redirect_url=None,
-    )
+    about: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
+    application = FastAPI(**about, lifespan=lifespan, redoc_url=None, swagger_ui_oauth2_redirect_url=None)
     for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
         application.add_exception_handler(kind, respond_error)
     application.get("/", response_class=HTMLResponse, include_in_schema=False)(service.page)
@@ -251,12 +237,12 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
     application.get("/metrics", response_class=PlainTextResponse)(service.metrics)
     application.post("/predict", responses=ERRORS)(service.predict)
     application.post("/explain", responses=ERRORS)(service.explain)
-    application.post(
-        "/predict/batch",
-        response_class=StreamingResponse,
-        responses={200: {"content": CONTENT}, **ERRORS},
-        openapi_extra={"requestBody": {"required": True, "content": CONTENT}},
-    )(service.batch)
+    content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
+    table: Any = {
+        "responses": {200: content, **ERRORS},
+        "openapi_extra": {"requestBody": {"required": True, **content}},
+    }
+    application.post("/predict/batch", response_class=StreamingResponse, **table)(service.batch)
     # outermost, so that its response to a bug has the security headers too
     return Guard(application, limits, service.counters.observe)
 
@@ -289,38 +275,31 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
         status, line, headers = problem.status_code, problem.detail, dict(problem.headers or {})
         headers.update({"Retry-After": "1"} if status == 503 else {})
     elif isinstance(problem, RequestValidationError):
-        status, line = 422, validation_line(request, problem)
+        # of a list, what is wrong in it and not that it is no text
+        first = max(problem.errors(), key=lambda each: len(each["loc"]))
+        status, line, loc = 422, first["msg"], first["loc"]
+        if first["type"] == "extra_forbidden":
+            model = Question if request.url.path == "/explain" else Parameters if len(loc) > 2 else Reviews
+            line = f"unknown key{did_you_mean(loc[-1][:100], model.model_fields)}"
+        # without pydantic's union branch
+        loc = loc[:2] + loc[3:4] if loc[:2] == ("body", "inputs") else loc[:4]
+        line = f"{'.'.join(map(str, loc))}: {line}"
     elif isinstance(problem, ClientDisconnect):
         # nobody reads it, and it is not the server's error
         status, line = 400, "body: cut off"
     elif isinstance(problem, NsmcError):
         status, line = 422, str(problem)
-    return JSONResponse({"error": printable(line)}, status, headers)
-
-
-def validation_line(request: Request, problem: RequestValidationError) -> str:
-    # of a list, what is wrong in it and not that it is no text
-    first = max(problem.errors(), key=lambda each: len(each["loc"]))
-    loc, reason = first["loc"], first["msg"]
-    if first["type"] == "extra_forbidden":
-        model = Question if request.url.path == "/explain" else Parameters if len(loc) > 2 else Reviews
-        reason = f"unknown key{did_you_mean(loc[-1][:100], model.model_fields)}"
-    # without pydantic's union branch
-    loc = loc[:2] + loc[3:4] if loc[:2] == ("body", "inputs") else loc[:4]
-    return f"{'.'.join(map(str, loc))}: {reason}"
-
-
-def printable(text: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in text)[:500]
+    line = "".join(character if character.isprintable() else "?" for character in line)[:500]
+    return JSONResponse({"error": line}, status, headers)
 
 
 def labels(prediction: Prediction, parameters: Parameters) -> list[dict[str, Any]]:
     """Return the labels of a prediction, most probable first."""
     if prediction.probability is None:
         return [{"label": None, "score": None, "error": prediction.error}]
-    both = [("positive", prediction.probability), ("negative", 1 - prediction.probability)]
-    both.sort(key=lambda pair: -pair[1])
-    found: list[dict[str, Any]] = [{"label": label, "score": score} for label, score in both[: parameters.top_k or 1]]
+    both = {"positive": prediction.probability, "negative": 1 - prediction.probability}
+    best = sorted(both, key=lambda label: -both[label])[: parameters.top_k or 1]
+    found: list[dict[str, Any]] = [{"label": label, "score": both[label]} for label in best]
     if parameters.weights:
         details = prediction.to_dict(weights=True)
         found[0].update({name: details[name] for name in ("text", "tokens", "offsets", "weights", "token_weights")})

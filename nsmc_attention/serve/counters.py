@@ -4,7 +4,6 @@ Each worker counts into files in a shared folder, and any worker reports the sum
 continues its files, so that no count is lost and no file is left over.
 """
 
-import logging
 import os
 from itertools import count
 from pathlib import Path
@@ -14,9 +13,6 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 PATHS = {"/", "/predict", "/explain", "/predict/batch", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"}
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10)
-# Bytes of a worker's files: all paths with a dozen statuses each need 300,000
-SIZES = {"counter": 1 << 16, "histogram": 1 << 19}
-LOG = logging.getLogger("uvicorn.error")
 
 
 class Counters:
@@ -24,12 +20,8 @@ class Counters:
 
     def __init__(self, folder: str = "") -> None:
         self.folder, self.registry = folder, CollectorRegistry()
-        try:
-            if folder:
-                self.share(Path(folder))
-        except OSError as problem:
-            LOG.warning("/metrics counts this worker only: no space for its counters (%s)", problem.strerror)
-            self.folder = ""
+        if folder:
+            self.share(Path(folder))
         name, about = "nsmc_attention_request_seconds", "Time until the response starts"
         self.seconds = Histogram(name, about, ["path", "status"], registry=self.registry, buckets=BUCKETS)
         self.reviews = Counter("nsmc_attention_reviews", "Reviews classified", registry=self.registry)
@@ -45,8 +37,6 @@ class Counters:
                 break
             except BlockingIOError:
                 self.lock.close()
-        for kind, size in SIZES.items():
-            allocate(folder / f"{kind}_{number}.db", size)
         # read by prometheus_client
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
         values.ValueClass = values.MultiProcessValue(lambda: number)  # type: ignore[no-untyped-call]
@@ -61,14 +51,3 @@ class Counters:
         if self.folder:
             MultiProcessCollector(registry, self.folder)  # type: ignore[no-untyped-call]
         return generate_latest(registry)
-
-
-def allocate(path: Path, size: int) -> None:
-    """Make a file of zeros under its name at once, unless it exists.
-
-    prometheus_client makes it with holes, and writing into a hole of a mapped file on a full disk kills the process.
-    """
-    if not path.exists():
-        new = path.with_suffix(".new")
-        new.write_bytes(bytes(size))
-        new.rename(path)

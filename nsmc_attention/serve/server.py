@@ -4,6 +4,7 @@ uvicorn supervises several workers and replaces a dead one.
 """
 
 import logging
+import os
 import signal
 import socket
 import sys
@@ -51,7 +52,6 @@ def serve(
     bundle, engine
         As in `inference.predictor.load_classifier`.
     workers : int
-        Processes.
     limits : Limits
 
     Raises
@@ -68,7 +68,7 @@ def serve(
     end_on_hangup()
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nsmc_attention-")) if workers > 1 else ""
+        folder = stack.enter_context(shared_folder()) if workers > 1 else ""
         limits = fit_open_files(limits)
         application = partial(create_app, bundle, engine, limits, folder)
         # any callable that makes a protocol; uvicorn declares a class
@@ -79,6 +79,11 @@ def serve(
             uvicorn.Server(config).run([listener])
         elif run_workers(config, listener):
             sys.exit(BAD_BUNDLE)
+
+
+def shared_folder() -> "tempfile.TemporaryDirectory[str]":
+    # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
+    return tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 
 
 def end(number: int, frame: Optional[FrameType]) -> NoReturn:
