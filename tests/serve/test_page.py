@@ -246,7 +246,7 @@ def test_a_table_without_rows_is_reported(page):
     put(page, "a.csv", "")
     playwright.expect(page.locator("#table-problem")).to_contain_text("the file is empty")
     put(page, "a.jsonl", "\n\n")
-    playwright.expect(page.locator("#count")).to_have_text("0 개")
+    playwright.expect(page.locator("#count")).to_have_text("0개")
     assert not page.inner_text("#table-problem")
 
 

@@ -35,11 +35,6 @@ def head(length, path="/predict", kind="application/json", more=""):
     return f"POST {path} HTTP/1.1\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n".encode()
 
 
-def everything(client):
-    """Return what the client receives until the connection is closed."""
-    return b"".join(iter(lambda: client.recv(65536), b""))
-
-
 def status(answer):
     return int(answer.split()[1]) if answer else None
 
@@ -170,8 +165,8 @@ def test_the_headers_behind_a_request_in_progress_are_limited(server):
                 sent += client.send(b"a" * 65536)
             except OSError:
                 break
-        client.settimeout(60)
-        assert sent < 50_000_000 and status(everything(client)) == 200
+    # the response may be lost with the connection, which is closed while the client is sending
+    assert sent < 50_000_000 and server.predict("최고")
 
 
 def connections(process):
