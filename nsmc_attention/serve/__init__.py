@@ -1,4 +1,4 @@
-"""The page and the HTTP API; the extra `serve`, without which this package cannot be imported."""
+"""The page and the HTTP API; importing it needs the extra `serve`."""
 
 try:
     import fastapi  # noqa: F401

@@ -1,13 +1,12 @@
 """The page and the HTTP API over one classifier.
 
     GET  /                the page
-    POST /predict         {"inputs": "..."} or a list: the answers of Hugging Face's text-classification pipelines
-    POST /explain         a review's words with their weights, by attention or one of its rivals
-    POST /predict/batch   csv, tsv or jsonl in, streamed out with its other columns
+    POST /predict         {"inputs": "..."} or a list: predictions as of Hugging Face's text-classification pipelines
+    POST /explain         a review's words with one value each, by attention or another attribution method
+    POST /predict/batch   csv, tsv or jsonl in; streamed out with its columns and the predictions
     GET  /healthz, /readyz, /metrics, /docs
 
-An answer names no path of this machine and holds no traceback; bad input is 413 or 422 with one line that says
-what was expected.
+An error is one line without a path of this machine; bad input gets status 413 or 422.
 """
 
 import asyncio
@@ -20,411 +19,306 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import List, Optional, Union
+from typing import Any, AsyncIterator, Coroutine, Optional, Union
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from ..errors import NsmcError, did_you_mean
 from ..inference.attribution import METHODS
 from ..inference.explain import Explainer
+from ..inference.prediction import Prediction
 from ..inference.predictor import Classifier, load_classifier
 from ..visualization.page import font_of, panel, with_words
-from .batching import Batcher, Busy, Turns
+from .batching import Batcher, SerialExecutor
 from .counters import Counters
 from .guard import Guard
 from .limits import Limits
-from .tables import KINDS, Room, Table, TableAnswer
+from .tables import KINDS, StorageQuota, Table, TableResponse
 
-# Of one attribution's matrix the page draws so many words
-LONGEST_MATRIX = 128
+Bundle = Optional[Union[str, Path]]
+# Rows and columns of the largest matrix that the page draws
+LARGEST_MATRIX = 128
 # Exit code of a process whose bundle cannot be loaded
-NO_BUNDLE = 2
-NO_ROOM_HERE = "no room for a table; try again later"
-FONT = threading.Lock()
+BAD_BUNDLE = 2
 LOG = logging.getLogger("uvicorn.error")
 
 
-class Body(BaseModel):
-    """What has no other keys than its own."""
+class Parameters(BaseModel, extra="forbid"):
+    """Options of a prediction."""
 
-    model_config = ConfigDict(extra="forbid")
-
-
-class Parameters(Body):
-    """How to answer."""
-
-    top_k: Optional[StrictInt] = Field(
-        default=None, ge=1, le=2, description="answer a list of so many labels for each review"
-    )
-    weights: StrictBool = Field(
-        default=False, description="with tokens, offsets, weights (T x T) and token_weights (T)"
-    )
+    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="return so many labels of each review")
+    weights: StrictBool = Field(default=False, description="add tokens, offsets, weights (T x T), token_weights (T)")
 
 
-class Reviews(Body):
+class Reviews(BaseModel, extra="forbid"):
     """One review, or a list of them."""
 
-    inputs: Union[str, List[str]] = Field(..., description="a review, or a list of them")
-    parameters: Parameters = Parameters()
+    inputs: Union[str, list[str]] = Field(..., description="a review, or a list of them")
+    parameters: Parameters = Field(default_factory=Parameters)
 
 
-class Question(Body):
-    """A review and the method that explains it."""
+class Question(BaseModel, extra="forbid"):
+    """A review and the attribution method."""
 
     inputs: str
-    method: str = Field("attention", json_schema_extra={"enum": list(METHODS)})
-    by_word: StrictBool = Field(False, description="words between white space (eojeol), not morphemes")
+    method: str = Field(default="attention", json_schema_extra={"enum": list(METHODS)})
+    by_word: StrictBool = Field(default=False, description="words between white space (eojeol), not morphemes")
 
 
-class Refused(Exception):
-    """Ends a request with a status and one line."""
+class Problem(BaseModel):
+    """What was expected and what was found, in one line."""
 
-    def __init__(self, status, message):
-        super().__init__(message)
-        self.status = status
+    error: str
+
+
+REASONS = {400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"}
+ERRORS: dict[Any, Any] = {status: {"model": Problem, "description": text} for status, text in REASONS.items()}
 
 
 class Service:
-    """The classifier behind the application, loaded in the background after the start."""
+    """The classifier behind the application, loaded in the background after the start, and the application's routes."""
 
-    def __init__(self, bundle, engine, limits, counters, folder):
-        self.bundle, self.engine, self.limits, self.counters, self.folder = bundle, engine, limits, counters, folder
-        self.classifier: Classifier
+    classifier: Classifier
+    explanations: SerialExecutor
+    table_threads: ThreadPoolExecutor
+
+    def __init__(self, limits: Limits, folder: str) -> None:
+        self.limits, self.counters, self.quota = limits, Counters(folder), StorageQuota(limits)
         self.explainer: Optional[Explainer] = None
-        self.explanations: Turns
-        self.table_threads: ThreadPoolExecutor
-        self.room = Room(limits)
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
+        self.woff, self.font_lock = b"", threading.Lock()
+        self.html = with_words((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
 
-    async def load(self):
-        self.classifier = await self.batcher.alone(load_classifier, self.bundle, self.engine)
+    async def load(self, bundle: Bundle, engine: str) -> None:
+        self.classifier = await self.batcher.run_alone(load_classifier, bundle, engine)
         # the first review builds the tokenizer
-        await self.batcher.alone(self.classifier.predict, "영화")
-        # MXNet wants to be called from one thread; beside ONNX Runtime explanations alone call it, in one of theirs
+        await self.batcher.run_alone(self.classifier.predict, "영화")
+        # MXNet must be called from one thread; beside ONNX Runtime only explanations call it, in one thread of theirs
         only = self.batcher.thread if self.classifier.engine.name == "gluon" else None
         self.table_threads = only or ThreadPoolExecutor(self.limits.tables)
-        self.explanations = Turns(only or ThreadPoolExecutor(1), self.limits.explanations)
+        self.explanations = SerialExecutor(only or ThreadPoolExecutor(1), self.limits.explanations)
         self.explainer = Explainer(self.classifier)
-        # what stays for good is not searched for garbage again and again, 60 ms each time
+        # spares each garbage collection 60 ms over what stays forever
         gc.collect()
         gc.freeze()
         LOG.info("ready: bundle %s, engine %s", self.classifier.bundle.name, self.classifier.engine.name)
 
-    def require(self):
+    def require(self) -> Explainer:
         if self.explainer is None:
-            raise Refused(503, "the model is still being loaded; try again in a second")
+            raise HTTPException(503, "the model is still being loaded; try again in a second")
+        return self.explainer
 
-    def check_texts(self, texts, weights=False):
-        most = self.limits.weighted if weights else self.limits.reviews
-        if len(texts) > most:
-            raise Refused(
-                422,
-                f"inputs: expected at most {most} reviews{' with weights' if weights else ''}, "
-                f"found {len(texts)}; send tables to /predict/batch",
-            )
-        longest, characters = max(map(len, texts), default=0), self.limits.characters
-        if longest > characters:
-            raise Refused(422, f"inputs: expected reviews of at most {characters} characters, found one of {longest}")
+    def check_texts(self, texts: list[str], most: int, kind: str = "reviews") -> None:
+        found, longest, largest = len(texts), max(map(len, texts), default=0), self.limits.characters
+        if found > most:
+            line = f"inputs: expected at most {most} {kind}, found {found}; send tables to /predict/batch"
+            raise HTTPException(422, line)
+        if longest > largest:
+            line = f"inputs: expected reviews of at most {largest} characters, found one of {longest}"
+            raise HTTPException(422, line)
+
+    async def page(self) -> str:
+        return self.html
+
+    def font(self) -> Response:
+        # for browsers without Hangul, made for the first of them; several at once would use 20 MB each
+        with self.font_lock:
+            self.woff = self.woff or font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
+        return Response(self.woff, media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
+
+    async def healthz(self) -> dict[str, str]:
+        """Whether the process responds."""
+        return {"status": "alive"}
+
+    async def readyz(self) -> dict[str, str]:
+        """Whether the model is loaded."""
+        classifier = self.require().classifier
+        return {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
+
+    def metrics(self) -> Response:
+        """The counters, for Prometheus."""
+        return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
+
+    async def predict(self, question: Reviews) -> Any:
+        """Return a label and its score for each review.
+
+        One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each.
+        A review without words has label and score null, and the reason in `error`.
+        """
+        self.require()
+        single, options = isinstance(question.inputs, str), question.parameters
+        texts: Any = [question.inputs] if single else question.inputs
+        if options.weights:
+            self.check_texts(texts, self.limits.weighted, "reviews with weights")
+        self.check_texts(texts, self.limits.reviews)
+        predictions = await self.batcher(texts)
+        self.counters.reviews.inc(len(texts))
+        results = [labels(each, options) for each in predictions]
+        if options.top_k:
+            return results[0] if single else results
+        return [each[0] for each in results]
+
+    async def explain(self, question: Question, request: Request) -> Any:
+        """Return a review's words with one value each, and for attention the whole matrix."""
+        explainer = self.require()
+        self.check_texts([question.inputs], 1)
+        return await unless_gone(request, self.explanations(explanation, explainer, question))
+
+    async def batch(self, request: Request, text_column: str = "document", verbatim: bool = False) -> Response:
+        """Score a table; keep every column, and add label, score, probability and error.
+
+        In csv and tsv a text that a spreadsheet would compute gets an apostrophe, unless verbatim.
+        """
+        self.require()
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in KINDS:
+            raise HTTPException(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {kind[:60]!r}")
+        table = None
+        try:
+            table = Table(KINDS[kind], text_column, verbatim, self.table_threads, self.quota)
+            await table.store(request.stream())
+            if not table.enter():
+                raise HTTPException(503, "too many tables are being scored; try again in a second")
+            self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
+            return TableResponse(table, self.classifier, kind)
+        except BaseException as problem:
+            if table:
+                table.close()
+            if isinstance(problem, OSError):
+                # no space, too many open files; the log names the file
+                LOG.warning("table: %s", problem)
+                raise HTTPException(503, "no space for a table; try again later") from problem
+            if isinstance(problem, NsmcError) and table:
+                raise HTTPException(422, str(problem).replace(table.path, "table")) from problem
+            raise
 
 
-def create_app(bundle=None, engine="auto", limits=Limits(), folder=None):
-    """Answer the ASGI application.
+def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Limits(), folder: str = "") -> Guard:
+    """Return the ASGI application.
 
     Parameters
     ----------
     bundle, engine
-        As of `inference.predictor.load_classifier`.
-    limits : serve.limits.Limits
-    folder : path or None
-        What the workers of one server share; None where this process is the only one.
+        As in `inference.predictor.load_classifier`.
+    limits : Limits
+    folder : str
+        Shared by the workers of one server; empty if this process is the only one.
     """
-    counters = Counters(folder)
-    service = Service(bundle, engine, limits, counters, folder)
+    service = Service(limits, folder)
 
     @asynccontextmanager
-    async def lifespan(application):
-        task = asyncio.create_task(service.load())
+    async def lifespan(application: FastAPI) -> AsyncIterator[None]:
+        task = asyncio.create_task(service.load(bundle, engine))
         task.add_done_callback(stop_on_failure)
-        if folder:
-            end_with_parent()
-            # another worker answers meanwhile
+        parent = multiprocessing.parent_process()
+        if folder and parent:
+            threading.Thread(target=end_with, args=[parent], daemon=True).start()
+            end_on_hangup()
+            # another worker responds meanwhile
             await asyncio.wait([task])
         yield
         task.cancel()
 
-    application = FastAPI(
-        title="nsmc_attention",
-        description="Korean film-review sentiment with its attention",
-        lifespan=lifespan,
-        redoc_url=None,
-        swagger_ui_oauth2_redirect_url=None,
-    )
-    add_errors(application)
-    add_page(application)
-    add_state(application, service)
-    add_predictions(application, service)
-    add_tables(application, service)
-    # around all of FastAPI, so that its answer to a bug of ours is guarded too
-    return Guard(application, limits.body_of, counters.observe)
+    about: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
+    application = FastAPI(**about, lifespan=lifespan, redoc_url=None, swagger_ui_oauth2_redirect_url=None)
+    for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
+        application.add_exception_handler(kind, respond_error)
+    application.get("/", response_class=HTMLResponse, include_in_schema=False)(service.page)
+    application.get("/font.woff", include_in_schema=False)(service.font)
+    application.get("/healthz")(service.healthz)
+    application.get("/readyz", responses={503: ERRORS[503]})(service.readyz)
+    application.get("/metrics", response_class=PlainTextResponse)(service.metrics)
+    application.post("/predict", responses=ERRORS)(service.predict)
+    application.post("/explain", responses=ERRORS)(service.explain)
+    content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
+    table: Any = {
+        "responses": {200: content, **ERRORS},
+        "openapi_extra": {"requestBody": {"required": True, **content}},
+    }
+    application.post("/predict/batch", response_class=StreamingResponse, **table)(service.batch)
+    # outermost, so that its response to a bug has the security headers too
+    return Guard(application, limits, service.counters.observe)
 
 
-def stop_on_failure(task):
-    """A bundle that cannot be loaded ends the server with its one line."""
+def stop_on_failure(task: "asyncio.Task[None]") -> None:
+    """Stop the server, with one line, if the bundle cannot be loaded."""
     if not task.cancelled() and task.exception():
         LOG.error("error: %s", task.exception())
         if multiprocessing.parent_process():
             os.kill(os.getppid(), signal.SIGTERM)
-        os._exit(NO_BUNDLE)
+        os._exit(BAD_BUNDLE)
 
 
-def end_with_parent():
-    """End this worker when the process that supervises it is gone, killed perhaps, or its terminal is closed."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def wait():
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, daemon=True).start()
-    end_on_hangup()
+def end_with(parent: Any) -> None:
+    """End this worker when its supervisor is dead; otherwise it would wait forever."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
-def end_on_hangup():
-    """Let a terminal that is closed end this process as SIGTERM does, unless it was started to ignore that (nohup)."""
+def end_on_hangup() -> None:
+    """Treat SIGHUP, from a closed terminal, as SIGTERM, unless it is ignored (nohup)."""
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
-def add_errors(application):
-    """One shape for all errors, {"error": line}; of what was sent none repeats more than the name of a key."""
-
-    @application.exception_handler(Refused)
-    async def refused(request, problem):
-        headers = {"Retry-After": "1"} if problem.status == 503 else None
-        return JSONResponse({"error": str(problem)}, problem.status, headers)
-
-    @application.exception_handler(RequestValidationError)
-    async def invalid(request, problem):
-        # of a list what is wrong within it, not that it is no text
+async def respond_error(request: Request, problem: Exception) -> JSONResponse:
+    """Give all errors the form {"error": line}; of the request it repeats at most the name of a key."""
+    status, line, headers = 500, "internal error; the server's log says more", {}
+    if isinstance(problem, HTTPException):
+        status, line, headers = problem.status_code, problem.detail, dict(problem.headers or {})
+        headers.update({"Retry-After": "1"} if status == 503 else {})
+    elif isinstance(problem, RequestValidationError):
+        # of a list, what is wrong in it and not that it is no text
         first = max(problem.errors(), key=lambda each: len(each["loc"]))
-        where = ".".join(map(str, place(first["loc"])))
-        reason = unknown_key(request, first["loc"]) if first["type"] == "extra_forbidden" else first["msg"]
-        return JSONResponse({"error": f"{printable(where)}: {reason}"}, 422)
-
-    @application.exception_handler(HTTPException)
-    async def other(request, problem):
-        return JSONResponse({"error": printable(str(problem.detail))}, problem.status_code, problem.headers)
-
-    @application.exception_handler(Busy)
-    async def busy(request, problem):
-        return JSONResponse({"error": "too many reviews wait; try again in a second"}, 503, {"Retry-After": "1"})
-
-    @application.exception_handler(ClientDisconnect)
-    async def gone(request, problem):
-        # nobody reads it, and it is no error of the server's
-        return JSONResponse({"error": "body: cut off"}, 400)
-
-    @application.exception_handler(NsmcError)
-    async def bad_input(request, problem):
-        return JSONResponse({"error": printable(str(problem))}, 422)
-
-    @application.exception_handler(Exception)
-    async def bug(request, problem):
-        return JSONResponse({"error": "an error of the server's own; its log has more"}, 500)
+        status, line, loc = 422, first["msg"], first["loc"]
+        if first["type"] == "extra_forbidden":
+            model = Question if request.url.path == "/explain" else Parameters if len(loc) > 2 else Reviews
+            line = f"unknown key{did_you_mean(loc[-1][:100], model.model_fields)}"
+        # without pydantic's union branch
+        loc = loc[:2] + loc[3:4] if loc[:2] == ("body", "inputs") else loc[:4]
+        line = f"{'.'.join(map(str, loc))}: {line}"
+    elif isinstance(problem, ClientDisconnect):
+        # nobody reads it, and it is not the server's error
+        status, line = 400, "body: cut off"
+    elif isinstance(problem, NsmcError):
+        status, line = 422, str(problem)
+    line = "".join(character if character.isprintable() else "?" for character in line)[:500]
+    return JSONResponse({"error": line}, status, headers)
 
 
-def place(loc):
-    """Answer where in the body an error is, without the type of `inputs` that it is an error of."""
-    return loc[:2] + loc[3:4] if loc[:2] == ("body", "inputs") else loc[:4]
-
-
-def unknown_key(request, loc):
-    model = Question if request.url.path == "/explain" else Parameters if len(loc) > 2 else Reviews
-    return f"unknown key{did_you_mean(loc[-1][:100], model.model_fields)}"
-
-
-def printable(text):
-    return "".join(character if character.isprintable() else "?" for character in text)[:500]
-
-
-def add_page(application):
-    page = with_words((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
-
-    @application.get("/", response_class=HTMLResponse, include_in_schema=False)
-    async def index():
-        return page
-
-    @application.get("/font.woff", include_in_schema=False)
-    def font():
-        return Response(hangul_font(), media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
-
-
-def hangul_font():
-    """The font for browsers without Hangul, made when the first of them asks."""
-    # lru_cache lets all who come before the first is answered make one, 20 MB each
-    with FONT:
-        return made_font()
-
-
-@lru_cache(maxsize=1)
-def made_font():
-    return font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
-
-
-def add_state(application, service):
-    @application.get("/healthz")
-    async def alive():
-        """Whether the process answers."""
-        return {"status": "alive"}
-
-    @application.get("/readyz", responses={503: {"description": "not yet"}})
-    async def ready():
-        """Whether the model is loaded."""
-        service.require()
-        return {"status": "ready", "bundle": service.classifier.bundle.name, "engine": service.classifier.engine.name}
-
-    @application.get("/metrics", response_class=PlainTextResponse)
-    def metrics():
-        """The counters, for Prometheus."""
-        return Response(service.counters.text(), media_type=CONTENT_TYPE_LATEST)
-
-
-ERRORS = {
-    status: {
-        "description": text,
-        "content": {
-            "application/json": {
-                "schema": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
-            }
-        },
-    }
-    for status, text in (
-        (413, "body too large"),
-        (422, "bad input, one line says what"),
-        (400, "no JSON"),
-        (503, "not loaded yet, or too busy"),
-    )
-}
-
-
-def add_predictions(application, service):
-    @application.post("/predict", responses=ERRORS)
-    async def predict(question: Reviews):
-        """Answer a label and its score for each review.
-
-        One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each.
-        A review without a word has label and score null and says so in `error`.
-        """
-        service.require()
-        texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
-        service.check_texts(texts, question.parameters.weights)
-        predictions = await service.batcher(texts)
-        service.counters.reviews.inc(len(texts))
-        answers = [answer(each, question.parameters) for each in predictions]
-        top_k = question.parameters.top_k
-        if top_k:
-            return answers[0] if isinstance(question.inputs, str) else answers
-        return [each[0] for each in answers]
-
-    @application.post("/explain", responses=ERRORS)
-    async def explain(question: Question, request: Request):
-        """Answer a review's words with one value each, and for attention the whole matrix."""
-        service.require()
-        service.check_texts([question.inputs])
-        return await unless_gone(request, service.explanations(explanation, service.explainer, question))
-
-
-async def unless_gone(request, answering):
-    """Answer what a coroutine answers; when the client goes away it is cancelled, and ClientDisconnect raised."""
-    answering, leaving = asyncio.ensure_future(answering), asyncio.ensure_future(left(request))
-    try:
-        await asyncio.wait([answering, leaving], return_when=asyncio.FIRST_COMPLETED)
-        if not answering.done():
-            raise ClientDisconnect
-        return answering.result()
-    finally:
-        answering.cancel()
-        leaving.cancel()
-
-
-async def left(request):
-    """Wait until the client of a request that is read has gone."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-def explanation(explainer, question):
-    """Answer the panel of a Question, without a matrix that the page would not draw."""
-    found = explainer(question.inputs, question.method)
-    tokens = range(len(found.tokens))
-    if len(set(map(found.word_number, tokens)) if question.by_word else tokens) > LONGEST_MATRIX:
-        found = replace(found, matrix=None)
-    return panel(found.by_word() if question.by_word else found)
-
-
-def add_tables(application, service):
-    content = {kind: {"schema": {"type": "string"}} for kind in KINDS}
-
-    @application.post(
-        "/predict/batch",
-        response_class=StreamingResponse,
-        responses={200: {"content": content}, **ERRORS},
-        openapi_extra={"requestBody": {"required": True, "content": content}},
-    )
-    async def batch(request: Request, text_column: str = "document", verbatim: bool = False):
-        """Score a table; every column is kept, and label, score, probability and error are added.
-
-        In csv and tsv a text that a spreadsheet would compute has an apostrophe before it, unless verbatim.
-        """
-        service.require()
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in KINDS:
-            raise Refused(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {printable(kind)[:60]!r}")
-        try:
-            table = Table(kind, text_column, verbatim, service.folder, service.table_threads, service.room)
-        except (NsmcError, OSError) as problem:
-            raise no_room(problem) from problem
-        try:
-            await table.store(request.stream())
-            if not table.enter():
-                raise Refused(503, "too many tables are being scored; try again in a second")
-            service.counters.reviews.inc(await unless_gone(request, table.check()))
-            return TableAnswer(table, service.classifier)
-        except BaseException as problem:
-            table.close()
-            if isinstance(problem, OSError):
-                raise no_room(problem) from problem
-            if not isinstance(problem, NsmcError):
-                raise
-            # the line names a file of ours
-            raise Refused(422, printable(str(problem).replace(str(table.path), "table"))) from problem
-
-
-def no_room(problem):
-    """Answer what a client is told whose table cannot be stored: no room, too many open files, no such folder."""
-    # names a file of ours, which is for the log alone
-    LOG.warning("table: %s", problem)
-    return Refused(503, NO_ROOM_HERE)
-
-
-def answer(prediction, parameters):
-    """Answer the labels of a Prediction as a list of dicts, likeliest first."""
-    if prediction.error:
+def labels(prediction: Prediction, parameters: Parameters) -> list[dict[str, Any]]:
+    """Return the labels of a prediction, most probable first."""
+    if prediction.probability is None:
         return [{"label": None, "score": None, "error": prediction.error}]
-    both = [("positive", prediction.probability), ("negative", 1 - prediction.probability)]
-    both.sort(key=lambda pair: -pair[1])
-    found = [{"label": label, "score": score} for label, score in both[: parameters.top_k or 1]]
+    both = {"positive": prediction.probability, "negative": 1 - prediction.probability}
+    best = sorted(both, key=lambda label: -both[label])[: parameters.top_k or 1]
+    found: list[dict[str, Any]] = [{"label": label, "score": both[label]} for label in best]
     if parameters.weights:
         details = prediction.to_dict(weights=True)
         found[0].update({name: details[name] for name in ("text", "tokens", "offsets", "weights", "token_weights")})
     return found
+
+
+def explanation(explainer: Explainer, question: Question) -> dict[str, Any]:
+    """Return the panel of a question, without a matrix that the page would not draw."""
+    found = explainer(question.inputs, question.method)
+    if len(found.text.split() if question.by_word else found.tokens) > LARGEST_MATRIX:
+        found = replace(found, matrix=None)
+    return dict(panel(found.by_word() if question.by_word else found))
+
+
+async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
+    """Return a coroutine's result; if the client disconnects, cancel it and raise ClientDisconnect."""
+    task = asyncio.ensure_future(work)
+    while not (await asyncio.wait([task], timeout=0.5))[0]:
+        if await request.is_disconnected():
+            task.cancel()
+            raise ClientDisconnect
+    return task.result()

@@ -1,93 +1,85 @@
-"""Requests that arrive while the model is busy: answered together by its next run, or one after another."""
+"""Requests that arrive while the model is busy: batched for its next run, or run one after another."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Optional
+
+from starlette.exceptions import HTTPException
+
+Function = Callable[..., Any]
 
 
-class Busy(Exception):
-    """So many reviews wait already that another would wait too long."""
+class Busy(HTTPException):
+    """Too many reviews are waiting."""
+
+    def __init__(self) -> None:
+        super().__init__(503, "too many reviews wait; try again in a second")
 
 
 class Batcher:
-    """One thread that runs a function over whatever has come in since its last run.
-
-    Nothing waits for company: an idle model answers at once, a busy one takes all that is waiting, up to
-    `largest`. The function is called from that thread alone.
+    """Runs a function in one thread over the items that arrived since its last run; an idle one starts at once.
 
     Parameters
     ----------
     function : callable
-        list of items -> list of answers, one each.
+        list of items -> list of results, one each. Called from that thread only.
     largest, most_waiting : int
         Items of one run, and items that may wait.
     """
 
-    def __init__(self, function, largest=128, most_waiting=4096):
+    def __init__(self, function: Function, largest: int = 128, most_waiting: int = 4096) -> None:
         self.function, self.largest, self.most_waiting = function, largest, most_waiting
-        self.waiting, self.task = [], None
+        self.waiting: list[tuple[Any, asyncio.Future[Any]]] = []
+        self.task: Optional[asyncio.Task[None]] = None
         self.thread = ThreadPoolExecutor(1)
 
-    async def __call__(self, items):
-        """Answer the function's answers for these items; Busy where too many wait."""
+    async def __call__(self, items: list[Any]) -> list[Any]:
+        """Return the results of these items; Busy if too many wait."""
         if len(self.waiting) + len(items) > self.most_waiting:
             raise Busy
-        loop = asyncio.get_running_loop()
-        futures = [loop.create_future() for _ in items]
+        futures = [asyncio.get_running_loop().create_future() for _ in items]
         self.waiting.extend(zip(items, futures))
-        if self.task is None:
-            self.task = asyncio.create_task(self.work())
+        self.task = self.task or asyncio.create_task(self.work())
         return await asyncio.gather(*futures)
 
-    async def alone(self, function, *arguments):
-        """Answer function(*arguments), called in the same thread."""
+    async def run_alone(self, function: Function, *arguments: Any) -> Any:
+        """Return function(*arguments), called in the same thread."""
         return await asyncio.get_running_loop().run_in_executor(self.thread, function, *arguments)
 
-    async def work(self):
+    async def work(self) -> None:
         try:
             while self.waiting:
                 batch, self.waiting = self.waiting[: self.largest], self.waiting[self.largest :]
-                await self.answer(batch)
+                await self.run([pair for pair in batch if not pair[1].done()])
         finally:
             self.task = None
 
-    async def answer(self, batch):
-        # whoever has gone away is not answered
-        batch = [(item, future) for item, future in batch if not future.done()]
+    async def run(self, batch: list[tuple[Any, "asyncio.Future[Any]"]]) -> None:
+        results, error = [], None
         try:
-            answers = await self.alone(self.function, [item for item, _ in batch])
-        except Exception as problem:  # it belongs to the requests, not to the loop that serves them
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(problem)
-            return
-        for (_, future), found in zip(batch, answers):
+            results = await self.run_alone(self.function, [item for item, _ in batch])
+        except Exception as problem:  # of these requests, not of the loop that serves all
+            error = problem
+        for place, (_, future) in enumerate(batch):
             if not future.done():
-                future.set_result(found)
+                future.set_exception(error) if error else future.set_result(results[place])
 
 
-class Turns:
-    """Calls in one thread, each handed to it when the one before is done, so that others of the thread's come between.
+class SerialExecutor:
+    """Runs calls in one thread, each submitted after the one before, so that the thread's other users get a turn.
 
-    Who is cancelled while waiting is not called.
-
-    Parameters
-    ----------
-    thread : concurrent.futures.ThreadPoolExecutor
-        Of one thread.
-    most : int
-        Calls that may run or wait.
+    A call that is cancelled while it waits does not run. Busy if more than `most` calls would run or wait.
     """
 
-    def __init__(self, thread, most):
-        self.thread, self.most, self.inside, self.turn = thread, most, 0, asyncio.Lock()
+    def __init__(self, thread: ThreadPoolExecutor, most: int) -> None:
+        self.thread, self.most, self.pending, self.lock = thread, most, 0, asyncio.Lock()
 
-    async def __call__(self, function, *arguments):
-        """Answer function(*arguments); Busy where too many run or wait."""
-        if self.inside >= self.most:
+    async def __call__(self, function: Function, *arguments: Any) -> Any:
+        if self.pending >= self.most:
             raise Busy
-        self.inside += 1
+        self.pending += 1
         try:
-            async with self.turn:
+            async with self.lock:
                 return await asyncio.get_running_loop().run_in_executor(self.thread, function, *arguments)
         finally:
-            self.inside -= 1
+            self.pending -= 1

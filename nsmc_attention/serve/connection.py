@@ -1,159 +1,117 @@
-"""uvicorn's connection with deadlines: for a request to arrive, and for its answer to be taken.
+"""uvicorn's connection with limits on a request's headers and on the time in which a client reads its response.
 
-uvicorn itself waits for ever for the rest of a request, and reads headers of any length. What HTTP does not allow,
-what comes too slowly and what is too long is answered here, before there is a request that the application could see.
+uvicorn reads headers of any length, waits forever for the rest of them, and keeps a connection whose client does not
+read. Methods of asyncio.Protocol are extended, and the text of the response to malformed HTTP; nothing else of uvicorn
+is used. `guard` limits bodies.
 """
 
-from typing import Optional
+import asyncio
+import math
+import time
+from http import HTTPStatus
+from typing import Any, ClassVar, Optional
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from .guard import error, headers_of
-
-HEAD, BODY = "headers", "body"
+from .guard import Exchange, error_response, security_headers
+from .limits import Limits
 
 
 class Connection(HttpToolsProtocol):
-    """One client.
+    """One client; `guard` finds it in scope["state"], which is a copy of app_state."""
 
-    Parameters
-    ----------
-    limits : serve.limits.Limits
-    """
+    open: ClassVar[int] = 0
 
-    def __init__(self, limits, **of_uvicorn):
-        super().__init__(**of_uvicorn)
+    def __init__(self, limits: Limits, app_state: dict[str, Any], **uvicorn: Any) -> None:
+        super().__init__(app_state={**app_state, "connection": self}, **uvicorn)
         self.limits = limits
-        # what is being waited for, None between requests; since when, and how many bytes of it have come
-        self.awaited: Optional[str] = None
-        self.since, self.come = 0.0, 0
-        self.arrival = self.departure = None
+        # the request in progress; bytes of the next one's headers, which may be those of its body until it begins
+        self.exchange: Optional[Exchange] = None
+        self.head_bytes = 0
+        # when the time for headers began, and when the client stopped reading
+        self.since, self.unread_since = time.monotonic(), 0.0
 
-    def connection_made(self, transport):
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > self.limits.connections:
+        self.stream = transport
+        Connection.open += 1
+        if Connection.open > self.limits.connections:
             self.refuse(503, "too many connections; try again in a second")
-        else:
-            self.arrival = self.loop.call_later(self.limits.head_seconds, self.check_arrival)
+        self.schedule_check()
 
-    def connection_lost(self, exc):
+    def connection_lost(self, exc: Optional[Exception]) -> None:
         super().connection_lost(exc)
-        self._unset_keepalive_if_required()
-        for timer in (self.arrival, self.departure):
-            if timer:
-                timer.cancel()
+        Connection.open -= 1
+        self.timer.cancel()
 
-    def data_received(self, data):
+    def data_received(self, data: bytes) -> None:
+        if not self.exchange or self.exchange.whole:
+            self.since = self.since if self.head_bytes else time.monotonic()
+            self.head_bytes += len(data)
         super().data_received(data)
-        if self.awaited == HEAD:
-            self.come += len(data)
-            if self.come > self.limits.head:
-                self.refuse(431, f"headers: expected at most {self.limits.head} bytes, found more")
+        if self.head_bytes > self.limits.head:
+            # after the start of a request whose headers these bytes may have completed
+            asyncio.get_running_loop().call_soon(self.check_head)
 
-    def on_message_begin(self):
-        super().on_message_begin()
-        self.wait_for(HEAD)
+    def begin(self, exchange: Exchange) -> None:
+        """Note that the headers of a request are complete."""
+        self.exchange, self.head_bytes = exchange, 0
 
-    def on_headers_complete(self):
-        super().on_headers_complete()
-        self.wait_for(BODY)
+    def end(self) -> None:
+        """Note that a response is complete; uvicorn limits the time until the next request begins."""
+        self.exchange, self.since = None, time.monotonic() if self.head_bytes else math.inf
 
-    def on_body(self, body):
-        self.come += len(body)
-        super().on_body(body)
-
-    def on_message_complete(self):
-        self.awaited = None
-        super().on_message_complete()
-
-    def wait_for(self, what):
-        self.awaited, self.since, self.come = what, self.loop.time(), 0
-
-    def left(self):
-        """Answer the seconds until what is awaited is late."""
-        if self.awaited == BODY:
-            return self.since + self.limits.body_seconds + self.come / self.limits.rate - self.loop.time()
-        return self.since + self.limits.head_seconds - self.loop.time()
-
-    def check_arrival(self):
-        # one timer that looks again costs a request nothing; between requests uvicorn's own counts
-        self.arrival = None
-        if self.cycle is None and self.awaited is None:
-            self.transport.close()
-        elif self.awaited and not self.flow.read_paused and self.left() <= 0 and not self.transport.is_closing():
-            self.refuse(408, f"{self.awaited}: expected sooner; send faster")
-        if self.transport.is_closing():
-            self.see_off()
-            return
-        # also after a refusal that lets earlier answers go first
-        seconds = max(self.left(), 0.01) if self.awaited and not self.flow.read_paused else self.limits.head_seconds
-        self.arrival = self.loop.call_later(seconds, self.check_arrival)
-
-    def pause_writing(self):
+    def pause_writing(self) -> None:
         super().pause_writing()
-        self.expect_departure()
+        self.unread_since = time.monotonic()
 
-    def resume_writing(self):
+    def resume_writing(self) -> None:
         super().resume_writing()
-        if self.departure:
-            self.departure.cancel()
-            self.departure = None
-        self.see_off()
+        self.unread_since = 0
 
-    def on_response_complete(self):
-        super().on_response_complete()
-        self.see_off()
+    def cut(self) -> None:
+        """Close the connection without waiting for the client to read."""
+        if self.exchange:
+            # writing to a closed transport is an error
+            self.exchange.refused = True
+        self.stream.abort()
 
-    def shutdown(self):
-        super().shutdown()
-        self.see_off()
+    def check_head(self) -> None:
+        if self.head_bytes > self.limits.head and not self.stream.is_closing():
+            self.refuse(431, f"headers: expected at most {self.limits.head} bytes, found more")
 
-    def timeout_keep_alive_handler(self):
-        super().timeout_keep_alive_handler()
-        self.see_off()
+    def schedule_check(self) -> None:
+        interval = min(self.limits.head_seconds, self.limits.answer_seconds, 4) / 4
+        self.timer = asyncio.get_running_loop().call_later(interval, self.check_time)
 
-    def see_off(self):
-        # what is closing waits for ever for a client to take the last bytes, too few to pause the writing
-        if self.transport.is_closing() and self.transport.get_write_buffer_size() and not self.departure:
-            self.expect_departure()
+    def check_time(self) -> None:
+        """Close the connection of a client that does not send headers or does not read."""
+        now = time.monotonic()
+        if self.stream.is_closing() and not self.unread_since:
+            # the rest of a response is too small to pause writing
+            self.unread_since = now
+        if self.unread_since:
+            if now - self.unread_since > self.limits.answer_seconds:
+                self.cut()
+        elif not self.exchange and now - self.since > self.limits.head_seconds:
+            self.refuse(408, "headers: expected sooner; send faster") if self.head_bytes else self.stream.close()
+        self.schedule_check()
 
-    def expect_departure(self):
-        if self.departure:
-            self.departure.cancel()
-        self.departure = self.loop.call_later(self.limits.answer_seconds, self.drop)
-
-    def drop(self):
-        """End the connection without a word."""
-        if self.cycle:
-            # or the application would write into what is closed
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        self.transport.abort()
-
-    def send_400_response(self, msg):
+    def send_400_response(self, msg: str) -> None:
         self.refuse(400, "request: expected HTTP/1.1, found something else")
 
-    def refuse(self, status, line):
-        """Answer {"error": line} and end the connection."""
-        cycle = self.cycle
-        if cycle and not cycle.response_complete:
-            if self.pipeline or not cycle.more_body and self.awaited != BODY:
-                # requests before this one are whole; their answers come first and are the last
-                cycle.keep_alive = False
-                self.flow.pause_reading()
-                return
-            if cycle.response_started:
-                self.drop()
-                return
-            cycle.disconnected = True
-            cycle.message_event.set()
-        self.transport.write(as_bytes(error(status, line)))
-        self.transport.close()
-        self.see_off()
-
-
-def as_bytes(messages):
-    start, body = messages
-    headers = [*start["headers"], *headers_of(None)]
-    lines = [name + b": " + value + b"\r\n" for name, value in headers]
-    return b"".join([STATUS_LINE[start["status"]], *lines, b"\r\n", body["body"]])
+    def refuse(self, status: int, line: str) -> None:
+        """Respond {"error": line} and close the connection; the response to a whole request comes first instead."""
+        if self.exchange and self.exchange.whole:
+            self.exchange.last = True
+            self.stream.pause_reading()
+        elif self.exchange and self.exchange.answered:
+            self.cut()
+        else:
+            if self.exchange:
+                self.exchange.refused = True
+            headers, body = error_response(status, line)
+            lines = b"".join(b"%b: %b\r\n" % pair for pair in [*headers, *security_headers()])
+            phrase = HTTPStatus(status).phrase.encode()
+            self.stream.write(b"HTTP/1.1 %d %b\r\n%b\r\n%b" % (status, phrase, lines, body))
+            self.stream.close()

@@ -1,151 +1,138 @@
-"""What stands around the application: no body larger than allowed, and headers that keep the page to itself."""
+"""ASGI middleware: limits on the size and duration of a body, security headers, and the request counter.
+
+FastAPI, Starlette and uvicorn limit neither the size of a body nor the time in which it arrives.
+"""
 
 import asyncio
 import json
 import time
+from typing import Any, Callable
 
-OWN = (
+from anyio import move_on_after
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .limits import Limits
+
+Headers = list[tuple[bytes, bytes]]
+PAGE_POLICY = (
     b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src 'self'; "
     b"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# FastAPI's page of the API brings its script from elsewhere
-DOCS = (
-    b"default-src 'none'; style-src 'unsafe-inline' https://cdn.jsdelivr.net; connect-src 'self'; "
-    b"script-src 'unsafe-inline' https://cdn.jsdelivr.net; img-src data: https://fastapi.tiangolo.com; "
-    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+# FastAPI's page of the API loads its script and its icon from elsewhere
+DOCS_POLICY = PAGE_POLICY.replace(b"-inline'", b"-inline' https://cdn.jsdelivr.net").replace(
+    b"data:", b"data: https://fastapi.tiangolo.com"
 )
-HEADERS = [
+SECURITY_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
-# Of a body that nobody reads, so much is taken in before the answer: many clients read only when all is sent
-UNREAD = 16_000_000
+# Bytes beyond the limit to drain before refusing a body: many clients read only after sending everything
+DRAINED = 16_000_000
+DISCONNECT: Message = {"type": "http.disconnect"}
 
 
-def headers_of(path):
-    """Answer the headers of every answer to this path, whatever its status."""
-    return [(b"content-security-policy", DOCS if path == "/docs" else OWN), *HEADERS]
+def security_headers(path: str = "") -> Headers:
+    """Return the headers that every response to this path has."""
+    return [(b"content-security-policy", DOCS_POLICY if path == "/docs" else PAGE_POLICY), *SECURITY_HEADERS]
 
 
-def error(status, line):
-    """Answer the messages of the answer {"error": line}."""
+def error_response(status: int, line: str) -> tuple[Headers, bytes]:
+    """Return the headers and the body {"error": line} of a response that ends its connection."""
     body = json.dumps({"error": line}).encode()
     headers = [
         (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
+        (b"content-length", b"%d" % len(body)),
         (b"connection", b"close"),
     ]
-    if status == 503:
-        headers.append((b"retry-after", b"1"))
-    return [
-        {"type": "http.response.start", "status": status, "headers": headers},
-        {"type": "http.response.body", "body": body},
-    ]
+    return headers + [(b"retry-after", b"1")] * (status == 503), body
 
 
 class Guard:
-    """An ASGI application around another.
+    """An ASGI application around another one; `observe` gets the path, status and seconds of each response."""
 
-    Parameters
-    ----------
-    application : ASGI application
-    limit : callable
-        path -> most bytes of a body.
-    observe : callable
-        Called with path, status and seconds of each answer begun.
-    """
+    def __init__(self, application: ASGIApp, limits: Limits, observe: Callable[[str, int, float], None]) -> None:
+        self.application, self.limits, self.observe = application, limits, observe
 
-    def __init__(self, application, limit, observe):
-        self.application, self.limit, self.observe = application, limit, observe
-
-    async def __call__(self, scope, receive, send):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await Exchange(self, scope, receive, send).run()
+            await Exchange(self, scope, receive, send).run(scope)
         else:
-            await self.application(scope, or_end(receive), send)
-
-
-def or_end(receive):
-    """Answer a lifespan's `receive` that takes being cancelled for its end: a second Ctrl-C, which is no bug either."""
-
-    async def received():
-        try:
-            return await receive()
-        except asyncio.CancelledError:
-            return {"type": "lifespan.shutdown"}
-
-    return received
+            await self.application(scope, receive, send)
 
 
 class Exchange:
-    """One request and its answer, passed on between the server and the application."""
+    """One request and its response, between the server and the application."""
 
-    def __init__(self, guard, scope, receive, send):
-        self.guard, self.scope = guard, scope
-        self.receive_from, self.send_to = receive, send
-        self.limit, self.read, self.whole = guard.limit(scope["path"]), 0, False
-        self.answered = self.refused = False
+    def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send) -> None:
+        self.guard, self.path, self.receive_next, self.send_on = guard, scope["path"], receive, send
+        headers = dict(scope["headers"])
+        length = headers.get(b"content-length", b"0")
+        self.declared, self.read = int(length) if length.isdigit() else 0, 0
+        self.limit = guard.limits.table if self.path == "/predict/batch" else guard.limits.body
+        self.too_large = 413, f"body: expected at most {self.limit} bytes, found more; send less at a time"
+        # whether the body has been received, and whether the client waits for "100 Continue" before sending it
+        self.whole, self.waits = not self.declared and b"transfer-encoding" not in headers, b"expect" in headers
+        self.answered = self.refused = self.late = self.last = False
+        # `connection.Connection`, or None under another server
+        self.connection: Any = scope.get("state", {}).get("connection")
         self.started = time.perf_counter()
 
-    async def run(self):
-        if declared(self.scope) > self.limit:
-            await self.refuse()
+    async def run(self, scope: Scope) -> None:
+        if self.connection:
+            self.connection.begin(self)
+        if self.declared > self.limit:
+            await self.refuse(*self.too_large)
             return
         try:
-            await self.guard.application(self.scope, self.receive, self.send)
+            await self.guard.application(scope, self.receive, self.send)
         except asyncio.CancelledError:
-            # the server ends, and has waited long enough; raised on, it would be in the log as a bug
+            # the time for a graceful shutdown is over; raised, it would be logged as an error
             self.whole = True
-            for message in error(503, "the server ends; try again later") if not self.answered else ():
-                await self.send(message)
-        except Exception:
-            # what is cut off in the middle cannot be read
-            if not self.refused:
-                raise
+            await self.refuse(503, "the server is shutting down; try again later")
 
-    async def receive(self):
-        message = {"type": "http.disconnect"} if self.refused else await self.take()
+    async def receive(self) -> Message:
+        message = DISCONNECT if self.refused else await self.take()
+        # an exception would leave the application's task groups as another one
         if self.read > self.limit:
-            # an exception would come out of the application's task groups as something else
-            await self.refuse()
-            return {"type": "http.disconnect"}
-        return message
+            await self.refuse(*self.too_large)
+        elif self.late:
+            await self.refuse(408, "body: expected sooner; send faster")
+        return DISCONNECT if self.refused else message
 
-    async def take(self):
-        message = await self.receive_from()
-        self.read += len(message.get("body", b""))
-        self.whole = not message.get("more_body", False)
-        return message
+    async def take(self) -> Message:
+        """Return the next part of the body; set `late` if it does not arrive in time."""
+        if self.whole:
+            return await self.receive_next()
+        allowed = self.guard.limits.body_seconds + self.read / self.guard.limits.rate
+        with move_on_after(self.started + allowed - time.perf_counter()):
+            message = await self.receive_next()
+            self.read += len(message.get("body", b""))
+            self.whole = not message.get("more_body", False)
+            return message
+        self.late = True
+        return DISCONNECT
 
-    async def send(self, message):
+    async def send(self, message: Message) -> None:
         if self.refused:
             return
         if message["type"] == "http.response.start":
             self.answered = True
-            message = await self.begun(message)
-        await self.send_to(message)
+            self.guard.observe(self.path, message["status"], time.perf_counter() - self.started)
+            while not (self.whole or self.late or self.waits) and max(self.read, self.declared) <= self.limit + DRAINED:
+                await self.take()
+            close = [] if self.whole and not self.last else [(b"connection", b"close")]
+            message = {**message, "headers": [*message["headers"], *security_headers(self.path), *close]}
+        await self.send_on(message)
+        if self.connection and message["type"] == "http.response.body" and not message.get("more_body"):
+            self.connection.end()
 
-    async def begun(self, message):
-        path, status = self.scope["path"], message["status"]
-        self.guard.observe(path, status, time.perf_counter() - self.started)
-        # no 100 is sent to who waits for it: the answer is this one
-        waits = any(name == b"expect" for name, _ in self.scope["headers"])
-        while not self.whole and not waits and max(self.read, declared(self.scope)) <= self.limit + UNREAD:
-            await self.take()
-        last = [] if self.whole else [(b"connection", b"close")]
-        return {**message, "headers": [*message.get("headers", []), *headers_of(path), *last]}
-
-    async def refuse(self):
-        line = f"body: expected at most {self.limit} bytes, found more; send less at a time"
-        for message in error(413, line) if not self.answered else ():
-            await self.send(message)
+    async def refuse(self, status: int, line: str) -> None:
+        """Respond {"error": line}, and nothing else after it."""
+        if not self.answered:
+            headers, body = error_response(status, line)
+            await self.send({"type": "http.response.start", "status": status, "headers": headers})
+            await self.send({"type": "http.response.body", "body": body})
         self.refused = True
-
-
-def declared(scope):
-    """Answer the body's length that the request names, 0 where it names none."""
-    value = dict(scope["headers"]).get(b"content-length", b"0")
-    return int(value) if value.isdigit() else 0

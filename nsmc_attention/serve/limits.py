@@ -1,4 +1,4 @@
-"""How much of the server one client may take."""
+"""Limits on what one client may use of the server."""
 
 from dataclasses import dataclass
 
@@ -10,22 +10,18 @@ class Limits:
     Attributes
     ----------
     reviews, characters : int
-        Of one request, and of one of its reviews.
+        Reviews of a request, and characters of a review.
     weighted : int
-        Reviews of one request that asks for weights, of which each is a T x T matrix.
-    body, table : int
-        Bytes of a JSON body, and of a table.
-    head : int
-        Bytes of a request's line and headers.
-    head_seconds, body_seconds : float
-        Within which the headers have arrived, and the body: for it one second more for each `rate` bytes, as
-        Apache's mod_reqtimeout counts.
-    rate : float
-        Bytes a second.
+        Reviews of a request for weights, a T x T matrix each.
+    body, table, head : int
+        Largest JSON body, largest table, and largest request line and headers together.
+    head_seconds, body_seconds, rate : float
+        Time for the headers and for the body; for the body one second more for each `rate` bytes received, as in
+        Apache's mod_reqtimeout.
     answer_seconds : float
-        Within which a client that reads slowly makes room for the next 64 KiB of its answer.
+        Time in which a slow client must make room for the next 64 KiB of its response.
     connections, tables, explanations : int
-        At once, for each worker; who comes then is told to come again. Tables count when they have arrived.
+        Concurrent ones of a worker; more get status 503. Tables count once they have been received.
     """
 
     reviews: int = 512
@@ -41,7 +37,3 @@ class Limits:
     connections: int = 4_000
     tables: int = 8
     explanations: int = 8
-
-    def body_of(self, path: str) -> int:
-        """Answer the most bytes of a body sent to this path."""
-        return self.table if path == "/predict/batch" else self.body

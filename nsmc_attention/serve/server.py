@@ -1,9 +1,10 @@
-"""The processes that serve: a socket, one worker or several, the end of them.
+"""The server's processes: a socket, one or several workers, and their end.
 
-uvicorn supervises several workers and starts a dead one anew.
+uvicorn supervises several workers and replaces a dead one.
 """
 
 import logging
+import os
 import signal
 import socket
 import sys
@@ -12,102 +13,103 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn, Optional
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from ..bundle.format import load_bundle
 from ..errors import ConfigError
-from .app import NO_BUNDLE, create_app, end_on_hangup
+from .app import BAD_BUNDLE, Bundle, create_app, end_on_hangup
 from .connection import Connection
 from .limits import Limits
 
 LOG = logging.getLogger("uvicorn.error")
-# Files a worker opens beside its connections
-OTHER_FILES = 100
-# and for each connection, which may bring a table: its own, the table's and the table's lock
-FILES_EACH = 3
-# Each ends the server; Windows has no SIGHUP
+# Open files of a worker beside its connections; of a connection, which may send a table: its own and the table's
+OTHER_FILES, FILES_EACH, MOST_FILES = 100, 2, 65_536
+SETTINGS: Any = {"access_log": False, "server_header": False, "timeout_graceful_shutdown": 15, "timeout_keep_alive": 20}
+# Signals that end the server; Windows has no SIGHUP
 ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-MOST_FILES = 65_536
 
 
-def serve(host="127.0.0.1", port=8000, bundle=None, engine="auto", workers=1, limits=Limits()):
-    """Serve until SIGINT, SIGTERM or SIGHUP, then exit by 0; requests under way have 15 seconds to finish.
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    bundle: Bundle = None,
+    engine: str = "auto",
+    workers: int = 1,
+    limits: Limits = Limits(),
+) -> None:
+    """Serve until SIGINT, SIGTERM or SIGHUP, then exit with 0; requests in progress have 15 seconds to finish.
 
     Parameters
     ----------
     host : str
-        127.0.0.1 is for this machine alone, 0.0.0.0 for every network it is in.
+        127.0.0.1 for this machine alone, 0.0.0.0 for every network it is in.
     port : int
-        0 is any that is free.
+        0 for any free one.
     bundle, engine
-        As of `inference.predictor.load_classifier`.
+        As in `inference.predictor.load_classifier`.
     workers : int
     limits : Limits
 
     Raises
     ------
     ConfigError
-        The address is taken or is none of this machine's.
+        The address is in use, or not one of this machine.
     BundleError
+        The bundle cannot be read.
     """
-    # told here, before any process is started
+    # before any process starts
     load_bundle(bundle)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     end_on_hangup()
-    with ExitStack() as held:
-        listener = held.enter_context(listening(host, port))
-        # one worker shares nothing, and when it has no bundle it ends without removing anything
-        folder = held.enter_context(tempfile.TemporaryDirectory(prefix="nsmc_attention-")) if workers > 1 else None
-        limits = fitting(limits)
+    with ExitStack() as stack:
+        listener = stack.enter_context(listen(host, port))
+        folder = stack.enter_context(shared_folder()) if workers > 1 else ""
+        limits = fit_open_files(limits)
         application = partial(create_app, bundle, engine, limits, folder)
-        # uvicorn takes any callable that makes a protocol, and declares a class
+        # any callable that makes a protocol; uvicorn declares a class
         http: Any = partial(Connection, limits)
-        config = uvicorn.Config(
-            application,
-            factory=True,
-            http=http,
-            ws="none",
-            workers=workers,
-            log_level="info",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=15,
-            timeout_keep_alive=20,
-        )
+        config = uvicorn.Config(application, factory=True, http=http, ws="none", workers=workers, **SETTINGS)
         LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
         if workers == 1:
             uvicorn.Server(config).run([listener])
         elif run_workers(config, listener):
-            sys.exit(NO_BUNDLE)
+            sys.exit(BAD_BUNDLE)
 
 
-def end(number, frame):
-    """End well: uvicorn raises the signal it was sent again when it has ended what was under way."""
-    # a further one would break into the end of the interpreter
+def shared_folder() -> "tempfile.TemporaryDirectory[str]":
+    # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
+    return tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+
+
+def end(number: int, frame: Optional[FrameType]) -> NoReturn:
+    """Exit with 0: after a graceful shutdown uvicorn raises the signal again."""
+    # another one would interrupt the interpreter's exit
     for each in ENDS:
         signal.signal(each, signal.SIG_IGN)
     sys.exit(0)
 
 
-def run_workers(config, listener):
-    """Supervise workers until a signal; answer whether one of them could not load its bundle."""
-    # releases that Python 3.9 has want to be told what a worker runs
-    run = {"target": uvicorn.Server(config).run} if "target" in signature(Multiprocess).parameters else {}
-    handlers = {number: signal.getsignal(number) for number in ENDS if number not in (signal.SIGINT, signal.SIGTERM)}
-    supervisor = Multiprocess(config, sockets=[listener], **run)
-    # uvicorn would start all workers anew
-    for number, handler in handlers.items():
+def run_workers(config: uvicorn.Config, listener: socket.socket) -> bool:
+    """Supervise workers until a signal; return whether one of them could not load its bundle."""
+    # the releases for Python 3.9 need the worker's function
+    options: Any = {"target": uvicorn.Server(config).run} if "target" in signature(Multiprocess).parameters else {}
+    hangup = ENDS[2:]
+    handlers = [signal.getsignal(number) for number in hangup]
+    supervisor = Multiprocess(config, sockets=[listener], **options)
+    # uvicorn's handler of SIGHUP restarts the workers
+    for number, handler in zip(hangup, handlers):
         signal.signal(number, handler)
     supervisor.run()
-    return any(worker.process.exitcode == NO_BUNDLE for worker in supervisor.processes)
+    return any(worker.process.exitcode == BAD_BUNDLE for worker in supervisor.processes)
 
 
-def listening(host, port):
-    """Answer a listening socket; ConfigError where there can be none."""
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket; ConfigError if there cannot be one."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, UnicodeError) as problem:
@@ -115,17 +117,16 @@ def listening(host, port):
         raise ConfigError(f"{host}:{port}: {reason}; choose another --host or --port") from problem
 
 
-def fitting(limits):
-    """Let this process open as many files as it may, and answer limits whose connections fit into them."""
+def fit_open_files(limits: Limits) -> Limits:
+    """Raise this process's limit of open files, and return limits whose connections fit into it."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
         return limits
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
-    soft = max(soft, most)
+    soft = max(soft, MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES))
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     fit = max(1, (soft - OTHER_FILES) // FILES_EACH)
     if fit < limits.connections:
-        LOG.warning("at most %d connections at once, found a limit of %d open files; raise it: ulimit -n", fit, soft)
+        LOG.warning("at most %d connections at once: the limit of open files is %d; raise it: ulimit -n", fit, soft)
     return replace(limits, connections=min(limits.connections, fit))

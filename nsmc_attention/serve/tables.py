@@ -1,172 +1,135 @@
-"""A table as a body: stored, read through once, and answered piece by piece while it is scored."""
+"""A table as a request's body: stored, checked to its end, and streamed back while it is scored."""
 
 import asyncio
 import errno
-from contextlib import ExitStack
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from concurrent.futures import ThreadPoolExecutor
+from tempfile import TemporaryFile
 from threading import Event, Lock
+from typing import Any, AsyncIterator, Callable, Iterator
 
+import pandas
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from .._io.atomic import neighbour
+from ..inference.predictor import Classifier
 from ..inference.scoring import table_pieces
+from ..reviews.nsmc import is_nsmc
 from ..reviews.tables import chunks
+from .limits import Limits
 
 KINDS = {
-    "text/csv": ".csv",
-    "text/tab-separated-values": ".tsv",
-    "application/x-ndjson": ".jsonl",
-    "application/jsonl": ".jsonl",
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "application/x-ndjson": "jsonl",
+    "application/jsonl": "jsonl",
 }
-
-
-# Bytes that may be stored at once, in tables of the largest size for each that may be worked on
+# Bytes that may be stored at once, in tables of the largest size for each that may be scored
 STORED = 4
 
 
-class Room:
-    """What the tables of a process share, counted by any of its threads.
+class StorageQuota:
+    """What the tables of a process share, used from any thread.
 
-    Bodies that arrive are bounded by their bytes, not by their number: so many slow ones would keep all others out for
-    days at the cost of nearly nothing, and what has not been sent takes no room. A place is for a body that is whole.
-
-    Parameters
-    ----------
-    limits : serve.limits.Limits
+    Uploads are limited by total bytes, not by count, so that a few slow clients cannot occupy every slot. A slot is
+    for a table that has been received.
     """
 
-    def __init__(self, limits):
-        self.places, self.size = limits.tables, STORED * limits.tables * limits.table
-        self.taken, self.stored, self.lock = 0, 0, Lock()
+    def __init__(self, limits: Limits) -> None:
+        self.slots, self.size = limits.tables, STORED * limits.tables * limits.table
+        self.used_slots, self.used_size, self.lock = 0, 0, Lock()
 
-    def take(self, places=0, size=0):
-        """Tell whether so many more places and bytes are free, and only then take them; fewer than 0 are given back."""
+    def take(self, slots: int = 0, size: int = 0) -> bool:
+        """Take slots and bytes if they are free, and return whether they were; negative numbers give back."""
         with self.lock:
-            fits = self.taken + places <= self.places and self.stored + size <= self.size
+            fits = self.used_slots + slots <= self.slots and self.used_size + size <= self.size
             if fits:
-                self.taken, self.stored = self.taken + places, self.stored + size
+                self.used_slots, self.used_size = self.used_slots + slots, self.used_size + size
             return fits
 
 
 class Table:
-    """A body in a file of our own, worked on by one thread at a time; `close` removes it.
+    """A body in a file without a name, which a killed worker cannot leave behind; OSError if there is no space.
 
-    Parameters
-    ----------
-    kind : str
-        One of KINDS.
-    text_column : str
-    verbatim : bool
-        Do not mark what a spreadsheet would compute (see `spreadsheets`).
-    folder : path or None
-        What the workers of one server share, where the table of a killed one is removed by the next; None is its own.
-    threads : concurrent.futures.ThreadPoolExecutor
-        Shared with the other tables: a thread of its own would cost each some memory that never comes back.
-    room : Room
-
-    Raises
-    ------
-    OSError, DataError
-        The file cannot be made.
+    `kind` is a value of KINDS. The threads are shared by all tables, as one each would cost memory that is never
+    returned; one at a time uses a table.
     """
 
-    def __init__(self, kind, text_column, verbatim, folder, threads, room):
-        self.kind, self.text_column, self.verbatim = kind, text_column, verbatim
-        with ExitStack() as held:
-            folder = Path(folder or held.enter_context(TemporaryDirectory(prefix="nsmc_attention-")))
-            self.path = held.enter_context(neighbour(folder / "table", suffix=KINDS[kind]))
-            self.held = held.pop_all()
-        self.threads, self.lock, self.ended = threads, Lock(), Event()
-        self.room, self.places, self.size = room, 0, 0
-        self.pieces = iter(())
+    def __init__(self, kind: str, text_column: str, verbatim: bool, threads: ThreadPoolExecutor, quota: StorageQuota):
+        self.kind, self.text_column, self.verbatim, self.quota = kind, text_column, verbatim, quota
+        self.file = TemporaryFile(prefix="nsmc_attention-", buffering=0)
+        self.path = f"/dev/fd/{self.file.fileno()}"
+        self.threads, self.lock, self.closed = threads, Lock(), Event()
+        self.slots = self.size = 0
+        self.pieces: Any = None
 
-    async def store(self, stream):
-        """Write an asynchronous stream of bytes; OSError where there is no room."""
-        with open(self.path, "wb") as file:
-            async for piece in stream:
-                if not self.room.take(size=len(piece)):
-                    raise OSError(errno.ENOSPC, "tables take all the room they may")
-                self.size += len(piece)
-                file.write(piece)
+    async def store(self, stream: AsyncIterator[bytes]) -> None:
+        """Write the body; OSError if there is no space."""
+        async for piece in stream:
+            if not self.quota.take(size=len(piece)):
+                raise OSError(errno.ENOSPC, "tables use all the space that they may")
+            self.size += len(piece)
+            self.file.write(piece)
 
-    def enter(self):
-        """Take a place until the table is closed; tell whether one was free."""
-        self.places = int(self.room.take(places=1))
-        return bool(self.places)
+    def enter(self) -> bool:
+        """Take a slot until the table is closed, and return whether one was free."""
+        self.slots = int(self.quota.take(slots=1))
+        return bool(self.slots)
 
-    async def check(self):
-        """Answer its rows, having read all of it: what is wrong is told before the answer begins.
+    def rows(self) -> Iterator[pandas.DataFrame]:
+        # where opening /dev/fd duplicates the file, it continues at the file's position
+        self.file.seek(0)
+        kind = "nsmc" if self.kind == "tsv" and is_nsmc(self.path) else self.kind
+        return chunks(self.path, self.text_column, kind=kind)
 
-        Raises
-        ------
-        DataError
-        """
-        return await self.call(self.count)
-
-    def count(self):
+    def count(self) -> int:
+        """Return the number of rows, having read them all; DataError if one is malformed."""
         rows = 0
-        for piece in chunks(self.path, self.text_column):
-            rows += len(piece)
-            # nobody waits for it any more, but the end of the process would
-            if self.ended.is_set():
+        for frame in self.rows():
+            rows += len(frame)
+            # the client has gone, and the end of the process would wait
+            if self.closed.is_set():
                 break
         return rows
 
-    async def scored(self, classifier):
-        """Yield the table with its answers, as bytes."""
-        # all cores for one table alone, or each would start as many processes as there are cores
-        processes = None if self.room.taken == 1 else 1
-        self.pieces = table_pieces(
-            classifier,
-            chunks(self.path, self.text_column),
-            self.path.suffix[1:],
-            text_column=self.text_column,
-            processes=processes,
-            verbatim=self.verbatim,
-        )
+    async def score(self, classifier: Classifier) -> AsyncIterator[bytes]:
+        """Yield the table with the predictions."""
+        options = {"text_column": self.text_column, "verbatim": self.verbatim}
+        # all cores for a single table; several would each start as many processes as there are cores
+        processes = None if self.quota.used_slots == 1 else 1
+        self.pieces = table_pieces(classifier, self.rows(), self.kind, processes=processes, **options)
         while piece := await self.call(next, self.pieces, ""):
             yield piece.encode("utf-8", "replace")
 
-    async def call(self, function, *arguments):
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self.threads, self.locked, function, *arguments)
 
-    def locked(self, function, *arguments):
-        # who goes away leaves a call behind, beside which the next would come
+    def locked(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        # the call of a client that has gone is still running when the file is closed
         with self.lock:
             return function(*arguments)
 
-    def close(self):
-        """Remove the file as soon as a thread is done with it."""
-        self.ended.set()
-        self.threads.submit(self.locked, self.finish)
+    def close(self) -> None:
+        """Remove the file as soon as no thread uses it."""
+        self.closed.set()
+        self.threads.submit(self.locked, self.remove)
 
-    def finish(self):
+    def remove(self) -> None:
         try:
-            if hasattr(self.pieces, "close"):
+            if self.pieces:
                 self.pieces.close()
         finally:
-            # before others may come, it is gone
-            try:
-                self.held.close()
-            finally:
-                self.room.take(-self.places, -self.size)
+            self.file.close()
+            self.quota.take(-self.slots, -self.size)
 
 
-class TableAnswer(StreamingResponse):
-    """A table's answer, which closes the table whatever becomes of the client.
+class TableResponse(StreamingResponse):
+    """A scored table, closed when the response ends or the client goes."""
 
-    Parameters
-    ----------
-    table : Table
-    classifier : inference.predictor.Classifier
-    """
-
-    def __init__(self, table, classifier):
-        super().__init__(table.scored(classifier), media_type=table.kind)
+    def __init__(self, table: Table, classifier: Classifier, media_type: str) -> None:
+        super().__init__(table.score(classifier), media_type=media_type)
         self.table = table
 
-    async def __call__(self, scope, receive, send):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:

@@ -1,4 +1,4 @@
-"""Real servers: processes of their own on a free port, the bundle that ships with the package in them."""
+"""Real servers with the packaged bundle: child processes, each on a free port and started once for the same limits."""
 
 import http.client
 import json
@@ -13,9 +13,9 @@ import time
 import pytest
 
 CODE = """
+from nsmc_attention._runtime.signals import as_exceptions
 from nsmc_attention.serve.limits import Limits
 from nsmc_attention.serve.server import serve
-from nsmc_attention._runtime.signals import as_exceptions
 # as in the command
 with as_exceptions():
     serve(port=0, workers={workers}, limits=Limits(**{limits}))
@@ -23,13 +23,13 @@ with as_exceptions():
 
 
 class Server:
-    """A server with so many workers and other limits than the usual; its log is in `lines`."""
+    """A server with these workers and limits; its log is in `lines`."""
 
     def __init__(self, workers=1, **limits):
         code = CODE.format(workers=workers, limits=limits)
-        # though these tests may have been started by nohup
+        # these tests may run under nohup
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, encoding="utf-8", preexec_fn=heed_hangups
+            [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, encoding="utf-8", preexec_fn=restore_sighup
         )
         self.lines, self.port = [], None
         threading.Thread(target=self.read, daemon=True).start()
@@ -52,14 +52,14 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), 60)
 
     def send(self, *pieces):
-        """Answer all that comes back on a connection of its own, until it is closed."""
+        """Return everything received on a new connection until it is closed."""
         with self.connect() as client:
             for piece in pieces:
                 client.sendall(piece)
             return everything(client)
 
     def ask(self, method, path, body=None, kind="application/json"):
-        """Answer (status, headers, body)."""
+        """Return (status, headers, body)."""
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         client.request(method, path, body, {"Content-Type": kind} if body is not None else {})
         answer = client.getresponse()
@@ -77,7 +77,7 @@ class Server:
         return self.process.wait(30)
 
 
-def heed_hangups():
+def restore_sighup():
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
@@ -93,7 +93,7 @@ def everything(client):
 
 @pytest.fixture(scope="package")
 def start():
-    """Answer a function that starts a `Server`; one is started once for the same arguments."""
+    """Return a function that starts a `Server`, once for the same arguments."""
     pytest.importorskip("fastapi")
     started = {}
 

@@ -1,5 +1,4 @@
 import json
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,30 +8,30 @@ pytest.importorskip("fastapi")
 from starlette.testclient import TestClient
 
 from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.serve.app import create_app, end_with_parent, hangul_font, made_font
+from nsmc_attention.serve.app import Service, create_app
 from nsmc_attention.serve.limits import Limits
 
 TEXT = "배우는 좋은데 영화는 별로"
 
 
 @pytest.fixture(scope="module")
-def client(bundle_folder):
-    with TestClient(create_app(bundle_folder), raise_server_exceptions=False) as client:
+def client():
+    with TestClient(create_app(limits=Limits(table=3_000_000)), raise_server_exceptions=False) as client:
         while client.get("/readyz").status_code != 200:
             pass
         yield client
 
 
 @pytest.fixture(scope="module")
-def classifier(bundle_folder):
-    return load_classifier(bundle_folder)
+def classifier():
+    return load_classifier()
 
 
 def predict(client, inputs, **parameters):
     return client.post("/predict", json={"inputs": inputs, "parameters": parameters})
 
 
-def test_one_review_and_many_are_answered_like_a_pipeline(client, classifier):
+def test_one_review_and_many_get_the_predictions_of_the_pipeline(client, classifier):
     expected = classifier([TEXT, "최고"])
     for inputs, answers in ((TEXT, expected[:1]), ([TEXT, "최고"], expected)):
         found = predict(client, inputs).json()
@@ -40,7 +39,7 @@ def test_one_review_and_many_are_answered_like_a_pipeline(client, classifier):
         assert [each["score"] for each in found] == pytest.approx([each["score"] for each in answers], abs=1e-5)
 
 
-def test_top_k_answers_both_labels_the_likelier_first(client):
+def test_top_k_returns_both_labels_the_more_probable_first(client):
     one, many = predict(client, TEXT, top_k=2).json(), predict(client, [TEXT], top_k=2).json()
     assert many == [one] and {each["label"] for each in one} == {"positive", "negative"}
     assert one[0]["score"] >= one[1]["score"] and one[0]["score"] + one[1]["score"] == pytest.approx(1)
@@ -133,13 +132,10 @@ def test_bad_input_is_one_line_that_says_so(client, body, status, message):
 @pytest.mark.parametrize(
     "path, kind", [("/predict", "application/json"), ("/explain", "application/json"), ("/predict/batch", "text/csv")]
 )
-def test_a_body_of_unknown_length_is_cut_off_at_the_limit(client, monkeypatch, path, kind):
-    sent = []
-
+def test_a_body_of_unknown_length_is_cut_off_at_the_limit(client, path, kind):
     def pieces():
-        for _ in range(600 if path == "/predict/batch" else 3):
-            sent.append(b"a" * 1_000_000)
-            yield sent[-1]
+        for _ in range(5):
+            yield b"a" * 1_000_000
 
     done = client.post(path, content=pieces(), headers={"Content-Type": kind})
     assert done.status_code == 413 and "expected at most" in done.json()["error"]
@@ -162,7 +158,7 @@ def test_a_bad_table_is_refused_before_any_answer(client, content, headers, mess
     assert done.status_code == 422 and message in done.json()["error"] and "/tmp" not in done.json()["error"]
 
 
-def test_errors_have_one_shape_whoever_finds_them(client):
+def test_all_errors_have_one_shape(client):
     for done, status in ((client.get("/nowhere"), 404), (client.get("/predict"), 405), (client.put("/"), 405)):
         assert done.status_code == status and set(done.json()) == {"error"}
 
@@ -175,8 +171,8 @@ def test_an_unknown_method_names_the_nearest(client):
     assert done.status_code == 422 and done.json()["error"] == "body.methd: unknown key; did you mean 'method'?"
 
 
-def test_too_many_explanations_are_told_so(bundle_folder):
-    with TestClient(create_app(bundle_folder, limits=Limits(explanations=0))) as client:
+def test_too_many_explanations_are_refused():
+    with TestClient(create_app(limits=Limits(explanations=0))) as client:
         while client.get("/readyz").status_code != 200:
             pass
         done = client.post("/explain", json={"inputs": TEXT})
@@ -184,7 +180,7 @@ def test_too_many_explanations_are_told_so(bundle_folder):
         assert predict(client, TEXT).status_code == 200
 
 
-def test_who_has_gone_is_not_explained_to(client):
+def test_an_explanation_ends_when_its_client_disconnects(client):
     scope = {
         "type": "http",
         "method": "POST",
@@ -192,7 +188,8 @@ def test_who_has_gone_is_not_explained_to(client):
         "query_string": b"",
         "headers": [(b"content-type", b"application/json")],
     }
-    messages = iter([{"type": "http.request", "body": json.dumps({"inputs": TEXT}).encode()}])
+    body = json.dumps({"inputs": f"{TEXT} " * 200, "method": "erasure"}).encode()
+    messages = iter([{"type": "http.request", "body": body}])
     sent = []
 
     async def receive():
@@ -215,33 +212,23 @@ def test_state_and_metrics(client):
     assert client.get("/nowhere").status_code == 404 and 'path="/nowhere"' not in client.get("/metrics").text
 
 
-def test_every_answer_keeps_the_page_to_itself(client):
+def test_every_response_has_the_security_headers(client):
     for path in ("/", "/healthz", "/nowhere"):
         headers = client.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
     assert "fetch(" in client.get("/").text and "WORDS_JS" not in client.get("/").text
-    assert client.get("/font.woff").content[:4] == b"wOFF"
 
 
-def test_the_font_is_made_once_whoever_asks_at_once():
-    made_font.cache_clear()
-    with ThreadPoolExecutor(8) as pool:
-        assert len({font[:4] for font in pool.map(lambda _: hangul_font(), range(8))}) == 1
-    assert made_font.cache_info().misses == 1
+def test_the_font_is_made_once_for_concurrent_requests():
+    service = Service(Limits(), "")
+    with ThreadPoolExecutor(4) as pool:
+        fonts = [response.body for response in pool.map(lambda _: service.font(), range(4))]
+    assert fonts[0][:4] == b"wOFF" and all(font is fonts[0] for font in fonts)
 
 
-def test_before_the_model_is_loaded_it_is_alive_and_not_ready(bundle_folder):
-    client = TestClient(create_app(bundle_folder))  # without its lifespan, nothing is loaded
+def test_before_the_model_is_loaded_it_is_alive_and_not_ready():
+    client = TestClient(create_app())  # without its lifespan, nothing is loaded
     assert client.get("/healthz").status_code == 200 and client.get("/").status_code == 200
     done = predict(client, "최고")
     assert client.get("/readyz").status_code == done.status_code == 503 and done.headers["retry-after"] == "1"
-
-
-def test_a_process_that_no_other_started_has_none_to_end_with(monkeypatch):
-    failures, before = [], set(threading.enumerate())
-    monkeypatch.setattr(threading, "excepthook", failures.append)
-    end_with_parent()
-    for thread in set(threading.enumerate()) - before:
-        thread.join()
-    assert not failures

@@ -5,10 +5,10 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from nsmc_attention.serve.batching import Batcher, Busy, Turns
+from nsmc_attention.serve.batching import Batcher, Busy, SerialExecutor
 
 
-def test_what_comes_while_it_is_busy_is_answered_together_and_to_whom_it_belongs():
+def test_items_that_arrive_while_it_is_busy_are_batched_and_each_gets_its_result():
     sizes, go = [], threading.Event()
 
     def double(items):
@@ -28,7 +28,7 @@ def test_what_comes_while_it_is_busy_is_answered_together_and_to_whom_it_belongs
     assert sum(sizes) == 100 and max(sizes) == 64 and len(sizes) < 10
 
 
-def test_an_error_reaches_those_of_its_batch_and_the_next_is_answered():
+def test_an_error_reaches_its_batch_and_the_next_batch_succeeds():
     def function(items):
         if "bad" in items:
             raise ValueError("bad")
@@ -43,7 +43,7 @@ def test_an_error_reaches_those_of_its_batch_and_the_next_is_answered():
     assert asyncio.run(ask()) == ["good"]
 
 
-def test_too_many_waiting_are_refused_and_who_goes_away_is_not_waited_for():
+def test_too_many_waiting_items_are_refused_and_cancelled_ones_are_not_run():
     go, seen = threading.Event(), []
 
     def function(items):
@@ -68,7 +68,7 @@ def test_too_many_waiting_are_refused_and_who_goes_away_is_not_waited_for():
     assert asyncio.run(ask()) == ([1], [5]) and seen == [1, 5]
 
 
-def test_turns_let_others_of_the_thread_between_refuse_too_many_and_skip_who_goes_away():
+def test_serial_calls_let_other_calls_between_refuse_too_many_and_skip_cancelled_ones():
     go, seen = threading.Event(), []
 
     def call(item):
@@ -78,16 +78,16 @@ def test_turns_let_others_of_the_thread_between_refuse_too_many_and_skip_who_goe
 
     async def ask():
         batcher = Batcher(call)
-        turns = Turns(batcher.thread, 3)
-        tasks = [asyncio.create_task(turns(call, number)) for number in range(3)]
+        serial = SerialExecutor(batcher.thread, 3)
+        tasks = [asyncio.create_task(serial(call, number)) for number in range(3)]
         await asyncio.sleep(0.05)
         with pytest.raises(Busy):
-            await turns(call, 3)
+            await serial(call, 3)
         tasks[1].cancel()
         other = asyncio.create_task(batcher(["other"]))
         await asyncio.sleep(0.01)
         go.set()
-        assert await turns(call, 4) == 4
+        assert await serial(call, 4) == 4
         return await asyncio.gather(tasks[0], other, tasks[2])
 
     assert asyncio.run(ask()) == [0, ["other"], 2] and seen == [0, ["other"], 2, 4]

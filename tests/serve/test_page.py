@@ -1,44 +1,32 @@
-"""The page in a real Chromium: `apt install chromium; pip install playwright`; skipped where these are missing."""
+"""The page in a real Chromium: `apt-get install chromium; pip install playwright`, or $CHROMIUM.
+
+Without them these tests are skipped; where $CI is set they fail.
+"""
 
 import json
+import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 
 import pytest
 
 from nsmc_attention._io.spreadsheets import as_cell
+from nsmc_attention.inference.attribution import METHODS
 
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs Chromium")
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+if os.environ.get("CI"):
+    import playwright.sync_api as playwright
 
+    assert CHROMIUM, "no Chromium: apt-get install chromium, or set CHROMIUM to its path"
+else:
+    pytest.importorskip("fastapi")
+    playwright = pytest.importorskip("playwright.sync_api")
+    pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs Chromium: apt-get install chromium, or $CHROMIUM")
 
-@pytest.fixture(scope="module")
-def address():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nsmc_attention", "serve", "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    address = f"http://127.0.0.1:{port}/"
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(address + "readyz")
-            break
-        except OSError:
-            time.sleep(0.1)
-    yield address
-    process.terminate()
-    # uvicorn finishes what it has begun, and then raises the signal it was sent
-    assert process.wait(30) == 0
+DESK = {"viewport": {"width": 1100, "height": 800}, "color_scheme": "light"}
+PHONE = {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}
+# What depends on the layout runs on both by default
+BOTH = pytest.mark.parametrize("device", [DESK, PHONE], indirect=True, ids=["desk", "phone"])
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +37,15 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture(
-    params=[
-        {"viewport": {"width": 1100, "height": 800}, "color_scheme": "light"},
-        {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"},
-    ],
-    ids=["desk", "phone"],
-)
-def page(request, chromium, address):
-    context = chromium.new_context(locale="ko-KR", accept_downloads=True, **request.param)
+@pytest.fixture(params=[DESK, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desk", "phone"])
+def device(request):
+    return request.param
+
+
+@pytest.fixture
+def page(device, chromium, server):
+    address = f"http://127.0.0.1:{server.port}/"
+    context = chromium.new_context(locale="ko-KR", accept_downloads=True, **device)
     page, problems, asked = context.new_page(), [], []
     page.on("console", lambda message: problems.append(message.text))
     page.on("pageerror", lambda problem: problems.append(str(problem)))
@@ -76,13 +64,15 @@ def panel(page):
     return page.locator("#answer .panel")
 
 
-def test_a_review_is_answered_as_it_is_typed(page):
+@BOTH
+def test_a_review_is_classified_as_it_is_typed(page):
     page.fill("#text", "배우는 좋은데 영화는 별로")
     assert "부정" in panel(page).locator(".head").inner_text()
     assert page.locator("#answer .word").all_inner_texts()[-1] == "별로"
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
 
 
+@BOTH
 def test_a_word_shows_its_row_and_the_matrix_opens(page):
     page.click("#examples button >> nth=1")
     panel(page)
@@ -106,7 +96,7 @@ def test_the_first_key_is_asked_at_once_then_one_a_pause_and_a_newer_question_en
     with page.expect_event("requestfailed"):
         page.select_option("#method", "erasure")
     assert [route.request.post_data_json["inputs"] for route in held] == ["최", "최고의"]
-    assert "지우기" in panel(page).locator(".head").inner_text()
+    assert "단어 제거" in panel(page).locator(".head").inner_text()
     assert len([url for url in page.asked if url.endswith("/explain")]) == 3
 
 
@@ -118,6 +108,7 @@ def test_other_explanations_and_whole_words(page):
     playwright.expect(page.locator("#answer .word")).to_have_count(4)
 
 
+@BOTH
 def test_everything_is_reached_by_the_keyboard(page):
     page.focus("#text")
     page.keyboard.type("최고")
@@ -132,6 +123,7 @@ def test_everything_is_reached_by_the_keyboard(page):
     assert page.locator('#answer .word[aria-pressed="true"]').count() == 1
 
 
+@BOTH
 def test_a_pasted_list_becomes_a_table_to_sort_and_download(page, tmp_path):
     page.fill("#lines", '정말 "최고"의 영화, 추천\n\n별로\n<img src=x onerror=alert(1)>')
     page.click("#score")
@@ -171,12 +163,12 @@ def downloaded(page):
             "a.jsonl",
             '{"document": "", "label": "positive", "score": "9"}\n'
             '{"document": "별로", "label": "positive", "score": "9"}\n',
-            ["빈 리뷰: 읽을 단어가 없습니다", "부정"],
+            ["빈 리뷰: 분류할 단어가 없습니다", "부정"],
         ),
         ("a.jsonl", '{"document": "최고"}\n{"document": "별로", "predicted_label": "positive"}\n', ["긍정", "부정"]),
     ],
 )
-def test_a_column_of_the_users_own_is_not_taken_for_the_answer(page, name, content, labels):
+def test_a_column_of_the_user_is_not_taken_for_the_prediction(page, name, content, labels):
     put(page, name, content)
     rows = rows_of(page)
     assert [row[0] for row in rows] == labels and all(0.5 <= float(row[1]) <= 1 for row in rows if row[1])
@@ -192,10 +184,22 @@ def test_what_a_spreadsheet_would_compute_is_shown_and_explained_as_it_is_and_ma
     assert downloaded(page).startswith("\ufeff'=리뷰,b,label,score,probability,error\n'=최고,1,".encode())
 
 
-def test_every_mark_is_taken_away_and_no_other_apostrophe(page):
-    letters = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
+def check_marks(page, letters):
     texts = [begin + letter + end for letter in letters for begin in ("", "'") for end in ("=1", "")]
     assert page.evaluate("cells => cells.map(unmarked)", [as_cell(text) for text in texts]) == texts
+
+
+LETTERS = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
+
+
+def test_every_mark_is_taken_away_and_no_other_apostrophe(page):
+    # those that are no letter may matter; of the others each 64th
+    check_marks(page, [letter for letter in LETTERS if not letter.isalnum() or ord(letter) % 64 == 0])
+
+
+@pytest.mark.slow
+def test_every_mark_is_taken_away_before_every_letter(page):
+    check_marks(page, LETTERS)
 
 
 @pytest.mark.parametrize("kind, content", [("csv", "document\n최고\n"), ("jsonl", '{"document": "최고"}\n')])
@@ -238,11 +242,11 @@ def test_a_table_that_begins_oddly_is_scored(page, name, content, column):
     assert rows_of(page)[0][2] == "최고" and page.input_value("#column") == column
 
 
-def test_a_table_without_rows_is_told_so(page):
+def test_a_table_without_rows_is_reported(page):
     put(page, "a.csv", "")
     playwright.expect(page.locator("#table-problem")).to_contain_text("the file is empty")
     put(page, "a.jsonl", "\n\n")
-    playwright.expect(page.locator("#count")).to_have_text("0 개")
+    playwright.expect(page.locator("#count")).to_have_text("0개")
     assert not page.inner_text("#table-problem")
 
 
@@ -275,26 +279,27 @@ def test_a_bad_table_says_what_is_wrong(page):
     playwright.expect(page.locator("#table-problem")).to_contain_text("expected 2 fields")
 
 
+@BOTH
 def test_english_is_a_click_away(page):
     assert page.locator("label[for=lines]").inner_text().startswith("한 줄에 하나씩")
     page.click("#language")
     assert page.locator("label[for=text]").inner_text() == "Write a review"
-    assert page.locator("label[for=lines]").inner_text().startswith("Paste one a line")
+    assert page.locator("label[for=lines]").inner_text().startswith("Paste one review per line")
     assert page.evaluate("document.documentElement.lang") == "en"
 
 
-def test_an_answer_is_in_the_language_of_the_page(page):
+def test_a_prediction_is_in_the_language_of_the_page(page):
     page.fill("#text", "배우는 좋은데 영화는 별로")
-    assert "주의: 각 단어를" in panel(page).inner_text() and "긍정" in panel(page).locator(".bar").get_attribute(
+    assert "어텐션: 각 단어" in panel(page).inner_text() and "긍정" in panel(page).locator(".bar").get_attribute(
         "title"
     )
     assert not re.search("positive|negative|attention", panel(page).inner_html())
     page.click("#language")
-    assert re.search("negative.*attention: how much", panel(page).inner_text(), re.DOTALL)
+    assert re.search(f"negative.*{METHODS['attention']}", panel(page).inner_text(), re.DOTALL)
     page.fill("#text", "\u3164")
-    playwright.expect(page.locator("#problem")).to_contain_text("blank: no word")
+    playwright.expect(page.locator("#problem")).to_contain_text("blank")
     page.click("#language")
-    playwright.expect(page.locator("#problem")).to_have_text("빈 리뷰: 읽을 단어가 없습니다")
+    playwright.expect(page.locator("#problem")).to_have_text("빈 리뷰: 분류할 단어가 없습니다")
 
 
 def test_no_review_is_ever_html(page):

@@ -1,4 +1,5 @@
 import asyncio
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -7,7 +8,7 @@ pytest.importorskip("fastapi")
 
 from nsmc_attention.reviews.tables import ROWS
 from nsmc_attention.serve.limits import Limits
-from nsmc_attention.serve.tables import STORED, Room, Table
+from nsmc_attention.serve.tables import STORED, StorageQuota, Table
 
 
 async def pieces(*found):
@@ -16,37 +17,52 @@ async def pieces(*found):
 
 
 @pytest.fixture
-def make(tmp_path):
-    """Answer a function that makes a table in tmp_path."""
+def make():
+    """Return a function that makes a table."""
     threads = ThreadPoolExecutor(1)
-    yield lambda room: Table("text/csv", "document", False, tmp_path, threads, room)
+    yield lambda quota, kind="csv": Table(kind, "document", False, threads, quota)
     threads.shutdown()
 
 
-def test_places_and_bytes_are_given_back_when_the_file_is_gone(make, tmp_path):
-    room = Room(Limits(tables=1, table=10))
-    first, second = make(room), make(room)
+def test_slots_and_bytes_are_given_back_when_the_file_is_closed(make):
+    quota = StorageQuota(Limits(tables=1, table=10))
+    first, second = make(quota), make(quota)
     asyncio.run(first.store(pieces(b"a" * 10, b"a" * 10)))
     assert first.enter() and not second.enter()
-    with pytest.raises(OSError, match="tables take all the room"):
+    with pytest.raises(OSError, match="tables use all the space"):
         asyncio.run(second.store(pieces(*STORED * [b"a" * 10])))
-    assert (room.taken, room.stored) == (1, STORED * 10)
+    assert (quota.used_slots, quota.used_size) == (1, STORED * 10)
     for table in (first, second):
         table.close()
     first.threads.shutdown()
-    assert (room.taken, room.stored) == (0, 0) and not list(tmp_path.iterdir())
+    assert (quota.used_slots, quota.used_size) == (0, 0) and first.file.closed and second.file.closed
 
 
-def test_a_table_that_nobody_waits_for_is_not_read_to_its_end(make):
-    table = make(Room(Limits()))
+def test_reading_stops_when_the_client_has_gone(make):
+    table = make(StorageQuota(Limits()))
     asyncio.run(table.store(pieces(b"document\n", b"a\n" * 3 * ROWS)))
     assert table.count() == 3 * ROWS
-    table.ended.set()
+    table.closed.set()
     assert table.count() == ROWS
     table.close()
 
 
-def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path, monkeypatch):
+def test_a_table_in_the_official_format_has_quotes_in_its_text(make):
+    table = make(StorageQuota(Limits()), "tsv")
+    asyncio.run(table.store(pieces('id\tdocument\tlabel\n1\t"최고\t1\n'.encode())))
+    (frame,) = table.rows()
+    assert list(frame["document"]) == ['"최고']
+    table.close()
+
+
+def test_the_file_has_no_name(make, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    table = make(StorageQuota(Limits()))
+    assert not os.listdir(tmp_path)
+    table.close()
+
+
+def test_a_table_without_a_place_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with pytest.raises(OSError):
-        Table("text/csv", "document", False, None, None, Room(Limits()))
+        Table("csv", "document", False, None, StorageQuota(Limits()))
