@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy
 
-from ._io.atomic import alone_in, refuse_links, vacant, write_text
+from ._io.atomic import folder_lock, refuse_links, vacant, write_text
 from ._io.bounded import read_file
 from .bundle.card import model_card
 from .bundle.format import load_bundle, write_bundle
@@ -26,7 +26,7 @@ from .text.encoding import Encoder, clean
 from .text.noise import misspelt
 from .text.token_cache import cached_tokens
 from .text.tokenizers import tokenizer, tokenizer_version
-from .training.distributed.communicator import ALONE
+from .training.distributed.communicator import SINGLE
 from .training.stages import Part, Run
 from .version import __version__
 
@@ -45,7 +45,7 @@ def train(
     quiet=False,
     text_column="document",
     label_column="label",
-    workers=ALONE,
+    workers=SINGLE,
 ):
     """Train a classifier and write it as a bundle.
 
@@ -62,8 +62,8 @@ def train(
     resume : bool
         Go on where a run in `out` was stopped; its data and config must be the same.
     device : "auto", "cpu" or "gpu"
-    workers : distributed.Alone
-        Who shares the work, from `distributed.joined`.
+    workers : distributed.SingleWorker
+        Who shares the work, from `distributed.worker_group`.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def train(
         "valid": dev_reviews and named(dev_reviews),
         "config": config.to_dict(),
     }
-    if workers.first:
+    if workers.is_first:
         check_run(out, settings, resume)
     say = silent if quiet else on_stderr
     say(f"{reviews.name}: {reviews.counts()}")
@@ -103,7 +103,7 @@ def train(
         run = Run(config, encoder, out, context, quiet, workers)
         learned = run.learn(star_part, train_part, dev_part, misspelt_part(train_part, config))
 
-        if not workers.first:
+        if not workers.is_first:
             return None
         manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, learned)
         manifest["command"] = command(reviews.name, config, dev_reviews, settings["columns"])
@@ -128,7 +128,7 @@ def check_run(out, settings, resume):
         return
     same_settings(out, settings)
     refuse_links(out.iterdir())
-    with alone_in(out) as alone:
+    with folder_lock(out) as alone:
         require_alone(out, alone)
 
 
@@ -159,11 +159,11 @@ def begin(out, settings, resume, workers, until_the_end):
     trainings in one folder would take each other's checkpoints.
     """
     workers.agree({**settings, "package": __version__})
-    if workers.first:
+    if workers.is_first:
         if resume:
             same_settings(out, settings)
         out.mkdir(parents=True, exist_ok=True)
-        require_alone(out, until_the_end.enter_context(alone_in(out)))
+        require_alone(out, until_the_end.enter_context(folder_lock(out)))
         if not resume:
             # another training may have come and gone since it was looked at
             require_vacant(out)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention import recipe
-from nsmc_attention._io.atomic import alone_in
+from nsmc_attention._io.atomic import folder_lock
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import BundleError, ConfigError, DataError
@@ -19,7 +19,7 @@ from nsmc_attention.recipe import train
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
-from nsmc_attention.training.distributed.communicator import ALONE
+from nsmc_attention.training.distributed.communicator import SINGLE
 
 TIMES = {"seconds"}
 
@@ -311,7 +311,7 @@ def test_settings_too_large_are_refused_unread(run_folder, tiny, tmp_path):
 
 def test_a_run_is_not_resumed_while_it_is_under_way(run_folder, tiny, tmp_path):
     run = shutil.copytree(run_folder, tmp_path / "run")
-    with alone_in(run), pytest.raises(ConfigError, match="another training is at work in this folder; .*--out"):
+    with folder_lock(run), pytest.raises(ConfigError, match="another training is at work in this folder; .*--out"):
         train("sample", tiny, run, quiet=True, resume=True)
     assert train("sample", tiny, run, quiet=True, resume=True).config == tiny
 
@@ -320,9 +320,9 @@ def test_of_two_trainings_that_begin_in_one_folder_one_is_refused(tmp_path):
     """Both had found it empty."""
     run = tmp_path / "run"
     with ExitStack() as other:
-        recipe.begin(run, {"config": "of the other"}, False, ALONE, other)
+        recipe.begin(run, {"config": "of the other"}, False, SINGLE, other)
         with ExitStack() as own, pytest.raises(ConfigError, match="another training is at work in this folder"):
-            recipe.begin(run, {"config": "own"}, False, ALONE, own)
+            recipe.begin(run, {"config": "own"}, False, SINGLE, own)
     with ExitStack() as own, pytest.raises(ConfigError, match="the run folder exists; go on with --resume"):
-        recipe.begin(run, {"config": "own"}, False, ALONE, own)
+        recipe.begin(run, {"config": "own"}, False, SINGLE, own)
     assert recipe.read_settings(run) == {"config": "of the other"}

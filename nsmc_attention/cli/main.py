@@ -220,7 +220,7 @@ def train(
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
         return launcher.launch(arguments, workers or 2)
-    with distributed.joined(kvstore) as group:
+    with distributed.worker_group(kvstore) as group:
         recipe.train(
             data,
             config,
@@ -229,7 +229,7 @@ def train(
             resume=resume,
             device=device,
             data_dir=data_dir,
-            quiet=not group.first,
+            quiet=not group.is_first,
             text_column=text_column,
             label_column=label_column,
             workers=group,

@@ -9,7 +9,7 @@ from threading import Event, Lock
 
 from fastapi.responses import StreamingResponse
 
-from .._io.atomic import neighbour
+from .._io.atomic import temporary_sibling
 from ..inference.scoring import table_pieces
 from ..reviews.tables import chunks
 
@@ -75,7 +75,7 @@ class Table:
         self.kind, self.text_column, self.verbatim = kind, text_column, verbatim
         with ExitStack() as held:
             folder = Path(folder or held.enter_context(TemporaryDirectory(prefix="nsmc_attention-")))
-            self.path = held.enter_context(neighbour(folder / "table", suffix=KINDS[kind]))
+            self.path = held.enter_context(temporary_sibling(folder / "table", suffix=KINDS[kind]))
             self.held = held.pop_all()
         self.threads, self.lock, self.ended = threads, Lock(), Event()
         self.room, self.places, self.size = room, 0, 0

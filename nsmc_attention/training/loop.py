@@ -12,7 +12,7 @@ from ..errors import ConfigError
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
 from .average import Average
-from .distributed.communicator import ALONE
+from .distributed.communicator import SINGLE
 
 mxnet = import_mxnet()
 
@@ -23,7 +23,7 @@ from mxnet import autograd, gluon  # noqa: E402
 SMALLEST = 1e-6
 
 
-def fit(network, batches, dev_batches, config, device, checkpoints, report, keep_last=False, workers=ALONE):
+def fit(network, batches, dev_batches, config, device, checkpoints, report, keep_last=False, workers=SINGLE):
     """Train until the dev loss stops falling; leave the best epoch's parameters in the network.
 
     Parameters
@@ -39,7 +39,7 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report, keep
         Called with Progress after each step and, with a second argument, the epoch's record after each epoch.
     keep_last : bool
         Make all epochs and keep the last, where it is not the dev loss that a stage is after.
-    workers : distributed.Alone
+    workers : distributed.SingleWorker
         Whoever learns from a part of each batch; all come to the same network.
 
     Returns
@@ -56,7 +56,7 @@ def fit(network, batches, dev_batches, config, device, checkpoints, report, keep
         progress.untrained_entropy = evenness(dev_answers(network, dev_batches, device, workers)[1])
     while progress.epoch < config.epochs and (keep_last or progress.epoch - progress.best_epoch <= config.patience):
         started = time.perf_counter()
-        workers.equalize(network)
+        workers.broadcast_parameters(network)
         for index, batch in islice(enumerate(batches.epoch(config.seed, progress.epoch)), progress.batch, None):
             if index == 0 or progress.step % config.checkpoint_steps == 0:
                 # MXNet cannot save its generator's state, so each stretch between two checkpoints starts anew
@@ -105,16 +105,16 @@ def make_trainer(network, config):
     )
 
 
-def train_step(network, trainer, batch, clip_norm, device, workers=ALONE):
+def train_step(network, trainer, batch, clip_norm, device, workers=SINGLE):
     """Update the parameters by one batch; answer its mean loss (nats)."""
-    part, share = workers.own_part(batch)
+    part, share = workers.shard_batch(batch)
     with autograd.record():
         logits, weights = network(*as_inputs(part, device))
         loss = gluon.loss.SoftmaxCELoss(sparse_label=False)(logits, targets(part, device)).mean()
         if part.importance is not None:
             loss = loss + divergence(weights, part, device)
     loss.backward()
-    loss = workers.average(gradients(trainer), batch, share, loss)
+    loss = workers.average_gradients(gradients(trainer), batch, share, loss)
     # Trainer divides gradients by its argument: clipping costs no pass over them
     trainer.step(max(1.0, gradient_norm(trainer) / clip_norm))
     return loss
@@ -170,26 +170,26 @@ def learning_rate(step, total_steps, config):
     return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
 
 
-def probabilities(network, batches, device, workers=ALONE):
+def probabilities(network, batches, device, workers=SINGLE):
     """Answer the probability of `positive` for each review of the batches: (N,) float64, in their order."""
     return dev_answers(network, batches, device, workers)[0]
 
 
-def dev_answers(network, batches, device, workers=ALONE):
+def dev_answers(network, batches, device, workers=SINGLE):
     """Answer the probabilities (N,) float64 of the reviews, in their order, and of each the weights of its tokens."""
     found = numpy.zeros(len(batches.labels))
     looked_at = [numpy.zeros(length, dtype="float32") for length in batches.lengths.astype(int)]
-    for positions, batch in workers.own_ones(batches.in_order()):
+    for positions, batch in workers.shard_batches(batches.in_order()):
         logits, weights = network(*as_inputs(batch, device))
         found[positions] = logits.softmax()[:, 1].asnumpy()
         rows = weights.sum(axis=1).asnumpy()
         for position, row, length in zip(positions, rows, batch.valid_length.astype(int)):
             looked_at[position] = row[:length] / row[:length].sum()
-    found, *looked_at = workers.sums([found, *looked_at])
+    found, *looked_at = workers.all_reduce([found, *looked_at])
     return found, looked_at
 
 
-def end_epoch(network, dev_batches, progress, device, workers=ALONE):
+def end_epoch(network, dev_batches, progress, device, workers=SINGLE):
     """Score the dev part; answer the epoch's record for the history."""
     probability, looked_at = dev_answers(network, dev_batches, device, workers)
     dev = headline(dev_batches.labels.astype(int), probability)

@@ -27,7 +27,7 @@ from ..inference.predictor import TokenScorer
 from ..model.parameters import NGRAM_TABLE, fill, restore, round_tables, snapshot, wide_scale, widened, without_wide
 from ..visualization.curves import save_curves, save_evenness
 from .checkpoint import Progress
-from .distributed.communicator import ALONE
+from .distributed.communicator import SINGLE
 from .wide import fit_wide, log_odds
 
 # Of the importance that the attention is taught, what gradients say
@@ -83,10 +83,10 @@ class Run:
     device : mxnet context
     quiet : bool
         No progress on stderr.
-    workers : distributed.Alone
+    workers : distributed.SingleWorker
     """
 
-    def __init__(self, config, encoder, out, device, quiet, workers=ALONE):
+    def __init__(self, config, encoder, out, device, quiet, workers=SINGLE):
         self.config, self.encoder, self.out, self.device, self.quiet = config, encoder, Path(out), device, quiet
         self.workers = workers
 
@@ -113,7 +113,7 @@ class Run:
                 keep_last=True,
             )
         progress = self.stage(network, batches, dev_batches, training, self.out)
-        table = self.workers.once(self.wide_table, star_part, train_part)
+        table = self.workers.run_on_first(self.wide_table, star_part, train_part)
         wide = None if table is None else log_odds(table, dev_part.token_lists)
         network = self.final(network, table)
         dev_batches = self.batched(dev_part, wide=table is not None)
@@ -131,7 +131,7 @@ class Run:
         what the network says. Nothing is dropped, because what is not seen cannot be pointed at.
         """
         wide = NGRAM_TABLE in snapshot(network)
-        importance = self.workers.once(self.importance, network, part)
+        importance = self.workers.run_on_first(self.importance, network, part)
         restore(network, without_wide(snapshot(network)))
         part = replace(part, labels=self.probabilities(network, self.batched(part, wide=wide)))
         self.stage(
@@ -180,7 +180,7 @@ class Run:
             keep_last=keep_last,
             workers=self.workers,
         )
-        if not self.workers.first:
+        if not self.workers.is_first:
             return fitted(report=unheard)
         folder.mkdir(exist_ok=True)
         with Reporter(folder, training.epochs * len(batches), self.quiet) as report:

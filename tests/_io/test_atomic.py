@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention._io.atomic import PREFIX, alone_in, locked, neighbour, release, replaced_folder, sweep, write_text
+from nsmc_attention._io.atomic import PREFIX, folder_lock, locked, temporary_sibling, release, replaced_folder, sweep, write_text
 from nsmc_attention.errors import DataError
 
 
@@ -34,7 +34,7 @@ def test_what_was_swept_before_it_was_locked_is_made_again(tmp_path):
 
 
 def test_a_file_that_took_the_name_is_not_the_one_that_is_held(tmp_path):
-    with neighbour(tmp_path / "a") as path:
+    with temporary_sibling(tmp_path / "a") as path:
         held = os.stat(path).st_ino
         sweep(tmp_path)
         assert os.stat(path).st_ino == held
@@ -103,8 +103,8 @@ def test_a_link_to_itself_is_one_line(tmp_path, write):
 HOLDER = """
 import sys
 from pathlib import Path
-from nsmc_attention._io.atomic import alone_in
-with alone_in(Path(sys.argv[1])) as alone:
+from nsmc_attention._io.atomic import folder_lock
+with folder_lock(Path(sys.argv[1])) as alone:
     print(alone, flush=True)
     sys.stdin.read()
 """
@@ -116,10 +116,10 @@ def test_a_folder_is_held_by_one_until_it_ends_however_it_ends(tmp_path):
         [sys.executable, "-c", HOLDER, tmp_path / "link"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout.readline() == "True\n"
-        with alone_in(tmp_path) as alone:
+        with folder_lock(tmp_path) as alone:
             assert not alone
         holder.kill()
         holder.wait()
-        with alone_in(tmp_path) as alone:
+        with folder_lock(tmp_path) as alone:
             assert alone
     assert [path.name for path in tmp_path.iterdir()] == ["link"]
