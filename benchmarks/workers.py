@@ -86,7 +86,7 @@ def exchange():
     import numpy
 
     with worker_group("dist_sync") as workers:
-        if workers.is_first:
+        if workers.first:
             print("\n| what is exchanged | floats | ms |\n|---|---|---|")
         for name, size in MESSAGES.items():
             taken = []
@@ -94,7 +94,7 @@ def exchange():
                 started = time.perf_counter()
                 workers.total(numpy.ones(size, dtype="float32"))
                 taken.append(time.perf_counter() - started)
-            if workers.is_first:
+            if workers.first:
                 print(
                     f"| {name} | {size:,} | {1000 * numpy.median(taken):.1f} (least {1000 * min(taken):.1f}) |",
                     flush=True,

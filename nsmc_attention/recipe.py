@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy
 
 from ._io.atomic import folder_lock, refuse_links, vacant, write_text
-from ._io.bounded import read_file
+from ._io.bounded import read_file, read_json
 from .bundle.card import model_card
 from .bundle.format import load_bundle, write_bundle
 from .config import PRESETS, difference
@@ -86,7 +86,7 @@ def train(
         "valid": dev_reviews and named(dev_reviews),
         "config": config.to_dict(),
     }
-    if workers.is_first:
+    if workers.first:
         check_run(out, settings, resume)
     say = silent if quiet else on_stderr
     say(f"{reviews.name}: {reviews.counts()}")
@@ -103,7 +103,7 @@ def train(
         run = Run(config, encoder, out, context, quiet, workers)
         learned = run.learn(star_part, train_part, dev_part, misspelt_part(train_part, config))
 
-        if not workers.is_first:
+        if not workers.first:
             return None
         manifest = describe(reviews, stars, dev_reviews, train_part, dev_part, encoder, config, learned)
         manifest["command"] = command(reviews.name, config, dev_reviews, settings["columns"])
@@ -159,7 +159,7 @@ def begin(out, settings, resume, workers, until_the_end):
     trainings in one folder would take each other's checkpoints.
     """
     workers.agree({**settings, "package": __version__})
-    if workers.is_first:
+    if workers.first:
         if resume:
             same_settings(out, settings)
         out.mkdir(parents=True, exist_ok=True)
@@ -188,10 +188,9 @@ def read_settings(out):
     path = Path(out) / "settings.json"
     if not path.is_file():
         raise ConfigError(f"{out}: no run to resume (no settings.json); start it without --resume")
-    try:
-        settings = dict(json.loads(read_file(path, SETTINGS, ConfigError).decode()))
-    except (ValueError, TypeError, RecursionError) as problem:
-        raise ConfigError(f"{path}: not readable as JSON settings ({problem}); start the run again") from problem
+    settings = read_json(read_file(path, SETTINGS, ConfigError), path, ConfigError, "JSON settings")
+    if not isinstance(settings, dict):
+        raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; start the run again")
     return {"config": {}, **settings}
 
 

@@ -22,22 +22,13 @@ from hypothesis import strategies as st
 
 distributed = pytest.importorskip("distributed")
 
-from nsmc_attention import bulk  # noqa: E402
-from nsmc_attention.bulk import (  # noqa: E402
-    byte_stretches,
-    check_plan,
-    connected,
-    expand,
-    groups_of,
-    own_file,
-    score_partition,
-    split,
-)
+from nsmc_attention._io.atomic import PREFIX  # noqa: E402
+from nsmc_attention.bulk import check_plan, connected, expand, score_partition, split  # noqa: E402
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
+from nsmc_attention.cli.main import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
-from nsmc_attention.reviews.pieces import PIECE  # noqa: E402
 
 STRANGE = ["한 줄", '두\n줄, "따옴표"', "", '"', "a,b", "\n\n", "끝"]
 
@@ -71,106 +62,75 @@ def command(*arguments, **options):
     )
 
 
+def rows_of(path, kind, rows, column="document"):
+    """Return the reviews of each span of a file."""
+    spans = list(tables.spans(path, kind, rows))
+    assert all(one.end == other.start for one, other in zip(spans, spans[1:]))
+    return [
+        [text for piece in tables.chunks(path, column, kind=kind, span=span) for text in piece[column]]
+        for span in spans
+    ]
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
-def test_stretches_are_whole_rows_and_all_of_them(tmp_path, rows):
+def test_spans_are_whole_rows_and_all_of_them(tmp_path, rows):
     path = tmp_path / "a.csv"
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with open(path, "w", encoding="utf-8-sig", newline="") as file:
         csv.writer(file).writerows([["id", "document"], *enumerate(STRANGE)])
-    content, found = path.read_bytes(), []
-    for start, end, header in byte_stretches(path, "csv", rows):
-        assert header == "id,document\r\n"
-        part = tmp_path / "part.csv"
-        part.write_bytes(header.encode() + content[start:end])
-        found += [text for piece in tables.chunks(part) for text in piece["document"]]
-        assert len(list(csv.reader(part.open(encoding="utf-8", newline="")))) <= rows + 1
-    assert found == STRANGE
+    found = rows_of(path, "csv", rows)
+    assert sum(found, []) == STRANGE and max(map(len, found)) <= rows
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_a_row_ends_where_csv_ends_it(data):
-    """Fields as writers quote them, and quotes within fields that have none around them."""
-    quoted = st.text('a,\n"', max_size=6).map(lambda text: '"' + text.replace('"', '""') + '"')
-    plain = st.tuples(st.sampled_from("ab"), st.text('a"', max_size=4)).map("".join)
+def test_spans_have_the_rows_that_predict_reads(data):
+    """Fields as writers quote them, quotes within fields that have none around them, and any line ends."""
+    end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    quoted = st.text('a,\n\r"', max_size=6).map(lambda text: '"' + text.replace('"', '""') + '"')
+    plain = st.tuples(st.sampled_from("ab가"), st.text('a"', max_size=4)).map("".join)
     rows = data.draw(st.lists(st.lists(quoted | plain, min_size=2, max_size=2).map(",".join), max_size=6))
-    lead = data.draw(st.sampled_from(["", "\n", "\r\n\n"]))
+    lead = data.draw(st.sampled_from(["", "\n", "\ufeff", "\ufeff\r\n\n"]))
     header = data.draw(st.sampled_from(["a,b", '"a\n""b",b']))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.csv"
-        path.write_bytes((lead + "\n".join([header, *rows]) + "\n").encode())
-        found = list(byte_stretches(path, "csv", 1))
-        content = path.read_bytes()
-    assert {head for _, _, head in found} == {header + "\n"}
-    assert [content[start:end].decode() for start, end, _ in found] == [row + "\n" for row in rows] or not rows
-    for start, end, _ in found if rows else ():
-        assert len(list(csv.reader(io.StringIO(content[start:end].decode(), newline=""), strict=True))) == 1
+        path.write_bytes((lead + end.join([header, *rows]) + end).encode())
+        expected = [text for piece in tables.chunks(path, "b") for text in piece["b"]]
+        found = rows_of(path, "csv", 1, "b")
+    assert len(expected) == len(rows) and found == ([[text] for text in expected] or [[]])
 
 
-@pytest.mark.parametrize(
-    "content, header, rows",
-    [
-        ("document\r첫째\n둘째\n", "document\r", ["첫째\n", "둘째\n"]),
-        ("\r\na,b\r1,2\r3,4", "a,b\r", ["1,2\r", "3,4"]),
-        ('"a\rb",c\r\n"x\ry",1\r"z\r\n",2\n', '"a\rb",c\r\n', ['"x\ry",1\r', '"z\r\n",2\n']),
-    ],
-)
-def test_a_bare_carriage_return_ends_a_row_as_predict_reads_it(tmp_path, content, header, rows):
+@pytest.mark.parametrize("kind", ["lines", "jsonl"])
+def test_spans_of_lines_are_whole_lines(tmp_path, kind):
+    path = tmp_path / "a"
+    documents = ["가", "나 ", "\ufeff다", "라"]
+    lines = [json.dumps({"document": text}) if kind == "jsonl" else text for text in documents]
+    path.write_bytes("\ufeff".encode() + "\r\n".join(lines).encode())
+    assert rows_of(path, kind, 3) == [documents[:3], documents[3:]]
+
+
+def test_a_span_of_long_rows_has_few(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_bytes(content.encode())
-    found = list(byte_stretches(path, "csv", 1))
-    assert {head for _, _, head in found} == {header}
-    assert [content.encode()[start:end].decode() for start, end, _ in found] == rows
-    assert sum(map(len, tables.chunks(path, header.split(",")[-1].strip()))) == len(rows)
-
-
-def test_a_row_goes_on_where_a_block_that_is_read_ends(tmp_path, monkeypatch):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b'a,b\r\n"\r\n",1\r\n2,3')
-    expected = list(byte_stretches(path, "csv", 1))
-    for size in (1, 2, 3, 5):
-        monkeypatch.setattr(bulk, "BLOCK", size)
-        assert list(byte_stretches(path, "csv", 1)) == expected and len(expected) == 2
+    path.write_text("document\n" + ("가" * 5_000_000 + "\n") * 5, encoding="utf-8")
+    assert [span.end - span.start for span in tables.spans(path, "csv", 100)] == [45_000_003, 30_000_002]
 
 
 @pytest.mark.parametrize(
     "content, message",
     [
-        ('"document\n' + "\n" * 100, "at most 50 bytes in the header, found more; is a quote missing"),
-        ("document\n좋다\n" + "x" * 300, "line 3: expected at most 50 characters, found more"),
+        (b"document,b\n1,2\n1\n", "line 3: expected 2 fields as in the header, found 1"),
+        (b'document\n"1\n', "line 2: unexpected end of data"),
+        (b"document\n1\n\xb0\xa1\n", "line 3: expected UTF-8 text, found byte 0xb0"),
+        (
+            b'"document\n' + b"\n" * 2**24,
+            "expected at most 16,777,216 characters in a row, found more; is a quote miss",
+        ),
+        (b"document\n" + b"x" * (2**24 + 1), "line 2: expected at most 16,777,216 characters, found more"),
     ],
 )
-def test_a_header_or_line_without_an_end_is_refused(tmp_path, monkeypatch, content, message):
-    monkeypatch.setattr(bulk, "LINE", 50)
-    monkeypatch.setattr(bulk, "LONGEST", 200)
-    monkeypatch.setattr(bulk, "BLOCK", 16)
-    path = tmp_path / "a.csv"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
-        list(byte_stretches(path, "csv", 1))
-
-
-def test_a_long_header_without_an_end_is_read_in_the_time_of_its_length(tmp_path):
-    """Each line added to all before it would be 200 GB copied."""
-    path = tmp_path / "a.csv"
-    path.write_bytes(b'"document\n' + b"\n" * 600_000)
-    ((start, end, header),) = byte_stretches(path, "csv", 1)
-    assert start == end == len(header) == 600_010
-
-
-def test_a_row_group_is_copied_piece_by_piece_with_its_types(tmp_path):
-    """Rows that all share a value are small in the file, and large where they are decoded at once."""
-    table = pyarrow.table(
-        {
-            "document": ["긴 글" * 10_000] * 1500,
-            "n": pyarrow.array([None] * 1500, pyarrow.int8()),
-            "list": [[1], None, []] * 500,
-        }
-    )
-    pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=1500)
-    (partition,) = split(tmp_path / "in.parquet", 0, "jsonl", 5000)
-    assert max(piece.nbytes for piece in groups_of(partition)) < 2 * PIECE < table.nbytes
-    with own_file(partition, tmp_path / "out") as path:
-        assert pyarrow.parquet.read_table(path).equals(table)
+def test_a_malformed_table_is_refused_with_its_line_before_anything_is_scored(tmp_path, content, message):
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(DataError, match=f"a.csv .*{message}"):
+        list(tables.spans(tmp_path / "a.csv", "csv", 1))
 
 
 def test_lines_stay_lines_and_the_output_is_one_table(bundle_folder, tmp_path):

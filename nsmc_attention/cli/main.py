@@ -229,7 +229,7 @@ def train(
             resume=resume,
             device=device,
             data_dir=data_dir,
-            quiet=not group.is_first,
+            quiet=not group.first,
             text_column=text_column,
             label_column=label_column,
             workers=group,

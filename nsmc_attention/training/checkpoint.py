@@ -18,7 +18,7 @@ from typing import get_type_hints
 import numpy
 
 from .._io.atomic import replaced_file
-from .._io.bounded import read_file
+from .._io.bounded import read_file, read_json
 from ..errors import BundleError
 from ..evaluation.metrics import HEADLINE
 from ..model.parameters import restore, snapshot
@@ -233,8 +233,9 @@ def read_array(archive, item):
 def read_progress(arrays, path):
     """Answer the Progress in a state; BundleError unless each of its values has its type and can be counted with."""
     try:
-        progress = Progress(**json.loads(arrays["progress"].tobytes().decode()))
-    except (KeyError, ValueError, TypeError, RecursionError) as problem:
+        content = arrays["progress"].tobytes()
+        progress = Progress(**read_json(content, path, BundleError, "the progress of a training"))
+    except (KeyError, TypeError) as problem:
         raise BundleError(f"{path}: the checkpoint does not tell where the training stood") from problem
     for name, kind in get_type_hints(Progress).items():
         value = getattr(progress, name)

@@ -180,7 +180,7 @@ class Run:
             keep_last=keep_last,
             workers=self.workers,
         )
-        if not self.workers.is_first:
+        if not self.workers.first:
             return fitted(report=unheard)
         folder.mkdir(exist_ok=True)
         with Reporter(folder, training.epochs * len(batches), self.quiet) as report:

@@ -77,7 +77,7 @@ def main(out):
                     "rows": [int((array.any(axis=1)).sum()) for array in (found[0], expected[0])],
                 }
             )
-        pieces = workers.run_on_first(lambda: [numpy.arange(3.0), numpy.ones(2)] if workers.is_first else None)
+        pieces = workers.run_on_first(lambda: [numpy.arange(3.0), numpy.ones(2)] if workers.first else None)
         told.append(
             {
                 "once": [piece.tolist() for piece in pieces],

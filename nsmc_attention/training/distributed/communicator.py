@@ -9,7 +9,7 @@ import json
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import numpy
 from numpy.typing import NDArray
@@ -18,9 +18,12 @@ from ..._runtime.mxnet_shim import import_mxnet
 from ...config import difference
 from ...errors import ConfigError
 from ...model.parameters import restore, snapshot
-from ..batches import Batch
 from ..checkpoint import Checkpoints, packed, unpacked
 from .job import Place, supervised
+
+if TYPE_CHECKING:
+    # imports MXNet, which a scheduler or server must not do before it is supervised
+    from ..batches import Batch
 
 Array = NDArray[Any]
 Arrays = dict[str, Array]
@@ -32,11 +35,11 @@ class SingleWorker:
     Attributes
     ----------
     rank : int
-    is_first : bool
+    first : bool
         Whether this is worker 0, which alone reads and writes files.
     """
 
-    rank, is_first = 0, True
+    rank, first = 0, True
 
     def wait_for_first(self) -> None:
         """Block the other workers until worker 0 reaches `agree`, so that they find its downloads and caches."""
@@ -51,7 +54,7 @@ class SingleWorker:
     def broadcast_parameters(self, network: Any) -> None:
         """Set all workers' parameters to those of worker 0."""
 
-    def shard_batch(self, batch: Batch) -> tuple[Batch, float]:
+    def shard_batch(self, batch: "Batch") -> tuple["Batch", float]:
         """Return this worker's part of a batch and its share of the reviews, 0 to 1."""
         return batch, 1.0
 
@@ -63,7 +66,7 @@ class SingleWorker:
         """Return the elementwise sums over all workers of each array, as float32 adds them up."""
         return arrays
 
-    def average_gradients(self, gradients: Sequence[Any], batch: Batch, share: float, loss: Any) -> float:
+    def average_gradients(self, gradients: Sequence[Any], batch: "Batch", share: float, loss: Any) -> float:
         """Replace a part's mean gradients, in place, by the whole batch's; return its mean loss."""
         return float(loss.asscalar())
 
@@ -85,18 +88,18 @@ class Workers(SingleWorker):
     """
 
     def __init__(self, store: Any, rank: int, count: int):
-        self.store, self.rank, self.count, self.is_first = store, rank, count, rank == 0
+        self.store, self.rank, self.count, self.first = store, rank, count, rank == 0
         self.sizes: set[int] = set()
 
     def barrier(self) -> None:
         self.total(numpy.zeros(1))
 
     def wait_for_first(self) -> None:
-        if not self.is_first:
+        if not self.first:
             self.barrier()
 
     def agree(self, settings: dict[str, Any]) -> None:
-        if self.is_first:
+        if self.first:
             self.barrier()
         expected = json.loads(self.broadcast(json.dumps(settings).encode()))
         if settings != expected:
@@ -112,7 +115,7 @@ class Workers(SingleWorker):
     def broadcast_parameters(self, network: Any) -> None:
         restore(network, self.broadcast_arrays(snapshot(network)))
 
-    def shard_batch(self, batch: Batch) -> tuple[Batch, float]:
+    def shard_batch(self, batch: "Batch") -> tuple["Batch", float]:
         members = numpy.arange(len(batch.labels))[self.rank :: self.count]
         share = len(members) / len(batch.labels)
         # a worker without reviews computes one with share 0
@@ -126,7 +129,7 @@ class Workers(SingleWorker):
         ends = numpy.cumsum([array.size for array in arrays])[:-1]
         return [part.reshape(array.shape).astype(array.dtype) for part, array in zip(numpy.split(flat, ends), arrays)]
 
-    def average_gradients(self, gradients: Sequence[Any], batch: Batch, share: float, loss: Any) -> float:
+    def average_gradients(self, gradients: Sequence[Any], batch: "Batch", share: float, loss: Any) -> float:
         rows = numpy.unique(batch.token_ids)
         own = [*(from_gradient(gradient, rows) for gradient in gradients), loss.asnumpy()]
         *found, loss = self.all_reduce([share * array for array in own])
@@ -135,7 +138,7 @@ class Workers(SingleWorker):
         return float(loss.sum())
 
     def run_on_first(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        value = function(*arguments) if self.is_first else None
+        value = function(*arguments) if self.first else None
         if isinstance(value, list):
             found = {"values": numpy.concatenate(value), "lengths": numpy.array([len(each) for each in value])}
         else:
@@ -161,15 +164,15 @@ class Workers(SingleWorker):
     def broadcast(self, content: bytes) -> bytes:
         """Return the bytes of worker 0."""
         # float32 represents 16-bit integers exactly, and all other workers add 0
-        length = int(self.total(numpy.array(divmod(self.is_first * len(content), 2**16))) @ [2**16, 1])
+        length = int(self.total(numpy.array(divmod(self.first * len(content), 2**16))) @ [2**16, 1])
         pairs = numpy.zeros(-(-length // 2), dtype="uint16")
-        if self.is_first:
+        if self.first:
             pairs.view("uint8")[:length] = numpy.frombuffer(content, dtype="uint8")
         return self.total(pairs).astype("uint16").tobytes()[:length]
 
     def broadcast_arrays(self, arrays: Arrays) -> Arrays:
         """Return the named arrays of worker 0."""
-        return unpacked(self.broadcast(packed(arrays) if self.is_first else b""))
+        return unpacked(self.broadcast(packed(arrays) if self.first else b""))
 
 
 class SharedCheckpoints(Checkpoints):
@@ -180,18 +183,18 @@ class SharedCheckpoints(Checkpoints):
         self.workers = workers
 
     def save(self, *state: Any) -> None:
-        if self.workers.is_first:
+        if self.workers.first:
             super().save(*state)
 
     def save_best(self, network: Any) -> None:
-        if self.workers.is_first:
+        if self.workers.first:
             super().save_best(network)
 
     def read_newest(self, network: Any, trainer: Any) -> Arrays:
-        return self.workers.broadcast_arrays(super().read_newest(network, trainer) if self.workers.is_first else {})
+        return self.workers.broadcast_arrays(super().read_newest(network, trainer) if self.workers.first else {})
 
     def read_best(self, network: Any) -> Arrays:
-        return self.workers.broadcast_arrays(super().read_best(network) if self.workers.is_first else {})
+        return self.workers.broadcast_arrays(super().read_best(network) if self.workers.first else {})
 
 
 def rounded_up(size: int) -> int:

@@ -120,11 +120,11 @@ def watch(place: Place, door: socket.socket) -> NoReturn:
                 keep_alive(lifeline, timeout=10)
                 greeting = receive(lifeline)
                 name, at, _ = greeting.partition(" at ")
-                if name in joined and name != "server":
-                    tell(f"{greeting}: another {name} has joined before", lifelines)
                 # anybody else may find the port
                 if at:
                     lifelines[lifeline] = greeting
+                    if name in joined and name != "server":
+                        tell(f"{greeting}: another {name} has joined before", lifelines)
                     joined.append(name)
             elif receive(each) == DONE:
                 del lifelines[each]
