@@ -90,10 +90,17 @@ def supervised(place: Place) -> Iterator[None]:
         yield
     else:
         lifeline = connect(place.host, place.port + 1, f"{place.name} at {socket.gethostname()}")
-        # one word from the scheduler ends this process, as does the scheduler's own end
-        in_background(lambda: end(receive(lifeline) or "the scheduler ended before its time"))
+        done = threading.Event()
+        in_background(obey, lifeline, done)
         yield
+        done.set()
         lifeline.sendall(DONE.encode())
+
+
+def obey(lifeline: socket.socket, done: threading.Event) -> NoReturn:
+    """End this process at the scheduler's word, or when the scheduler itself ends."""
+    word = receive(lifeline)
+    end(word or (DONE if done.is_set() else "the scheduler ended before its time"))
 
 
 def listen(place: Place) -> socket.socket:
