@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Callable, Collection, Iterable, Iterator, Optional, TextIO, Union
+from typing import Any, Callable, Collection, Iterable, Iterator, Literal, Optional, TextIO, Union
 
 import pandas
 
@@ -27,7 +27,11 @@ from .pieces import LINE, PIECE, STDIN, cut, lines
 ROWS, COLUMNS = 8192, 2000
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 # Delimiter and quoting of the formats with fields
-DIALECTS = {"csv": (",", csv.QUOTE_MINIMAL), "tsv": ("\t", csv.QUOTE_MINIMAL), "nsmc": ("\t", csv.QUOTE_NONE)}
+DIALECTS: dict[str, tuple[str, Literal[0, 3]]] = {
+    "csv": (",", csv.QUOTE_MINIMAL),
+    "tsv": ("\t", csv.QUOTE_MINIMAL),
+    "nsmc": ("\t", csv.QUOTE_NONE),
+}
 # What has a test file of its own
 CORPORA = ("nsmc", "sample")
 
@@ -311,10 +315,16 @@ def characters(value: Any) -> int:
     return 1 + sum(map(characters, value)) if isinstance(value, (list, tuple)) else 1
 
 
-def reader(kind: str, text_column: str) -> Callable[[Path, int, Optional[Span]], Iterator[pandas.DataFrame]]:
-    if kind in DIALECTS:
-        return partial(read_csv, kind)
-    return {"jsonl": read_jsonl, "parquet": read_parquet, "lines": partial(read_lines, text_column)}[kind]
+Reader = Callable[[Path, int, Optional[Span]], Iterator[pandas.DataFrame]]
+
+
+def reader(kind: str, text_column: str) -> Reader:
+    others: dict[str, Reader] = {
+        "jsonl": read_jsonl,
+        "parquet": read_parquet,
+        "lines": partial(read_lines, text_column),
+    }
+    return partial(read_csv, kind) if kind in DIALECTS else others[kind]
 
 
 def as_text(value: Any) -> str:

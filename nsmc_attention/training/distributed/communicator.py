@@ -199,7 +199,7 @@ class SharedCheckpoints(Checkpoints):
 
 def rounded_up(size: int) -> int:
     """Return a slightly larger size: the server keeps an array for each size it has seen."""
-    step = 2 ** max(0, size.bit_length() - 4)
+    step: int = 2 ** max(0, size.bit_length() - 4)
     return -(-size // step) * step
 
 

@@ -117,7 +117,7 @@ def watch(place: Place, door: socket.socket) -> NoReturn:
     running, deadline = place.workers, time.monotonic() + JOIN_LIMIT
     while True:
         complete = len(joined) == place.servers + place.workers
-        ready = wait([door, *lifelines], None if complete else deadline - time.monotonic())
+        ready: list[Any] = wait([door, *lifelines], None if complete else deadline - time.monotonic())
         if not ready:
             expected = f"{place.servers} servers and {place.workers} workers"
             tell(f"after {JOIN_LIMIT} s: expected {expected}, found {', '.join(joined) or 'nobody'}", lifelines)
