@@ -44,21 +44,7 @@ OWN_MACHINE = {
 
 @dataclass(frozen=True)
 class Partition:
-    """Some rows of one file.
-
-    Attributes
-    ----------
-    source : str
-        Path of the file, the same for every worker.
-    kind : str
-        See `reviews.tables.format_of`.
-    span : Span
-        Which rows.
-    output : str
-        Name of its output file.
-    state : (int, int)
-        See `state_of`; of the file when the partition was made.
-    """
+    """Some rows of one file: its path for every worker, its format, the rows, the output's name, and `state_of` it."""
 
     source: str
     kind: str

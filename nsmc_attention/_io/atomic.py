@@ -47,7 +47,9 @@ def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
         if path.exists():
             keep_rights(path, temporary)
         os.replace(temporary, path)
-        flush_entries(path.parent)
+        # a folder may be writable and not readable, and the file already has its name
+        with suppress(OSError):
+            flush(path.parent)
 
 
 def keep_rights(path: Path, temporary: Path) -> None:
@@ -59,7 +61,7 @@ def keep_rights(path: Path, temporary: Path) -> None:
 
 
 def require_place(path: Path) -> None:
-    """Raise DataError where `path` is a folder or its parent does not exist."""
+    """Raise DataError where `path` is a folder or in none."""
     if path.is_dir() or not path.parent.is_dir():
         reason = "is a folder" if path.is_dir() else f"no such folder {path.parent}"
         raise DataError(f"{path}: {reason}; name a file in a folder that exists")
@@ -74,7 +76,8 @@ def replaced_folder(path: Union[str, Path]) -> Iterator[Path]:
         for each in (*temporary.iterdir(), temporary):
             flush(each)
         move_folder(temporary, path)
-        flush_entries(path.parent)
+        with suppress(OSError):
+            flush(path.parent)
 
 
 def move_folder(new: Path, path: Path) -> None:
@@ -214,12 +217,6 @@ def flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def flush_entries(folder: Path) -> None:
-    # a folder may be writable and not readable, and the file already has its name
-    with suppress(OSError):
-        flush(folder)
 
 
 def resolve_link(path: Union[str, Path]) -> Path:

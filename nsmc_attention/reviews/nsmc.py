@@ -69,10 +69,8 @@ def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
 def verify(path: Path, expected: str) -> None:
     found = sha256(read_bytes(path))
     if found != expected:
-        raise DataError(
-            f"{path}: expected the official file with sha256 {expected[:12]}…, found {found[:12]}…; "
-            "delete it and run `nsmc-attention fetch nsmc`"
-        )
+        hint = "delete it and run `nsmc-attention fetch nsmc`"
+        raise DataError(f"{path}: expected the official file with sha256 {expected[:12]}…, found {found[:12]}…; {hint}")
 
 
 def download(name: str, address: str, expected: Optional[str], folder: Path) -> Path:
@@ -87,16 +85,12 @@ def download(name: str, address: str, expected: Optional[str], folder: Path) -> 
             pooch.HTTPDownloader(progressbar=sys.stderr.isatty())(address, str(temporary), None)
             found = sha256(temporary.read_bytes())
             if expected not in (None, found):
-                raise DataError(
-                    f"{address}: expected the official file with sha256 {expected[:12]}…, found "
-                    f"{found[:12]}…; fetch it elsewhere and put it into {folder}"
-                )
+                what = f"expected the official file with sha256 {expected[:12]}…, found {found[:12]}…"
+                raise DataError(f"{address}: {what}; fetch it elsewhere and put it into {folder}")
         return path
     except (requests.RequestException, OSError, ValueError) as problem:
-        raise DataError(
-            f"{name}: not found, and the download from {address} into {folder} failed "
-            f"({type(problem).__name__}); fetch it elsewhere and put it there"
-        ) from problem
+        failure = f"the download from {address} into {folder} failed ({type(problem).__name__})"
+        raise DataError(f"{name}: not found, and {failure}; fetch it elsewhere and put it there") from problem
 
 
 def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> Reviews:

@@ -38,17 +38,7 @@ CORPORA = ("nsmc", "sample")
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a file, of whole rows.
-
-    Attributes
-    ----------
-    start, end : int
-        Bytes; of parquet, row groups.
-    header : tuple of str
-        Column names of csv and tsv, which precede the span.
-    line : int
-        Number of lines before the span.
-    """
+    """Whole rows of a file: bytes (of parquet, row groups), column names of csv and tsv, and the lines before."""
 
     start: int
     end: int
@@ -150,10 +140,7 @@ class RowLines:
 
     A row may have many lines (line breaks within quotes), of LINE characters together.
 
-    Attributes
-    ----------
-    number, position : int
-        Lines and bytes read so far.
+    `number` and `position` are the lines and bytes read so far.
     """
 
     def __init__(self, file: TextIO, path: Path, number: int = 0, position: int = 0):

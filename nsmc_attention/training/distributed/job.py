@@ -86,12 +86,12 @@ def supervised(place: Place) -> Iterator[None]:
         exit_with_parent(int(os.environ[LAUNCHER]))
         yield
     elif place.role == "scheduler":
-        in_background(watch, place, listen(place))
+        threading.Thread(target=watch, args=(place, listen(place)), daemon=True).start()
         yield
     else:
         lifeline = connect(place.host, place.port + 1, f"{place.name} at {socket.gethostname()}")
         done = threading.Event()
-        in_background(obey, lifeline, done)
+        threading.Thread(target=obey, args=(lifeline, done), daemon=True).start()
         yield
         done.set()
         lifeline.sendall(DONE.encode())
@@ -189,7 +189,3 @@ def end(word: str) -> NoReturn:
         line = f"\nerror: {word}; all processes of this training end: start them again with --resume"
         print(line, file=sys.stderr, flush=True)
     os._exit(0 if word == DONE else ABANDONED)
-
-
-def in_background(function: Callable[..., object], *arguments: Any) -> None:
-    threading.Thread(target=function, args=arguments, daemon=True).start()
