@@ -2,7 +2,7 @@
 
 MXNet's parameter server waits forever for a dead process. Processes started by `launcher` exit with it, and it watches
 them. Without it, as on several machines, each keeps a TCP connection to the scheduler, its lifeline; the system closes
-it when a process dies for any reason, and the scheduler tells all others. Knows the DMLC_* variables, not MXNet.
+it when a process dies for any reason, and the scheduler informs all others. Knows the DMLC_* variables, not MXNet.
 """
 
 import os
@@ -120,7 +120,7 @@ def watch(place: Place, door: socket.socket) -> NoReturn:
         ready: list[Any] = wait([door, *lifelines], None if complete else deadline - time.monotonic())
         if not ready:
             expected = f"{place.servers} servers and {place.workers} workers"
-            tell(f"after {JOIN_LIMIT} s: expected {expected}, found {', '.join(joined) or 'nobody'}", lifelines)
+            end_job(f"after {JOIN_LIMIT} s: expected {expected}, found {', '.join(joined) or 'nobody'}", lifelines)
         for each in ready:
             if each is door:
                 lifeline, _ = door.accept()
@@ -131,15 +131,15 @@ def watch(place: Place, door: socket.socket) -> NoReturn:
                 if at:
                     lifelines[lifeline] = greeting
                     if name in joined and name != "server":
-                        tell(f"{greeting}: another {name} has joined before", lifelines)
+                        end_job(f"{greeting}: another {name} has joined before", lifelines)
                     joined.append(name)
             elif receive(each) == DONE:
                 del lifelines[each]
                 running -= 1
                 if not running:
-                    tell(DONE, lifelines)
+                    end_job(DONE, lifelines)
             else:
-                tell(f"{lifelines.pop(each)} ended before its time", lifelines)
+                end_job(f"{lifelines.pop(each)} ended before its time", lifelines)
 
 
 def receive(lifeline: socket.socket) -> str:
@@ -150,7 +150,8 @@ def receive(lifeline: socket.socket) -> str:
         return ""
 
 
-def tell(word: str, lifelines: Iterable[socket.socket]) -> NoReturn:
+def end_job(word: str, lifelines: Iterable[socket.socket]) -> NoReturn:
+    """Send a reason, or DONE, to the processes of these lifelines and end this one."""
     for lifeline in lifelines:
         with suppress(OSError):
             lifeline.sendall(word.encode())
