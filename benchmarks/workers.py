@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from nsmc_attention.reviews import nsmc
-from nsmc_attention.training.distributed.communicator import joined
+from nsmc_attention.training.distributed.communicator import worker_group
 from nsmc_attention.training.distributed.launcher import names, variables
 
 REVIEWS, DEV, EPOCHS, TIMES = 6400, 200, 3, 30
@@ -85,7 +85,7 @@ def exchange():
     """Print, in worker 0, the median milliseconds in which a message of each size is added up over the workers."""
     import numpy
 
-    with joined("dist_sync") as workers:
+    with worker_group("dist_sync") as workers:
         if workers.first:
             print("\n| what is exchanged | floats | ms |\n|---|---|---|")
         for name, size in MESSAGES.items():

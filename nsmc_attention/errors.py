@@ -1,4 +1,4 @@
-"""The errors this package raises on purpose; the command line turns each into one line and exit code 2.
+"""The errors this package raises on purpose; the command line prints each as one line and exits with code 2.
 
 A message says where, what was expected, what was found and what to do.
 """
@@ -6,16 +6,14 @@ A message says where, what was expected, what was found and what to do.
 import difflib
 from typing import Iterable
 
-# Characters of a message: what it quotes of a file may be as long as the file
-LONGEST = 600
-# and of the names that it lists
-LISTED = 200
+# Characters of a message, and of the names it lists: both may quote a file of any size
+LONGEST, LISTED = 600, 200
 
 
 class NsmcError(Exception):
-    """A problem with what the user gave; never a bug of this package.
+    """A problem with the user's input, never a bug of this package.
 
-    Its message is one line that can be printed, whatever it quotes: no line end, nothing that steers a terminal.
+    The message is one printable line, whatever it quotes: no line ends, no terminal control characters.
     """
 
     def __init__(self, message: object) -> None:
@@ -36,11 +34,11 @@ class BundleError(NsmcError):
 
 
 class ConfigError(NsmcError):
-    """A setting has an unknown name or an impossible value."""
+    """A setting has an unknown name or an invalid value."""
 
 
 class JobError(NsmcError):
-    """A process of a distributed training ended before its time."""
+    """A process of a distributed training ended too early."""
 
 
 class MissingPackage(NsmcError):
@@ -48,18 +46,18 @@ class MissingPackage(NsmcError):
 
 
 def listed(names: Iterable[str]) -> str:
-    """Answer names of a file's making, with commas between them; what is too long ends in an ellipsis."""
+    """Return names separated by commas, cut off with an ellipsis after LISTED characters."""
     line = ", ".join(names) or "nothing"
     return line if len(line) <= LISTED else line[:LISTED].rstrip(", ") + "…"
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """Answer `; did you mean 'x'?` where a known word is near, else `; known: a, b`."""
+    """Return `; did you mean 'x'?` for the closest known word, or `; known: a, b` where none is close."""
     known = sorted(known)
     return nearest(word, known) or f"; known: {', '.join(known)}"
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """Answer `; did you mean 'x'?` where a known word is near, else nothing."""
+    """Return `; did you mean 'x'?` for the closest known word, or nothing."""
     near = difflib.get_close_matches(str(word), known, n=1)
     return f"; did you mean '{near[0]}'?" if near else ""

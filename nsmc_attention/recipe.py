@@ -30,8 +30,8 @@ from .text.noise import misspelt
 from .text.token_cache import cached_tokens
 from .text.tokenizers import tokenizer, tokenizer_version
 from .training.distributed.communicator import SINGLE, SingleWorker
+from .training.parts import Part, Parts
 from .training.run_folder import begin_run, check_run
-from .training.stages import Part, Parts
 from .version import __version__
 
 # Share of the importance that the attention is taught which comes from gradients

@@ -1,16 +1,13 @@
 """Partitions, resuming and death of workers, on real Dask processes."""
 
 import csv
-import io
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import pandas
@@ -22,22 +19,14 @@ from hypothesis import strategies as st
 
 distributed = pytest.importorskip("distributed")
 
-from nsmc_attention import bulk  # noqa: E402
-from nsmc_attention.bulk import (  # noqa: E402
-    byte_stretches,
-    check_plan,
-    connected,
-    expand,
-    groups_of,
-    own_file,
-    score_partition,
-    split,
-)
+from nsmc_attention.cli.main import run  # noqa: E402
+
+from nsmc_attention._io.atomic import PREFIX  # noqa: E402
+from nsmc_attention.bulk import check_plan, connected, expand, score_partition, split  # noqa: E402
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
-from nsmc_attention.reviews.pieces import PIECE  # noqa: E402
 
 STRANGE = ["한 줄", '두\n줄, "따옴표"', "", '"', "a,b", "\n\n", "끝"]
 
@@ -62,142 +51,106 @@ def folder(tmp_path, texts):
     return folder
 
 
-def command(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "nsmc_attention", "bulk", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        **options,
-    )
+@pytest.fixture
+def score(bundle_folder, capsys):
+    """Run bulk here with one worker, unless told otherwise; return the exit code, and the last lines of its output."""
+
+    def score(*arguments, bundle=bundle_folder):
+        options = [] if "--scheduler" in arguments else ["--workers", "1"]
+        code = run(["bulk", *map(str, [*options, *arguments, "--bundle", bundle])])
+        found = capsys.readouterr()
+        assert "Traceback" not in found.err
+        return code, (found.out or found.err).splitlines()[-1]
+
+    return score
+
+
+def rows_of(path, kind, rows, column="document"):
+    """Return the reviews of each span of a file."""
+    spans = list(tables.spans(path, kind, rows))
+    assert all(one.end == other.start for one, other in zip(spans, spans[1:]))
+    return [
+        [text for piece in tables.chunks(path, column, kind=kind, span=span) for text in piece[column]]
+        for span in spans
+    ]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
-def test_stretches_are_whole_rows_and_all_of_them(tmp_path, rows):
+def test_spans_are_whole_rows_and_all_of_them(tmp_path, rows):
     path = tmp_path / "a.csv"
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with open(path, "w", encoding="utf-8-sig", newline="") as file:
         csv.writer(file).writerows([["id", "document"], *enumerate(STRANGE)])
-    content, found = path.read_bytes(), []
-    for start, end, header in byte_stretches(path, "csv", rows):
-        assert header == "id,document\r\n"
-        part = tmp_path / "part.csv"
-        part.write_bytes(header.encode() + content[start:end])
-        found += [text for piece in tables.chunks(part) for text in piece["document"]]
-        assert len(list(csv.reader(part.open(encoding="utf-8", newline="")))) <= rows + 1
-    assert found == STRANGE
+    found = rows_of(path, "csv", rows)
+    assert sum(found, []) == STRANGE and max(map(len, found)) <= rows
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_a_row_ends_where_csv_ends_it(data):
-    """Fields as writers quote them, and quotes within fields that have none around them."""
-    quoted = st.text('a,\n"', max_size=6).map(lambda text: '"' + text.replace('"', '""') + '"')
-    plain = st.tuples(st.sampled_from("ab"), st.text('a"', max_size=4)).map("".join)
+def test_spans_have_the_rows_that_predict_reads(data):
+    """Fields as writers quote them, quotes within fields that have none around them, and any line ends."""
+    end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    quoted = st.text('a,\n\r"', max_size=6).map(lambda text: '"' + text.replace('"', '""') + '"')
+    plain = st.tuples(st.sampled_from("ab가"), st.text('a"', max_size=4)).map("".join)
     rows = data.draw(st.lists(st.lists(quoted | plain, min_size=2, max_size=2).map(",".join), max_size=6))
-    lead = data.draw(st.sampled_from(["", "\n", "\r\n\n"]))
+    lead = data.draw(st.sampled_from(["", "\n", "\ufeff", "\ufeff\r\n\n"]))
     header = data.draw(st.sampled_from(["a,b", '"a\n""b",b']))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.csv"
-        path.write_bytes((lead + "\n".join([header, *rows]) + "\n").encode())
-        found = list(byte_stretches(path, "csv", 1))
-        content = path.read_bytes()
-    assert {head for _, _, head in found} == {header + "\n"}
-    assert [content[start:end].decode() for start, end, _ in found] == [row + "\n" for row in rows] or not rows
-    for start, end, _ in found if rows else ():
-        assert len(list(csv.reader(io.StringIO(content[start:end].decode(), newline=""), strict=True))) == 1
+        path.write_bytes((lead + end.join([header, *rows]) + end).encode())
+        expected = [text for piece in tables.chunks(path, "b") for text in piece["b"]]
+        found = rows_of(path, "csv", 1, "b")
+    assert len(expected) == len(rows) and found == ([[text] for text in expected] or [[]])
 
 
-@pytest.mark.parametrize(
-    "content, header, rows",
-    [
-        ("document\r첫째\n둘째\n", "document\r", ["첫째\n", "둘째\n"]),
-        ("\r\na,b\r1,2\r3,4", "a,b\r", ["1,2\r", "3,4"]),
-        ('"a\rb",c\r\n"x\ry",1\r"z\r\n",2\n', '"a\rb",c\r\n', ['"x\ry",1\r', '"z\r\n",2\n']),
-    ],
-)
-def test_a_bare_carriage_return_ends_a_row_as_predict_reads_it(tmp_path, content, header, rows):
+@pytest.mark.parametrize("kind", ["lines", "jsonl"])
+def test_spans_of_lines_are_whole_lines(tmp_path, kind):
+    path = tmp_path / "a"
+    documents = ["가", "나 ", "\ufeff다", "라"]
+    lines = [json.dumps({"document": text}) if kind == "jsonl" else text for text in documents]
+    path.write_bytes("\ufeff".encode() + "\r\n".join(lines).encode())
+    assert rows_of(path, kind, 3) == [documents[:3], documents[3:]]
+
+
+def test_a_span_of_long_rows_has_few(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_bytes(content.encode())
-    found = list(byte_stretches(path, "csv", 1))
-    assert {head for _, _, head in found} == {header}
-    assert [content.encode()[start:end].decode() for start, end, _ in found] == rows
-    assert sum(map(len, tables.chunks(path, header.split(",")[-1].strip()))) == len(rows)
-
-
-def test_a_row_goes_on_where_a_block_that_is_read_ends(tmp_path, monkeypatch):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b'a,b\r\n"\r\n",1\r\n2,3')
-    expected = list(byte_stretches(path, "csv", 1))
-    for size in (1, 2, 3, 5):
-        monkeypatch.setattr(bulk, "BLOCK", size)
-        assert list(byte_stretches(path, "csv", 1)) == expected and len(expected) == 2
+    path.write_text("document\n" + ("가" * 5_000_000 + "\n") * 5, encoding="utf-8")
+    assert [span.end - span.start for span in tables.spans(path, "csv", 100)] == [45_000_003, 30_000_002]
 
 
 @pytest.mark.parametrize(
     "content, message",
     [
-        ('"document\n' + "\n" * 100, "at most 50 bytes in the header, found more; is a quote missing"),
-        ("document\n좋다\n" + "x" * 300, "line 3: expected at most 50 characters, found more"),
+        (b"document,b\n1,2\n1\n", "line 3: expected 2 fields as in the header, found 1"),
+        (b'document\n"1\n', "line 2: unexpected end of data"),
+        (b"document\n1\n\xb0\xa1\n", "line 3: expected UTF-8 text, found byte 0xb0"),
+        (
+            b'"document\n' + (b"x" * 2**20 + b"\n") * 16,
+            "expected at most 16,777,216 characters in a row, found more; is a quote miss",
+        ),
+        (b"document\n" + b"x" * (2**24 + 1), "line 2: expected at most 16,777,216 characters, found more"),
     ],
 )
-def test_a_header_or_line_without_an_end_is_refused(tmp_path, monkeypatch, content, message):
-    monkeypatch.setattr(bulk, "LINE", 50)
-    monkeypatch.setattr(bulk, "LONGEST", 200)
-    monkeypatch.setattr(bulk, "BLOCK", 16)
-    path = tmp_path / "a.csv"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
-        list(byte_stretches(path, "csv", 1))
+def test_a_malformed_table_is_refused_with_its_line_before_anything_is_scored(tmp_path, content, message):
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(DataError, match=f"a.csv .*{message}"):
+        list(tables.spans(tmp_path / "a.csv", "csv", 1))
 
 
-def test_a_long_header_without_an_end_is_read_in_the_time_of_its_length(tmp_path):
-    """Each line added to all before it would be 200 GB copied."""
-    path = tmp_path / "a.csv"
-    path.write_bytes(b'"document\n' + b"\n" * 600_000)
-    ((start, end, header),) = byte_stretches(path, "csv", 1)
-    assert start == end == len(header) == 600_010
-
-
-def test_a_row_group_is_copied_piece_by_piece_with_its_types(tmp_path):
-    """Rows that all share a value are small in the file, and large where they are decoded at once."""
-    table = pyarrow.table(
-        {
-            "document": ["긴 글" * 10_000] * 1500,
-            "n": pyarrow.array([None] * 1500, pyarrow.int8()),
-            "list": [[1], None, []] * 500,
-        }
-    )
-    pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=1500)
-    (partition,) = split(tmp_path / "in.parquet", 0, "jsonl", 5000)
-    assert max(piece.nbytes for piece in groups_of(partition)) < 2 * PIECE < table.nbytes
-    with own_file(partition, tmp_path / "out") as path:
-        assert pyarrow.parquet.read_table(path).equals(table)
-
-
-def test_lines_stay_lines_and_the_output_is_one_table(bundle_folder, tmp_path):
+def test_lines_stay_lines_and_the_output_is_one_table(score, tmp_path):
     """A tab in a line that begins a partition; a column that is missing in one partition and not in the other."""
     (tmp_path / "lines.txt").write_text("좋다\n탭\t있다\n", encoding="utf-8")
     table = pyarrow.table({"document": ["좋다", "별로"], "n": pyarrow.array([None, 2], pyarrow.int32())})
     pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=1)
-    for name in ("lines.txt", "in.parquet"):
-        done = command(
-            tmp_path / name,
-            "--output",
-            tmp_path / f"{name}-out",
-            "--bundle",
-            bundle_folder,
-            "--rows",
-            1,
-            "--workers",
-            1,
-        )
-        assert done.returncode == 0, done.stderr
-    assert sorted(pandas.read_parquet(tmp_path / "lines.txt-out")["document"]) == ["좋다", "탭\t있다"]
-    assert pyarrow.parquet.read_table(tmp_path / "in.parquet-out").schema.field("n").type == pyarrow.int32()
+    code, line = score(tmp_path / "lines.txt", tmp_path / "in.parquet", "--output", tmp_path / "out", "--rows", 1)
+    assert code == 0 and line.startswith("4 partitions in")
+    lines, rows = (sorted((tmp_path / "out").glob(f"*-{name}-*")) for name in ("lines", "in"))
+    assert [pandas.read_parquet(path)["document"].tolist() for path in lines] == [["좋다"], ["탭\t있다"]]
+    assert {str(pyarrow.parquet.read_schema(path).field("n").type) for path in rows} == {"int32"}
 
 
 def test_row_groups_are_kept_together(folder):
     parts = list(split(folder / "c.parquet", 2, "csv", 30))
-    assert [(part.start, part.end) for part in parts] == [(0, 2), (2, 4), (4, 6), (6, 7)]
+    assert [(part.span.start, part.span.end) for part in parts] == [(0, 2), (2, 4), (4, 6), (6, 7)]
     assert len({part.output for part in parts}) == 4
 
 
@@ -210,11 +163,11 @@ def test_paths_patterns_and_folders_name_files_once(folder):
             expand([folder / nothing])
 
 
-def test_every_row_is_scored_as_predict_does_and_a_rerun_does_what_is_missing(folder, bundle_folder, tmp_path):
+def test_every_row_is_scored_as_predict_does_and_a_rerun_does_what_is_missing(score, folder, bundle_folder, tmp_path):
     out = tmp_path / "out"
-    arguments = [folder, "--output", out, "--rows", 30, "--workers", 2, "--bundle", bundle_folder]
-    done = command(*arguments)
-    assert done.returncode == 0 and "12 partitions in" in done.stdout and "(300 reviews)" in done.stdout, done.stderr
+    arguments = [folder, "--output", out, "--rows", 30, "--workers", 2]
+    code, line = score(*arguments)
+    assert code == 0 and "12 partitions in" in line and "(300 reviews)" in line
     given = pandas.read_csv(folder / "a.csv")["document"].fillna("").tolist()
     expected = pandas.Series(load_classifier(bundle_folder).probabilities(given)).fillna(-1).tolist()
     for number in range(3):
@@ -222,126 +175,89 @@ def test_every_row_is_scored_as_predict_does_and_a_rerun_does_what_is_missing(fo
         assert frame["id"].astype(int).tolist() == list(range(100))
         assert frame["probability"].fillna(-1).tolist() == pytest.approx(expected, abs=1e-4)
         assert frame["error"].notna().tolist() == [place == 8 for place in range(100)]
-    gone = sorted(out.glob("*.parquet"))[::5]
-    before = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet") if path not in gone}
-    for path in gone:
+    missing = sorted(out.glob("*.parquet"))[::5]
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet") if path not in missing}
+    for path in missing:
         path.unlink()
-    assert f"{len(gone)} of them" in command(*arguments).stdout
-    assert {path: path.stat().st_mtime_ns for path in before} == before and all(path.exists() for path in gone)
-    assert "0 of them" in command(*arguments).stdout
+    (out / f"{PREFIX}0000-a-00000.parquet.abcdefgh").touch()
+    assert f"{len(missing)} of them" in score(*arguments)[1]
+    assert {path: path.stat().st_mtime_ns for path in before} == before and all(path.exists() for path in missing)
+    assert not list(out.glob(f"{PREFIX}*"))
+    code, line = score(*arguments, "--rows", 10)
+    assert code == 2 and "was begun with other rows" in line
 
 
 def test_a_worker_killed_in_the_middle_costs_its_partition_alone(bundle_folder, texts, tmp_path):
     with open(tmp_path / "many.jsonl", "w", encoding="utf-8") as file:
-        for number in range(60_000):
-            print(json.dumps({"id": number, "document": texts[number % 100]}), file=file)
-    arguments = [
-        tmp_path / "many.jsonl",
-        "--output",
-        tmp_path / "out",
-        "--rows",
-        2000,
-        "--format",
-        "jsonl",
-        "--bundle",
-        bundle_folder,
-    ]
+        file.writelines(json.dumps({"id": n, "document": texts[n % 100]}) + "\n" for n in range(20_000))
+    out = tmp_path / "out"
+    options = ["--rows", "1000", "--format", "jsonl", "--workers", "2", "--bundle", str(bundle_folder)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "nsmc_attention", "bulk", *map(str, arguments)],
+        [sys.executable, "-m", "nsmc_attention", "bulk", tmp_path / "many.jsonl", "--output", out, *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    while process.poll() is None and len(list((tmp_path / "out").glob("*.jsonl"))) < 3:
-        time.sleep(0.05)
-    victims = [pid for pid in descendants(process.pid) if "spawn_main" in command_line(pid)]
-    assert victims, "the workers are processes"
-    os.kill(victims[0], signal.SIGKILL)
-    output, errors = process.communicate(timeout=240)
-    assert process.returncode == 0 and "30 partitions" in output, errors
-    found = [
-        json.loads(line)["id"]
-        for path in sorted((tmp_path / "out").glob("*.jsonl"))
-        for line in path.read_text(encoding="utf-8").splitlines()
+    while process.poll() is None and not list(out.glob("*.jsonl")):
+        time.sleep(0.02)
+    workers = [
+        each for each in psutil.Process(process.pid).children(recursive=True) if "spawn_main" in str(each.cmdline())
     ]
-    assert found == list(range(60_000))
-    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".jsonl", ".json"}, "nothing half-written is left"
-
-
-def descendants(pid):
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True).stdout.split()
-    children = {}
-    for child, parent in zip(map(int, listed[::2]), map(int, listed[1::2])):
-        children.setdefault(parent, []).append(child)
-    found, left = [], [pid]
-    while left:
-        own = children.get(left.pop(), [])
-        found += own
-        left += own
-    return found
-
-
-def command_line(pid):
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read().decode(errors="replace")
-    except OSError:
-        return ""
+    assert workers, "the workers are processes"
+    workers[0].kill()
+    output, errors = process.communicate(timeout=240)
+    assert process.returncode == 0 and "20 partitions" in output, errors
+    lines = [line for path in sorted(out.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [json.loads(line)["id"] for line in lines] == list(range(20_000))
+    assert {path.suffix for path in out.iterdir()} == {".jsonl", ".json"}, "nothing half-written is left"
 
 
 @pytest.mark.parametrize(
     "arguments, message",
     [
         (["none.csv", "--output", "out"], "none.csv: no such file"),
-        (["bad.csv", "--output", "out"], "bad.csv, from byte"),
+        (["bad.csv", "--output", "out"], "bad.csv line 2: expected 2 fields"),
         (["good.csv", "--output", "out", "--format", "xlsx"], "expected one of csv, tsv, jsonl, parquet, found 'xlsx'"),
         (["good.csv", "--output", "."], "expected a new or empty folder"),
         (["good.csv", "--output", "out", "--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers there"),
     ],
 )
-def test_bad_input_is_one_line(tmp_path, bundle_folder, arguments, message):
+def test_bad_input_is_one_line(score, tmp_path, monkeypatch, arguments, message):
     (tmp_path / "bad.csv").write_text("document,b\n1\n", encoding="utf-8")
     (tmp_path / "good.csv").write_text("document\n좋다\n", encoding="utf-8")
-    done = command(*arguments, "--bundle", bundle_folder, cwd=tmp_path)
-    assert done.returncode == 2 and message in done.stderr.splitlines()[-1], done.stderr
-    assert "Traceback" not in done.stderr
+    monkeypatch.chdir(tmp_path)
+    code, line = score(*arguments)
+    assert code == 2 and message in line
 
 
-def test_what_failed_before_it_had_an_output_can_be_begun_anew(tmp_path, bundle_folder):
-    (tmp_path / "a.csv").write_text("review\n좋다\n", encoding="utf-8")
-    arguments = [tmp_path / "a.csv", "--output", tmp_path / "out", "--bundle", bundle_folder, "--workers", 1]
-    assert "expected a column 'document'" in command(*arguments).stderr
-    assert command(*arguments, "--text-column", "review").returncode == 0
-    (tmp_path / "b.csv").write_bytes("리뷰\n좋다\n".encode("cp949"))
-    told = command(tmp_path / "b.csv", "--output", tmp_path / "two", "--bundle", bundle_folder)
-    assert told.returncode == 2 and "expected UTF-8" in told.stderr
+def test_a_run_that_failed_before_any_output_can_be_begun_anew(score, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"review": "좋다"}\n' * 3 + "[]\n", encoding="utf-8")
+    arguments = [tmp_path / "a.jsonl", "--output", tmp_path / "out", "--rows", 2]
+    assert "expected a column 'document'" in score(*arguments)[1]
+    code, line = score(*arguments, "--text-column", "review")
+    assert code == 2 and "a.jsonl line 4: expected a JSON object, found list" in line, "the line in the whole file"
+    (tmp_path / "b.csv").write_text("document\n좋다\n", encoding="utf-8")
+    assert score(tmp_path / "b.csv", "--output", tmp_path / "two")[0] == 0
 
 
-def test_another_plan_in_the_same_folder_is_refused(folder, bundle_folder, tmp_path):
-    arguments = [folder / "a.csv", "--output", tmp_path / "out", "--bundle", bundle_folder, "--workers", 1]
-    assert command(*arguments).returncode == 0
-    done = command(*arguments, "--rows", 10)
-    assert done.returncode == 2 and "was begun with other rows" in done.stderr
-
-
-def test_a_source_that_was_changed_since_is_another_plan(bundle_folder, tmp_path):
-    """Of the same size: rows of the new one would stand beside outputs of the old one."""
+def test_a_source_that_was_changed_since_is_another_plan(score, bundle_folder, tmp_path):
+    """Of the same size: rows of the new one would be mixed with outputs of the old one."""
     source = tmp_path / "a.csv"
     source.write_text("id,document\n1,good\n2,best\n", encoding="utf-8")
-    arguments = [source, "--output", tmp_path / "out", "--bundle", bundle_folder, "--workers", 1, "--rows", 1]
+    arguments = [source, "--output", tmp_path / "out", "--rows", 1]
     (part, *_) = split(source, 0, "csv", 1)
-    assert command(*arguments).returncode == 0
+    assert score(*arguments)[0] == 0
     source.write_text("id,document\n7,aaaa\n8,bbbb\n", encoding="utf-8")
     os.utime(source, ns=(0, part.state[1] + 1))
-    done = command(*arguments)
-    assert done.returncode == 2 and "was begun with other sources (or they were written or copied" in done.stderr
-    with pytest.raises(DataError, match="a.csv: was changed while bulk ran; begin again"):
-        with own_file(part, tmp_path / "out" / "x.csv"):
-            pass
+    code, line = score(*arguments)
+    assert code == 2 and "was begun with other sources (or they were written or copied" in line
+    began = load_bundle(bundle_folder)
+    settings = ((str(bundle_folder), began.fingerprint, "onnx"), str(tmp_path), "document")
+    with pytest.raises(DataError, match="a.csv: was modified while bulk ran; begin again"):
+        score_partition(part, *settings)
     source.unlink()
     with pytest.raises(DataError, match="a.csv: cannot be read: No such file"):
-        with own_file(part, tmp_path / "out" / "x.csv"):
-            pass
+        score_partition(part, *settings)
 
 
 def test_a_plan_without_times_of_change_is_another_plan(tmp_path):
@@ -362,12 +278,14 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
     (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
     (part,) = split(tmp_path / "a.csv", 0, "csv", 10)
     began = load_bundle(folder)
-    same = (asdict(part), str(tmp_path), "document", str(folder), began.fingerprint, "onnx")
+    same = (part, (str(folder), began.fingerprint, "onnx"), str(tmp_path), "document")
     assert score_partition(*same) == 1
     write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
     assert score_partition(*same) == 1, "what is loaded stays"
     now = load_bundle(folder)
-    assert score_partition(*same[:4], now.fingerprint, "onnx") == 1, "and is not taken for the new one"
+    assert score_partition(part, (str(folder), now.fingerprint, "onnx"), *same[2:]) == 1, (
+        "and is not taken for the new one"
+    )
     (tmp_path / part.output).unlink()
     with pytest.raises(BundleError, match="this bundle was replaced meanwhile by another; begin again"):
         score_partition(*same)
@@ -375,13 +293,12 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text there")
-def test_a_file_s_name_need_not_be_utf_8(bundle_folder, tmp_path):
+def test_a_file_s_name_need_not_be_utf_8(score, tmp_path):
     name = os.fsdecode(b"b\xff.csv")
     (tmp_path / name).write_text("document\n좋다\n", encoding="utf-8")
-    arguments = [tmp_path / name, "--output", tmp_path / "out", "--bundle", bundle_folder, "--workers", 1]
     for scored in (1, 0):
-        done = command(*arguments)
-        assert done.returncode == 0 and f"{scored} of them" in done.stdout, done.stderr
+        code, line = score(tmp_path / name, "--output", tmp_path / "out")
+        assert code == 0 and f"{scored} of them" in line
     (path,) = (tmp_path / "out").glob("*.parquet")
     with open(path, "rb") as file:
         assert pandas.read_parquet(file)["document"].tolist() == ["좋다"]
@@ -403,31 +320,10 @@ def test_nothing_of_it_listens_to_other_machines(tmp_path):
 @pytest.fixture
 def cluster(tmp_path):
     """The address of a scheduler in a process of its own, with a worker in another."""
-    where = tmp_path / "scheduler.json"
-    start = [
-        sys.executable,
-        "-m",
-        "distributed.cli.dask_scheduler",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        "0",
-        "--no-dashboard",
-        "--scheduler-file",
-        str(where),
-    ]
-    work = [
-        sys.executable,
-        "-m",
-        "distributed.cli.dask_worker",
-        "--scheduler-file",
-        str(where),
-        "--nthreads",
-        "1",
-        "--no-dashboard",
-        "--local-directory",
-        str(tmp_path),
-    ]
+    where, module = tmp_path / "scheduler.json", [sys.executable, "-m"]
+    file = ["--scheduler-file", str(where), "--no-dashboard"]
+    start = [*module, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *file]
+    work = [*module, "distributed.cli.dask_worker", *file, "--nthreads", "1", "--local-directory", str(tmp_path)]
     processes = [subprocess.Popen(each, cwd=tmp_path, stderr=subprocess.DEVNULL) for each in (start, work)]
     while not where.is_file() or not where.read_text():
         assert all(process.poll() is None for process in processes)
@@ -438,7 +334,7 @@ def cluster(tmp_path):
         process.wait(timeout=30)
 
 
-def test_a_running_cluster_does_the_work(cluster, folder, bundle_folder, tmp_path):
-    done = command(folder, "--output", tmp_path / "out", "--scheduler", cluster, "--bundle", bundle_folder)
-    assert done.returncode == 0 and "3 partitions in" in done.stdout and "(300 reviews)" in done.stdout, done.stderr
+def test_a_running_cluster_does_the_work(cluster, score, folder, tmp_path):
+    code, line = score(folder, "--output", tmp_path / "out", "--scheduler", cluster)
+    assert code == 0 and "3 partitions in" in line and "(300 reviews)" in line
     assert sum(len(pandas.read_parquet(path)) for path in (tmp_path / "out").glob("*.parquet")) == 300

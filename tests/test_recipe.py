@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention import recipe
-from nsmc_attention._io.atomic import alone_in
+from nsmc_attention._io.atomic import folder_lock
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import BundleError, ConfigError, DataError
@@ -20,7 +20,7 @@ from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
 from nsmc_attention.training.distributed.communicator import SINGLE
-from nsmc_attention.training.run_folder import begin_run
+from nsmc_attention.training.run_folder import begin_run, read_settings
 
 TIMES = {"seconds"}
 
@@ -117,7 +117,7 @@ def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
 
 def test_an_existing_run_folder_is_not_touched(run_folder, tiny):
     before = sorted(path.stat().st_mtime_ns for path in run_folder.iterdir())
-    with pytest.raises(ConfigError, match="the run folder exists; go on with --resume"):
+    with pytest.raises(ConfigError, match="the run folder exists; continue with --resume"):
         train("sample", tiny, run_folder, quiet=True)
     assert sorted(path.stat().st_mtime_ns for path in run_folder.iterdir()) == before
 
@@ -312,7 +312,7 @@ def test_settings_too_large_are_refused_unread(run_folder, tiny, tmp_path):
 
 def test_a_run_is_not_resumed_while_it_is_under_way(run_folder, tiny, tmp_path):
     run = shutil.copytree(run_folder, tmp_path / "run")
-    with alone_in(run), pytest.raises(ConfigError, match="another training is at work in this folder; .*--out"):
+    with folder_lock(run), pytest.raises(ConfigError, match="another training runs in this folder; .*--out"):
         train("sample", tiny, run, quiet=True, resume=True)
     assert train("sample", tiny, run, quiet=True, resume=True).config == tiny
 
@@ -322,8 +322,8 @@ def test_of_two_trainings_that_begin_in_one_folder_one_is_refused(tmp_path):
     run = tmp_path / "run"
     with ExitStack() as other:
         begin_run(run, {"config": "of the other"}, False, SINGLE, other)
-        with ExitStack() as own, pytest.raises(ConfigError, match="another training is at work in this folder"):
+        with ExitStack() as own, pytest.raises(ConfigError, match="another training runs in this folder"):
             begin_run(run, {"config": "own"}, False, SINGLE, own)
-    with ExitStack() as own, pytest.raises(ConfigError, match="the run folder exists; go on with --resume"):
+    with ExitStack() as own, pytest.raises(ConfigError, match="the run folder exists; continue with --resume"):
         begin_run(run, {"config": "own"}, False, SINGLE, own)
-    assert recipe.read_settings(run) == {"config": "of the other"}
+    assert read_settings(run) == {"config": "of the other"}

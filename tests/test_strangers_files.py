@@ -235,7 +235,7 @@ REVIEW = b'[{"review_id": "1", "review": "a", "rating": "8", "movie_id": "1"}]'
     [
         ([(entry("/raw/1.json"), REVIEW)], "leads out"),
         ([(entry("x/../../raw/1.json"), REVIEW)], "leads out"),
-        ([(entry(), REVIEW), (entry(), REVIEW)], "stands there twice"),
+        ([(entry(), REVIEW), (entry(), REVIEW)], "is a duplicate"),
         ([(entry(attributes=stat.S_IFLNK << 16), b"/etc/passwd")], "is a link"),
         ([(entry(compression=zipfile.ZIP_BZIP2), REVIEW)], "is not deflated"),
         ([(entry(compression=zipfile.ZIP_LZMA), REVIEW)], "is not deflated"),
@@ -310,7 +310,7 @@ def test_a_checkpoint_with_a_pickle_a_bomb_or_false_sizes_is_refused(tmp_path, m
             "".join(json.dumps({"document": "x", f"k{number}": 1}) + "\n" for number in range(8000)),
             "expected at most 2,000 columns",
         ),
-        ("a.jsonl", '{"document": ' + "[" * 500 + "]" * 500 + "}", "expected at most 100 lists and objects"),
+        ("a.jsonl", '{"document": ' + "[" * 500 + "]" * 500 + "}", "expected at most 100 nested lists and objects"),
         ("a.jsonl", '{"document": ' + "[" * 10**6, "expected a JSON object"),
         ("a.txt", "x" * (2**24 + 1), "expected at most 16,777,216 characters"),
     ],

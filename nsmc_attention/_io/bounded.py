@@ -1,19 +1,23 @@
-"""Reading what others wrote: regular files alone, and no more bytes than there can be."""
+"""Reading files of unknown origin: regular files only, of a bounded size; JSON without surprises."""
 
+import json
 import stat
 from pathlib import Path
+from typing import Any, Union
+
+from ..errors import NsmcError
 
 
-def read_file(path: Path, largest: int, error: type[Exception]) -> bytes:
-    """Answer the bytes of a file.
+def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
+    """Return the bytes of a file.
 
     Parameters
     ----------
     path : Path
     largest : int
-        Bytes that it may have.
+        Allowed size in bytes.
     error : class
-        Of NsmcError, raised where it has more, or is a link, a folder, a pipe or a device.
+        Raised for a larger file, a link, a folder, a pipe, a device, or where reading fails.
     """
     try:
         found = path.lstat()
@@ -26,3 +30,17 @@ def read_file(path: Path, largest: int, error: type[Exception]) -> bytes:
             return file.read(found.st_size)
     except OSError as problem:
         raise error(f"{path}: cannot be read: {problem.strerror}") from problem
+
+
+def read_json(content: Union[str, bytes], where: object, error: type[NsmcError], expected: str = "JSON") -> Any:
+    """Return the value of a JSON text (str, or UTF-8 bytes).
+
+    Raises
+    ------
+    error
+        It is not UTF-8, not JSON, or nested too deeply for Python's parser.
+    """
+    try:
+        return json.loads(content if isinstance(content, str) else content.decode())
+    except (ValueError, RecursionError) as problem:
+        raise error(f"{where}: expected {expected}, found {content.strip()[:40]!r}") from problem

@@ -1,4 +1,4 @@
-"""The cores there are, and worker processes on them."""
+"""The available cores, and worker processes on them."""
 
 import math
 import os
@@ -8,37 +8,40 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Iterator
 
-from .signals import held_back
+from .signals import blocked
 
 
 def cores() -> int:
-    """Answer how many cores this process may use, which in a container is often fewer than there are."""
+    """Return the number of cores this process may use; in a container often fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def workers(count: int) -> Iterator[Executor]:
-    """Give a pool of `count` processes, an Executor of concurrent.futures; all have ended when the block ends.
+    """Yield a pool of `count` processes (a concurrent.futures.Executor), all ended after the block.
 
-    The pool is loky's, which comes with joblib: its processes, unlike multiprocessing's, do not run the
-    caller's main module again, so it works from scripts without a guard and from notebooks. SIGINT and SIGTERM
-    are the caller's business; when it dies, they die.
+    joblib's loky: unlike multiprocessing's, its processes do not run the caller's main module again, so scripts
+    without a guard and notebooks can use it. The caller handles SIGINT and SIGTERM.
     """
     from joblib.externals.loky import ProcessPoolExecutor
 
-    with ProcessPoolExecutor(max_workers=count, initializer=follow, initargs=(os.getpid(),)) as pool:
-        with held_back():
+    with ProcessPoolExecutor(max_workers=count, initializer=start_worker, initargs=(os.getpid(),)) as pool:
+        with blocked():
             # the first task starts all processes
             pool.submit(os.getpid)
         yield pool
 
 
-def follow(parent: int) -> None:
-    """Let this process end when its parent is no more: nobody would tell it to, and it would wait for ever."""
+def start_worker(parent: int) -> None:
     from joblib.externals.loky import process_executor
 
-    # a model that is loaded is no leak, for which loky would put another process in this one's place
+    # loky would take a loaded model for a memory leak and replace the process
     process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
+    exit_with_parent(parent)
+
+
+def exit_with_parent(parent: int) -> None:
+    """Exit within a second when the parent process dies; otherwise an orphaned worker waits forever."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM as an exception, so that a command that is ended closes and removes what it has begun."""
+"""SIGINT and SIGTERM as an exception, so that an interrupted command cleans up."""
 
 import os
 import signal
@@ -8,34 +8,34 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Iterator, NoReturn, Optional
 
-# What a command that was ended so says
+# The last line of a command that a signal ended
 ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-# Seconds until a signal is raised again
-SOON = 0.01
+# Seconds until a lost signal is sent again
+DELAY = 0.01
 
 
 class Ended(SystemExit):
-    """A signal asked for the end; `code` is 128 + its number."""
+    """A signal asked the process to end; `code` is 128 + its number."""
 
     code: int
 
 
 @contextmanager
 def as_exceptions() -> Iterator[None]:
-    """Within, the first SIGINT or SIGTERM raises Ended; further ones are ignored.
+    """Let the first SIGINT or SIGTERM raise Ended; later ones are ignored.
 
-    A signal that was ignored stays so (`nohup`, a shell's `&`). For the main thread of a command.
+    Signals already ignored (nohup, &) stay ignored. Main thread only.
     """
     numbers = [number for number in ENDINGS if signal.getsignal(number) is not signal.SIG_IGN]
     for number in numbers:
         signal.signal(number, end)
-    sys.unraisablehook = again
+    sys.unraisablehook = send_again
     try:
         yield
     finally:
         for number in numbers:
             if signal.getsignal(number) is end:
-                # what comes while the interpreter ends, ends it
+                # a signal during the interpreter's shutdown ends it
                 signal.signal(number, signal.SIG_DFL)
 
 
@@ -45,25 +45,25 @@ def end(number: int, frame: Optional[FrameType]) -> NoReturn:
     raise Ended(128 + number)
 
 
-def again(problem: "sys.UnraisableHookArgs") -> None:
-    """Raise a signal again whose exception was lost because a finalizer was just running, as MXNet's arrays have."""
+def send_again(problem: "sys.UnraisableHookArgs") -> None:
+    """Send a signal again whose exception was lost in a finalizer, such as that of an MXNet array."""
     if not isinstance(problem.exc_value, Ended):
         sys.__unraisablehook__(problem)
         return
     number = problem.exc_value.code - 128
     signal.signal(number, end)
-    threading.Timer(SOON, os.kill, [os.getpid(), number]).start()
+    threading.Timer(DELAY, os.kill, [os.getpid(), number]).start()
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
-    """Within, neither signal arrives here; processes and threads that are started never get one."""
+def blocked() -> Iterator[None]:
+    """Block both signals, here and for good in the processes and threads started meanwhile."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker
 
-    # once it runs: its start would let them in again
+    # its start would unblock the signals
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
     try:

@@ -12,13 +12,12 @@ is whole, not who made it: the readers of the files check their contents.
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from .._io.atomic import replaced_folder, sweep
-from .._io.bounded import read_file
+from .._io.atomic import replaced_folder
+from .._io.bounded import read_file, read_json
 from ..config import Config
 from ..errors import BundleError, ConfigError, listed
 from ..text.encoding import Encoder
@@ -145,17 +144,15 @@ def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
-        # killed in the middle of an exchange, a writer has left the old one aside
-        sweep(folder.parent, re.escape(folder.name))
-    if not folder.is_dir():
         raise BundleError(f"{folder}: no such bundle folder; make one with `nsmc-attention train`")
     path = folder / "manifest.json"
     if not path.is_file():
         raise BundleError(
             f"{folder} has no manifest.json (found {names_in(folder)}); is it the folder `bundle` of a run?"
         )
+    content = read_file(path, MANIFEST, BundleError)
+    manifest: dict[str, Any] = read_json(content, path, BundleError, "a bundle's manifest")
     try:
-        manifest: dict[str, Any] = json.loads(read_file(path, MANIFEST, BundleError).decode())
         schema, files = manifest["schema"], manifest["files"]
         named = {name: str(value) for name, value in files.items()}
         if not all(isinstance(figures, dict) for figures in manifest["metrics"].values()):
@@ -163,7 +160,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         if schema == 3:
             manifest = migrated(manifest)
             schema = SCHEMA
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise BundleError(f"{path}: expected a bundle's manifest, found something else; was it altered?") from problem
     if schema != SCHEMA:
         raise BundleError(

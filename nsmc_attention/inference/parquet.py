@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional
 
 from ..errors import DataError
-from ..reviews.tables import check_columns, require_parquet
+from ..reviews.parquet import require_parquet
+from ..reviews.tables import check_columns
 from .prediction import TYPES, prefix_beside
 
 # Pieces of a table that make a row group of parquet

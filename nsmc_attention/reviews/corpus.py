@@ -1,6 +1,6 @@
-"""Labelled reviews as one value, with the counts that tell how clean they are.
+"""Labelled reviews as one value, with counts of duplicates, conflicts and blanks.
 
-Made by the readers beside this file; read by preprocessing and training. Knows nothing of tokens.
+Made by the readers of this folder, used by text and training. Knows nothing of tokens.
 """
 
 import codecs
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError
 
-# Bytes that are read at a time
+# Bytes read at a time
 READ = 2**18
 
 
@@ -27,9 +27,9 @@ class Reviews:
     ----------
     frame : DataFrame with columns `document` (str) and `label` (int, 0 negative or 1 positive), maybe more
     name : str
-        What the user asked for: "nsmc", "sample" or a file's name (never a path of the machine).
+        "nsmc", "sample" or a file's name, without its folder.
     sha256 : str
-        Of the file's bytes.
+        Hash of the file's bytes.
     """
 
     frame: pandas.DataFrame
@@ -64,7 +64,7 @@ class Reviews:
         }
 
     def describe(self) -> dict[str, Any]:
-        """Answer name, sha256 and counts as a plain dict, for manifests."""
+        """Return name, sha256 and counts as a plain dict, for manifests."""
         return {"name": self.name, "sha256": self.sha256, **self.counts()}
 
 
@@ -90,7 +90,7 @@ def decode(content: bytes, where: object) -> str:
 
 
 def check_utf8(path: Path) -> None:
-    """DataError with the line of the first bad byte of a file, which is read piece by piece, whatever its size."""
+    """Raise DataError with the line of the first bad byte of a file of any size, read in pieces."""
     decoder, lines = codecs.getincrementaldecoder("utf-8")(), 0
     with open(path, "rb") as file:
         piece = None
@@ -104,7 +104,6 @@ def check_utf8(path: Path) -> None:
 
 
 def bad_byte(where: object, before: int, problem: UnicodeDecodeError) -> DataError:
-    """Answer the error that names a bad byte, its line counted on from those before what was decoded."""
     line = before + problem.object.count(b"\n", 0, problem.start) + 1
     return DataError(
         f"{where} line {line}: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "

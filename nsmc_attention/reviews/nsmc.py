@@ -1,7 +1,7 @@
-"""The official NSMC files: found or downloaded, verified, read into `Reviews`.
+"""The official NSMC files: located or downloaded, verified, read into `Reviews`.
 
 Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (1-4 stars) and 1 (9-10 stars).
-github.com/e9t/nsmc, CC0. The first thing in the flow of data; the sample corpus has the same format.
+github.com/e9t/nsmc, CC0. The sample corpus has the same format.
 """
 
 import os
@@ -23,7 +23,7 @@ SHA256 = {
 
 
 def cache_folder() -> Path:
-    """Answer where downloads and prepared data are kept: $NSMC_ATTENTION_CACHE or the user's cache folder."""
+    """Return the folder of downloads and prepared data: $NSMC_ATTENTION_CACHE or the user's cache folder."""
     import platformdirs
 
     chosen = os.environ.get("NSMC_ATTENTION_CACHE")
@@ -31,27 +31,25 @@ def cache_folder() -> Path:
 
 
 def sample_folder() -> Path:
-    """Answer the folder of the sample corpus: inside an installed package, or data/sample of a checkout."""
+    """Return the folder of the sample corpus: inside an installed package, or data/sample of a checkout."""
     package = Path(__file__).resolve().parent.parent
     installed = package / "sample"
     return installed if installed.is_dir() else package.parent / "data" / "sample"
 
 
 def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
-    """Answer the path of the official file `part`, downloading it where it is not there yet.
-
-    Looked for in data_dir, or without one in $NSMC_ATTENTION_DATA, then in the cache; a file found is verified.
+    """Return the path of the official file `part`, verified; it is downloaded if necessary.
 
     Parameters
     ----------
     part : "train" or "test"
     data_dir : path or None
-        Where given, nothing else is looked at and a download goes there.
+        The only folder searched, and the place of a download; None is $NSMC_ATTENTION_DATA, then the cache.
 
     Raises
     ------
     DataError
-        The file has another sha256 than the official one, or cannot be downloaded.
+        The file's sha256 is not the official one, or the download failed.
     """
     name, places = FILES[part], folders(data_dir)
     for folder in places:
@@ -63,7 +61,7 @@ def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
 
 
 def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
-    """Answer where to look for a corpus, in this order; a download goes into the last."""
+    """Return the folders to search for a corpus, in order; downloads go into the last."""
     usual = (os.environ.get("NSMC_ATTENTION_DATA"), cache_folder())
     return [Path(folder) for folder in ((data_dir,) if data_dir else usual) if folder]
 
@@ -71,17 +69,12 @@ def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
 def verify(path: Path, expected: str) -> None:
     found = sha256(read_bytes(path))
     if found != expected:
-        raise DataError(
-            f"{path}: expected the official file with sha256 {expected[:12]}…, found {found[:12]}…; "
-            "delete it and run `nsmc-attention fetch nsmc`"
-        )
+        hint = "delete it and run `nsmc-attention fetch nsmc`"
+        raise DataError(f"{path}: expected the official file with sha256 {expected[:12]}…, found {found[:12]}…; {hint}")
 
 
 def download(name: str, address: str, expected: Optional[str], folder: Path) -> Path:
-    """Download a file into folder, atomically, and verify it unless no sha256 is expected (None).
-
-    DataError says what, from where and whither.
-    """
+    """Download a file into folder, atomically, and verify it unless no sha256 is expected (None)."""
     import pooch
     import requests
 
@@ -92,16 +85,12 @@ def download(name: str, address: str, expected: Optional[str], folder: Path) -> 
             pooch.HTTPDownloader(progressbar=sys.stderr.isatty())(address, str(temporary), None)
             found = sha256(temporary.read_bytes())
             if expected not in (None, found):
-                raise DataError(
-                    f"{address}: expected the official file with sha256 {expected[:12]}…, found "
-                    f"{found[:12]}…; fetch it elsewhere and put it into {folder}"
-                )
+                what = f"expected the official file with sha256 {expected[:12]}…, found {found[:12]}…"
+                raise DataError(f"{address}: {what}; fetch it elsewhere and put it into {folder}")
         return path
     except (requests.RequestException, OSError, ValueError) as problem:
-        raise DataError(
-            f"{name}: not found, and the download from {address} into {folder} failed "
-            f"({type(problem).__name__}); fetch it elsewhere and put it there"
-        ) from problem
+        failure = f"the download from {address} into {folder} failed ({type(problem).__name__})"
+        raise DataError(f"{name}: not found, and {failure}; fetch it elsewhere and put it there") from problem
 
 
 def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> Reviews:
@@ -111,7 +100,7 @@ def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> R
 
 
 def is_nsmc(path: Union[str, Path]) -> bool:
-    """Tell whether the file begins with the NSMC header, with or without a byte-order mark."""
+    """Return whether the file begins with the NSMC header, with or without a byte-order mark."""
     with open(path, "rb") as file:
         return file.readline(100).removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n") == "\t".join(HEADER).encode()
 
@@ -119,7 +108,7 @@ def is_nsmc(path: Union[str, Path]) -> bool:
 def read(path: Union[str, Path], name: Optional[str] = None) -> Reviews:
     """Read a file in the NSMC format.
 
-    Nothing is guessed: a quotation mark is a character, and "NA" or "null" is a review.
+    A quotation mark is a character like any other, and "NA" or "null" is a review.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""What many rows are read by: lines of a bounded length, and pieces of a bounded size, whoever wrote them.
+"""Lines of bounded length and pieces of bounded size, whatever a file holds.
 
-Imports no pandas: the single review from the shell takes this road too.
+Imports no pandas: predicting a single review from the shell uses this module too.
 """
 
 from pathlib import Path
@@ -8,17 +8,16 @@ from typing import Callable, Iterable, Iterator, TextIO, TypeVar
 
 from ..errors import DataError
 
-# Characters of a line, and of the rows held at a time
+# Characters of a line, and of the rows in memory at a time
 LINE, PIECE = 2**24, 2**25
-# What "-" stands for; messages call it by this name
+# What "-" means; messages use this name
 STDIN = Path("stdin")
 
 Item = TypeVar("Item")
 
 
-def lines(file: TextIO, path: Path) -> Iterator[str]:
-    """Yield the lines of a text file; DataError where one is longer than LINE."""
-    number = 0
+def lines(file: TextIO, path: Path, number: int = 0) -> Iterator[str]:
+    """Yield the lines of a text file, `number` lines of which precede; DataError for one longer than LINE."""
     while line := file.readline(LINE + 1):
         number += 1
         if len(line) > LINE:
@@ -27,14 +26,14 @@ def lines(file: TextIO, path: Path) -> Iterator[str]:
 
 
 def cut(rows: Iterable[Item], most: int, size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Yield lists of at most `most` rows that have, by `size`, about PIECE characters together."""
+    """Yield lists of at most `most` rows, of about PIECE characters as counted by `size`."""
     piece: list[Item] = []
-    held = 0
+    total = 0
     for row in rows:
         piece.append(row)
-        held += size(row)
-        if len(piece) == most or held >= PIECE:
+        total += size(row)
+        if len(piece) == most or total >= PIECE:
             yield piece
-            piece, held = [], 0
+            piece, total = [], 0
     if piece:
         yield piece

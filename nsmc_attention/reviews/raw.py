@@ -1,14 +1,13 @@
-"""The raw reviews that NSMC was drawn from: 1 to 10 stars, film and date, read as a stream from a zip or a folder.
+"""The raw reviews that NSMC was drawn from, with 1 to 10 stars, film and date, streamed from a zip or a folder.
 
-Format: one JSON file a film under `raw/`, a list of objects. The official files are part of it, so whoever
-learns from it must leave out what is tested on: `load` takes the reviews to leave out and counts them.
+Format: one JSON file a film under `raw/`, a list of objects. They contain the official files, so the reviews of test
+and dev sets must be left out of training: `load` leaves them out and counts them.
 
-An archive may come from anyone. Nothing of it is unpacked to the disk; what claims or turns out to be larger than
-films are, a link, a name that leads out of the archive or stands there twice is refused.
+The public archive has no lasting hash, so its content is untrusted: nothing is unpacked to the disk; oversized
+entries, links, duplicate names and names that lead out of the archive are refused.
 """
 
 import hashlib
-import json
 import stat
 import struct
 import zipfile
@@ -21,7 +20,7 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
-from .._io.bounded import read_file
+from .._io.bounded import read_file, read_json
 from ..errors import DataError
 from ..text.marks import composed
 from . import nsmc
@@ -30,8 +29,10 @@ ARCHIVE = "nsmc-raw.zip"
 ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"
 COLUMNS = ("id", "document", "stars", "film", "date")
 Row = tuple[str, str, int, str, str]
-# Bytes: a film's file is below 1 MB, all of them together 0.2 GB; text is compressed to a tenth, not to a hundredth
+# Bytes of a film (the largest has 1 MB) and of all (0.2 GB); text is compressed to a tenth, not to a hundredth
 LARGEST, WHOLE, RATIO = 2**23, 2**30, 100
+# What zipfile raises for damaged archives
+UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, ValueError, struct.error, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ class StarReviews:
     frame : DataFrame
         id (str), document (str), stars (int, 1 to 10), film (str), date (str, as the archive has it).
     sha256 : str
-        Of the reviews that are kept, ids and texts in order.
+        Hash of ids and texts of the reviews kept, in order.
     counts : dict
-        read, and of these blank, repeated (an id seen before), left_out_by_id, left_out_by_text, kept.
+        read, of these blank, repeated (the same id again), left_out_by_id, left_out_by_text, kept.
     """
 
     frame: pandas.DataFrame
@@ -66,31 +67,31 @@ class StarReviews:
 
 
 def find(data_dir: Optional[Union[str, Path]] = None) -> Path:
-    """Answer the path of the archive (or of a folder with `raw/`), downloading it where it is not there yet."""
+    """Return the path of the archive, or of a folder `raw`; the archive is downloaded if necessary."""
     places = nsmc.folders(data_dir)
     for folder in places:
         for path in (folder / ARCHIVE, folder / "raw"):
             if path.exists():
                 return path
-    # the public archive is made anew at each request: it has no lasting hash
+    # GitHub creates the archive at each request: no lasting hash
     return nsmc.download(ARCHIVE, ADDRESS, None, places[-1])
 
 
 def load(path: Union[str, Path], leave_out: list[pandas.DataFrame]) -> StarReviews:
-    """Read the raw reviews, without those to be tested on.
+    """Read the raw reviews, without those of the dev and test sets.
 
     Parameters
     ----------
     path : path
         A zip with `.../raw/*.json`, or a folder of such files.
     leave_out : list of DataFrame
-        Reviews with `document` and perhaps `id`: whatever has one of their ids, or one of their texts when all
-        white space is taken away, is left out.
+        Reviews with `document` and perhaps `id`; left out is every raw review with one of these ids, or with one of
+        these texts when white space is ignored.
 
     Raises
     ------
     DataError
-        No such archive, a file that is not a list of reviews, stars that are not 1 to 10.
+        There is no such archive, a file is not a list of reviews, or stars are not 1 to 10.
     """
     ids = {str(each) for frame in leave_out if "id" in frame for each in frame["id"]}
     texts = {folded(each) for frame in leave_out for each in frame["document"]}
@@ -123,30 +124,29 @@ def reason_to_drop(row: Row, ids: set[str], texts: set[str], seen: set[str]) -> 
 
 
 def folded(text: str) -> str:
-    """Answer the text composed (NFC) and without white space: what makes two reviews the same to a reader."""
+    """Return the text in NFC without white space, for comparing reviews."""
     return "".join(composed(text).split())
 
 
 def stream(path: Union[str, Path]) -> Iterator[Row]:
     """Yield (id, document, stars, film, date) of every raw review, film by film in the order of their file names."""
+    expected = "a list of reviews with review_id, review, rating and movie_id"
     for name, content in files(Path(path)):
+        reviews = read_json(content, f"{path} {name}", DataError, expected)
         try:
-            reviews = json.loads(content.decode())
             rows = [
                 (
-                    str(each["review_id"]),
-                    each["review"],
-                    int(each["rating"]),
-                    str(each["movie_id"]),
-                    str(each.get("date", "")),
+                    str(row["review_id"]),
+                    row["review"],
+                    int(row["rating"]),
+                    str(row["movie_id"]),
+                    str(row.get("date", "")),
                 )
-                for each in reviews
+                for row in reviews
             ]
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
-            raise DataError(
-                f"{path} {name}: expected a list of reviews with review_id, review, rating and movie_id, "
-                f"found {type(problem).__name__}: {problem}"
-            ) from problem
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as problem:
+            found = f"{type(problem).__name__}: {problem}"
+            raise DataError(f"{path} {name}: expected {expected}, found {found}") from problem
         for row in rows:
             if not isinstance(row[1], str) or not 1 <= row[2] <= 10:
                 raise DataError(f"{path} {name}: expected a text and 1 to 10 stars, found {str(row[1:3])[:60]}")
@@ -166,15 +166,7 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield item.filename, unpacked(archive, item, path)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (
-        zipfile.BadZipFile,
-        OSError,
-        EOFError,
-        NotImplementedError,
-        ValueError,
-        struct.error,
-        zlib.error,
-    ) as problem:
+    except UNREADABLE as problem:
         raise DataError(
             f"{path}: not a readable zip archive: {problem}; delete it and run `nsmc-attention fetch raw`"
         ) from problem
@@ -186,39 +178,31 @@ def is_film(item: zipfile.ZipInfo) -> bool:
 
 
 def check_entries(archive: zipfile.ZipFile, path: Path) -> None:
-    """DataError where an entry is not what such an archive has."""
-    seen, whole = set(), 0
+    names, whole = set(), 0
     for item in archive.infolist():
+        problems = {
+            "leads out of the archive": item.filename.startswith("/") or ".." in item.filename.split("/"),
+            "is a duplicate": item.filename in names,
+            "is a link": stat.S_ISLNK(item.external_attr >> 16),
+            "is encrypted": item.flag_bits & 1,
+            "is not deflated": item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED),
+        }
+        for problem, found in problems.items():
+            if found:
+                raise DataError(f"{path}: expected plain files, found {item.filename[:60]!r}, which {problem}")
+        names.add(item.filename)
         whole += item.file_size
-        problem = (
-            "leads out of the archive"
-            if item.filename.startswith("/") or ".." in item.filename.split("/")
-            else "stands there twice"
-            if item.filename in seen
-            else "is a link"
-            if stat.S_ISLNK(item.external_attr >> 16)
-            else "is encrypted"
-            if item.flag_bits & 1
-            else "is not deflated"
-            if item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-            else None
-        )
-        if problem:
-            raise DataError(f"{path}: expected plain files, found {item.filename[:60]!r}, which {problem}")
-        seen.add(item.filename)
     if whole > WHOLE:
         raise DataError(f"{path}: expected at most {WHOLE:,} bytes in all, found {whole:,}")
 
 
 def unpacked(archive: zipfile.ZipFile, item: zipfile.ZipInfo, path: Path) -> bytes:
-    """Answer a film's bytes; DataError, before more than LARGEST are made, where it is larger than films are."""
+    """Return a film's bytes; DataError for an oversized one, before more than LARGEST bytes are in memory."""
     size = min(LARGEST, RATIO * max(item.compress_size, 1000))
     if item.file_size <= size:
         with archive.open(item) as file:
             content = file.read(size + 1)
         if len(content) == item.file_size:
             return content
-    raise DataError(
-        f"{path} {item.filename[:60]}: expected at most {size:,} bytes, and as many as the archive says "
-        f"({item.file_size:,})"
-    )
+    expected = f"at most {size:,} bytes, and as many as the archive says ({item.file_size:,})"
+    raise DataError(f"{path} {item.filename[:60]}: expected {expected}")

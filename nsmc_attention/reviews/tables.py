@@ -1,69 +1,87 @@
-"""A user's own table: csv, tsv, jsonl or parquet, a file or stdin, read piece by piece with every column kept as it is.
+"""The user's own table: csv, tsv, jsonl, parquet or plain lines, from a file or stdin, every column unchanged.
 
-`chunks` yields DataFrames for prediction, whatever the size of the file; `read_labelled` makes `Reviews`
-for training and evaluation. Every value of csv and tsv stays the text it is: no NA, no numbers guessed. What is
-held at a time is bounded in characters too, whoever wrote the file.
+`chunks` yields DataFrames for prediction, whatever the size of the file; `read_labelled` makes `Reviews` for training
+and evaluation. Every value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
 import csv
-import json
+import io
 import sys
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Literal, Optional, Sized, TextIO, Union
+from typing import Any, Callable, Collection, Iterable, Iterator, Literal, Optional, TextIO, Union
 
 import pandas
 
-from ..errors import ConfigError, DataError, MissingPackage, listed, nearest
+from .._io.bounded import read_json
+from ..errors import ConfigError, DataError, listed, nearest
 from . import nsmc
 from .corpus import Reviews, check_utf8, read_bytes, sha256
+from .parquet import LEVELS, parquet_file, parquet_rows
 from .pieces import LINE, PIECE, STDIN, cut, lines
 
-ROWS = 8192
-# Columns; lists and objects within each other
-COLUMNS, LEVELS = 2000, 100
-# Rows of parquet decoded at a time, and bytes of them: one value that all rows share is small in the file alone
-DECODED, DENSE = 256, 2**27
+ROWS, COLUMNS = 8192, 2000
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-# What comes with a test file of its own
+# Delimiter and quoting of the formats with fields
+DIALECTS: dict[str, tuple[str, Literal[0, 3]]] = {
+    "csv": (",", csv.QUOTE_MINIMAL),
+    "tsv": ("\t", csv.QUOTE_MINIMAL),
+    "nsmc": ("\t", csv.QUOTE_NONE),
+}
+# What has a test file of its own
 CORPORA = ("nsmc", "sample")
 
 
+@dataclass(frozen=True)
+class Span:
+    """Whole rows of a file: bytes (of parquet, row groups), column names of csv and tsv, and the lines before."""
+
+    start: int
+    end: int
+    header: tuple[str, ...] = ()
+    line: int = 0
+
+
 def format_of(path: Union[str, Path]) -> str:
-    """Answer csv, tsv, lines, jsonl, parquet or nsmc, by the file's name and its first line."""
+    """Return csv, tsv, lines, jsonl, parquet or nsmc, by the file's name and first line."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise DataError(f"{path}: unknown kind of file {suffix!r}; expected one of {', '.join(FORMATS)}")
     if suffix in (".txt", ".tsv") and nsmc.is_nsmc(path):
         return "nsmc"
-    if suffix == ".txt" and has_tab(path):
-        raise DataError(
-            f"{path} line 1: expected one review a line, or the header 'id<tab>document<tab>label', "
-            "found other columns; name a table .tsv"
-        )
+    if suffix == ".txt":
+        with open(path, "rb") as file:
+            if b"\t" in file.readline(10000):
+                raise DataError(
+                    f"{path} line 1: expected one review a line, or the header 'id<tab>document<tab>label', "
+                    "found other columns; name a table .tsv"
+                )
     return FORMATS[suffix]
 
 
-def has_tab(path: Union[str, Path]) -> bool:
-    with open(path, "rb") as file:
-        return b"\t" in file.readline(10000)
-
-
 def chunks(
-    path: Union[str, Path], text_column: str = "document", rows: int = ROWS, kind: Optional[str] = None
+    path: Union[str, Path],
+    text_column: str = "document",
+    rows: int = ROWS,
+    kind: Optional[str] = None,
+    span: Optional[Span] = None,
 ) -> Iterator[pandas.DataFrame]:
     """Yield the table as DataFrames of at most `rows` rows, in order.
 
-    Lines (a plain .txt file) have one review each; their only column gets the name text_column.
+    Plain lines (.txt) have one review each; their only column is called text_column.
 
     Parameters
     ----------
     path : path
-        "-" is stdin, which is read as it comes (parquet whole).
+        "-" is stdin, which is streamed (parquet is read whole).
     kind : "csv", "tsv", "jsonl", "lines", "parquet", "nsmc" or None
-        None is told by the name; of stdin, lines.
+        None chooses by the name; for stdin, lines.
+    span : Span or None
+        Of a regular file, the part to read.
 
     Raises
     ------
@@ -73,27 +91,36 @@ def chunks(
     path = STDIN if str(path) == "-" else Path(path)
     if path is STDIN:
         kind = kind or "lines"
-    elif path.is_dir() or not path.exists():
-        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
     else:
+        if path.is_dir() or not path.exists():
+            raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
         kind = kind or format_of(path)
         if path.is_file() and path.stat().st_size == 0:
             raise DataError(f"{path}: the file is empty; expected reviews")
-    try:
-        for frame in READERS[kind](path, text_column, rows):
-            require_column(frame, text_column, path)
-            yield frame
-    except UnicodeDecodeError:
-        if path.is_file() and path is not STDIN:
-            check_utf8(path)
-        raise
+    for frame in reader(kind, text_column)(path, rows, span):
+        require_column(frame, text_column, path)
+        yield frame
 
 
-def opened(path: Path, newline: Optional[str] = None) -> TextIO:
-    """Open the text of a table; stdin stays open for whoever reads it next."""
+@contextmanager
+def opened(path: Path, newline: Optional[str] = None, span: Optional[Span] = None) -> Iterator[TextIO]:
+    """Open the text of a table, or of its span; stdin stays open. DataError with the line of a byte that is not UTF-8."""
     if path is STDIN:
-        return open(sys.stdin.fileno(), encoding="utf-8-sig", closefd=False, newline=newline)
-    return open(path, encoding="utf-8-sig", newline=newline)
+        file: TextIO = open(sys.stdin.fileno(), encoding="utf-8-sig", closefd=False, newline=newline)
+    elif span is None:
+        file = open(path, encoding="utf-8-sig", newline=newline)
+    else:
+        with open(path, "rb") as whole:
+            whole.seek(span.start)
+            content = io.BytesIO(whole.read(span.end - span.start))
+        file = io.TextIOWrapper(content, "utf-8", newline=newline)
+    with file:
+        try:
+            yield file
+        except UnicodeDecodeError:
+            if path is not STDIN and path.is_file():
+                check_utf8(path)
+            raise
 
 
 def require_column(
@@ -102,222 +129,172 @@ def require_column(
     where: object,
     hint: str = "; name the one of the texts by text_column (--text-column)",
 ) -> None:
-    """DataError, with what the frame has and the hint, where it lacks the column."""
+    """Raise DataError, with the frame's columns and the hint, where it lacks the column."""
     if column not in frame.columns:
         names = [str(name) for name in frame.columns]
         raise DataError(f"{where}: expected a column {column!r}, found {listed(names)}{nearest(column, names)}{hint}")
 
 
-def read_csv(path: Path, separator: str, quoting: Literal[0, 3], rows: int) -> Iterator[pandas.DataFrame]:
-    # the whole process's; csv's own is less than a row may have here
-    csv.field_size_limit(LINE)
-    with opened(path, newline="") as file:
-        source = RowLines(file, path)
-        reader = csv.reader(source, delimiter=separator, quoting=quoting, strict=True)
-        try:
-            found = source.each_row(reader)
-            header = checked_header(next((row for row in found if row), None), path)
-            body = (checked_row(row, header, path, reader.line_num) for row in found if row or len(header) == 1)
-            pieces = cut(body, rows, lambda row: sum(map(len, row)))
-            # a table without rows still has its columns
-            for piece in chain([next(pieces, [])], pieces):
-                yield pandas.DataFrame(piece, columns=header, dtype=object)
-        except csv.Error as problem:
-            raise DataError(f"{path} line {reader.line_num}: {problem}") from problem
-
-
 class RowLines:
-    """The lines of a csv file; DataError where those of one row, which may have many, are longer than LINE together."""
+    """Lines of a table for a parser of rows, counted and bounded.
 
-    def __init__(self, file: TextIO, path: Path):
-        self.lines, self.path, self.number, self.held = lines(file, path), path, 0, 0
+    A row may have many lines (line breaks within quotes), of LINE characters together.
+
+    `number` and `position` are the lines and bytes read so far.
+    """
+
+    def __init__(self, file: TextIO, path: Path, number: int = 0, position: int = 0):
+        self.lines, self.path, self.number, self.position = lines(file, path, number), path, number, position
+        self.length = 0
 
     def __iter__(self) -> Iterator[str]:
         for line in self.lines:
-            self.number, self.held = self.number + 1, self.held + len(line)
-            if self.held > LINE + 1:
+            self.number += 1
+            self.position += len(line) if line.isascii() else len(line.encode())
+            self.length += len(line)
+            if self.length > LINE + 1:
                 raise DataError(
                     f"{self.path} line {self.number}: expected at most {LINE:,} characters in a row, found "
                     "more; is a quote missing?"
                 )
             yield line
 
-    def each_row(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
-        """Yield the rows that a csv.reader makes of these lines."""
-        for row in reader:
-            self.held = 0
+    def rows(self, parser: Iterable[Any]) -> Iterator[Any]:
+        """Yield the rows that a parser makes of these lines."""
+        for row in parser:
+            self.length = 0
             yield row
 
 
-def checked_header(header: Optional[list[str]], path: Path) -> list[str]:
-    if header is None:
-        raise DataError(f"{path}: the file is empty; expected a header and reviews")
-    check_columns(header, path)
-    check_once(header, f"{path} line 1")
-    return header
+def csv_rows(source: RowLines, kind: str, header: Iterable[str] = ()) -> Iterator[list[str]]:
+    """Yield the header of csv, tsv or nsmc, unless it is given, and the rows, each with as many fields."""
+    # of the whole process; csv's own limit is lower than a row's here
+    csv.field_size_limit(LINE)
+    delimiter, quoting = DIALECTS[kind]
+    names = list(header)
+    try:
+        for row in source.rows(csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)):
+            if not names:
+                if row:
+                    check_columns(row, f"{source.path} line 1")
+                    names = row
+                    yield row
+            # a blank line is a row of a table with one column, and nothing in others
+            elif len(row) == len(names) or not row and len(names) == 1:
+                yield row or [""]
+            elif row:
+                where = f"{source.path} line {source.number}"
+                raise DataError(f"{where}: expected {len(names)} fields as in the header, found {len(row)}")
+    except csv.Error as problem:
+        raise DataError(f"{source.path} line {source.number}: {problem}") from problem
+    if not names:
+        raise DataError(f"{source.path}: the file is empty; expected a header and reviews")
 
 
-def check_once(names: Iterable[str], where: object) -> None:
-    name, times = max(Counter(names).items(), key=lambda pair: pair[1], default=("", 0))
-    if times > 1:
-        raise DataError(f"{where}: expected each column once, found {name!r} twice")
+def spans(path: Path, kind: str, rows: int) -> Iterator[Span]:
+    """Cut a text file between its rows into Spans of at most `rows` rows and about PIECE bytes; at least one.
+
+    Rows end where `chunks` ends them: csv and tsv are read by the same parser.
+    """
+    with open(path, "rb") as file:
+        start = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
+    with opened(path, newline="") as text:
+        source = RowLines(text, path, position=start)
+        table = kind in DIALECTS
+        found = csv_rows(source, kind) if table else source.rows(source)
+        header, count, cuts = tuple(next(found)) if table else (), 0, 0
+        start, line = source.position, source.number
+        for _ in found:
+            count += 1
+            if count == rows or source.position - start >= PIECE:
+                yield Span(start, source.position, header, line)
+                start, line, count, cuts = source.position, source.number, 0, cuts + 1
+        # a table without rows is one Span too
+        if count or not cuts:
+            yield Span(start, source.position, header, line)
 
 
-def check_columns(names: Sized, path: Path) -> None:
+def check_columns(names: Collection[str], where: object) -> None:
+    """Raise DataError for too many columns, or for one that is there twice."""
     if len(names) > COLUMNS:
-        raise DataError(f"{path}: expected at most {COLUMNS:,} columns, found {len(names):,}")
+        raise DataError(f"{where}: expected at most {COLUMNS:,} columns, found {len(names):,}")
+    if len(set(names)) < len(names):
+        raise DataError(f"{where}: expected each column once, found {Counter(names).most_common(1)[0][0]!r} twice")
 
 
-def checked_row(row: list[str], header: list[str], path: Path, line: int) -> list[str]:
-    row = row or [""]
-    if len(row) != len(header):
-        raise DataError(f"{path} line {line}: expected {len(header)} fields as in the header, found {len(row)}")
-    return row
+def read_csv(kind: str, path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+    with opened(path, "", span) as file:
+        found = csv_rows(RowLines(file, path, span.line if span else 0), kind, span.header if span else ())
+        header = list(span.header) if span else next(found)
+        pieces = cut(found, rows, lambda row: sum(map(len, row)))
+        # a table without rows still has its columns
+        for piece in chain([next(pieces, [])], pieces):
+            yield pandas.DataFrame(piece, columns=header, dtype=object)
 
 
-def read_jsonl(path: Path, rows: int) -> Iterator[pandas.DataFrame]:
-    with opened(path) as file:
-        numbered = ((number, line) for number, line in enumerate(lines(file, path), start=1) if line.strip())
+def read_jsonl(path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+    with opened(path, span=span) as file:
+        before = span.line if span else 0
+        numbered = ((number, line) for number, line in enumerate(lines(file, path, before), before + 1) if line.strip())
         for piece in cut(numbered, rows, lambda pair: len(pair[1])):
-            yield from_rows([parse_object(line, path, number) for number, line in piece], path)
+            yield from_rows([parse_object(line, f"{path} line {number}") for number, line in piece], path)
 
 
 def from_rows(rows: list[dict[str, Any]], path: Path) -> pandas.DataFrame:
-    """Make a DataFrame of dicts, every value as it is, None where a row lacks the key."""
+    """Make a DataFrame of dicts, values unchanged, None where a row lacks the key."""
     names: set[str] = set()
     for row in rows:
         names.update(row)
-        check_columns(names, path)
+        if len(names) > COLUMNS:
+            check_columns(names, path)
     frame = pandas.DataFrame(rows, dtype=object)
     return frame.where(frame.notna(), None)
 
 
-def parse_object(line: str, path: Path, number: int) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        raise DataError(f"{path} line {number}: expected a JSON object, found {line.strip()[:40]!r}") from problem
+def parse_object(line: str, where: str) -> dict[str, Any]:
+    value = read_json(line, where, DataError, "a JSON object")
     if not isinstance(value, dict):
-        raise DataError(f"{path} line {number}: expected a JSON object, found {type(value).__name__}")
+        raise DataError(f"{where}: expected a JSON object, found {type(value).__name__}")
     if line.count("{") + line.count("[") > LEVELS and deeper(value, LEVELS):
-        raise DataError(f"{path} line {number}: expected at most {LEVELS} lists and objects within each other")
+        raise DataError(f"{where}: expected at most {LEVELS} nested lists and objects")
     return value
 
 
 def deeper(value: object, levels: int) -> bool:
-    """Tell whether lists and objects stand within each other more than so many levels deep."""
     if not isinstance(value, (dict, list)):
         return False
     inside = value.values() if isinstance(value, dict) else value
     return not levels or any(deeper(each, levels - 1) for each in inside)
 
 
-def read_lines(path: Path, text_column: str, rows: int) -> Iterator[pandas.DataFrame]:
-    with opened(path) as file:
+def read_lines(text_column: str, path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+    with opened(path, span=span) as file:
         for piece in cut(lines(file, path), rows, len):
             yield pandas.DataFrame({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
 class Types(dict[str, Any]):
-    """Types by column; pandas, which copies what a frame carries for each column it answers, copies none of it."""
+    """Types by column, never copied: pandas copies a frame's attributes for each column it returns."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Types":
         return self
 
 
-def read_parquet(path: Path, rows: int) -> Iterator[pandas.DataFrame]:
-    with parquet_files(path) as (file, shared):
+def read_parquet(path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+    with parquet_file(path) as (file, shared):
         schema = file.schema_arrow
+        check_columns(schema.names, path)
         types = Types(zip(schema.names, schema.types))
-        pieces = cut(parquet_rows(file, shared), rows, characters)
-        # a table without rows still has its columns
+        groups = range(span.start, span.end) if span else None
+        pieces = cut(parquet_rows(file, shared, groups), rows, characters)
         for piece in chain([next(pieces, [])], pieces):
             frame = from_rows(piece, path) if piece else pandas.DataFrame(columns=schema.names, dtype=object)
             frame.attrs["types"] = types
             yield frame
 
 
-@contextmanager
-def parquet_file(path: Path) -> Iterator[Any]:
-    """Open a pyarrow.parquet.ParquetFile; DataError, also within the `with`, where it cannot be read."""
-    with parquet_files(path) as (file, _):
-        yield file
-
-
-@contextmanager
-def parquet_files(path: Path) -> Iterator[tuple[Any, Any]]:
-    """Give what `parquet_file` does, twice: as it is, and with texts and bytes in dictionaries.
-
-    A value that all rows share is small in the file; in a dictionary it is so in memory too.
-    """
-    parquet = require_parquet()
-    from pyarrow import ArrowException, BufferReader
-
-    try:
-        if path is STDIN or not path.is_file():
-            source: Any = BufferReader(sys.stdin.buffer.read() if path is STDIN else path.read_bytes())
-        else:
-            source = path
-        with parquet.ParquetFile(source) as file:
-            check_schema(file.schema_arrow, path)
-            with parquet.ParquetFile(source, metadata=file.metadata, read_dictionary=text_paths(file)) as shared:
-                yield file, shared
-    # an unknown time zone is a KeyError
-    except (ArrowException, OSError, ValueError, OverflowError, LookupError, RecursionError) as problem:
-        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
-        raise DataError(f"{path}: not a readable parquet file: {reason}") from problem
-
-
-def check_schema(schema: Any, path: Path) -> None:
-    """DataError where the columns of a parquet file are too many or too deep, or one is there twice.
-
-    As in jsonl, a row itself is one of the LEVELS.
-    """
-    check_columns(schema.names, path)
-    check_once(schema.names, path)
-    kinds = list(schema.types)
-    for _ in range(LEVELS):
-        kinds = [each for kind in kinds for each in inner_types(kind)]
-    if kinds:
-        raise DataError(f"{path}: expected at most {LEVELS} lists and structs within each other")
-
-
-def inner_types(kind: Any) -> list[Any]:
-    """Answer the types of what stands within a value of a type of pyarrow's."""
-    from pyarrow import types
-
-    if types.is_map(kind):
-        return [kind.key_type, kind.item_type]
-    if types.is_struct(kind):
-        return [field.type for field in kind]
-    return [kind.value_type] if types.is_nested(kind) and hasattr(kind, "value_type") else []
-
-
-def text_paths(file: Any) -> list[str]:
-    """Answer the paths of the columns of text and bytes, those within others too."""
-    columns = [file.schema.column(place) for place in range(len(file.schema))]
-    return [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
-
-
-def parquet_rows(file: Any, shared: Any) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a parquet file, given twice as by `parquet_files`, of which few bytes are decoded at a time."""
-    for group in range(file.num_row_groups):
-        first = next(shared.iter_batches(batch_size=1, row_groups=[group]), None)
-        # with its dictionaries whole: no later row can have larger values of them
-        largest = 1 if first is None else first.nbytes + 1
-        for batch in file.iter_batches(batch_size=within(DENSE // largest), row_groups=[group]):
-            step = within(PIECE // (largest + batch.nbytes // (batch.num_rows or 1)))
-            for start in range(0, batch.num_rows, step):
-                # not to_pandas(), which makes floats of integers beside a null and hides an index
-                yield from batch.slice(start, step).to_pylist()
-
-
-def within(rows: int) -> int:
-    return max(1, min(DECODED, rows))
-
-
 def characters(value: Any) -> int:
-    """Count the characters, or bytes, of a cell or a row and of what stands within it; 1 for what has none."""
+    """Count the characters or bytes of a value and everything inside it; 1 for a value without any."""
     if isinstance(value, (str, bytes)):
         return len(value)
     if isinstance(value, dict):
@@ -325,27 +302,20 @@ def characters(value: Any) -> int:
     return 1 + sum(map(characters, value)) if isinstance(value, (list, tuple)) else 1
 
 
-def require_parquet() -> Any:
-    """Import pyarrow.parquet, or say which extra brings it."""
-    try:
-        import pyarrow.parquet
-    except ImportError as problem:
-        raise MissingPackage("parquet needs pyarrow: pip install 'nsmc_attention[parquet]'") from problem
-    return pyarrow.parquet
+Reader = Callable[[Path, int, Optional[Span]], Iterator[pandas.DataFrame]]
 
 
-READERS: dict[str, Callable[[Path, str, int], Iterator[pandas.DataFrame]]] = {
-    "csv": lambda path, column, rows: read_csv(path, ",", csv.QUOTE_MINIMAL, rows),
-    "tsv": lambda path, column, rows: read_csv(path, "\t", csv.QUOTE_MINIMAL, rows),
-    "nsmc": lambda path, column, rows: read_csv(path, "\t", csv.QUOTE_NONE, rows),
-    "jsonl": lambda path, column, rows: read_jsonl(path, rows),
-    "lines": read_lines,
-    "parquet": lambda path, column, rows: read_parquet(path, rows),
-}
+def reader(kind: str, text_column: str) -> Reader:
+    others: dict[str, Reader] = {
+        "jsonl": read_jsonl,
+        "parquet": read_parquet,
+        "lines": partial(read_lines, text_column),
+    }
+    return partial(read_csv, kind) if kind in DIALECTS else others[kind]
 
 
 def as_text(value: Any) -> str:
-    """Answer a cell as text; a missing value (None, NaN, NA, NaT) is the empty text, bytes are UTF-8 or a DataError."""
+    """Return a cell as text, empty for a missing value (None, NaN, NA, NaT); DataError for bytes that are not UTF-8."""
     if value is None or value is pandas.NA or value is pandas.NaT or isinstance(value, float) and value != value:
         return ""
     if not isinstance(value, bytes):
@@ -357,9 +327,16 @@ def as_text(value: Any) -> str:
 
 
 def read_labelled(path: Union[str, Path], text_column: str = "document", label_column: str = "label") -> Reviews:
-    """Read a labelled table as Reviews; labels are 0 and 1, and a bad one is named with its row.
+    """Read a labelled table as Reviews.
 
-    A file with the NSMC header is read by the strict reader of `nsmc`; ConfigError where other columns are asked of it.
+    A file with the NSMC header is read by the strict reader of `nsmc`.
+
+    Raises
+    ------
+    DataError
+        As `chunks`; a label that is not 0 or 1, with its row.
+    ConfigError
+        Other column names are given for an NSMC file.
     """
     path = Path(path)
     if not path.is_file():
@@ -392,7 +369,7 @@ def load(
     text_column: str = "document",
     label_column: str = "label",
 ) -> Reviews:
-    """Load what `--data` names: "nsmc", "sample" (their `part`, "train" or "test") or a labelled file."""
+    """Load the reviews named by `--data`: "nsmc" or "sample" (their `part`, "train" or "test"), or a labelled file."""
     if data in CORPORA:
         refuse_columns(data, text_column, label_column)
         return nsmc.load(data, part, data_dir)
@@ -400,7 +377,7 @@ def load(
 
 
 def refuse_columns(where: object, text_column: str, label_column: str) -> None:
-    """ConfigError where columns of the NSMC files are named otherwise: naming them would do nothing."""
+    """Raise ConfigError where other names are given for the columns of the NSMC files."""
     for option, name, own in (("--text-column", text_column, "document"), ("--label-column", label_column, "label")):
         if name != own:
             raise ConfigError(f"{where}: has the columns of the NSMC files; expected {option} {own}, found {name!r}")

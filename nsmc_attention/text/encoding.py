@@ -5,7 +5,6 @@ needs no MXNet. `ngrams` adds what the review looks like; `gluon_data` beside it
 test holds both to the same ids.
 """
 
-import json
 import unicodedata
 from dataclasses import dataclass
 from typing import Container, NamedTuple, Optional, Sequence, Union
@@ -13,6 +12,7 @@ from typing import Container, NamedTuple, Optional, Sequence, Union
 import numpy
 from numpy.typing import NDArray
 
+from .._io.bounded import read_json
 from ..errors import BundleError
 from .marks import composed
 from .ngrams import ngram_ids
@@ -89,14 +89,14 @@ class Encoder:
         cls, vocabulary: Union[str, bytes], text_config: TextConfig, where: object = "vocab.json"
     ) -> "Encoder":
         """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError where it is not one."""
+        values = read_json(vocabulary, where, BundleError, "a vocabulary as gluonnlp writes it")
         try:
-            values = json.loads(vocabulary if isinstance(vocabulary, str) else vocabulary.decode())
             token_to_idx = values["token_to_idx"]
             unknown = token_to_idx[values["unknown_token"]]
             padding = token_to_idx[values["identifiers_to_tokens"]["padding_token"]]
             ids = list(token_to_idx.values())
             numbered = set(ids) == set(range(len(ids))) and set(map(type, ids)) == {int} and unknown != padding
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        except (KeyError, TypeError, AttributeError) as problem:
             raise BundleError(f"{where}: expected a vocabulary as gluonnlp writes it, found none") from problem
         if not numbered:
             raise BundleError(

@@ -19,7 +19,7 @@ from safetensors.numpy import load as unpack
 from safetensors.numpy import save as pack
 
 from .._io.atomic import replaced_file
-from .._io.bounded import read_file
+from .._io.bounded import read_file, read_json
 from ..errors import BundleError
 from ..model.parameters import restore, snapshot
 
@@ -202,8 +202,9 @@ def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:
 def read_progress(arrays: Arrays, path: Path) -> Progress:
     """Return the Progress in a state; BundleError unless each of its values has its type and its range."""
     try:
-        progress = Progress(**json.loads(arrays["progress"].tobytes().decode()))
-    except (KeyError, ValueError, TypeError, RecursionError) as problem:
+        content = arrays["progress"].tobytes()
+        progress = Progress(**read_json(content, path, BundleError, "the progress of a training"))
+    except (KeyError, TypeError) as problem:
         raise BundleError(f"{path}: the checkpoint has no progress of the training") from problem
     for name, kind in get_type_hints(Progress).items():
         value = getattr(progress, name)

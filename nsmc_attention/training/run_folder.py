@@ -5,8 +5,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Union
 
-from .._io.atomic import alone_in, refuse_links, vacant, write_text
-from .._io.bounded import read_file
+from .._io.atomic import folder_lock, refuse_links, vacant, write_text
+from .._io.bounded import read_file, read_json
 from ..errors import ConfigError
 from ..settings import difference
 from ..version import __version__
@@ -27,7 +27,7 @@ def check_run(out: Path, settings: dict[str, Any], resume: bool) -> None:
         return
     require_same_settings(out, settings)
     refuse_links(out.iterdir())
-    with alone_in(out) as alone:
+    with folder_lock(out) as alone:
         require_alone(out, alone)
 
 
@@ -43,7 +43,7 @@ def begin_run(out: Path, settings: dict[str, Any], resume: bool, group: SingleWo
     if resume:
         require_same_settings(out, settings)
     out.mkdir(parents=True, exist_ok=True)
-    require_alone(out, stack.enter_context(alone_in(out)))
+    require_alone(out, stack.enter_context(folder_lock(out)))
     if not resume:
         # another training may have begun and ended since the first check
         require_vacant(out)
@@ -55,10 +55,9 @@ def read_settings(out: Union[str, Path]) -> dict[str, Any]:
     path = Path(out) / "settings.json"
     if not path.is_file():
         raise ConfigError(f"{out}: no run to resume (no settings.json); start it without --resume")
-    try:
-        settings = dict(json.loads(read_file(path, LARGEST, ConfigError).decode()))
-    except (ValueError, TypeError, RecursionError) as problem:
-        raise ConfigError(f"{path}: not readable as JSON settings ({problem}); start the run again") from problem
+    settings = read_json(read_file(path, LARGEST, ConfigError), path, ConfigError, "JSON settings")
+    if not isinstance(settings, dict):
+        raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; start the run again")
     return {"config": {}, **settings}
 
 

@@ -2,39 +2,55 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from nsmc_attention._io.atomic import PREFIX, alone_in, locked, neighbour, release, replaced_folder, sweep, write_text
+from nsmc_attention._io import atomic
+from nsmc_attention._io.atomic import PREFIX, folder_lock, replaced_folder, sweep, temporary_sibling, write_text
+from nsmc_attention._io.bounded import read_json
 from nsmc_attention.errors import DataError
 
 
-def test_what_was_swept_before_it_was_locked_is_made_again(tmp_path):
-    """As another process may between the two."""
-    made = []
+def test_writers_of_one_file_do_not_remove_each_others_temporary_files(tmp_path):
+    """Each sweeps before it writes, also between the creation of another's file and its lock."""
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: write_text(tmp_path / "a", str(number) * 1000), range(200)))
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    content = (tmp_path / "a").read_text(encoding="utf-8")
+    assert len(set(content[::1000])) <= 3 and int(content[: len(content) // 1000]) < 200
 
-    def create():
-        path = tmp_path / f"{PREFIX}a.{len(made):08d}"
-        path.touch()
-        made.append(path)
-        if len(made) < 3:
-            sweep(tmp_path)
-            assert not path.exists()
-        return path
 
-    path, held = locked(create)
-    assert path == made[2] and path.exists()
+def test_a_leftover_is_removed_by_the_next_write_of_its_target_alone(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{PREFIX}{name}.abcdefgh").mkdir()
+    write_text(tmp_path / "a", "나")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{PREFIX}b.abcdefgh", "a"]
     sweep(tmp_path)
-    assert path.exists(), "what is held stays"
-    release(held)
-    sweep(tmp_path)
-    assert not path.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def test_a_file_that_took_the_name_is_not_the_one_that_is_held(tmp_path):
-    with neighbour(tmp_path / "a") as path:
+@pytest.mark.parametrize("atomically", [True, False])
+def test_a_folder_is_replaced_whole(tmp_path, monkeypatch, atomically):
+    """Also where the system cannot exchange two names."""
+    if not atomically:
+        monkeypatch.setattr(atomic.sys, "platform", "darwin")
+    for content in ("old", "new"):
+        with replaced_folder(tmp_path / "folder") as temporary:
+            (temporary / content).touch()
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder", "new"]
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "{", b"\xff", b"", '{"a": 1' + "0" * 5000 + "}"])
+def test_damaged_json_is_one_line(content):
+    with pytest.raises(DataError, match="^a.json line 3: expected a list, found "):
+        read_json(content, "a.json line 3", DataError, "a list")
+
+
+def test_a_temporary_file_in_use_is_not_swept(tmp_path):
+    with temporary_sibling(tmp_path / "a") as path:
         held = os.stat(path).st_ino
         sweep(tmp_path)
         assert os.stat(path).st_ino == held
@@ -103,8 +119,8 @@ def test_a_link_to_itself_is_one_line(tmp_path, write):
 HOLDER = """
 import sys
 from pathlib import Path
-from nsmc_attention._io.atomic import alone_in
-with alone_in(Path(sys.argv[1])) as alone:
+from nsmc_attention._io.atomic import folder_lock
+with folder_lock(Path(sys.argv[1])) as alone:
     print(alone, flush=True)
     sys.stdin.read()
 """
@@ -116,10 +132,10 @@ def test_a_folder_is_held_by_one_until_it_ends_however_it_ends(tmp_path):
         [sys.executable, "-c", HOLDER, tmp_path / "link"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout.readline() == "True\n"
-        with alone_in(tmp_path) as alone:
+        with folder_lock(tmp_path) as alone:
             assert not alone
         holder.kill()
         holder.wait()
-        with alone_in(tmp_path) as alone:
+        with folder_lock(tmp_path) as alone:
             assert alone
     assert [path.name for path in tmp_path.iterdir()] == ["link"]

@@ -5,6 +5,7 @@ One BLAS thread each: the models are so small that more would only wait for each
 
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,34 +14,11 @@ from dataclasses import dataclass
 
 import pytest
 
-TRAIN = [
-    "train",
-    "--data",
-    "sample",
-    "--embedding-size",
-    "8",
-    "--hidden-size",
-    "8",
-    "--attention-units",
-    "4",
-    "--ngram-buckets",
-    "500",
-    "--epochs",
-    "2",
-    "--batch-size",
-    "64",
-    "--learning-rate",
-    "0.02",
-    "--checkpoint-steps",
-    "5",
-    "--dev-fraction",
-    "0.1",
-    "--erasure-reviews",
-    "50",
-    "--erasure-epochs",
-    "1",
-    "--out",
-]
+TRAIN = shlex.split(
+    "train --data sample --embedding-size 8 --hidden-size 8 --attention-units 4 --ngram-buckets 500 --epochs 2 "
+    "--batch-size 64 --learning-rate 0.02 --checkpoint-steps 5 --dev-fraction 0.1 --erasure-reviews 50 "
+    "--erasure-epochs 1 --out"
+)
 # Kills itself right before the k-th change (of one kind, or of any) that it makes below a folder
 SUICIDE = """
 import atexit, os, signal, sys

@@ -14,6 +14,7 @@ import time
 
 import pandas
 import pytest
+from nsmc_attention.cli.main import run
 
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
@@ -57,8 +58,8 @@ def ended(process, folder, number, word):
 @pytest.mark.parametrize(
     "send, number, word",
     [
-        (os.kill, *TERMINATED),
         (os.killpg, *INTERRUPTED),
+        pytest.param(os.kill, *TERMINATED, marks=pytest.mark.slow),
         pytest.param(os.kill, *INTERRUPTED, marks=pytest.mark.slow),
         pytest.param(os.killpg, *TERMINATED, marks=pytest.mark.slow),
     ],
@@ -131,7 +132,7 @@ with signals.as_exceptions():
 
 def test_what_is_ignored_by_the_shell_stays_ignored():
     code = (
-        "import os, signal\nfrom nsmc_attention import signals\nwith signals.as_exceptions():\n"
+        "import os, signal\nfrom nsmc_attention._runtime import signals\nwith signals.as_exceptions():\n"
         "    os.kill(os.getpid(), signal.SIGINT)\nprint('done')"
     )
     done = subprocess.run(
@@ -159,6 +160,17 @@ def disk(tmp_path):
 
     yield mount
     subprocess.run(["umount", str(place)], capture_output=True)
+
+
+@pytest.fixture
+def here(capsys):
+    """Run a command in this process; return its exit code, standard output and standard error."""
+
+    def here(*arguments):
+        capsys.readouterr()
+        return run(list(map(str, arguments))), *capsys.readouterr()
+
+    return here
 
 
 def refused(result, message):
@@ -199,9 +211,9 @@ def full(disk, trained):
     ],
     ids=["predict", "export", "export elsewhere", "bulk"],
 )
-def test_a_full_disk_is_one_line_and_nothing_half_written(child, full, arguments):
+def test_a_full_disk_is_one_line_and_nothing_half_written(here, full, arguments):
     table = nsmc.sample_folder() / nsmc.FILES["train"]
-    refused(child().run(*(each.format(table=table, place=full) for each in arguments)), "No space left on device")
+    refused(here(*(each.format(table=table, place=full) for each in arguments)), "No space left on device")
     assert {path.name for path in full.iterdir()} <= {"bundle", "rest", "out"}
     assert [path.name for path in (full / "out").glob("*")] in ([], ["_plan.json"])
     load_bundle(full / "bundle")
@@ -212,26 +224,22 @@ def test_a_full_disk_is_one_line_and_nothing_half_written(child, full, arguments
     [
         ["predict", "좋다", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],
         pytest.param(["export", "--bundle", "{place}/bundle"], marks=pytest.mark.slow),
-        ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle"],
+        ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle", "--workers", "1"],
         ["train", "--data", "sample", "--out", "{place}/run"],
         ["explain", "좋다", "--output", "{place}/a.html", "--bundle", "{place}/bundle"],
     ],
     ids=["predict", "export", "bulk", "train", "explain"],
 )
-def test_a_read_only_folder_is_one_line(child, full, disk, table, arguments):
+def test_a_read_only_folder_is_one_line(here, full, disk, table, arguments):
     disk("remount", "ro")
-    refused(child().run(*(each.format(table=table, place=full) for each in arguments)), "Read-only file system")
+    refused(here(*(each.format(table=table, place=full) for each in arguments)), "Read-only file system")
 
 
-def test_a_download_to_a_full_disk_is_one_line(full):
-    """The place is tried before anything is asked of the network."""
+def test_a_download_to_a_full_disk_is_one_line(here, full):
+    """The place is tried before the network."""
     (full / "more").write_bytes(bytes(8192))
-    result = subprocess.run(
-        [sys.executable, "-m", "nsmc_attention", "fetch", "nsmc", "--data-dir", full / "a" / "b"],
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1, result.stderr
+    code, _, errors = here("fetch", "nsmc", "--data-dir", full / "a" / "b")
+    assert code == 2 and len(errors.splitlines()) == 1, errors
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, to become somebody else")

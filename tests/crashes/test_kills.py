@@ -26,9 +26,9 @@ from nsmc_attention.inference.engines import load_engine
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.training.checkpoint import read_arrays
 
-KINDS = ("os.rename", "fsync", "os.chmod", "open", "os.remove", "shutil.rmtree")
-# As on a disk that cannot swap two names
-NO_SWAP = "import nsmc_attention.atomic\nnsmc_attention.atomic.swap = lambda one, other: False\n"
+KINDS = ("os.rename", "fsync", "os.mkdir", "open", "os.remove", "shutil.rmtree")
+# As on a disk that cannot exchange two names
+NO_EXCHANGE = "from nsmc_attention._io import atomic\natomic.exchange = lambda one, other: False\n"
 
 
 @dataclass
@@ -273,18 +273,17 @@ def fetch(child, tmp_path):
 
 
 def test_a_training_killed_again_and_again_goes_on_to_the_same_bytes(train):
-    """Before anything is there, within a checkpoint, between a file and its name, and in the last stage."""
-    for k, kind in ((1, "os.rename"), (9, "fsync"), (14, "os.rename"), (8, "os.chmod")):
+    """Within a checkpoint, and between a file and its name."""
+    for k, kind in ((9, "fsync"), (14, "os.rename")):
         assert train.die_at(k, kind)
     train.finish()
 
 
 def test_a_training_killed_while_its_bundle_is_written_ends_with_it(train, trained):
-    """Between its files, and right after it has taken the place of an older one."""
+    """Right after it has replaced an older one."""
     shutil.copytree(trained[0], train.folder / "run")
-    for k, kind in ((17, "fsync"), (1, "shutil.rmtree")):
-        assert train.die_at(k, kind)
-    assert train.deaths == {"while writing partial-bundle": 2}
+    assert train.die_at(1, "shutil.rmtree")
+    assert train.deaths == {"while writing partial-bundle": 1}
     train.finish()
 
 
@@ -295,7 +294,7 @@ def test_a_killed_download_is_simply_started_again(fetch):
 
 
 def test_a_killed_prediction_is_simply_started_again(predict):
-    assert predict.die_at(1, "os.rename") and predict.die(predict.child.dying_at_byte(predict.largest // 2))
+    assert predict.die(predict.child.dying_at_byte(predict.largest // 2))
     predict.finish()
 
 
@@ -306,15 +305,24 @@ def test_a_killed_bulk_goes_on_where_it_was(bulk):
 
 @pytest.mark.parametrize(
     "also, k, kind",
-    [("", 1, "shutil.rmtree"), (NO_SWAP, 2, "os.rename")],
-    ids=["right after the swap", "between the moves where there is no swap"],
+    [("", 1, "shutil.rmtree"), (NO_EXCHANGE, 2, "os.rename")],
+    ids=["right after the exchange", "between two renames where there is no exchange"],
 )
 def test_a_bundle_is_there_when_its_replacement_is_killed(export, also, k, kind):
+    """Elsewhere than on Linux, the old one is beside it, and is renamed back."""
     export.also = also
     assert export.die_at(k, kind)
     assert (export.folder / "bundle").exists() == (also == "")
+    rename_back(export.folder)
     load_bundle(export.folder / "bundle")
     export.finish()
+
+
+def rename_back(folder):
+    """Do what the README tells where a bundle is missing."""
+    if not (folder / "bundle").exists():
+        (old,) = folder.glob("bundle.old-*")
+        old.rename(folder / "bundle")
 
 
 @pytest.mark.slow
@@ -322,22 +330,23 @@ def test_a_bundle_is_there_when_its_replacement_is_killed(export, also, k, kind)
 def test_killed_at_any_moment_it_ends_as_if_nothing_had_been(name, kills, request, draw):
     scenario = request.getfixturevalue(name)
     scenario.die_often(kills, draw)
-    tell(name, scenario)
+    show(name, scenario)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("also", ["", NO_SWAP], ids=["in one move", "in three"])
+@pytest.mark.parametrize("also", ["", NO_EXCHANGE], ids=["in one step", "in two"])
 def test_killed_at_each_change_in_turn_an_export_leaves_a_whole_bundle(export, also):
     export.also, k = also, 1
     while export.die_at(k):
         assert also or (export.folder / "bundle" / "manifest.json").exists()
+        rename_back(export.folder)
         assert load_engine(load_bundle(export.folder / "bundle"), "onnx")
         k += 1
     export.finish()
-    tell("export", export)
+    show("export", export)
 
 
-def tell(name, scenario):
+def show(name, scenario):
     print(
         f"{name}: {sum(scenario.deaths.values())} kills survived:",
         ", ".join(f"{number} {place}" for place, number in scenario.deaths.most_common()),

@@ -46,8 +46,8 @@ from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_t
 from nsmc_attention.recipe import check_run  # noqa: E402
 from nsmc_attention.text.encoding import Encoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
+from nsmc_attention.text.vocabulary import build_vocab  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
-from nsmc_attention.training.batches import build_vocab  # noqa: E402
 from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, sealed  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402
 

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from nsmc_attention.errors import ConfigError, DataError, MissingPackage
-from nsmc_attention.reviews import corpus, tables
+from nsmc_attention.reviews import corpus, parquet, tables
 from nsmc_attention.reviews.pieces import LINE
 
 ROWS = [
@@ -226,7 +226,7 @@ def test_lists_and_objects_stand_at_most_so_deep(tmp_path, opening, closing, eac
         path.write_text(f'{{"document": "가", "n": {value}}}', encoding="utf-8")
         if levels == 99:
             assert rows_of(path)[0]["document"] == "가"
-    with pytest.raises(DataError, match="line 1: expected at most 100 lists and objects within each other"):
+    with pytest.raises(DataError, match="line 1: expected at most 100 nested lists and objects"):
         rows_of(path)
     path.write_text(json.dumps({"document": "[{" * 200, "n": [[]] * 150}), encoding="utf-8")
     assert len(rows_of(path)[0]["n"]) == 150, "beside each other is not within"
@@ -247,7 +247,7 @@ def test_without_pyarrow_the_message_names_the_extra(tmp_path, monkeypatch):
 
 
 def test_an_open_parquet_file_tells_its_rows_and_is_closed_at_the_end(tmp_path):
-    with tables.parquet_file(write(tmp_path, "parquet")) as file:
+    with parquet.parquet_file(write(tmp_path, "parquet")) as (file, _):
         assert file.metadata.num_rows == len(ROWS)
     assert file.closed
 
@@ -400,7 +400,7 @@ def test_a_large_value_that_rows_of_parquet_share_is_not_decoded_for_all_at_once
     before = pyarrow.total_allocated_bytes()
     pieces = tables.chunks(tmp_path / "a.parquet")
     first = next(pieces)
-    assert pyarrow.total_allocated_bytes() - before < 1.5 * tables.DENSE
+    assert pyarrow.total_allocated_bytes() - before < 1.5 * parquet.DENSE
     assert first["value"].map(len).tolist() == [1] * first_row + [4_000_000] * 9
     pieces.close()
 
@@ -446,7 +446,7 @@ def test_lists_and_structs_of_parquet_stand_at_most_so_deep(tmp_path, around):
         if level == 30:
             assert rows_of(path)[0]["x"] == value.to_pylist()[0]
         elif level > 99:
-            with pytest.raises(DataError, match="a.parquet: expected at most 100 lists and structs within each other"):
+            with pytest.raises(DataError, match="a.parquet: expected at most 100 nested lists and structs"):
                 rows_of(path)
         else:
-            tables.check_schema(pyarrow.parquet.read_schema(path), path)
+            parquet.check_levels(pyarrow.parquet.read_schema(path), path)

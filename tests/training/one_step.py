@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from nsmc_attention.training.distributed.communicator import ALONE, joined
+from nsmc_attention.training.distributed.communicator import SINGLE, worker_group
 
 SIZES = (32, 7, 2, 1)
 
@@ -59,13 +59,13 @@ def main(out):
     from nsmc_attention.model.parameters import restore, snapshot
 
     config = preset("default").with_fields(dropout=0.0, word_dropout=0.0, embedding_size=6, hidden_size=4)
-    with joined("dist_sync") as workers:
+    with worker_group("dist_sync") as workers:
         (shared, trainer), (single, other), told = *(network_and_trainer(config, 60) for _ in range(2)), []
         for number, size in enumerate(SIZES):
             restore(single, snapshot(shared))
             each = batch(size, 60, number)
             loss, found = step(shared, trainer, each, 0.01, workers)
-            expected_loss, expected = step(single, other, each, 0.01, ALONE)
+            expected_loss, expected = step(single, other, each, 0.01, SINGLE)
             told.append(
                 {
                     "gradient": digest(found),
@@ -77,11 +77,11 @@ def main(out):
                     "rows": [int((array.any(axis=1)).sum()) for array in (found[0], expected[0])],
                 }
             )
-        pieces = workers.once(lambda: [numpy.arange(3.0), numpy.ones(2)] if workers.first else None)
+        pieces = workers.run_on_first(lambda: [numpy.arange(3.0), numpy.ones(2)] if workers.first else None)
         told.append(
             {
                 "once": [piece.tolist() for piece in pieces],
-                "bytes": hashlib.sha256(workers.from_first(bytes(range(256)) * 301 + b"x")).hexdigest(),
+                "bytes": hashlib.sha256(workers.broadcast(bytes(range(256)) * 301 + b"x")).hexdigest(),
             }
         )
         Path(f"{out}.{workers.rank}").write_text(json.dumps(told), encoding="utf-8")

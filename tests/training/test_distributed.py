@@ -1,8 +1,14 @@
-"""Real jobs on this machine: a scheduler, a server and workers, some of which are killed."""
+"""Real jobs on this machine: a scheduler, a server and workers, some of which are killed.
+
+The default run has one undisturbed job, one that is killed and resumed, and one without a launcher. All others:
+
+    python -m pytest -m slow tests/training/test_distributed.py
+"""
 
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,27 +16,19 @@ import time
 from pathlib import Path
 
 import pytest
+from nsmc_attention.cli.main import run
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.config import SHORT_NAMES
+from nsmc_attention.config import all_fields
 from nsmc_attention.errors import ConfigError, JobError
 from nsmc_attention.recipe import train
 from nsmc_attention.training.distributed.job import Place, connect
-from nsmc_attention.training.distributed.launcher import free_port, names, variables
+from nsmc_attention.training.distributed.launcher import free_port, names
 
 # No timing is asserted; what hangs is ended here
 LIMIT = 240
 STARTED = []
 NO_DROPOUT = {"dropout": 0.0, "word_dropout": 0.0}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread_each():
-    """Processes beside each other, each with a thread for every core, would mostly wait for one another."""
-    before = os.environ.get("OMP_NUM_THREADS")
-    os.environ["OMP_NUM_THREADS"] = "1"
-    yield
-    os.environ.pop("OMP_NUM_THREADS") if before is None else os.environ.update(OMP_NUM_THREADS=before)
 
 
 @pytest.fixture(autouse=True)
@@ -49,51 +47,41 @@ def flags(config, **changes):
         word
         for part in config.parts().values()
         for name, value in vars(part).items()
-        if name in SHORT_NAMES()
+        if name in all_fields()
         for word in (f"--{name.replace('_', '-')}", str(value))
     ]
 
 
 def start(*arguments, **environment):
-    STARTED.append(
-        subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "nsmc_attention",
-                "train",
-                "--data",
-                "sample",
-                "--kvstore",
-                "dist_sync",
-                *map(str, arguments),
-            ],
-            stderr=subprocess.PIPE,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, **environment},
-        )
-    )
+    command = ["-m", "nsmc_attention", "train", "--data", "sample", "--kvstore", "dist_sync", *map(str, arguments)]
+    return python(*command, **environment)
+
+
+def python(*arguments, **environment):
+    """Start a process with one thread: several with a thread for every core would wait for one another."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    options = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "env": environment}
+    STARTED.append(subprocess.Popen([sys.executable, *map(str, arguments)], **options))
     return STARTED[-1]
 
 
 def outcome(process):
-    """Answer the exit code and the lines of standard error that are no progress."""
+    """Return the exit code and the error lines of standard error."""
     words = process.communicate(timeout=LIMIT)[1]
     return process.returncode, [line for line in words.replace("\r", "\n").splitlines() if line.startswith("error: ")]
 
 
 def children(process):
-    """Answer {what a child of a launcher is: its number}."""
+    """Return the process numbers of a launcher's children by name."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            place = dict(line.partition("=")[::2] for line in (folder / "environ").read_text().split("\0"))
+            variables = dict(line.partition("=")[::2] for line in (folder / "environ").read_text().split("\0"))
         except OSError:
             continue
-        if parent == process.pid and "DMLC_ROLE" in place:
-            found[f"{place['DMLC_ROLE']} {place.get('DMLC_WORKER_ID', '')}".strip()] = int(folder.name)
+        if parent == process.pid and "DMLC_ROLE" in variables:
+            found[f"{variables['DMLC_ROLE']} {variables.get('DMLC_WORKER_ID', '')}".strip()] = int(folder.name)
     return found
 
 
@@ -163,22 +151,10 @@ def test_two_workers_learn_what_one_process_learns(shared_run, plain, tmp_path):
 
 @pytest.mark.parametrize("workers", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_all_workers_make_the_step_that_one_process_would_make(tmp_path, workers):
-    """Of batches of 32, 7, 2 and 1 reviews; the gradient is far above what it is clipped to.
-
-    Five workers: `python -m pytest -m slow tests/training/test_distributed.py`.
-    """
-    common, out = variables(workers), tmp_path / "told"
-    jobs = []
-    for name in names(workers):
-        role, _, number = name.partition(" ")
-        jobs.append(
-            subprocess.Popen(
-                [sys.executable, Path(__file__).with_name("one_step.py"), out],
-                stdin=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**common, "DMLC_ROLE": role, "DMLC_WORKER_ID": number},
-            )
-        )
+    """Of batches of 32, 7, 2 and 1 reviews, with a gradient far above its clipping norm; started without a launcher."""
+    out, port = tmp_path / "told", free_port()
+    script = Path(__file__).with_name("one_step.py")
+    jobs = [python(script, out, **place(name, workers, port)) for name in names(workers)]
     assert [job.wait(LIMIT) for job in jobs] == [0] * len(jobs)
     told = [json.loads(Path(f"{out}.{rank}").read_text(encoding="utf-8")) for rank in range(workers)]
     steps, others = told[0][:-1], told[0][-1]
@@ -197,7 +173,7 @@ def test_all_workers_make_the_step_that_one_process_would_make(tmp_path, workers
 def killed(config, out, name):
     """Start a job, kill one of its processes in the middle; answer the outcome and all process numbers."""
     job = start("--workers", 2, *flags(config), "--out", out)
-    wait_for(lambda: list(out.glob("checkpoint-*20.safetensors")) or job.poll() is not None)
+    wait_for(lambda: list(out.glob("checkpoint-*20.npz")) or job.poll() is not None)
     processes = {**children(job), "launcher": job.pid}
     assert set(processes) == {*names(2), "launcher"}
     os.kill(processes[name], signal.SIGKILL)
@@ -223,7 +199,6 @@ def test_a_killed_worker_ends_the_job_and_resume_ends_as_if_nothing_had_happened
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["worker 0", "server", "scheduler", "launcher"])
 def test_whichever_process_is_killed_none_stays_behind(drawing_run, tiny, tmp_path, name):
-    """Run by `python -m pytest -m slow tests/training/test_distributed.py`; two minutes."""
     code, lines = killed(tiny, tmp_path / "run", name)
     if name == "launcher":
         assert code == -signal.SIGKILL and not lines
@@ -232,45 +207,71 @@ def test_whichever_process_is_killed_none_stays_behind(drawing_run, tiny, tmp_pa
     assert resumed(tmp_path / "run") == parameters(drawing_run)
 
 
-def by_hand(place, *arguments, **changes):
-    """Start one process as on a machine of its own, where there is no launcher."""
-    role, _, number = place.partition(" ")
-    own = {"DMLC_WORKER_ID": number} if number else {}
-    return start(
-        *arguments,
-        DMLC_ROLE=role,
-        DMLC_NUM_SERVER="1",
-        DMLC_NUM_WORKER="2",
-        DMLC_NODE_HOST="127.0.0.1",
-        DMLC_PS_ROOT_URI="127.0.0.1",
-        **own,
-        **changes,
-    )
+def place(name, workers, port):
+    """Return the variables of one process on a machine of its own, where there is no launcher."""
+    role, _, number = name.partition(" ")
+    return {
+        "DMLC_ROLE": role,
+        "DMLC_WORKER_ID": number,
+        "DMLC_NUM_SERVER": "1",
+        "DMLC_NUM_WORKER": str(workers),
+        "DMLC_NODE_HOST": "127.0.0.1",
+        "DMLC_PS_ROOT_URI": "127.0.0.1",
+        "DMLC_PS_ROOT_PORT": str(port),
+    }
 
 
-def test_without_a_launcher_a_killed_worker_ends_all_others(tiny, tmp_path):
-    port = str(free_port())
-    jobs = {name: by_hand(name, *flags(tiny), "--out", tmp_path / "run", DMLC_PS_ROOT_PORT=port) for name in names(2)}
-    wait_for(lambda: list((tmp_path / "run").glob("checkpoint-*.safetensors")))
+LIFELINE = """
+import sys, time
+from nsmc_attention.training.distributed.job import Place, supervised
+with supervised(Place.from_environment()):
+    print("joined", file=sys.stderr, flush=True)
+    time.sleep(300)
+"""
+
+
+def lifeline(name, port):
+    """Start a process that does nothing but hold its lifeline."""
+    return python("-c", LIFELINE, **place(name, 2, port))
+
+
+@pytest.mark.parametrize("lost", ["worker 1", "server", "scheduler"])
+def test_without_a_launcher_a_killed_process_ends_all_others(lost):
+    port = free_port()
+    jobs = {name: lifeline(name, port) for name in names(2)}
+    assert {job.stderr.readline() for job in jobs.values()} == {"joined\n"}
+    # worker 1 has connected; the scheduler reads its name at once
+    time.sleep(0.5)
+    jobs.pop(lost).kill()
+    for job in jobs.values():
+        code, (line,) = outcome(job)
+        assert code == 3 and re.match(f"error: (the )?{lost}( at .*)? ended before its time; .* --resume$", line)
+
+
+def test_without_a_launcher_two_workers_of_one_number_are_refused():
+    port = free_port()
+    jobs = [lifeline(name, port) for name in ("scheduler", "worker 1", "worker 1")]
+    for job in jobs:
+        code, (line,) = outcome(job)
+        assert code == 3 and "another worker 1 has joined before" in line
+
+
+@pytest.mark.slow
+def test_without_a_launcher_a_killed_worker_ends_a_training(tiny, tmp_path):
+    port = free_port()
+    jobs = {name: start(*flags(tiny), "--out", tmp_path / "run", **place(name, 2, port)) for name in names(2)}
+    wait_for(lambda: list((tmp_path / "run").glob("checkpoint-*.npz")))
     jobs.pop("worker 1").kill()
     for job in jobs.values():
-        code, lines = outcome(job)
-        assert code == 3 and len(lines) == 1
-        assert "worker 1 at" in lines[0] and "ended before its time" in lines[0] and "--resume" in lines[0]
+        code, (line,) = outcome(job)
+        assert code == 3 and re.match("error: worker 1 at .* ended before its time; .* --resume", line)
 
 
 @pytest.mark.slow
 def test_without_a_launcher_a_worker_with_another_setting_is_refused(tiny, tmp_path):
-    """Run by `python -m pytest -m slow tests/training/test_distributed.py`."""
-    port = str(free_port())
+    port, others = free_port(), {"worker 1": tiny.with_fields(hidden_size=9)}
     jobs = {
-        name: by_hand(
-            name,
-            *flags(tiny, hidden_size=9 if name == "worker 1" else 8),
-            "--out",
-            tmp_path / name,
-            DMLC_PS_ROOT_PORT=port,
-        )
+        name: start(*flags(others.get(name, tiny)), "--out", tmp_path / name, **place(name, 2, port))
         for name in names(2)
     }
     found = {name: outcome(job) for name, job in jobs.items()}
@@ -287,9 +288,8 @@ def test_without_a_launcher_a_worker_with_another_setting_is_refused(tiny, tmp_p
 
 @pytest.mark.slow
 def test_machines_without_a_folder_in_common_need_none(drawing_run, tiny, tmp_path):
-    """Run by `python -m pytest -m slow tests/training/test_distributed.py`."""
-    port = str(free_port())
-    jobs = {name: by_hand(name, *flags(tiny), "--out", tmp_path / name, DMLC_PS_ROOT_PORT=port) for name in names(2)}
+    port = free_port()
+    jobs = {name: start(*flags(tiny), "--out", tmp_path / name, **place(name, 2, port)) for name in names(2)}
     assert {name: outcome(job) for name, job in jobs.items()} == {name: (0, []) for name in names(2)}
     assert parameters(tmp_path / "worker 0") == parameters(drawing_run)
     assert [path.name for path in tmp_path.iterdir()] == ["worker 0"]
@@ -297,7 +297,7 @@ def test_machines_without_a_folder_in_common_need_none(drawing_run, tiny, tmp_pa
 
 @pytest.mark.slow
 def test_two_workers_reach_one_process_with_dropout_too(tmp_path):
-    """Run by `python -m pytest -m slow tests/training/test_distributed.py`; what is dropped is drawn otherwise."""
+    """Dropout is drawn differently, so that only the accuracy is compared."""
     from nsmc_attention.inference.predictor import load_classifier
     from nsmc_attention.judgement import evaluate
     from nsmc_attention.reviews import tables
@@ -316,18 +316,24 @@ def test_two_workers_reach_one_process_with_dropout_too(tmp_path):
         (["--workers", "0"], "'--workers': 0 is not in the range"),
         (["--kvstore", "dist_async"], "'dist_async' is not one of 'local', 'dist_sync'"),
         (["--kvstore", "local", "--workers", "2"], "--workers: expected --kvstore dist_sync beside it, found local"),
-        (["--epochs", "0"], "training.epochs: expected at least 1, found 0"),
-        (["--workers", "1", "--data", "none.csv"], "none.csv: no such file"),
+        (["--kvstore", "dist_sync", "--epochs", "0"], "training.epochs: expected at least 1, found 0"),
     ],
 )
-def test_bad_input_is_one_line(arguments, message, tmp_path):
-    code, lines = outcome(start("--out", tmp_path / "run", *arguments))
-    assert code == 2 and len(lines) == 1 and message in lines[0]
+def test_bad_input_is_one_line(arguments, message, tmp_path, capsys):
+    assert run(["train", "--data", "sample", "--out", str(tmp_path / "run"), *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ") and message in line
 
 
-def test_a_role_without_its_variables_is_one_line(tmp_path):
-    code, lines = outcome(start("--out", tmp_path / "run", DMLC_ROLE="worker"))
-    assert code == 2 and lines == ["error: DMLC_PS_ROOT_URI: expected the scheduler's address, found nothing"]
+def test_bad_input_of_a_worker_is_one_line(tmp_path):
+    code, (line,) = outcome(start("--out", tmp_path / "run", "--workers", "1", "--data", "none.csv"))
+    assert code == 2 and line.startswith("error: none.csv: no such file")
+
+
+def test_a_role_without_its_variables_is_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("DMLC_ROLE", "worker")
+    assert run(["train", "--data", "sample", "--out", str(tmp_path / "run"), "--kvstore", "dist_sync"]) == 2
+    assert capsys.readouterr().err == "error: DMLC_PS_ROOT_URI: expected the scheduler's address, found nothing\n"
 
 
 @pytest.mark.parametrize(

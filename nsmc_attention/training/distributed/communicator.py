@@ -1,59 +1,77 @@
-"""What the workers of a distributed training share: gradients, answers, checkpoints, by MXNet's parameter server.
+"""What the workers of a distributed training exchange over MXNet's parameter server: gradients, results, checkpoints.
 
-Every sum goes over the server (`dist_sync`, which adds up and hands back; each worker has an optimizer of its
-own), so all workers get the same bits and take the same decisions. Worker 0 alone reads and writes files.
+Every sum goes through the server (`dist_sync`: it adds up and returns the sum; each worker has its own optimizer), so
+all workers get the same bits and make the same decisions. Only worker 0 reads and writes files.
 """
 
 import ctypes
 import json
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import numpy
+from numpy.typing import NDArray
 
 from ..._runtime.mxnet_shim import import_mxnet
 from ...errors import ConfigError
 from ...model.parameters import restore, snapshot
 from ...settings import difference
 from ..checkpoint import Checkpoints, pack, unpack
-from .job import Place, enter, leave
+from .job import Place, supervised
+
+if TYPE_CHECKING:
+    # imports MXNet, which a scheduler or server must not do before it is supervised
+    from ..batches import Batch
+
+Array = NDArray[Any]
+Arrays = dict[str, Array]
 
 
 class SingleWorker:
-    """A training in one process: nothing to share."""
+    """The communicator of a training in one process.
+
+    Attributes
+    ----------
+    rank : int
+    first : bool
+        Whether this is worker 0, which alone reads and writes files.
+    """
 
     rank, first = 0, True
 
-    def wait_for_first(self):
-        """Let worker 0 go ahead to where it calls `agree`; the others do after it what it has then done."""
+    def wait_for_first(self) -> None:
+        """Block the other workers until worker 0 reaches `agree`, so that they find its downloads and caches."""
 
-    def agree(self, settings):
-        """Raise ConfigError in a worker whose settings, {name: value}, are not those of worker 0."""
+    def agree(self, settings: dict[str, Any]) -> None:
+        """Raise ConfigError in a worker whose settings differ from those of worker 0."""
 
-    def checkpoints(self, folder, keep):
+    def checkpoints(self, folder: Path, keep: int) -> Checkpoints:
+        """Return the checkpoints of a folder, written by worker 0 and read by all."""
         return Checkpoints(folder, keep)
 
-    def broadcast_parameters(self, network):
-        """Give all workers worker 0's parameters."""
+    def broadcast_parameters(self, network: Any) -> None:
+        """Set all workers' parameters to those of worker 0."""
 
-    def shard_batch(self, batch):
-        """Answer what of a batch this worker learns from, and its share of the batch's mean."""
+    def shard_batch(self, batch: "Batch") -> tuple["Batch", float]:
+        """Return this worker's part of a batch and its share of the reviews, 0 to 1."""
         return batch, 1.0
 
-    def shard_batches(self, batches):
-        """Yield those of the batches that this worker answers."""
+    def shard_batches(self, batches: Iterable[Any]) -> Iterable[Any]:
+        """Yield this worker's batches."""
         return batches
 
-    def all_reduce(self, arrays):
-        """Answer the all_reduce over all workers of each of a list of arrays of float32 values."""
+    def all_reduce(self, arrays: list[Array]) -> list[Array]:
+        """Return the elementwise sums over all workers of each array, as float32 adds them up."""
         return arrays
 
-    def average_gradients(self, gradients, batch, share, loss):
-        """Put the whole batch's gradients in place of its part's; answer its mean loss."""
+    def average_gradients(self, gradients: Sequence[Any], batch: "Batch", share: float, loss: Any) -> float:
+        """Replace a part's mean gradients, in place, by the whole batch's; return its mean loss."""
         return float(loss.asscalar())
 
-    def run_on_first(self, function, *arguments):
-        """Answer what a function does in worker 0, which alone calls it: None, an array, or a list of (T,) arrays."""
+    def run_on_first(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function in worker 0 only; return its result (None, an array or a list of (T,) arrays) in all."""
         return function(*arguments)
 
 
@@ -61,7 +79,7 @@ SINGLE = SingleWorker()
 
 
 class Workers(SingleWorker):
-    """One of several workers, all of which have to make the same calls in the same order.
+    """One of several workers, all of which must make the same calls in the same order.
 
     Parameters
     ----------
@@ -69,47 +87,49 @@ class Workers(SingleWorker):
     rank, count : int
     """
 
-    def __init__(self, store, rank, count):
+    def __init__(self, store: Any, rank: int, count: int):
         self.store, self.rank, self.count, self.first = store, rank, count, rank == 0
-        self.sizes = set()
+        self.sizes: set[int] = set()
 
-    def wait_for_first(self):
-        if not self.first:
-            self.total(numpy.zeros(1))
-
-    def agree(self, settings):
-        if self.first:
-            self.total(numpy.zeros(1))
-        expected = json.loads(self.from_first(json.dumps(settings).encode()))
-        if settings != expected:
-            raise ConfigError(
-                f"this worker cannot join with another {difference('settings', expected, settings)}; "
-                "start all with the same command, data and versions"
-            )
-        # nobody goes on before everyone has found it so
+    def barrier(self) -> None:
         self.total(numpy.zeros(1))
 
-    def checkpoints(self, folder, keep):
+    def wait_for_first(self) -> None:
+        if not self.first:
+            self.barrier()
+
+    def agree(self, settings: dict[str, Any]) -> None:
+        if self.first:
+            self.barrier()
+        expected = json.loads(self.broadcast(json.dumps(settings).encode()))
+        if settings != expected:
+            found = difference("settings", expected, settings)
+            hint = "start all with the same command, data and versions"
+            raise ConfigError(f"this worker cannot join with another {found}; {hint}")
+        # nobody continues before everyone has compared
+        self.barrier()
+
+    def checkpoints(self, folder: Path, keep: int) -> Checkpoints:
         return SharedCheckpoints(folder, keep, self)
 
-    def broadcast_parameters(self, network):
-        restore(network, self.arrays_of_first(snapshot(network)))
+    def broadcast_parameters(self, network: Any) -> None:
+        restore(network, self.broadcast_arrays(snapshot(network)))
 
-    def shard_batch(self, batch):
+    def shard_batch(self, batch: "Batch") -> tuple["Batch", float]:
         members = numpy.arange(len(batch.labels))[self.rank :: self.count]
         share = len(members) / len(batch.labels)
-        # with fewer reviews than workers some have one that counts for nothing
+        # a worker without reviews computes one with share 0
         return batch.take(members if len(members) else [0]), share
 
-    def shard_batches(self, batches):
+    def shard_batches(self, batches: Iterable[Any]) -> Iterable[Any]:
         return islice(batches, self.rank, None, self.count)
 
-    def all_reduce(self, arrays):
+    def all_reduce(self, arrays: list[Array]) -> list[Array]:
         flat = self.total(numpy.concatenate([numpy.ravel(array) for array in arrays]))
         ends = numpy.cumsum([array.size for array in arrays])[:-1]
         return [part.reshape(array.shape).astype(array.dtype) for part, array in zip(numpy.split(flat, ends), arrays)]
 
-    def average_gradients(self, gradients, batch, share, loss):
+    def average_gradients(self, gradients: Sequence[Any], batch: "Batch", share: float, loss: Any) -> float:
         rows = numpy.unique(batch.token_ids)
         own = [*(from_gradient(gradient, rows) for gradient in gradients), loss.asnumpy()]
         *found, loss = self.all_reduce([share * array for array in own])
@@ -117,19 +137,19 @@ class Workers(SingleWorker):
             to_gradient(gradient, array, rows)
         return float(loss.sum())
 
-    def run_on_first(self, function, *arguments):
+    def run_on_first(self, function: Callable[..., Any], *arguments: Any) -> Any:
         value = function(*arguments) if self.first else None
         if isinstance(value, list):
             found = {"values": numpy.concatenate(value), "lengths": numpy.array([len(each) for each in value])}
         else:
             found = {} if value is None else {"values": value}
-        found = self.arrays_of_first(found)
+        found = self.broadcast_arrays(found)
         if "lengths" in found:
             return numpy.split(found["values"], numpy.cumsum(found["lengths"])[:-1])
         return found.get("values")
 
-    def total(self, values):
-        """Answer the sum of (n,) float32 over all workers, the same bits in each."""
+    def total(self, values: Array) -> NDArray[numpy.float32]:
+        """Return the sum of (n,) float32 over all workers, the same bits in each."""
         from mxnet import nd
 
         size = rounded_up(len(values))
@@ -139,61 +159,61 @@ class Workers(SingleWorker):
         message = nd.array(numpy.pad(values, (0, size - len(values))), dtype="float32")
         self.store.push(str(size), message)
         self.store.pull(str(size), out=message)
-        return message.asnumpy()[: len(values)]
+        return numpy.asarray(message.asnumpy()[: len(values)])
 
-    def from_first(self, content):
-        """Answer the bytes that worker 0 gives."""
-        # single precision holds whole numbers of 16 bits, and adds nothing to them without loss
+    def broadcast(self, content: bytes) -> bytes:
+        """Return the bytes of worker 0."""
+        # float32 represents 16-bit integers exactly, and all other workers add 0
         length = int(self.total(numpy.array(divmod(self.first * len(content), 2**16))) @ [2**16, 1])
         pairs = numpy.zeros(-(-length // 2), dtype="uint16")
         if self.first:
             pairs.view("uint8")[:length] = numpy.frombuffer(content, dtype="uint8")
         return self.total(pairs).astype("uint16").tobytes()[:length]
 
-    def arrays_of_first(self, arrays):
-        """Answer the arrays, {name: array}, that worker 0 gives."""
-        return unpack(self.from_first(pack(arrays) if self.first else b""))
+    def broadcast_arrays(self, arrays: Arrays) -> Arrays:
+        """Return the named arrays of worker 0."""
+        return unpack(self.broadcast(pack(arrays) if self.first else b""))
 
 
 class SharedCheckpoints(Checkpoints):
-    """Checkpoints in the run folder of worker 0, which alone writes them; what it reads, all get."""
+    """Checkpoints in the run folder of worker 0, which alone writes them and broadcasts what it reads."""
 
-    def __init__(self, folder, keep, workers):
+    def __init__(self, folder: Path, keep: int, workers: Workers):
         super().__init__(folder, keep)
         self.workers = workers
 
-    def save(self, *state):
+    def save(self, *state: Any) -> None:
         if self.workers.first:
             super().save(*state)
 
-    def save_best(self, network):
+    def save_best(self, network: Any) -> None:
         if self.workers.first:
             super().save_best(network)
 
-    def read_newest(self, network, trainer):
-        return self.workers.arrays_of_first(super().read_newest(network, trainer) if self.workers.first else {})
+    def read_newest(self, network: Any, trainer: Any) -> Arrays:
+        return self.workers.broadcast_arrays(super().read_newest(network, trainer) if self.workers.first else {})
 
-    def read_best(self, network):
-        return self.workers.arrays_of_first(super().read_best(network) if self.workers.first else {})
+    def read_best(self, network: Any) -> Arrays:
+        return self.workers.broadcast_arrays(super().read_best(network) if self.workers.first else {})
 
 
-def rounded_up(size):
-    """Answer a size not much larger: the server keeps an array for each size it has seen."""
-    step = 2 ** max(0, size.bit_length() - 4)
+def rounded_up(size: int) -> int:
+    """Return a slightly larger size: the server keeps an array for each size it has seen."""
+    step: int = 2 ** max(0, size.bit_length() - 4)
     return -(-size // step) * step
 
 
-def from_gradient(gradient, rows):
-    """Answer a gradient as an array, of a row-sparse one those rows that the whole batch touches."""
+def from_gradient(gradient: Any, rows: Array) -> Array:
+    """Return a gradient as an array: (len(rows), ...) of a row-sparse one, the rows that the whole batch touches."""
     if gradient.stype != "row_sparse":
-        return gradient.asnumpy()
+        return numpy.asarray(gradient.asnumpy())
     found = numpy.zeros((len(rows), *gradient.shape[1:]), dtype="float32")
     found[numpy.searchsorted(rows, gradient.indices.asnumpy())] = gradient.data.asnumpy()
     return found
 
 
-def to_gradient(gradient, array, rows):
-    """Put back what `from_gradient` answered."""
+def to_gradient(gradient: Any, array: Array, rows: Array) -> None:
+    """Write an array as returned by `from_gradient` back into a gradient."""
     from mxnet import nd
 
     if gradient.stype != "row_sparse":
@@ -203,17 +223,21 @@ def to_gradient(gradient, array, rows):
 
 
 @contextmanager
-def worker_group(kvstore):
-    """Give the workers that this process is one of; of a scheduler or server the `with` block is never entered."""
+def worker_group(kvstore: str) -> Iterator[SingleWorker]:
+    """Yield this worker's communicator; in a scheduler or server process the `with` block is never entered.
+
+    Parameters
+    ----------
+    kvstore : "local" or "dist_sync"
+    """
     if kvstore == "local":
         yield SINGLE
         return
     place = Place.from_environment()
-    lifeline = enter(place)
-    # a scheduler or server stays in this import until `job` ends it
-    mxnet = import_mxnet()
-    store = mxnet.kv.create(kvstore)
-    # else a worker that failed would wait, before it ends, for those that it failed
-    mxnet.base.check_call(mxnet.base._LIB.MXKVStoreSetBarrierBeforeExit(store.handle, ctypes.c_int(0)))
-    yield Workers(store, place.number, place.workers)
-    leave(lifeline)
+    with supervised(place):
+        # a scheduler or server stays inside this import until it is ended
+        mxnet = import_mxnet()
+        store = mxnet.kv.create(kvstore)
+        # else a failed worker would wait, at its end, for the others
+        mxnet.base.check_call(mxnet.base._LIB.MXKVStoreSetBarrierBeforeExit(store.handle, ctypes.c_int(0)))
+        yield Workers(store, place.number, place.workers)

@@ -1,8 +1,8 @@
-"""The processes of a distributed training: what each is to be, and how all end when one does.
+"""One process of a distributed training: its place in the job, and its end when another process dies.
 
-MXNet's parameter server waits for ever for a process that died. So each process keeps a TCP connection to the
-scheduler's, its lifeline; the system closes it when the process dies, whatever of, and the scheduler tells all
-others. Knows the DMLC_* variables and nothing of MXNet or of learning.
+MXNet's parameter server waits forever for a dead process. Processes started by `launcher` exit with it, and it watches
+them. Without it, as on several machines, each keeps a TCP connection to the scheduler, its lifeline; the system closes
+it when a process dies for any reason, and the scheduler informs all others. Knows the DMLC_* variables, not MXNet.
 """
 
 import os
@@ -10,33 +10,30 @@ import socket
 import sys
 import threading
 import time
-from collections import Counter
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing.connection import wait
+from typing import Any, Callable, Iterable, Iterator, Mapping, NoReturn, Optional
 
+from ..._runtime.processes import exit_with_parent
 from ...errors import ConfigError, JobError
 
 ROLES = ("scheduler", "server", "worker")
 # The exit code of a process that ends because another one did
 ABANDONED = 3
-# Seconds within which all processes have to be there
+# Seconds until all processes must have joined
 JOIN_LIMIT = 600
 DONE = "done"
-# What dmlc's own launchers call a job on one machine: whoever started it speaks for all
-LAUNCHED = {"DMLC_JOB_CLUSTER": "local"}
+# Variable with the process number of the launcher
+LAUNCHER = "NSMC_ATTENTION_LAUNCHER"
 
 
 @dataclass(frozen=True)
 class Place:
-    """What one process is in a job, as the variables of dmlc's parameter server have it.
+    """The role of a process in a job, from the variables of dmlc's parameter server.
 
-    Attributes
-    ----------
-    role : "scheduler", "server" or "worker"
-    host, port : str, int
-        Where the scheduler listens; it keeps the lifelines at the port after.
-    servers, workers : int
-    number : int
-        Of a worker, 0 to workers - 1; 0 of the others.
+    `host` and `port` are the scheduler's address, whose lifelines use the port after it; `number` is a worker's rank,
+    and 0 for the others.
     """
 
     role: str
@@ -47,211 +44,149 @@ class Place:
     number: int
 
     @classmethod
-    def from_environment(cls, variables=os.environ):
-        """Read the Place; ConfigError where a variable is missing or impossible."""
-        role = read(variables, "DMLC_ROLE", f"one of {', '.join(ROLES)}", lambda value: value in ROLES)
-        host = read(variables, "DMLC_PS_ROOT_URI", "the scheduler's address", bool)
-        port, servers, workers = (
-            int(read(variables, name, f"a number from 1 to {high}", between(1, high)))
-            for name, high in (("DMLC_PS_ROOT_PORT", 65534), ("DMLC_NUM_SERVER", 1000), ("DMLC_NUM_WORKER", 1000))
-        )
-        number = (
-            read(
-                variables,
-                "DMLC_WORKER_ID",
-                f"a number from 0 to {workers - 1}, another for each worker",
-                between(0, workers - 1),
-            )
-            if role == "worker"
-            else 0
-        )
-        return cls(role, host, port, servers, workers, int(number))
+    def from_environment(cls, variables: Mapping[str, str] = os.environ) -> "Place":
+        """Read the Place; ConfigError where a variable is missing or invalid."""
+
+        def read(name: str, expected: str, valid: Callable[[str], bool]) -> str:
+            value = variables.get(name, "")
+            if not valid(value):
+                raise ConfigError(f"{name}: expected {expected}, found {repr(value) if value else 'nothing'}")
+            return value
+
+        def number(name: str, low: int, high: int, hint: str = "") -> int:
+            def valid(value: str) -> bool:
+                return value.isascii() and value.isdigit() and low <= int(value) <= high
+
+            return int(read(name, f"a number from {low} to {high}{hint}", valid))
+
+        role = read("DMLC_ROLE", f"one of {', '.join(ROLES)}", lambda value: value in ROLES)
+        host = read("DMLC_PS_ROOT_URI", "the scheduler's address", bool)
+        port = number("DMLC_PS_ROOT_PORT", 1, 65534)
+        servers, workers = number("DMLC_NUM_SERVER", 1, 1000), number("DMLC_NUM_WORKER", 1, 1000)
+        rank = number("DMLC_WORKER_ID", 0, workers - 1, ", another for each worker") if role == "worker" else 0
+        return cls(role, host, port, servers, workers, rank)
 
     @property
-    def name(self):
+    def name(self) -> str:
         return f"{self.role} {self.number}" if self.role == "worker" else self.role
 
 
-def read(variables, name, expected, fits):
-    value = variables.get(name, "")
-    if not fits(value):
-        raise ConfigError(f"{name}: expected {expected}, found {repr(value) if value else 'nothing'}")
-    return value
-
-
-def between(low, high):
-    return lambda value: value.isascii() and value.isdigit() and low <= int(value) <= high
-
-
-def enter(place):
-    """Tie this process to the job: it ends when another one dies. Answer its lifeline.
+@contextmanager
+def supervised(place: Place) -> Iterator[None]:
+    """Within, this process ends when another one of the job dies; a worker's normal end is not a death.
 
     Raises
     ------
     ConfigError
         The scheduler's port is taken.
     JobError
-        No scheduler within JOIN_LIMIT seconds.
+        There is no scheduler within JOIN_LIMIT seconds.
     """
-    if place.role == "scheduler":
-        Watch(place).start()
-        return None
-    lifeline = connect(place.host, place.port + 1, f"{place.name} at {socket.gethostname()}")
-    in_background(obey, lifeline)
-    return lifeline
+    if LAUNCHER in os.environ:
+        exit_with_parent(int(os.environ[LAUNCHER]))
+        yield
+    elif place.role == "scheduler":
+        threading.Thread(target=watch, args=(place, listen(place)), daemon=True).start()
+        yield
+    else:
+        lifeline = connect(place.host, place.port + 1, f"{place.name} at {socket.gethostname()}")
+        done = threading.Event()
+        threading.Thread(target=obey, args=(lifeline, done), daemon=True).start()
+        yield
+        done.set()
+        lifeline.sendall(DONE.encode())
 
 
-def leave(lifeline):
-    """Say that this process has done its part, so that its end is nobody else's."""
-    lifeline.sendall(f"{DONE}\n".encode())
+def obey(lifeline: socket.socket, done: threading.Event) -> NoReturn:
+    """End this process at the scheduler's word, or when the scheduler itself ends."""
+    word = receive(lifeline)
+    end(word or (DONE if done.is_set() else "the scheduler ended before its time"))
 
 
-def connect(host, port, name, limit=JOIN_LIMIT):
-    """Open a lifeline; as the processes start in any order, try again for `limit` seconds."""
+def listen(place: Place) -> socket.socket:
+    try:
+        return socket.create_server((place.host if place.host == "127.0.0.1" else "", place.port + 1))
+    except OSError as problem:
+        raise ConfigError(f"port {place.port + 1}: {problem.strerror}; choose another DMLC_PS_ROOT_PORT") from problem
+
+
+def watch(place: Place, door: socket.socket) -> NoReturn:
+    """Follow all lifelines, in the scheduler, until all workers are done or one process is lost."""
+    lifelines: dict[socket.socket, str] = {}
+    joined: list[str] = []
+    running, deadline = place.workers, time.monotonic() + JOIN_LIMIT
+    while True:
+        complete = len(joined) == place.servers + place.workers
+        ready: list[Any] = wait([door, *lifelines], None if complete else deadline - time.monotonic())
+        if not ready:
+            expected = f"{place.servers} servers and {place.workers} workers"
+            end_job(f"after {JOIN_LIMIT} s: expected {expected}, found {', '.join(joined) or 'nobody'}", lifelines)
+        for each in ready:
+            if each is door:
+                lifeline, _ = door.accept()
+                keep_alive(lifeline, timeout=10)
+                greeting = receive(lifeline)
+                name, at, _ = greeting.partition(" at ")
+                # anybody else may find the port
+                if at:
+                    lifelines[lifeline] = greeting
+                    if name in joined and name != "server":
+                        end_job(f"{greeting}: another {name} has joined before", lifelines)
+                    joined.append(name)
+            elif receive(each) == DONE:
+                del lifelines[each]
+                running -= 1
+                if not running:
+                    end_job(DONE, lifelines)
+            else:
+                end_job(f"{lifelines.pop(each)} ended before its time", lifelines)
+
+
+def receive(lifeline: socket.socket) -> str:
+    try:
+        return lifeline.recv(1000).decode(errors="replace").strip()
+    except OSError:
+        # reset or timed out
+        return ""
+
+
+def end_job(word: str, lifelines: Iterable[socket.socket]) -> NoReturn:
+    """Send a reason, or DONE, to the processes of these lifelines and end this one."""
+    for lifeline in lifelines:
+        with suppress(OSError):
+            lifeline.sendall(word.encode())
+    end(word)
+
+
+def connect(host: str, port: int, name: str, limit: float = JOIN_LIMIT) -> socket.socket:
+    """Open a lifeline; as the processes start in any order, retry for `limit` seconds."""
     deadline = time.monotonic() + limit
     while True:
         try:
             lifeline = socket.create_connection((host, port), timeout=10)
-            break
+            keep_alive(lifeline)
+            lifeline.sendall(name.encode())
+            return lifeline
         except OSError as problem:
             if time.monotonic() > deadline:
-                raise JobError(
-                    f"{host}:{port}: expected the scheduler, found none in {limit} s ({problem}); start "
-                    "it, or let its port and the one after through"
-                ) from problem
+                where = f"{host}:{port}: expected the scheduler, found none in {limit} s ({problem})"
+                raise JobError(f"{where}; start it, or let its port and the one after through") from problem
             time.sleep(0.1)
-    kept_alive(lifeline)
-    lifeline.sendall(f"{name}\n".encode())
-    return lifeline
 
 
-def kept_alive(connection):
-    """Have the system notice in about a minute that the other machine is gone."""
-    connection.settimeout(None)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+def keep_alive(lifeline: socket.socket, timeout: Optional[float] = None) -> None:
+    """Let the system notice within about a minute that the other machine is gone."""
+    lifeline.settimeout(timeout)
+    lifeline.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, name):
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+            lifeline.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def words(connection):
-    """Yield the lines that come over a lifeline until its other end is gone."""
-    try:
-        with connection.makefile(encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                yield line.strip()
-    except OSError:
-        # reset or timed out: gone all the same
-        return
-
-
-def obey(lifeline):
-    """End this process as soon as the scheduler says so, or is gone."""
-    end(next(words(lifeline), "the scheduler ended before its time"))
-
-
-def launched():
-    """Tell whether a launcher on this machine started this process and speaks for it."""
-    return LAUNCHED.items() <= os.environ.items()
-
-
-def end(word):
-    """End this process at once, whatever native code its main thread waits in."""
-    if word != DONE and not launched():
-        # a bar of progress may stand unfinished on the line
-        print(
-            f"\nerror: {word}; all processes of this training end: start them again with --resume",
-            file=sys.stderr,
-            flush=True,
-        )
+def end(word: str) -> NoReturn:
+    """End this process at once, also while native code blocks its main thread."""
+    if word != DONE:
+        # a progress bar may occupy the line
+        line = f"\nerror: {word}; all processes of this training end: start them again with --resume"
+        print(line, file=sys.stderr, flush=True)
     os._exit(0 if word == DONE else ABANDONED)
-
-
-def in_background(function, *arguments):
-    threading.Thread(target=function, args=arguments, daemon=True).start()
-
-
-class Watch:
-    """The scheduler's end of all lifelines.
-
-    Parameters
-    ----------
-    place : Place
-        The scheduler's.
-    """
-
-    def __init__(self, place):
-        self.wanted = Counter({"server": place.servers, **{f"worker {number}": 1 for number in range(place.workers)}})
-        self.came: Counter[str] = Counter()
-        self.done: Counter[str] = Counter()
-        self.lifelines: list[socket.socket] = []
-        self.lock = threading.Lock()
-        here = place.host if place.host == "127.0.0.1" else ""
-        try:
-            self.door = socket.create_server((here, place.port + 1))
-        except OSError as problem:
-            raise ConfigError(
-                f"port {place.port + 1}: {problem.strerror}; choose another DMLC_PS_ROOT_PORT"
-            ) from problem
-
-    def start(self):
-        in_background(self.welcome)
-        in_background(self.wait_for_all)
-        if launched():
-            in_background(self.follow_launcher)
-
-    def welcome(self):
-        while True:
-            lifeline, _ = self.door.accept()
-            kept_alive(lifeline)
-            in_background(self.follow, lifeline)
-
-    def follow(self, lifeline):
-        """Hold one lifeline to its end."""
-        said = words(lifeline)
-        greeting = next(said, "")
-        name, at, _ = greeting.partition(" at ")
-        # whoever else finds the port has no say
-        if not at:
-            return
-        with self.lock:
-            self.lifelines.append(lifeline)
-            self.came[name] += 1
-            if self.came - self.wanted:
-                self.tell(f"{greeting}: expected {listed(self.wanted)}, found {listed(self.came)}")
-        last = None
-        for last in said:
-            pass
-        with self.lock:
-            if last != DONE:
-                self.tell(f"{greeting} ended before its time")
-            self.done[name] += 1
-            if not self.wanted - self.done - Counter({"server": self.wanted["server"]}):
-                self.tell(DONE)
-
-    def follow_launcher(self):
-        """End the job when the launcher does: it holds the other end of the standard input."""
-        sys.stdin.buffer.read()
-        with self.lock:
-            self.tell("the launcher ended before its time")
-
-    def wait_for_all(self):
-        """End the job unless everyone is there in time."""
-        time.sleep(JOIN_LIMIT)
-        with self.lock:
-            if self.wanted - self.came:
-                self.tell(f"after {JOIN_LIMIT} s: expected {listed(self.wanted)}, found {listed(self.came)}")
-
-    def tell(self, word):
-        """Let every process know, and end this one too."""
-        for lifeline in self.lifelines:
-            try:
-                lifeline.sendall(f"{word}\n".encode())
-            except OSError:
-                # it is gone already
-                continue
-        end(word)
-
-
-def listed(names):
-    return ", ".join(sorted(names.elements())) or "nobody"

@@ -1,4 +1,4 @@
-"""A distributed training on one machine: a scheduler, a server and workers as child processes, watched to the end."""
+"""A distributed training on one machine: a scheduler, a server and workers as supervised child processes."""
 
 import os
 import random
@@ -8,63 +8,77 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from typing import IO, Optional, Sequence
 
 from ..._runtime.processes import cores
 from ...errors import ConfigError, JobError
-from .job import ABANDONED, LAUNCHED
+from .job import LAUNCHER
 
 HOST = "127.0.0.1"
-# Below those that systems give to outgoing connections, which come and go
+# Below the range for outgoing connections, one of which could take the port meanwhile
 PORTS = range(15000, 32000, 2)
-# Seconds that the others get to end by themselves once one has ended
-GRACE = 10
 
 
-def launch(arguments, workers):
-    """Run a command line of nsmc-attention as every process of a job.
+def launch(arguments: Sequence[str], workers: int) -> None:
+    """Run a command line of nsmc-attention as every process of a job; none of them survives the call.
 
-    Only worker 0 is heard, on this process's stderr; of the others what they said is shown where they failed.
+    Worker 0 writes to this process's stderr; the others' output is shown only on failure.
 
     Raises
     ------
     JobError
-        One of the processes ended before its time; all others have ended when this is raised.
+        One of the processes ended too early.
     ConfigError
-        What a worker other than 0 refused.
+        A worker other than 0 refused its input.
     SystemExit
-        Where worker 0 has said itself what is wrong.
+        Worker 0 refused its input, and has printed why.
     """
+    children: dict[str, subprocess.Popen[bytes]] = {}
+    outputs: dict[str, Optional[IO[bytes]]] = {}
     with ExitStack() as stack:
-        said = {name: stack.enter_context(tempfile.TemporaryFile()) for name in names(workers)}
-        codes = run_all(arguments, said, variables(workers))
-        if codes["worker 0"] == 0:
+        stack.callback(end_all, children)
+        shared = variables(workers)
+        for name in names(workers):
+            role, _, number = name.partition(" ")
+            outputs[name] = None if name == "worker 0" else stack.enter_context(tempfile.TemporaryFile())
+            children[name] = subprocess.Popen(
+                [sys.executable, "-m", "nsmc_attention", *arguments],
+                env={**shared, "DMLC_ROLE": role, "DMLC_WORKER_ID": number},
+                # an interrupt is for this process, which then ends the others
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stderr=outputs[name],
+            )
+        name, code = wait(children)
+        if code == 0:
             return
-        if codes["worker 0"] == 2:
+        if name == "worker 0" and code == 2:
             raise SystemExit(2)
-        culprit = next((name for name, code in codes.items() if code not in (None, 0, ABANDONED)), "scheduler")
-        said[culprit].seek(0)
-        words = said[culprit].read().decode("utf-8", "replace")
-    if codes[culprit] == 2:
-        raise ConfigError(f"{culprit}: {words.strip().splitlines()[-1].removeprefix('error: ')}")
-    # a bar of progress may stand unfinished on the line; who was killed had no last words
-    print("\n" + (words if codes[culprit] != -signal.SIGKILL else ""), end="", file=sys.stderr)
-    raise JobError(
-        f"{culprit} {ending(codes[culprit])} before the training was done, and all other processes were "
-        "ended; go on with the same command and --resume"
-    )
+        end_all(children)
+        output, text = outputs[name], ""
+        if output:
+            output.seek(0)
+            text = output.read().decode("utf-8", "replace")
+    if code == 2:
+        raise ConfigError(f"{name}: {text.strip().splitlines()[-1].removeprefix('error: ')}")
+    # a progress bar may occupy the line
+    print("\n" + (text if code != -signal.SIGKILL else ""), end="", file=sys.stderr)
+    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    hint = "all other processes were ended; go on with the same command and --resume"
+    raise JobError(f"{name} {how} before the training was done, and {hint}")
 
 
-def names(workers):
+def names(workers: int) -> list[str]:
     return ["scheduler", "server", *(f"worker {number}" for number in range(workers))]
 
 
-def variables(workers):
-    """Answer the environment that all processes of the job have in common."""
+def variables(workers: int) -> dict[str, str]:
+    """Return the environment shared by all processes of a job."""
     return {
         "OMP_NUM_THREADS": str(max(1, cores() // workers)),
         **os.environ,
-        **LAUNCHED,
+        LAUNCHER: str(os.getpid()),
         "DMLC_PS_ROOT_URI": HOST,
         "DMLC_PS_ROOT_PORT": str(free_port()),
         "DMLC_NODE_HOST": HOST,
@@ -73,53 +87,24 @@ def variables(workers):
     }
 
 
-def free_port():
-    """Answer a port that is free, as is the one after it."""
-    for port in random.SystemRandom().sample(PORTS, len(PORTS)):
-        with socket.socket() as first, socket.socket() as second:
-            try:
-                first.bind((HOST, port))
-                second.bind((HOST, port + 1))
-                return port
-            except OSError:
-                continue
-    raise JobError(f"expected two free ports side by side between {PORTS[0]} and {PORTS[-1]}, found none")
+def free_port() -> int:
+    for port in random.SystemRandom().sample(PORTS, 100):
+        with suppress(OSError), socket.create_server((HOST, port)):
+            return port
+    raise JobError(f"expected a free port between {PORTS[0]} and {PORTS[-1]}, found none in 100 tries")
 
 
-def run_all(arguments, said, common):
-    """Start the processes and answer their exit codes, None of one that had to be killed; none is left behind."""
-    children = {}
-    try:
-        for name, output in said.items():
-            role, _, number = name.partition(" ")
-            own = {**common, "DMLC_ROLE": role, **({"DMLC_WORKER_ID": number} if number else {})}
-            # a session of its own: an interrupt is for this process, which then ends the others
-            children[name] = subprocess.Popen(
-                [sys.executable, "-m", "nsmc_attention", *arguments],
-                env=own,
-                start_new_session=True,
-                # by which the scheduler notices when this process is killed
-                stdin=subprocess.PIPE if name == "scheduler" else subprocess.DEVNULL,
-                stderr=None if name == "worker 0" else output,
-            )
-        return wait(children)
-    finally:
-        for child in children.values():
-            child.kill()
-            child.wait()
-
-
-def wait(children):
-    """Answer the exit codes once all have ended, or GRACE seconds after one failed or worker 0 was done."""
-    deadline = float("inf")
+def wait(children: dict[str, "subprocess.Popen[bytes]"]) -> tuple[str, int]:
+    """Return the name and exit code of the first process that failed, or of worker 0 once it is done."""
     while True:
-        codes = {name: child.poll() for name, child in children.items()}
-        over = codes["worker 0"] is not None or any(codes.values())
-        deadline = min(deadline, time.monotonic() + GRACE) if over else deadline
-        if None not in codes.values() or time.monotonic() > deadline:
-            return codes
+        for name, child in children.items():
+            code = child.poll()
+            if code or code == 0 and name == "worker 0":
+                return name, code
         time.sleep(0.1)
 
 
-def ending(code):
-    return f"was ended by {signal.Signals(-code).name}" if code and code < 0 else f"ended with exit code {code}"
+def end_all(children: dict[str, "subprocess.Popen[bytes]"]) -> None:
+    for child in children.values():
+        child.kill()
+        child.wait()
