@@ -4,8 +4,7 @@ from pathlib import Path
 
 from typing_extensions import assert_type
 
-from nsmc_attention import Attribution, Classifier, Config, NsmcError, Prediction, SentimentEstimator
-from nsmc_attention import __version__, load_classifier, predict, preset
+from nsmc_attention import Classifier, Config, Prediction, __version__, load_classifier, predict, preset
 
 assert_type(__version__, str)
 assert_type(preset("default"), Config)
