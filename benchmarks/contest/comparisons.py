@@ -155,7 +155,7 @@ def installed(name):
 
 
 def as_line(row):
-    """Answer one row of the printed table, in Markdown."""
+    """Return one row of the printed table, in Markdown."""
     if "absent" in row:
         return f"| {row['comparison']} | {row['contestant']} | absent: {row['absent']} | | | |"
 

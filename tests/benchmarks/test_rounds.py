@@ -1,4 +1,4 @@
-"""The measuring itself: who runs, in which rounds, and what comes of a library that is absent. No time is asserted."""
+"""The contest: its workloads, rounds and rows, and a missing library. No time is asserted."""
 
 import json
 
