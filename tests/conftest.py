@@ -16,6 +16,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
+from nsmc_attention._runtime.processes import cores
 from nsmc_attention.config import preset
 
 # `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
@@ -36,6 +37,13 @@ TINY = preset("default").with_fields(
     erasure_reviews=100,
     erasure_epochs=2,
 )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """Run the whole suite in two processes, chosen files in this one; `-n` sets another number."""
+    whole = config.args_source is config.ArgsSource.TESTPATHS
+    return min(2, cores()) if whole else 0
 
 
 @pytest.fixture(autouse=True, scope="session")
