@@ -27,7 +27,7 @@ def test(session: nox.Session) -> None:
 def slow(session: nox.Session) -> None:
     """Run the long tests, then the property tests with many examples."""
     session.install("-e", ".[test]")
-    session.run("python", "-m", "pytest", "-m", "slow", *session.posargs)
+    session.run("python", "-m", "pytest", "-n", "0", "-m", "slow", *session.posargs)
     session.run("python", "-m", "pytest", "-m", "hypothesis", "--hypothesis-profile=long", *session.posargs)
 
 
@@ -35,7 +35,7 @@ def slow(session: nox.Session) -> None:
 def system(session: nox.Session) -> None:
     """Run the tests that need root, network namespaces, Java or another interpreter."""
     session.install("-e", ".[test]", "pyspark")
-    session.run("python", "-m", "pytest", "-m", "system", *session.posargs)
+    session.run("python", "-m", "pytest", "-n", "0", "-m", "system", *session.posargs)
 
 
 @nox.session
