@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy
 
+from nsmc_attention.evaluation.attention_statistics import entropy
 from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
 from nsmc_attention.inference.explain import Explainer
@@ -19,7 +20,7 @@ from nsmc_attention.judgement import evaluate, faithfulness
 from nsmc_attention.model.networks.classifier import ngram_log_odds
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.visualization.corpus import draw_corpus, entropy
+from nsmc_attention.visualization.corpus import draw_corpus
 from nsmc_attention.visualization.faithfulness import interval, save_plot
 from nsmc_attention.visualization.heatmap import save_figure
 
@@ -83,7 +84,7 @@ def print_candidates(classifier, texts):
 
 
 def network_parts(explainer, tokens):
-    """Answer of each token: what its state adds to the log-odds if looked at alone, its length, its n-grams' share."""
+    """Return of each token: what its state adds to the log-odds if looked at alone, its length, its n-grams' share."""
     network, nd = explainer.gluon.network, explainer.gluon.mxnet.nd
     ids, lengths, ngrams = explainer.bundle.encoder.batch([tokens])
     rows = network.look_up(nd, nd.array(ids, dtype="int32"), nd.array(ngrams, dtype="int32"))

@@ -16,7 +16,6 @@ from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.inference.engines import OnnxEngine
 from nsmc_attention.inference.predictor import WINDOW, Classifier
-from nsmc_attention.inference.scoring import writer
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import tokenizer
@@ -32,7 +31,7 @@ def timed(work):
 
 
 def stages(path):
-    """Answer {stage: seconds} on one core for the reviews of a csv file."""
+    """Return {stage: seconds} on one core for the reviews of a csv file."""
     bundle = load_bundle()
     encoder, classifier = bundle.encoder, Classifier(bundle, OnnxEngine(bundle.file("model.onnx"), threads=1))
     split = tokenizer("mecab")
@@ -50,17 +49,11 @@ def stages(path):
 
     found["ids, n-grams and network (ONNX, one thread)"], _ = timed(network)
 
-    def write():
-        with writer(path.parent / "stage.csv", None, False, list(rows[0])) as put:
-            for row, text in zip(rows, texts):
-                put(row, text, 0.5)
-
-    found["write csv"], _ = timed(write)
     return found
 
 
 def score_file(path):
-    """Run the command on a file in a second process; answer (seconds, peak MiB of it and its workers together)."""
+    """Run the command on a file in a second process; return (seconds, peak MiB of it and its workers together)."""
     command = [
         sys.executable,
         "-m",
@@ -93,7 +86,7 @@ def family(pid):
 
 
 def proportional_set(pid):
-    """Answer a process's resident MiB, memory that it shares counted by its share."""
+    """Return a process's resident MiB, memory that it shares counted by its share."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

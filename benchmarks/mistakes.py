@@ -26,7 +26,7 @@ SHOWN = 20
 
 
 def scored():
-    """Answer the test reviews as a table: label, probability, right, tokens, stars, film, year, seen."""
+    """Return the test reviews as a table: label, probability, right, tokens, stars, film, year, seen."""
     classifier = load_classifier()
     table = nsmc.load("nsmc", "test").frame.copy()
     encode = classifier.bundle.encoder.encode
@@ -50,7 +50,7 @@ def raw_reviews():
 
 
 def accuracy_by(table, groups):
-    """Answer one row a group: reviews, accuracy in % and its 95 % interval (Wilson)."""
+    """Return one row a group: reviews, accuracy in % and its 95 % interval (Wilson)."""
     rows = []
     for name, part in table.groupby(groups, observed=True):
         low, high = binomtest(int(part["right"].sum()), len(part)).proportion_ci(method="wilson")
@@ -70,7 +70,7 @@ def draw(rows, label, name):
 
 
 def reliability(classifier, table):
-    """Draw accuracy against confidence; answer ECE of the network alone, uncalibrated, and of the whole model."""
+    """Draw accuracy against confidence; return ECE of the network alone, uncalibrated, and of the whole model."""
     from nsmc_attention.inference.engines import parameters
     from nsmc_attention.training.wide import log_odds
 

@@ -1,4 +1,4 @@
-"""What the tests notice: one change at each place of a module that can be changed, by the operators of cosmic-ray.
+"""Mutation testing: one change at each place of a module, by the operators of cosmic-ray; which do the tests notice?
 
     pip install cosmic-ray
     python benchmarks/mutation.py [PART...] [--share 1.0] [--at reviews/raw.py:31]
@@ -29,20 +29,17 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = {
     "reviews": (
         "reviews",
-        [f"tests/reviews/test_{name}.py" for name in ("marks", "tables", "nsmc", "raw")]
-        + ["tests/test_strangers_files.py"],
+        [f"tests/reviews/test_{name}.py" for name in ("tables", "nsmc", "raw")] + ["tests/test_strangers_files.py"],
     ),
-    "preprocessing": (
-        "preprocessing",
-        [
-            f"tests/preprocessing/test_{name}.py"
-            for name in ("misspelling", "ngrams", "encoding", "tokenizers", "gluon_data")
-        ],
+    "text": (
+        "text",
+        [f"tests/text/test_{name}.py" for name in ("marks", "noise", "ngrams", "encoding", "tokenizers")]
+        + ["tests/training/test_batches.py"],
     ),
-    "bundle": ("bundle.py", ["tests/test_bundle.py", "tests/test_strangers_files.py"]),
+    "bundle": ("bundle", ["tests/bundle", "tests/test_strangers_files.py"]),
     "faithfulness": ("evaluation/faithfulness.py", ["tests/evaluation/test_faithfulness.py"]),
 }
-# Minutes of Java for tokenizers that the changes do not touch; what is true of the data rather than of the code
+# Minutes of Java for tokenizers that the changes do not touch; a fact of the data, not of the code
 LEFT_OUT = "not java_taggers and not no_raw_review_of_the_archive"
 IMPORTED = (
     "pytest",
@@ -60,8 +57,8 @@ IMPORTED = (
 
 
 def changes(paths):
-    """Answer one change a place, drawn by seed 0 of those that one kind of operator makes there."""
-    found = {}
+    """Return one change a place, drawn by seed 0 of those that one kind of operator makes there."""
+    found: dict = {}
     for item in _all_work_items(paths, {}):
         (change,) = item.mutations
         kind = change.operator_name.split("/")[1].split("_")[0]
@@ -71,7 +68,7 @@ def changes(paths):
 
 
 def noticed(tests, limit):
-    """Run the tests in a fork; answer whether one failed, or all together took longer than `limit` seconds."""
+    """Run the tests in a fork; return whether one failed, or all together took longer than `limit` seconds."""
     child = os.fork()
     if not child:
         os.setsid()
@@ -79,7 +76,7 @@ def noticed(tests, limit):
         os.dup2(quiet, 1), os.dup2(quiet, 2)
         import pytest
 
-        os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-k", LEFT_OUT, *tests]))
+        os._exit(pytest.main(["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", LEFT_OUT, *tests]))
     ends = time.monotonic() + limit
     while time.monotonic() < ends:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -92,7 +89,7 @@ def noticed(tests, limit):
 
 
 def after(change):
-    """Answer the module with the change; None where cosmic-ray cannot make it (of `except a.b` it names no operand)."""
+    """Return the module with the change; None where cosmic-ray cannot make it (of `except a.b` it names no operand)."""
     operator = get_operator(change.operator_name)(**change.operator_args)
     try:
         return mutate_code(Path(change.module_path).read_text(encoding="utf-8"), operator, change.occurrence)
@@ -101,7 +98,7 @@ def after(change):
 
 
 def tried(change, tests, limit):
-    """Answer the change as a diff where no test noticed it, else None."""
+    """Return the change as a diff where no test noticed it, else None."""
     path, changed = Path(change.module_path), after(change)
     before = path.read_text(encoding="utf-8")
     path.write_text(changed, encoding="utf-8")
@@ -115,7 +112,7 @@ def tried(change, tests, limit):
 
 
 def measure(part, share, places):
-    """Try the changes of a part; answer Counters of the tried and of the noticed ones, by module."""
+    """Try the changes of a part; return Counters of the tried and of the noticed ones, by module."""
     name, tests = PARTS[part]
     path = Path("nsmc_attention") / name
     found = changes(sorted(path.rglob("*.py")) if path.is_dir() else [path])
@@ -127,7 +124,8 @@ def measure(part, share, places):
     if noticed(tests, 1800):
         sys.exit(f"{' '.join(tests)}: expected to pass as the package is, found failures")
     limit = 30 + 3 * (time.monotonic() - started)
-    total, seen = Counter(), Counter()
+    total: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for number, change in enumerate(found, 1):
         unnoticed = tried(change, tests, limit)
         total[label(change)] += 1
@@ -151,7 +149,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name in ("nsmc_attention", "tests", "data", "benchmarks"):
             shutil.copytree(ROOT / name, Path(folder) / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "setup.cfg", folder)
+        for name in ("setup.cfg", "pyproject.toml"):
+            shutil.copy(ROOT / name, folder)
         os.chdir(folder)
         os.environ.update(
             PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1", ORT_DISABLE_TELEMETRY="1"

@@ -44,7 +44,7 @@ th {{ background: #eef0f3; }}
 
 
 def typed(command, folder):
-    """Run a command line as if typed; answer the terminal's lines as HTML, a bar of progress as it ended."""
+    """Run a command line as if typed; return the terminal's lines as HTML, a bar of progress as it ended."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": programs, "COLUMNS": "100"}
     # a terminal of its own, for which progress is drawn

@@ -25,7 +25,7 @@ FLAGS = ["--erasure-reviews", "0", "--ngram-buckets", "0", "--patience", "9", "-
 
 
 def training(folder, epochs, *flags):
-    """Answer the seconds of each epoch, and the processor seconds of all processes of the run."""
+    """Return the seconds of each epoch, and the processor seconds of all processes of the run."""
     out = Path(tempfile.mkdtemp(dir=folder)) / "run"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(

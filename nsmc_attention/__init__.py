@@ -1,10 +1,11 @@
-"""Korean film-review sentiment with self-attention that can be read.
+"""Sentiment classification of Korean movie reviews, with attention weights to look at.
 
 >>> from nsmc_attention import predict
 >>> predict("정말 재미있는 영화였어요").label
 'positive'
 
-Names are imported when they are first used, so `import nsmc_attention` loads nothing else.
+Public names are imported on first use, so that `import nsmc_attention` loads nothing else.
+Type checkers read them from `__init__.pyi`.
 """
 
 from .version import __version__
@@ -30,7 +31,7 @@ EXPORTS = {
 __all__ = [*EXPORTS, "__version__"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     """Import a public name on first use (PEP 562)."""
     if name not in EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -39,5 +40,5 @@ def __getattr__(name):
     return getattr(import_module(f".{EXPORTS[name]}", __name__), name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])

@@ -1,17 +1,28 @@
-"""What the tests share: a tiny real model trained on the sample, and the official files where there are any."""
+"""What the tests share: a tiny model trained once, the command line, and the official files where there are any."""
 
+import io
 import os
+import subprocess
+import sys
 from pathlib import Path
 
-# Before any OpenMP is loaded, for this process and those that tests start: threads that spin while they wait slow a
-# busy machine down many times over, and the tests' models are too small to gain by it
+# Before any OpenMP is loaded, here and in child processes: threads that spin while they wait slow a busy machine down
+# many times over, and the tests' models are too small to gain by them
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-# For the tests that import onnxruntime themselves; the package has its own way
+# For tests that import onnxruntime themselves; the package sets it too
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+from nsmc_attention._runtime.processes import cores
 from nsmc_attention.config import preset
+
+# `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
+settings.register_profile("short", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("long", settings.get_profile("short"), max_examples=1000)
+settings.load_profile("short")
 
 TINY = preset("default").with_fields(
     embedding_size=8,
@@ -24,7 +35,15 @@ TINY = preset("default").with_fields(
     checkpoint_steps=5,
     dev_fraction=0.1,
     erasure_reviews=100,
+    erasure_epochs=2,
 )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """Run the whole suite in two processes, chosen files in this one; `-n` sets another number."""
+    whole = config.args_source is config.ArgsSource.TESTPATHS
+    return min(2, cores()) if whole else 0
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -40,7 +59,7 @@ def tiny():
 
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory):
-    """A run on the sample, trained once for all tests; read it, do not change it."""
+    """A run on the sample, trained once for all tests. Do not change it."""
     from nsmc_attention.recipe import train
 
     out = tmp_path_factory.mktemp("runs") / "tiny"
@@ -69,3 +88,24 @@ def nsmc_folder():
     if not folder or not (Path(folder) / "ratings_train.txt").is_file():
         pytest.skip("needs the official files: set NSMC_ATTENTION_DATA to their folder")
     return Path(folder)
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    """Run a command line in this process, which takes a tenth of a child process's time.
+
+    Returns
+    -------
+    callable
+        Takes the arguments and `stdin` (str or bytes), returns a subprocess.CompletedProcess.
+    """
+    from nsmc_attention.cli import run
+
+    def run_here(*arguments, stdin=b""):
+        content = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig"))
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
+
+    return run_here

@@ -1,6 +1,7 @@
 """The package is read in one direction, and importing it costs and changes nothing."""
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -135,39 +136,40 @@ def test_downloads_are_made_in_one_place():
 
 
 OFFLINE = """
-import sys
+import json, sys
 
-def refuse(event, arguments):
+def report(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
         print("NETWORK", event, arguments, file=sys.stderr)
 
-sys.addaudithook(refuse)
-from nsmc_attention.cli import main
-main(sys.argv[1:])
+sys.addaudithook(report)
+from nsmc_attention.cli import run
+for arguments in json.load(sys.stdin):
+    print(*arguments, file=sys.stderr)
+    assert run(arguments) == 0
 """
+TRAIN = "train --data sample --epochs 1 --erasure-reviews 0 --ngram-buckets 0 --embedding-size 8 --hidden-size 8"
+LOCAL = [
+    ["predict", "정말 재미있는 영화였어요"],
+    ["explain", "나무랄 데 없는 영화", "--output", "a.html"],
+    ["explain", "나무랄 데 없는 영화", "--output", "a.png"],
+    ["evaluate", "--data", "sample"],
+    ["report", "reviews.csv", "--output", "report.html"],
+    [*TRAIN.split(), "--out", "run"],
+]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["predict", "정말 재미있는 영화였어요"],
-        ["explain", "나무랄 데 없는 영화", "--output", "a.html"],
-        ["explain", "나무랄 데 없는 영화", "--output", "a.png"],
-        ["evaluate", "--data", "sample"],
-        ["report", "reviews.csv", "--output", "report.html"],
-        ["train", "--data", "sample", "--epochs", "1", "--erasure-reviews", "0", "--hidden-size", "8", "--out", "run"],
-    ],
-)
-def test_no_command_but_fetch_uses_the_network(arguments, tmp_path):
+def test_no_command_but_fetch_uses_the_network(tmp_path):
     (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10, encoding="utf-8")
-    done = subprocess.run([sys.executable, "-c", OFFLINE, *arguments], cwd=tmp_path, capture_output=True, text=True)
+    code = [sys.executable, "-c", OFFLINE]
+    done = subprocess.run(code, input=json.dumps(LOCAL), cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "NETWORK" not in done.stderr
+    assert "NETWORK" not in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["좋다"], ["--input", "reviews.csv", "--output", "out.csv"]])
 def test_onnxruntime_sends_no_telemetry(arguments, tmp_path):
-    """Native code, which no audit hook sees; before it sends, it keeps a number of the device under the home."""
+    """Native code, which no audit hook sees; it writes a device number under the home folder before it sends."""
     (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10_000, encoding="utf-8")
     environment = {
         name: value

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: in a process of its own."""
+"""The command line: in this process, or in one of its own where streams, signals and exit codes are tested."""
 
 import csv
 import io
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -19,37 +20,40 @@ from nsmc_attention.reviews import nsmc
 SENTENCE = "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
 
 
-def command(*arguments, stdin="", **options):
-    return subprocess.run(
-        [sys.executable, "-m", "nsmc_attention", *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        encoding="utf-8",
-        **options,
-    )
+def child(*arguments, **options):
+    """Run a command line in a process of its own; stdout and stderr as bytes."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run([sys.executable, "-m", "nsmc_attention", *map(os.fsencode, arguments)], **options)
 
 
-def refused(*arguments, stdin=""):
-    done = command(*arguments, stdin=stdin)
-    assert done.returncode == 2 and done.stdout == "", done
-    assert re.fullmatch(r"error: [^\n]+\n", done.stderr), done.stderr
-    return done.stderr
+@pytest.fixture
+def refused(command):
+    """Run a command that must end with exit code 2; return its one line."""
+
+    def run_refused(*arguments, stdin=b""):
+        done = command(*arguments, stdin=stdin)
+        assert done.returncode == 2 and done.stdout == "", done
+        assert re.fullmatch(r"error: [^\n]+\n", done.stderr), done.stderr
+        return done.stderr
+
+    return run_refused
 
 
-def test_one_review_is_answered(bundle_folder):
-    done = command("predict", SENTENCE, "--bundle", bundle_folder)
-    assert done.returncode == 0 and done.stderr == ""
-    assert re.fullmatch(rf"(positive|negative)\t[01]\.\d{{4}}\t{SENTENCE}\n", done.stdout)
+def test_one_review_is_classified(command, bundle_folder):
+    done = child("predict", SENTENCE, "--bundle", bundle_folder)
+    assert done.returncode == 0 and done.stderr == b""
+    assert re.fullmatch(rf"(positive|negative)\t[01]\.\d{{4}}\t{SENTENCE}\n", done.stdout.decode())
+    assert command("predict", SENTENCE, "--bundle", bundle_folder).stdout == done.stdout.decode()
 
 
-def test_lines_on_stdin_keep_their_order_and_blank_ones_their_place(bundle_folder):
+def test_lines_on_stdin_keep_their_order_and_blank_ones_their_place(command, bundle_folder):
     done = command("predict", "--format", "jsonl", "--bundle", bundle_folder, stdin="\ufeff첫째\r\n\n셋째\n")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["text"].strip("\ufeff") for row in rows] == ["첫째", "", "셋째"]
     assert rows[1]["label"] is None and rows[1]["error"] == "blank: no word to score"
 
 
-def test_a_table_keeps_its_columns_and_rows(bundle_folder, tmp_path):
+def test_a_table_keeps_its_columns_and_rows(command, bundle_folder, tmp_path):
     source = tmp_path / "in.csv"
     source.write_text('film,document\nA,"좋다, 정말"\nB,\nC,별로\n', encoding="utf-8-sig")
     done = command("predict", "--input", source, "--output", tmp_path / "out.csv", "--bundle", bundle_folder)
@@ -60,32 +64,32 @@ def test_a_table_keeps_its_columns_and_rows(bundle_folder, tmp_path):
     assert list(rows[0]) == ["film", "document", "label", "score", "probability", "error"]
 
 
-def test_a_column_called_label_is_not_overwritten(bundle_folder, tmp_path):
+def test_a_column_called_label_is_not_overwritten(command, bundle_folder, tmp_path):
     source = tmp_path / "in.csv"
     source.write_text("document,label\n좋다,1\n", encoding="utf-8")
     done = command("predict", "--input", source, "--format", "csv", "--bundle", bundle_folder)
     assert done.stdout.startswith("document,label,predicted_label,predicted_score,predicted_probability,predicted_e")
 
 
-def test_weights_come_with_jsonl(bundle_folder):
+def test_weights_come_with_jsonl(command, bundle_folder):
     done = command("predict", SENTENCE, "--format", "jsonl", "--weights", "--bundle", bundle_folder)
     row = json.loads(done.stdout)
     assert len(row["weights"]) == len(row["token_weights"]) == len(row["tokens"])
 
 
-def test_evaluate_prints_one_json_object(bundle_folder):
+def test_evaluate_prints_one_json_object(command, bundle_folder):
     found = json.loads(command("evaluate", "--data", "sample", "--bundle", bundle_folder, "--json").stdout)
     assert found["n"] == 180 and found["engine"] == "onnx"
 
 
-def test_behaviour_prints_a_row_a_category(bundle_folder):
+def test_behaviour_prints_a_row_a_category(command, bundle_folder):
     rows = [json.loads(line) for line in command("behaviour", "--bundle", bundle_folder, "--json").stdout.splitlines()]
     assert rows[-1]["category"] == "all" and rows[-1]["cases"] == sum(row["cases"] for row in rows[:-1])
     failed = command("behaviour", "--bundle", bundle_folder, "--json", "--failures").stdout.splitlines()
     assert len(failed) == rows[-1]["cases"] - rows[-1]["passed"]
 
 
-def test_faithfulness_prints_one_json_object(bundle_folder):
+def test_faithfulness_prints_one_json_object(command, bundle_folder):
     done = command("faithfulness", "--data", "sample", "--bundle", bundle_folder, "--limit", 30, "--json")
     found = json.loads(done.stdout)
     assert found["reviews"] <= 30 and set(found["orders"]) == {"attention", "gradient", "erasure", "random"}
@@ -95,7 +99,7 @@ def test_faithfulness_prints_one_json_object(bundle_folder):
     assert set(found["replaced"]) == {"uniform", "permuted"}
 
 
-def test_faithfulness_draws_and_tells(bundle_folder, tmp_path):
+def test_faithfulness_draws_and_tells(command, bundle_folder, tmp_path):
     done = command(
         "faithfulness", "--data", "sample", "--bundle", bundle_folder, "--limit", 30, "--plot", tmp_path / "a.svg"
     )
@@ -103,18 +107,18 @@ def test_faithfulness_draws_and_tells(bundle_folder, tmp_path):
     assert [line.split()[0] for line in done.stdout.splitlines()[2:6]] == ["attention", "gradient", "erasure", "random"]
 
 
-def test_compare_prints_the_table_that_it_writes(tmp_path):
+def test_compare_prints_the_table_that_it_writes(command, tmp_path):
     done = command("compare", "majority", "--data", "sample", "--out", tmp_path / "out", "--seeds", "0,1")
     assert done.returncode == 0 and done.stdout == (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
     assert "| majority | 2 |" in done.stdout
 
 
-def test_explain_draws_the_picture(bundle_folder, tmp_path):
+def test_explain_draws_the_picture(command, bundle_folder, tmp_path):
     done = command("explain", SENTENCE, "--output", tmp_path / "a.png", "--bundle", bundle_folder)
     assert done.returncode == 0 and (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_explain_draws_reviews_and_models_beside_each_other(bundle_folder, tmp_path):
+def test_explain_draws_reviews_and_models_beside_each_other(command, bundle_folder, tmp_path):
     done = command(
         "explain",
         SENTENCE,
@@ -135,12 +139,12 @@ def test_explain_draws_reviews_and_models_beside_each_other(bundle_folder, tmp_p
     assert (tmp_path / "a.html").read_text(encoding="utf-8").count('"method": "erasure"') == 4
 
 
-def test_export_gives_the_model_of_the_bundle(bundle_folder, tmp_path):
+def test_export_gives_the_model_of_the_bundle(command, bundle_folder, tmp_path):
     assert command("export", "--bundle", bundle_folder, "--output", tmp_path / "m.onnx").returncode == 0
     assert (tmp_path / "m.onnx").read_bytes() == (bundle_folder / "model.onnx").read_bytes()
 
 
-def test_help_names_every_command_and_every_setting():
+def test_help_names_every_command_and_every_setting(command):
     top, training = command("--help").stdout, command("train", "--help").stdout
     from nsmc_attention.config import SHORT_NAMES
 
@@ -186,7 +190,7 @@ def test_help_names_every_command_and_every_setting():
         (["evalute"], "No such command 'evalute'"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path, monkeypatch, bundle_folder):
+def test_bad_input_is_one_line_and_exit_code_2(refused, arguments, message, tmp_path, monkeypatch, bundle_folder):
     monkeypatch.chdir(tmp_path)
     if arguments[0] in ("predict", "explain") and "--bundle" not in arguments:
         arguments = [*arguments, "--bundle", bundle_folder]
@@ -194,7 +198,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path, mon
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_a_full_disk_is_one_line_and_leaves_no_half_file(bundle_folder):
+def test_a_full_disk_is_one_line_and_leaves_no_half_file(command, bundle_folder):
     done = command("predict", SENTENCE, "--output", "/dev/full/x", "--bundle", bundle_folder)
     assert done.returncode == 2 and done.stderr.startswith("error: /dev/full")
 
@@ -217,28 +221,20 @@ def test_an_interrupt_is_exit_code_130(bundle_folder):
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    time.sleep(3)
+    status = Path(f"/proc/{process.pid}/status")
+    # SIGTERM has a handler as soon as the command handles signals itself
+    while not int(re.search(r"SigCgt:\s*(\w+)", status.read_text()).group(1), 16) >> (signal.SIGTERM - 1) & 1:
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     assert (process.communicate()[1].strip(), process.returncode) == (b"interrupted", 130)
 
 
 def test_lone_surrogates_from_the_shell_are_answered(bundle_folder):
-    done = subprocess.run(
-        [
-            sys.executable.encode(),
-            b"-m",
-            b"nsmc_attention",
-            b"predict",
-            b"\xff\xfe good",
-            b"--bundle",
-            os.fsencode(bundle_folder),
-        ],
-        capture_output=True,
-    )
+    done = child("predict", b"\xff\xfe good", "--bundle", bundle_folder)
     assert done.returncode == 0 and done.stdout.endswith(b"good\n")
 
 
-def test_the_article_preset_is_trained_evaluated_and_explained_on_the_sample(tmp_path):
+def test_the_article_preset_is_trained_evaluated_and_explained_on_the_sample(command, refused, tmp_path):
     run = tmp_path / "post"
     assert command("train", "--data", "sample", "--preset", "post", "--epochs", 1, "--out", run).returncode == 0
     assert command("explain", SENTENCE, "--output", tmp_path / "a.svg", "--bundle", run / "bundle").returncode == 0
@@ -258,48 +254,40 @@ def test_the_article_preset_is_trained_evaluated_and_explained_on_the_sample(tmp
         ("a.txt", "ID\tdocument\tlabel\n1\t가\t1\n".encode(), "expected one review a line, or the header"),
     ],
 )
-def test_a_table_without_the_column_is_refused(name, content, message, tmp_path, bundle_folder):
+def test_a_table_without_the_column_is_refused(refused, name, content, message, tmp_path, bundle_folder):
     (tmp_path / name).write_bytes(content)
     assert message in refused("predict", "--input", tmp_path / name, "--text-column", "text", "--bundle", bundle_folder)
 
 
 def test_stdin_in_another_encoding_is_refused(bundle_folder):
-    done = subprocess.run(
-        [sys.executable, "-m", "nsmc_attention", "predict", "--bundle", str(bundle_folder)],
-        input="정말 좋다\n".encode("cp949"),
-        capture_output=True,
-    )
+    done = child("predict", "--bundle", bundle_folder, input="정말 좋다\n".encode("cp949"))
     assert done.returncode == 2 and done.stderr.startswith(b"error: stdin: expected UTF-8 text")
 
 
 def test_a_full_standard_output_is_one_line(bundle_folder):
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "nsmc_attention", "predict", "좋다", "--bundle", str(bundle_folder)],
-            stdout=full,
-            stderr=subprocess.PIPE,
-        )
+        done = child("predict", "좋다", "--bundle", bundle_folder, stdout=full)
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
 
 
-def test_a_full_device_is_named(bundle_folder):
+def test_a_full_device_is_named(refused, bundle_folder):
     assert refused("predict", "좋다", "--output", "/dev/full", "--bundle", bundle_folder).startswith(
         "error: /dev/full: "
     )
 
 
-def test_a_line_on_stdin_is_bounded(bundle_folder):
+def test_a_line_on_stdin_is_bounded(refused, bundle_folder):
     message = "stdin line 2: expected at most 16,777,216 characters, found more"
     assert message in refused("predict", "--bundle", bundle_folder, stdin="좋다\n" + "a" * 2**25)
 
 
 @pytest.mark.parametrize("arguments", [["predict", "좋다"], ["explain", "좋다", "--output", "a.png"]])
-def test_a_gpu_that_is_not_there_is_refused(arguments, bundle_folder, tmp_path):
+def test_a_gpu_that_is_not_there_is_refused(refused, arguments, bundle_folder, tmp_path):
     message = refused(*arguments, "--device", "gpu", "--bundle", bundle_folder)
     assert "--device gpu: expected a GPU that MXNet sees, found none" in message
 
 
-def test_jsonl_rows_keep_their_own_columns(bundle_folder, tmp_path):
+def test_jsonl_rows_keep_their_own_columns(command, bundle_folder, tmp_path):
     rows = '{"document": "좋다", "text": "own", "n": 1}\n{"document": null}\n'
     (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
     done = command("predict", "--input", tmp_path / "a.jsonl", "--format", "jsonl", "--bundle", bundle_folder)
@@ -308,14 +296,14 @@ def test_jsonl_rows_keep_their_own_columns(bundle_folder, tmp_path):
     assert second["label"] is None and second["n"] is None
 
 
-def test_a_table_that_was_scored_is_scored_again_beside(bundle_folder, tmp_path):
+def test_a_table_that_was_scored_is_scored_again_beside(command, bundle_folder, tmp_path):
     source = tmp_path / "a.csv"
     source.write_text("document,label,predicted_label\n좋다,1,x\n", encoding="utf-8")
     done = command("predict", "--input", source, "--format", "csv", "--bundle", bundle_folder)
     assert "predicted_predicted_label" in done.stdout.splitlines()[0]
 
 
-def test_an_output_that_is_a_link_or_a_pipe_stays_one(bundle_folder, tmp_path):
+def test_an_output_that_is_a_link_or_a_pipe_stays_one(command, bundle_folder, tmp_path):
     target, link = tmp_path / "target.txt", tmp_path / "link.txt"
     target.write_text("old", encoding="utf-8")
     link.symlink_to(target)
@@ -323,14 +311,14 @@ def test_an_output_that_is_a_link_or_a_pipe_stays_one(bundle_folder, tmp_path):
     assert link.is_symlink() and "좋다" in target.read_text(encoding="utf-8")
 
 
-def test_standard_output_by_its_name_is_added_to(bundle_folder, tmp_path):
+def test_standard_output_by_its_name_is_added_to(command, bundle_folder, tmp_path):
     given = ["--bundle", bundle_folder, "--input", tmp_path / "a.csv", "--format", "csv", "--output", "/dev/stdout"]
     (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
     piped = command("predict", *given)
     assert piped.returncode == 0 and piped.stdout.startswith("document,label")
     (tmp_path / "kept.txt").write_text("old\n", encoding="utf-8")
     with open(tmp_path / "kept.txt", "a") as file:
-        subprocess.run([sys.executable, "-m", "nsmc_attention", "predict", *map(str, given)], stdout=file, check=True)
+        child("predict", *given, stdout=file, check=True)
     assert (tmp_path / "kept.txt").read_text(encoding="utf-8") == "old\n" + piped.stdout
 
 
@@ -346,7 +334,7 @@ def test_a_stream_that_the_shell_has_closed_is_empty(bundle_folder, tmp_path, cl
     assert (done.returncode, done.stderr) == (code, said) and ("좋다" in done.stdout) == (code == 0)
 
 
-def test_figures_are_recorded_with_the_command_that_gave_them(bundle_folder, tmp_path):
+def test_figures_are_recorded_with_the_command_that_gave_them(command, bundle_folder, tmp_path):
     bundle = tmp_path / "bundle"
     shutil.copytree(bundle_folder, bundle)
     done = command("evaluate", "--data", "sample", "--bundle", bundle, "--record", "--json")
@@ -368,7 +356,7 @@ def test_figures_are_recorded_with_the_command_that_gave_them(bundle_folder, tmp
     assert before == {path: path.read_bytes() for path in bundle.iterdir()}
 
 
-def test_what_was_learned_from_is_not_recorded_as_a_test(run_folder, tmp_path):
+def test_what_was_learned_from_is_not_recorded_as_a_test(command, run_folder, tmp_path):
     bundle = tmp_path / "bundle"
     shutil.copytree(run_folder / "bundle", bundle)
     texts = nsmc.load("sample", "train").frame
@@ -381,7 +369,7 @@ def test_what_was_learned_from_is_not_recorded_as_a_test(run_folder, tmp_path):
     assert set(manifest["metrics"]) == {"dev", "training file"}
 
 
-def test_figures_are_printed_before_a_picture_that_cannot_be_written(bundle_folder, tmp_path):
+def test_figures_are_printed_before_a_picture_that_cannot_be_written(command, refused, bundle_folder, tmp_path):
     done = command(
         "faithfulness",
         "--data",
@@ -397,12 +385,12 @@ def test_figures_are_printed_before_a_picture_that_cannot_be_written(bundle_fold
     assert "--seed" in refused("faithfulness", "--data", "sample", "--seed", "-1")
 
 
-def test_columns_of_the_nsmc_files_are_not_named_otherwise(tmp_path):
+def test_columns_of_the_nsmc_files_are_not_named_otherwise(refused, tmp_path):
     (tmp_path / "own.tsv").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
     for data in ("sample", tmp_path / "own.tsv"):
         assert "expected --label-column label, found 'y'" in refused("evaluate", "--data", data, "--label-column", "y")
 
 
-def test_without_arguments_it_tells_what_there_is():
+def test_without_arguments_it_tells_what_there_is(command):
     done = command()
     assert done.returncode == 0 and done.stderr == "" and done.stdout == command("--help").stdout

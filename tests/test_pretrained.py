@@ -59,6 +59,7 @@ def test_both_engines_agree_on_a_thousand_raw_reviews(nsmc_folder):
     assert onnx == gluon
 
 
+@pytest.mark.slow
 def test_the_recorded_test_figures_are_reached_again(nsmc_folder):
     found, recorded = evaluate(load_classifier(), nsmc.load("nsmc", "test")), load_bundle().manifest["metrics"]["test"]
     assert found["accuracy"] == pytest.approx(recorded["accuracy"], abs=1e-4) and found["accuracy"] >= 0.891

@@ -1,3 +1,5 @@
+"""A whole training on the sample: what it writes, resumed = uninterrupted, and what it refuses."""
+
 import json
 import os
 import shutil
@@ -23,6 +25,19 @@ from nsmc_attention.training.distributed.communicator import SINGLE
 from nsmc_attention.training.run_folder import begin_run, read_settings
 
 TIMES = {"seconds"}
+
+
+@pytest.fixture(scope="module")
+def short(tiny):
+    """Settings of a training of one second: one epoch, the network alone."""
+    return tiny.with_fields(epochs=1, checkpoint_steps=50, ngram_buckets=0, erasure_reviews=0)
+
+
+@pytest.fixture(scope="module")
+def short_run(short, tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "short"
+    train("sample", short, out, quiet=True)
+    return out
 
 
 def history(folder):
@@ -51,14 +66,14 @@ def test_the_same_seed_gives_the_same_bytes(run_folder, tiny, tmp_path):
         assert (tmp_path / "again/bundle" / name).read_bytes() == (run_folder / "bundle" / name).read_bytes()
 
 
-def test_another_seed_gives_another_model(run_folder, tiny, tmp_path):
-    train("sample", tiny.with_fields(seed=1, epochs=1), tmp_path / "other", quiet=True)
-    assert parameters(tmp_path / "other") != parameters(run_folder)
+def test_another_seed_gives_another_model(short_run, short, tmp_path):
+    train("sample", short.with_fields(seed=1), tmp_path / "other", quiet=True)
+    assert parameters(tmp_path / "other") != parameters(short_run)
 
 
-@pytest.mark.parametrize("stop_after", [7, 16, 21])
+@pytest.mark.parametrize("stop_after", [21, *(pytest.param(steps, marks=pytest.mark.slow) for steps in (7, 16))])
 def test_a_resumed_run_ends_like_an_uninterrupted_one(run_folder, tiny, tmp_path, monkeypatch, stop_after):
-    """Stopped between two checkpoints, at the end of an epoch, and in the middle of the second."""
+    """Stopped in the middle of the second epoch; between two checkpoints; at the end of an epoch."""
     step, done = fit_module.train_step, []
 
     def stopping(*args):
@@ -127,13 +142,13 @@ def test_resuming_with_other_settings_names_what_differs(run_folder, tiny):
         train("sample", tiny.with_fields(hidden_size=9), run_folder, resume=True, quiet=True)
 
 
-def test_resuming_with_a_changed_file_is_refused(tiny, tmp_path):
+def test_resuming_with_a_changed_file_is_refused(short, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 20, encoding="utf-8")
-    train(path, tiny.with_fields(epochs=1), tmp_path / "run", quiet=True)
+    train(path, short, tmp_path / "run", quiet=True)
     path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 21, encoding="utf-8")
     with pytest.raises(ConfigError, match="cannot resume with another sha256"):
-        train(path, tiny.with_fields(epochs=1), tmp_path / "run", quiet=True, resume=True)
+        train(path, short, tmp_path / "run", quiet=True, resume=True)
 
 
 def test_resuming_where_there_is_no_run_says_so(tiny, tmp_path):
@@ -166,10 +181,10 @@ def test_the_article_model_trains_too(post_run_folder):
     assert load_bundle(post_run_folder / "bundle").config.model.kind == "article"
 
 
-def test_a_dev_file_of_the_user_is_used_whole(tiny, tmp_path):
+def test_a_dev_file_of_the_user_is_used_whole(short, tmp_path):
     path = tmp_path / "dev.csv"
     path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 10, encoding="utf-8")
-    bundle = train("sample", tiny.with_fields(epochs=1), tmp_path / "run", valid=path, quiet=True)
+    bundle = train("sample", short, tmp_path / "run", valid=path, quiet=True)
     assert bundle.manifest["data"]["dev"]["used"] == 20 and bundle.manifest["data"]["train"]["used"] == 540
 
 
@@ -179,40 +194,47 @@ def test_a_loss_that_is_not_finite_ends_the_run_with_advice(tiny, tmp_path):
 
 
 @pytest.fixture
-def stars_folder(nsmc_folder, tmp_path):
-    """The official test file beside a small archive of raw reviews, some of which are in what is tested on."""
+def stars_folder(tmp_path, monkeypatch):
+    """A test file beside a small archive of raw reviews, some of which are in the test file."""
     folder = tmp_path / "data"
     (folder / "raw").mkdir(parents=True)
-    (folder / "ratings_test.txt").symlink_to(nsmc_folder / "ratings_test.txt")
-    tested = nsmc.load("nsmc", "test", folder).documents[:3]
+    name = nsmc.FILES["test"]
+    tested = nsmc.load("sample", "train")
+    content = b"".join((nsmc.sample_folder() / nsmc.FILES["train"]).read_bytes().splitlines(keepends=True)[:101])
+    (folder / name).write_bytes(content)
+    monkeypatch.setitem(nsmc.SHA256, "test", nsmc.sha256(content))
     own = nsmc.load("sample", "test").documents
     reviews = [
         {"review_id": f"own{number}", "movie_id": "1", "review": text, "rating": str(1 + number % 10)}
-        for number, text in enumerate(own + tested)
+        for number, text in enumerate(own + tested.documents[:3])
     ]
     (folder / "raw" / "1.json").write_text(json.dumps(reviews, ensure_ascii=False), encoding="utf-8")
     return folder
 
 
-def test_star_reviews_are_learned_first_and_what_is_tested_on_is_left_out(stars_folder, tiny, tmp_path):
-    config = tiny.with_fields(pretrain_epochs=2, epochs=2, rare_words="pieces", vocab_size=800)
+def lose_checkpoints(run, stage):
+    """Leave the run folder as if the training had been stopped in that stage."""
+    shutil.rmtree(run / "bundle")
+    labels, stars = (sorted(folder.glob("checkpoint-*.safetensors")) for folder in (run, run / "pretraining"))
+    for path in labels + stars[-1:] if stage == "stars" else labels[-1:]:
+        path.unlink()
+
+
+def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_folder, tiny, tmp_path):
+    config = tiny.with_fields(
+        pretrain_epochs=2, epochs=1, erasure_epochs=1, rare_words="pieces", vocab_size=800, checkpoint_steps=3
+    )
     run = tmp_path / "run"
     bundle = train("sample", config, run, quiet=True, data_dir=stars_folder)
     found = bundle.manifest["data"]["pretraining"]
     assert found["left_out_by_text"] == 3 and found["kept"] == 180
     assert "stars of 180 raw reviews" in (run / "bundle" / "README.md").read_text(encoding="utf-8")
     assert [record["epoch"] for record in history(run / "pretraining")] == [1, 2]
-    before, kept = parameters(run), run / "pretraining"
-    # as if it had been stopped within the first stage, and within the second
-    for lost in (
-        sorted(run.glob("checkpoint-*.safetensors")) + sorted(kept.glob("checkpoint-*.safetensors"))[-1:],
-        sorted(run.glob("checkpoint-*.safetensors"))[-1:],
-    ):
-        shutil.rmtree(run / "bundle")
-        for path in lost:
-            path.unlink()
+    before = parameters(run)
+    for stage in ("stars", "labels"):
+        lose_checkpoints(run, stage)
         train("sample", config, run, quiet=True, resume=True, data_dir=stars_folder)
-        assert parameters(run) == before
+        assert parameters(run) == before, stage
 
 
 def test_a_share_of_the_training_reviews_is_learned_misspelt(tiny):
@@ -227,10 +249,10 @@ def test_a_share_of_the_training_reviews_is_learned_misspelt(tiny):
     assert all(every.token_lists[place] == found.token_lists[place] for place in changed)
 
 
-def test_misspelt_reviews_change_what_is_learned_not_the_vocabulary(run_folder, tiny, tmp_path):
-    train("sample", tiny.with_fields(misspelt_fraction=0.3, epochs=1), tmp_path / "run", quiet=True)
-    assert parameters(tmp_path / "run") != parameters(run_folder)
-    assert (tmp_path / "run/bundle/vocab.json").read_bytes() == (run_folder / "bundle/vocab.json").read_bytes()
+def test_misspelt_reviews_change_the_parameters_not_the_vocabulary(short_run, short, tmp_path):
+    train("sample", short.with_fields(misspelt_fraction=0.3), tmp_path / "run", quiet=True)
+    assert parameters(tmp_path / "run") != parameters(short_run)
+    assert (tmp_path / "run/bundle/vocab.json").read_bytes() == (short_run / "bundle/vocab.json").read_bytes()
 
 
 @given(st.integers(1, 400), st.floats(0, 1), st.sampled_from(["cosine", "constant"]))
@@ -247,10 +269,10 @@ def test_the_learning_rate_rises_to_its_highest_however_few_the_steps(total):
     assert max(rates) == training.learning_rate == rates[int(0.05 * total)]
 
 
-def test_other_columns_and_another_vocabulary_are_another_run(tiny, tmp_path):
+def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
     reviews = nsmc.load("sample", "train").frame.assign(other=lambda frame: 1 - frame["label"])
     reviews.to_csv(tmp_path / "own.csv", index=False)
-    short, run = tiny.with_fields(epochs=1), tmp_path / "run"
+    run = tmp_path / "run"
     bundle = train(tmp_path / "own.csv", short, run, quiet=True, label_column="other")
     assert "--label-column other" in bundle.manifest["command"]
     with pytest.raises(ConfigError, match="cannot resume with another label: the run has 'other', found 'label'"):
@@ -262,13 +284,13 @@ def test_other_columns_and_another_vocabulary_are_another_run(tiny, tmp_path):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
 
 
-def test_a_finished_run_that_is_resumed_keeps_what_was_recorded(run_folder, tiny, tmp_path):
-    shutil.copytree(run_folder, tmp_path / "run")
+def test_a_finished_run_that_is_resumed_keeps_its_metrics(short_run, short, tmp_path):
+    shutil.copytree(short_run, tmp_path / "run")
     path = tmp_path / "run/bundle/manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
     manifest["metrics"]["test"] = manifest["metrics"]["dev"]
     path.write_text(json.dumps(manifest), encoding="utf-8")
-    assert train("sample", tiny, tmp_path / "run", quiet=True, resume=True).manifest["metrics"] == manifest["metrics"]
+    assert train("sample", short, tmp_path / "run", quiet=True, resume=True).manifest["metrics"] == manifest["metrics"]
 
 
 def test_figures_too_large_for_a_card_are_told(run_folder, tmp_path):
@@ -296,11 +318,11 @@ def test_a_link_in_a_run_folder_is_refused_before_what_it_leads_to_is_replaced(r
     }
 
 
-def test_the_run_folder_itself_may_be_a_link(run_folder, tiny, tmp_path):
-    shutil.copytree(run_folder, tmp_path / "run")
+def test_the_run_folder_itself_may_be_a_link(short_run, short, tmp_path):
+    shutil.copytree(short_run, tmp_path / "run")
     (tmp_path / "link").symlink_to("run")
-    assert train("sample", tiny, tmp_path / "link", quiet=True, resume=True).config == tiny
-    assert parameters(tmp_path / "run") == parameters(run_folder)
+    assert train("sample", short, tmp_path / "link", quiet=True, resume=True).config == short
+    assert parameters(tmp_path / "run") == parameters(short_run)
 
 
 def test_settings_too_large_are_refused_unread(run_folder, tiny, tmp_path):
@@ -310,11 +332,11 @@ def test_settings_too_large_are_refused_unread(run_folder, tiny, tmp_path):
         train("sample", tiny, tmp_path / "run", quiet=True, resume=True)
 
 
-def test_a_run_is_not_resumed_while_it_is_under_way(run_folder, tiny, tmp_path):
-    run = shutil.copytree(run_folder, tmp_path / "run")
+def test_a_run_is_not_resumed_while_it_is_under_way(short_run, short, tmp_path):
+    run = shutil.copytree(short_run, tmp_path / "run")
     with folder_lock(run), pytest.raises(ConfigError, match="another training runs in this folder; .*--out"):
-        train("sample", tiny, run, quiet=True, resume=True)
-    assert train("sample", tiny, run, quiet=True, resume=True).config == tiny
+        train("sample", short, run, quiet=True, resume=True)
+    assert train("sample", short, run, quiet=True, resume=True).config == short
 
 
 def test_of_two_trainings_that_begin_in_one_folder_one_is_refused(tmp_path):

@@ -1,6 +1,6 @@
 """The Spark example of docs/tables.md on a real local Spark, which needs Java.
 
-pip install pyspark && python -m pytest -m slow tests/test_spark.py
+pip install pyspark && python -m pytest -m system tests/test_spark.py
 """
 
 import re
@@ -17,8 +17,8 @@ from nsmc_attention.reviews import nsmc
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.slow
-def test_the_example_scores_every_row(tmp_path):
+@pytest.mark.system
+def test_the_readmes_example_scores_every_row(tmp_path):
     pytest.importorskip("pyspark")
     (example,) = re.findall(r"```py\n(.*?)```", (ROOT / "docs/tables.md").read_text(encoding="utf-8"), re.DOTALL)
     documents = nsmc.load("sample", "train").documents[:99] + [""]

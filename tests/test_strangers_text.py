@@ -92,7 +92,7 @@ ANYTHING = (
         st.lists(st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=()), max_size=4), max_size=4),
     )
 )
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+QUICK = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 THOROUGH = settings(QUICK, max_examples=300)
 
 

@@ -1,4 +1,4 @@
-"""What is installed: the lock file, what prediction needs, and setup.cfg say the same."""
+"""What is installed: setup.cfg, the lock file, requirements-predict.txt and pre-commit agree."""
 
 import re
 from configparser import ConfigParser
@@ -19,10 +19,15 @@ HERE = {
 }
 
 
-def declared(*extras):
-    """The requirements of setup.cfg, those of the package and of some extras."""
+def setup_cfg():
     settings = ConfigParser()
     settings.read(ROOT / "setup.cfg", encoding="utf-8")
+    return settings
+
+
+def declared(*extras):
+    """Return the requirements of setup.cfg: the package's and those of some extras."""
+    settings = setup_cfg()
     lines = settings["options"]["install_requires"].splitlines()
     for extra in extras:
         lines += settings["options.extras_require"][extra].splitlines()
@@ -69,6 +74,20 @@ def test_prediction_alone_asks_for_the_versions_that_setup_cfg_does():
 
 
 def test_every_requirement_has_an_oldest_version():
-    """Without one, an installer that prefers old versions takes what was never tried (scipy 0.8)."""
+    """Without one, an installer that prefers old versions takes untested ones (scipy 0.8)."""
     for each in declared("parquet", "bulk", "serve"):
         assert {part.operator for part in each.specifier} & {">=", "=="}, str(each)
+
+
+def test_every_folder_of_modules_is_packaged():
+    packages = set(setup_cfg()["options"]["packages"].split())
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "nsmc_attention").rglob("*.py")}
+    assert packages - {"nsmc_attention.pretrained", "nsmc_attention.sample"} == {
+        ".".join(each.parts) for each in folders
+    }
+
+
+def test_pre_commit_formats_as_the_extra_dev_does():
+    (revision,) = re.findall(r"rev: v(.*)", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    (ruff,) = (each for each in declared("dev") if each.name == "ruff")
+    assert ruff.specifier.contains(revision)

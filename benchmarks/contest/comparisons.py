@@ -10,7 +10,7 @@ from nsmc_attention._runtime.processes import cores
 from nsmc_attention.config import preset
 from nsmc_attention.text.encoding import Encoder
 from nsmc_attention.text.token_cache import tokenize
-from nsmc_attention.training.batches import build_vocab
+from nsmc_attention.text.vocabulary import build_vocab
 
 from .contestants import Workload
 from .rounds import Comparison, compare
@@ -155,7 +155,7 @@ def installed(name):
 
 
 def as_line(row):
-    """Answer one row of the printed table, in Markdown."""
+    """Return one row of the printed table, in Markdown."""
     if "absent" in row:
         return f"| {row['comparison']} | {row['contestant']} | absent: {row['absent']} | | | |"
 

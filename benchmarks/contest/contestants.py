@@ -1,6 +1,6 @@
-"""Who runs: each contestant is built from a Workload (untimed) and then called without arguments (timed).
+"""The contestants: each is built from a Workload (untimed) and then called without arguments (timed).
 
-Every contestant runs in a process of its own, so that one library's threads are not another's burden.
+Each runs in a process of its own, so that the threads of one library do not slow another down.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MATRIX = 2048
 
 @dataclass(frozen=True)
 class Workload:
-    """What all contestants of a comparison are given.
+    """The input of all contestants of a comparison.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Workload:
 
 
 def review_flop(length, model):
-    """Answer the matrix products' operations for one review of `length` tokens: GRU, query and key, score, pooling."""
+    """Return the matrix products' operations for one review of `length` tokens: GRU, query and key, score, pooling."""
     width = 2 * model.hidden_size
     gru = 2 * 2 * length * 3 * model.hidden_size * (model.embedding_size + model.hidden_size)
     attention = 2 * 2 * length * width * model.attention_units + 2 * length**2 * model.attention_units
@@ -65,7 +65,7 @@ def network(workload):
 
 
 class GluonTraining:
-    """This package's own training step."""
+    """The training step of this package."""
 
     def __init__(self, workload):
         from nsmc_attention.training.batches import Batch

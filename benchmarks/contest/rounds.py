@@ -1,4 +1,4 @@
-"""Contestants in turn, over and over, each in its own process: what slows the machine down slows all of them."""
+"""Contestants in turn, in rounds, each in its own process, so that a busy machine slows all of them down alike."""
 
 import statistics
 import time
@@ -77,7 +77,7 @@ def run():
 
 
 def peak_megabytes():
-    """Answer the largest resident size that this process ever had, in MiB."""
+    """Return the largest resident size that this process ever had, in MiB."""
     import resource
 
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

@@ -1,25 +1,21 @@
-"""Real commands in processes of their own, which die where they are told to.
-
-One BLAS thread each: the models are so small that more would only wait for each other.
-"""
+"""Commands in child processes that can be killed at a chosen moment."""
 
 import os
 import random
-import shlex
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 
 import pytest
 
-TRAIN = shlex.split(
-    "train --data sample --embedding-size 8 --hidden-size 8 --attention-units 4 --ngram-buckets 500 --epochs 2 "
-    "--batch-size 64 --learning-rate 0.02 --checkpoint-steps 5 --dev-fraction 0.1 --erasure-reviews 50 "
-    "--erasure-epochs 1 --out"
-)
-# Kills itself right before the k-th change (of one kind, or of any) that it makes below a folder
+# A training with the settings of tests/conftest.py, but for its folder
+TRAIN = (
+    "train --data sample --embedding-size 8 --hidden-size 8 --attention-units 4 --ngram-buckets 500 --epochs 3 "
+    "--batch-size 32 --learning-rate 0.02 --checkpoint-steps 5 --dev-fraction 0.1 --erasure-reviews 100 "
+    "--erasure-epochs 2 --out"
+).split()
+# Kills itself right before the k-th change (of one kind, or of any) that it makes in a folder
 SUICIDE = """
 import atexit, os, signal, sys
 folder, kind, last, *arguments = sys.argv[1:]
@@ -44,7 +40,7 @@ os.fsync = fsync
 sys.addaudithook(count)
 atexit.register(lambda: print("changes", seen, file=sys.stderr))
 """
-# No file may grow beyond so many bytes: an error, as a full disk's, or death in the middle of a write
+# Limits the size of files: an error, as on a full disk, or death in the middle of a write
 LIMITED = """
 import resource, signal, sys
 limit, *arguments = sys.argv[1:]
@@ -57,7 +53,7 @@ MAIN = "from nsmc_attention.cli import main\nmain(arguments)\n"
 
 @dataclass(frozen=True)
 class Child:
-    """How a command is run: `code` with `values` before it; killed from outside after `delay` seconds."""
+    """A command run after `code`, which gets `values` as its first arguments; killed after `delay` seconds."""
 
     code: str = PLAIN
     values: tuple = ()
@@ -80,7 +76,7 @@ class Child:
         return cls(LIMITED + also, (limit,))
 
     def start(self, *arguments, **options):
-        """Start the command in a session of its own; a shell's `&` hands on that SIGINT is ignored, which is undone."""
+        """Start the command in a new session, with SIGINT as in a terminal: a shell's `&` makes children ignore it."""
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **options.pop("env", {})}
         return subprocess.Popen(
             [sys.executable, "-c", self.code + MAIN, *map(str, self.values), *map(str, arguments)],
@@ -91,7 +87,7 @@ class Child:
         )
 
     def run(self, *arguments, **options):
-        """Run the command to its end, or its death; answer (exit code, stdout, stderr)."""
+        """Run the command until it ends or is killed; return (exit code, stdout, stderr)."""
         process = self.start(*arguments, **options)
         try:
             process.wait(self.delay) if self.delay is not None else None
@@ -111,7 +107,7 @@ def child():
 
 @pytest.fixture
 def draw():
-    """Random choices by a seed that is shown where the test fails; CRASH_SEED gives it again."""
+    """Random choices; a failing test prints the seed, CRASH_SEED sets it."""
     seed = int(os.environ.get("CRASH_SEED") or random.randrange(10**9))
     print(f"CRASH_SEED={seed}")
     return random.Random(seed)
@@ -119,15 +115,5 @@ def draw():
 
 @pytest.fixture(scope="session")
 def training():
-    """The command of a training of seconds, but for its folder."""
+    """The command of a training of seconds, but for its folder; uninterrupted, it leaves `run_folder`."""
     return TRAIN
-
-
-@pytest.fixture(scope="session")
-def trained(tmp_path_factory):
-    """A run that nobody interrupted: its folder and the seconds it took."""
-    folder = tmp_path_factory.mktemp("whole")
-    begun = time.monotonic()
-    code, _, errors = Child().run(*TRAIN, folder / "run")
-    assert code == 0, errors
-    return folder / "run", time.monotonic() - begun

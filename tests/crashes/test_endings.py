@@ -1,4 +1,4 @@
-"""A command that is ended, or finds no room, says so in one line, by its exit code, and leaves the last good state.
+"""A command ended by a signal or a full disk prints one line, has its exit code and leaves the last good state.
 
 The whole of it: python -m pytest -m "slow or not slow" tests/crashes/test_endings.py
 """
@@ -14,7 +14,6 @@ import time
 
 import pandas
 import pytest
-from nsmc_attention.cli.main import run
 
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
@@ -41,7 +40,7 @@ def until(condition, process=None):
 
 
 def living(session):
-    """Processes of a session that are not dead and waiting to be asked."""
+    """Return the processes of a session that are not zombies."""
     listed = subprocess.run(["ps", "-eo", "sess=,stat=,args="], capture_output=True, text=True).stdout.splitlines()
     return [line for line in listed if line.split()[0] == str(session) and line.split()[1][0] != "Z"]
 
@@ -64,10 +63,8 @@ def ended(process, folder, number, word):
         pytest.param(os.killpg, *TERMINATED, marks=pytest.mark.slow),
     ],
 )
-def test_a_prediction_by_workers_ends_clean(child, trained, table, tmp_path, send, number, word):
-    process = child().start(
-        "predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle", trained[0] / "bundle"
-    )
+def test_a_prediction_by_workers_ends_clean(child, bundle_folder, table, tmp_path, send, number, word):
+    process = child().start("predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle", bundle_folder)
     assert until(lambda: any(each.stat().st_size for each in tmp_path.glob(".partial-*")), process)
     send(process.pid, number)
     ended(process, tmp_path, number, word)
@@ -75,23 +72,23 @@ def test_a_prediction_by_workers_ends_clean(child, trained, table, tmp_path, sen
 
 
 @pytest.mark.parametrize("number, word", [TERMINATED, pytest.param(*INTERRUPTED, marks=pytest.mark.slow)])
-def test_a_training_ends_clean_and_goes_on(child, training, trained, tmp_path, number, word):
+def test_a_training_ends_clean_and_goes_on(child, command, training, run_folder, tmp_path, number, word):
     run = tmp_path / "run"
     process = child().start(*training, run)
     assert until(lambda: list(run.glob("checkpoint-*.safetensors")), process)
     process.send_signal(number)
     ended(process, tmp_path, number, word)
-    code, _, errors = child().run(*training, run, "--resume")
-    assert code == 0, errors
+    done = command(*training, run, "--resume")
+    assert done.returncode == 0, done.stderr
     for name in ("weights.params", "model.onnx"):
-        assert (run / "bundle" / name).read_bytes() == (trained[0] / "bundle" / name).read_bytes()
+        assert (run / "bundle" / name).read_bytes() == (run_folder / "bundle" / name).read_bytes()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number, word", [INTERRUPTED, TERMINATED])
-def test_a_bulk_ends_clean_and_goes_on(child, trained, table, tmp_path, number, word):
+def test_a_bulk_ends_clean_and_goes_on(child, bundle_folder, table, tmp_path, number, word):
     pytest.importorskip("distributed")
-    arguments = ["bulk", table, "--output", tmp_path / "out", "--bundle", trained[0] / "bundle", "--rows", 8000]
+    arguments = ["bulk", table, "--output", tmp_path / "out", "--bundle", bundle_folder, "--rows", 8000]
     process = child().start(*arguments, "--workers", 2)
     assert until(lambda: list(tmp_path.rglob(".partial-0000-*")), process)
     os.killpg(process.pid, number)
@@ -101,10 +98,8 @@ def test_a_bulk_ends_clean_and_goes_on(child, trained, table, tmp_path, number, 
 
 
 @pytest.mark.skipif(cores() < 2, reason="on one core predict starts no workers")
-def test_workers_end_when_their_parent_is_killed(child, trained, table, tmp_path):
-    process = child().start(
-        "predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle", trained[0] / "bundle"
-    )
+def test_workers_end_when_their_parent_is_killed(child, bundle_folder, table, tmp_path):
+    process = child().start("predict", "--input", table, "--output", tmp_path / "out.csv", "--bundle", bundle_folder)
     assert until(lambda: len(living(process.pid)) > 3, process)
     process.kill()
     process.communicate()
@@ -130,7 +125,7 @@ with signals.as_exceptions():
     assert (done.returncode, done.stderr) == (143, "")
 
 
-def test_what_is_ignored_by_the_shell_stays_ignored():
+def test_a_signal_that_the_shell_ignores_stays_ignored():
     code = (
         "import os, signal\nfrom nsmc_attention._runtime import signals\nwith signals.as_exceptions():\n"
         "    os.kill(os.getpid(), signal.SIGINT)\nprint('done')"
@@ -162,41 +157,30 @@ def disk(tmp_path):
     subprocess.run(["umount", str(place)], capture_output=True)
 
 
-@pytest.fixture
-def here(capsys):
-    """Run a command in this process; return its exit code, standard output and standard error."""
-
-    def here(*arguments):
-        capsys.readouterr()
-        return run(list(map(str, arguments))), *capsys.readouterr()
-
-    return here
-
-
-def refused(result, message):
-    """One line that says where and what to do, after whatever progress was shown."""
-    code, output, errors = result
-    assert code == 2 and output == "" and "Traceback" not in errors, errors
-    assert re.fullmatch(f"error: .*{message}.*; (make room|choose another place).*", errors.splitlines()[-1]), errors
+def check_refused(done, message):
+    """The last line says where and what to do."""
+    assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr, done
+    last = done.stderr.splitlines()[-1]
+    assert re.fullmatch(f"error: .*{message}.*; (make room|choose another place).*", last), last
 
 
 @pytest.mark.slow
-def test_a_training_on_a_full_disk_keeps_its_state_and_goes_on_when_there_is_room(child, training, trained, disk):
+def test_a_training_on_a_full_disk_keeps_its_state_and_goes_on_when_there_is_room(command, training, run_folder, disk):
     place = disk("size=500k")
-    refused(child().run(*training, place / "run"), "run.*: cannot be written: No space left on device")
+    check_refused(command(*training, place / "run"), "run.*: cannot be written: No space left on device")
     assert list(place.rglob("checkpoint-*.safetensors")) and not list(place.rglob(".partial-*"))
     disk("remount", "size=20m")
-    code, _, errors = child().run(*training, place / "run", "--resume")
-    assert code == 0, errors
+    done = command(*training, place / "run", "--resume")
+    assert done.returncode == 0, done.stderr
     for name in ("weights.params", "model.onnx"):
-        assert (place / "run/bundle" / name).read_bytes() == (trained[0] / "bundle" / name).read_bytes()
+        assert (place / "run/bundle" / name).read_bytes() == (run_folder / "bundle" / name).read_bytes()
 
 
 @pytest.fixture
-def full(disk, trained):
+def full(disk, bundle_folder):
     """A disk with a bundle on it and 8 KiB left."""
     place = disk("size=200k")
-    shutil.copytree(trained[0] / "bundle", place / "bundle")
+    shutil.copytree(bundle_folder, place / "bundle")
     (place / "rest").write_bytes(bytes(shutil.disk_usage(place).free - 8192))
     return place
 
@@ -211,9 +195,9 @@ def full(disk, trained):
     ],
     ids=["predict", "export", "export elsewhere", "bulk"],
 )
-def test_a_full_disk_is_one_line_and_nothing_half_written(here, full, arguments):
+def test_a_full_disk_is_one_line_and_nothing_half_written(command, full, arguments):
     table = nsmc.sample_folder() / nsmc.FILES["train"]
-    refused(here(*(each.format(table=table, place=full) for each in arguments)), "No space left on device")
+    check_refused(command(*(each.format(table=table, place=full) for each in arguments)), "No space left on device")
     assert {path.name for path in full.iterdir()} <= {"bundle", "rest", "out"}
     assert [path.name for path in (full / "out").glob("*")] in ([], ["_plan.json"])
     load_bundle(full / "bundle")
@@ -230,21 +214,21 @@ def test_a_full_disk_is_one_line_and_nothing_half_written(here, full, arguments)
     ],
     ids=["predict", "export", "bulk", "train", "explain"],
 )
-def test_a_read_only_folder_is_one_line(here, full, disk, table, arguments):
+def test_a_read_only_folder_is_one_line(command, full, disk, table, arguments):
     disk("remount", "ro")
-    refused(here(*(each.format(table=table, place=full) for each in arguments)), "Read-only file system")
+    check_refused(command(*(each.format(table=table, place=full) for each in arguments)), "Read-only file system")
 
 
-def test_a_download_to_a_full_disk_is_one_line(here, full):
-    """The place is tried before the network."""
+def test_a_download_to_a_full_disk_is_one_line(command, full):
+    """The folder is tried before the network."""
     (full / "more").write_bytes(bytes(8192))
-    code, _, errors = here("fetch", "nsmc", "--data-dir", full / "a" / "b")
-    assert code == 2 and len(errors.splitlines()) == 1, errors
+    done = command("fetch", "nsmc", "--data-dir", full / "a" / "b")
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, to become somebody else")
 def test_a_folder_of_somebody_else_is_one_line():
-    """No permission binds root: the child gives its rights up, when what it imports has been read."""
+    """Permissions do not bind root: the child gives up its rights after its imports."""
     code = """
 import os, sys
 from nsmc_attention._io.atomic import write_text

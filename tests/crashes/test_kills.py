@@ -1,6 +1,6 @@
-"""kill -9 at any moment: nothing half-written under a final name, and the next start ends as if nothing had been.
+"""kill -9 at any moment: no half-written file under a final name, and the next start ends with the same bytes.
 
-The default run has a short form. The long one, more than 200 kills, with figures by where they struck, takes
+The default run has a short form. The long one, more than 200 kills, counted by where they struck, takes
 2 to 22 minutes a command:
 
     python -m pytest -m slow -s tests/crashes/test_kills.py -k "moment and train"    (predict, bulk, fetch, export)
@@ -23,9 +23,13 @@ import pytest
 
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.inference.engines import load_engine
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.training.checkpoint import read_arrays
 
+# About as long as the longest command takes
+SECONDS = 10
 KINDS = ("os.rename", "fsync", "os.mkdir", "open", "os.remove", "shutil.rmtree")
 # As on a disk that cannot exchange two names
 NO_EXCHANGE = "from nsmc_attention._io import atomic\natomic.exchange = lambda one, other: False\n"
@@ -38,17 +42,17 @@ class Scenario:
     Attributes
     ----------
     folder : Path
-        All that it writes is in here, and nothing else.
+        The only folder that it writes to.
     arguments : callable
-        Answers the arguments of the next start.
+        Returns the arguments of the next start.
     result : callable
-        Answers what a finished run left; `expected` is what it must be.
+        Returns what a finished run left; must equal `expected`.
     seconds : float
-        How long it takes.
+        Upper bound of the random delay before a kill.
     largest : int
-        Bytes of the largest file that it writes itself; 0 where its workers do.
+        Bytes of the largest file that it writes itself; 0 if its workers write.
     also : str
-        Code that runs before it.
+        Code that runs before the command.
     """
 
     child: type
@@ -62,7 +66,7 @@ class Scenario:
     deaths: Counter = field(default_factory=Counter)
 
     def die(self, child):
-        """Start it as `child`, which dies; answer whether it did, or ended before."""
+        """Start it as `child`; return whether it died before its end."""
         code, _, errors = child.run(*self.arguments())
         assert code in (0, -signal.SIGKILL, -signal.SIGXFSZ), errors
         check_whole(self.folder)
@@ -74,7 +78,7 @@ class Scenario:
         return self.die(self.child.dying_at(self.folder, k, kind, self.also))
 
     def die_somewhere(self, draw):
-        """Die by the clock, within a write, or at a change to the disk."""
+        """Die after a delay, within a write, or at a change to the disk."""
         how = draw.randrange(4)
         if how == 0:
             return self.die_at(draw.randint(1, 12), draw.choice(KINDS))
@@ -83,14 +87,14 @@ class Scenario:
         return self.die(self.child.dying_after(draw.uniform(0, self.seconds), self.also))
 
     def finish(self):
-        """Start it once more: it ends well and as if nothing had been, and nothing of the dead is left."""
+        """Start it once more: it ends as if never killed, and leaves no temporary file."""
         code, _, errors = self.child(code=self.child.code + self.also).run(*self.arguments())
         assert code == 0, errors
         assert self.result() == self.expected
         assert not list(self.folder.rglob(".partial-*"))
 
     def die_often(self, kills, draw):
-        """Kill so often; whenever it ends, by itself or because that was not to be awaited, it ends well."""
+        """Kill it `kills` times; now and then let it finish and begin again in an empty folder."""
         while sum(self.deaths.values()) < kills:
             if not self.die_somewhere(draw) or draw.random() < 0.2:
                 self.finish()
@@ -104,7 +108,7 @@ def empty(folder):
 
 
 def check_whole(folder):
-    """Whatever stands under a final name is whole."""
+    """Every file under a final name can be read."""
     for path in folder.rglob("*"):
         if path.is_dir() or ".partial-" in str(path):
             continue
@@ -121,7 +125,7 @@ def check_whole(folder):
 
 
 def stage(folder):
-    """Say where it died, by what is there: the file it was writing, or the last that it had written."""
+    """Return where it died: the file it was writing, or else the last one written."""
     begun = sorted(path.name.split(".")[1].rstrip("-0123456789") for path in folder.rglob(".partial-*"))
     if begun:
         return f"while writing {begun[0]}"
@@ -141,7 +145,7 @@ def history(run):
 
 
 @pytest.fixture
-def train(child, training, trained, tmp_path):
+def train(child, training, run_folder, tmp_path):
     run = tmp_path / "disk" / "run"
     run.parent.mkdir()
 
@@ -151,93 +155,71 @@ def train(child, training, trained, tmp_path):
     def result(run=run):
         return digests(run / "bundle", "weights.params", "model.onnx", "vocab.json", "manifest.json"), history(run)
 
-    return Scenario(child, run.parent, arguments, result, result(trained[0]), trained[1], 200_000)
+    return Scenario(child, run.parent, arguments, result, result(run_folder), SECONDS, 200_000)
 
 
 @pytest.fixture
-def export(child, trained, tmp_path):
-    """Into the bundle itself, which is then another folder of the same name."""
+def export(child, bundle_folder, tmp_path):
+    """Into the bundle itself, which is replaced by another folder of the same name."""
     bundle = tmp_path / "disk" / "bundle"
     bundle.parent.mkdir()
 
     def arguments():
         if not (bundle.exists() or list(bundle.parent.iterdir())):
-            shutil.copytree(trained[0] / "bundle", bundle)
+            shutil.copytree(bundle_folder, bundle)
         return ["export", "--bundle", bundle]
 
     def result():
         load_bundle(bundle)
         return digests(bundle, "weights.params", "model.onnx")
 
-    return Scenario(
-        child,
-        bundle.parent,
-        arguments,
-        result,
-        digests(trained[0] / "bundle", "weights.params", "model.onnx"),
-        trained[1] / 2,
-        30_000,
-    )
+    expected = digests(bundle_folder, "weights.params", "model.onnx")
+    return Scenario(child, bundle.parent, arguments, result, expected, SECONDS / 2, 30_000)
 
 
 @pytest.fixture
 def table(tmp_path):
-    """More than one piece, so that worker processes score it."""
+    """More rows than one process scores alone."""
     path = tmp_path / "in.csv"
     pandas.DataFrame({"document": nsmc.load("sample", "train").documents * 17}).to_csv(path, index=False)
     return path
 
 
 @pytest.fixture
-def predict(child, trained, table, tmp_path):
-    arguments = ["predict", "--input", table, "--bundle", trained[0] / "bundle", "--output"]
-    begun = time.monotonic()
-    assert child().run(*arguments, tmp_path / "whole.csv")[0] == 0
-    seconds = time.monotonic() - begun
-    output = tmp_path / "disk" / "out.csv"
-    output.parent.mkdir()
-    whole = tmp_path / "whole.csv"
-    return Scenario(
-        child,
-        output.parent,
-        lambda: [*arguments, output],
-        output.read_bytes,
-        whole.read_bytes(),
-        seconds,
-        whole.stat().st_size,
-    )
+def scored(bundle_folder, table, tmp_path):
+    """The table as one process scores it, up to rounding: other processes make other batches."""
+    score_table(load_classifier(bundle_folder), table, tmp_path / "whole.csv", processes=1)
+    others, probabilities = columns([tmp_path / "whole.csv"])
+    return others, pytest.approx(probabilities, abs=1e-5)
+
+
+def columns(paths):
+    """Return the texts and labels of scored files, and the probabilities."""
+    frame = pandas.concat([pandas.read_csv(path) for path in sorted(paths)])
+    return frame[["document", "label"]].values.tolist(), frame["probability"].tolist()
 
 
 @pytest.fixture
-def bulk(child, trained, table, tmp_path):
+def predict(child, bundle_folder, table, scored, tmp_path):
+    output = tmp_path / "disk" / "out.csv"
+    output.parent.mkdir()
+    arguments = ["predict", "--input", table, "--bundle", bundle_folder, "--output", output]
+    return Scenario(child, output.parent, lambda: arguments, lambda: columns([output]), scored, SECONDS / 2, 800_000)
+
+
+@pytest.fixture
+def bulk(child, bundle_folder, table, scored, tmp_path):
     pytest.importorskip("distributed")
-    arguments = [
-        "bulk",
-        table,
-        "--bundle",
-        trained[0] / "bundle",
-        "--rows",
-        1500,
-        "--format",
-        "csv",
-        "--workers",
-        2,
-        "--output",
-    ]
-    begun = time.monotonic()
-    assert child().run(*arguments, tmp_path / "whole")[0] == 0
-    seconds = time.monotonic() - begun
-    disk = tmp_path / "disk"
-    disk.mkdir()
+    folder = tmp_path / "disk" / "out"
+    folder.parent.mkdir()
+    options = "--rows 1500 --format csv --workers 2 --output".split()
 
-    def result(folder=disk / "out"):
-        return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
-
-    return Scenario(child, disk, lambda: [*arguments, disk / "out"], result, result(tmp_path / "whole"), seconds, 0)
+    arguments = ["bulk", table, "--bundle", bundle_folder, *options, folder]
+    return Scenario(child, folder.parent, lambda: arguments, lambda: columns(folder.glob("*.csv")), scored, SECONDS, 0)
 
 
 class Slowly(http.server.SimpleHTTPRequestHandler):
-    """Serves files in pieces, so that there is a time within a download."""
+    """Serves files in pieces, so that a download can be killed halfway."""
 
     def copyfile(self, source, target):
         with suppress(ConnectionError):
@@ -251,7 +233,7 @@ class Slowly(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def fetch(child, tmp_path):
-    """From a server here, whose files the child is told to take for the official ones."""
+    """From a local server, whose files count as the official ones."""
     source, target = nsmc.sample_folder(), tmp_path / "disk"
     target.mkdir()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *values: Slowly(*values, directory=str(source)))
@@ -272,18 +254,26 @@ def fetch(child, tmp_path):
     server.server_close()
 
 
-def test_a_training_killed_again_and_again_goes_on_to_the_same_bytes(train):
-    """Within a checkpoint, and between a file and its name."""
-    for k, kind in ((9, "fsync"), (14, "os.rename")):
+@pytest.mark.parametrize(
+    "kills",
+    [
+        pytest.param([(9, "fsync"), (14, "os.rename")], id="in a checkpoint and before a file has its name"),
+        pytest.param([(1, "os.rename"), (8, "fsync")], id="at the beginning", marks=pytest.mark.slow),
+    ],
+)
+def test_a_killed_training_resumes_to_the_same_bytes(train, kills):
+    for k, kind in kills:
         assert train.die_at(k, kind)
     train.finish()
 
 
-def test_a_training_killed_while_its_bundle_is_written_ends_with_it(train, trained):
-    """Right after it has replaced an older one."""
-    shutil.copytree(trained[0], train.folder / "run")
-    assert train.die_at(1, "shutil.rmtree")
-    assert train.deaths == {"while writing partial-bundle": 1}
+@pytest.mark.slow
+def test_a_training_killed_while_its_bundle_is_written_ends_with_it(train, run_folder):
+    """Between its files, and right after it has taken the place of an older one."""
+    shutil.copytree(run_folder, train.folder / "run")
+    for k, kind in ((17, "fsync"), (1, "shutil.rmtree")):
+        assert train.die_at(k, kind)
+    assert train.deaths == {"while writing partial-bundle": 2}
     train.finish()
 
 
@@ -293,20 +283,34 @@ def test_a_killed_download_is_simply_started_again(fetch):
     fetch.finish()
 
 
-def test_a_killed_prediction_is_simply_started_again(predict):
-    assert predict.die(predict.child.dying_at_byte(predict.largest // 2))
+@pytest.mark.parametrize("at", ["byte", pytest.param("name", marks=pytest.mark.slow)])
+def test_a_killed_prediction_is_simply_started_again(predict, at):
+    if at == "byte":
+        assert predict.die(predict.child.dying_at_byte(predict.largest // 2))
+    else:
+        assert predict.die_at(1, "os.rename")
     predict.finish()
 
 
 def test_a_killed_bulk_goes_on_where_it_was(bulk):
-    bulk.die(bulk.child.dying_after(0.8 * bulk.seconds))
+    process = bulk.child().start(*bulk.arguments())
+    while not list(bulk.folder.glob("out/*.csv")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    check_whole(bulk.folder)
     bulk.finish()
 
 
 @pytest.mark.parametrize(
     "also, k, kind",
-    [("", 1, "shutil.rmtree"), (NO_EXCHANGE, 2, "os.rename")],
-    ids=["right after the exchange", "between two renames where there is no exchange"],
+    [
+        pytest.param("", 1, "shutil.rmtree", id="right after the exchange"),
+        pytest.param(
+            NO_EXCHANGE, 2, "os.rename", id="between two renames where there is no exchange", marks=pytest.mark.slow
+        ),
+    ],
 )
 def test_a_bundle_is_there_when_its_replacement_is_killed(export, also, k, kind):
     """Elsewhere than on Linux, the old one is beside it, and is renamed back."""

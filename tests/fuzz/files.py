@@ -177,7 +177,7 @@ class Materials:
 
 
 def data():
-    """Answer sound tables and archives."""
+    """Return sound tables and archives."""
     import pyarrow
     from pyarrow import parquet
 
@@ -210,7 +210,7 @@ def data():
 
 
 def stranger(kind, materials, draw):
-    """Answer {file name: content} of what a stranger hands over: a bundle with one file changed, or one file."""
+    """Return {file name: content} of what a stranger hands over: a bundle with one file changed, or one file."""
     content = materials.contents[kind]
     # changed below the checksum, which `sealed_again` puts back
     content = content[:-CHECKSUM] if kind.endswith(".npz") else content
@@ -234,7 +234,7 @@ def stranger(kind, materials, draw):
 
 
 def with_changed_entry(content, draw):
-    """Answer an archive whose entries' checksums are right and of which one entry is another."""
+    """Return an archive whose entries' checksums are right and of which one entry is another."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = [(item, archive.read(item)) for item in archive.infolist()]
     chosen, written = draw.randrange(len(entries)), io.BytesIO()
@@ -252,7 +252,7 @@ def with_changed_entry(content, draw):
 
 
 def matching_graph(content):
-    """Answer the model.onnx that goes with changed parameters, as a stranger with this package writes it."""
+    """Return the model.onnx that goes with changed parameters, as a stranger with this package writes it."""
     try:
         arrays = read_gluon_file(content, CONFIG, 289, "")
     except NsmcError:
@@ -261,7 +261,7 @@ def matching_graph(content):
 
 
 def read_as(kind, folder, materials, draw):
-    """Read the stranger's file as the package would; answer probabilities, where there are any."""
+    """Read the stranger's file as the package would; return probabilities, where there are any."""
     if kind in BUNDLE:
         classifier = load_classifier(folder, draw.choice(["auto", "onnx", "gluon"]))
         return [each.probability for each in classifier.predict_many(TEXTS)] + [
@@ -312,7 +312,7 @@ def scored(path, materials, draw):
 
 
 def judged(kind, folder, materials, draw, watch):
-    """Answer "refused" or "answered"; AssertionError for anything else."""
+    """Return "refused" or "answered"; AssertionError for anything else."""
     watch.on = True
     try:
         found = read_as(kind, folder, materials, draw)
@@ -328,7 +328,7 @@ def judged(kind, folder, materials, draw, watch):
 
 
 def campaign(count, first, folder):
-    """Try `count` seeds; answer the counts by kind of file and outcome."""
+    """Try `count` seeds; return the counts by kind of file and outcome."""
     materials, found = Materials(folder), Counter()
     materials.classifier = Classifier(*with_engine(load_bundle(folder / "sound")))
     for kind in dict.fromkeys(KINDS):

@@ -36,7 +36,7 @@ NUMBERS = [0, 1, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**63, 2*
 
 
 def mutated(content, draw):
-    """Answer bytes made from `content` by one to three changes that `draw` (random.Random) decides."""
+    """Return bytes made from `content` by one to three changes that `draw` (random.Random) decides."""
     changes = [truncated, flipped, flipped, flipped, overwritten, numbered, numbered, cut_out, doubled]
     for _ in range(draw.choice([1, 1, 1, 2, 3])):
         content = draw.choice(changes)(content, draw)
@@ -44,7 +44,7 @@ def mutated(content, draw):
 
 
 def place(content, draw):
-    """Answer a place: half of them among the first or last bytes, where formats keep their counts."""
+    """Return a place: half of them among the first or last bytes, where formats keep their counts."""
     size = len(content)
     edge = draw.choice([draw.randrange(min(size, 200) or 1), size - 1 - draw.randrange(min(size, 200) or 1)])
     return max(0, draw.choice([edge, draw.randrange(size or 1)]))
@@ -90,7 +90,7 @@ def deep(levels):
 
 
 def mutated_json(content, draw):
-    """Answer JSON in which a value, somewhere, is another, or is gone, or has a stranger's name."""
+    """Return JSON in which a value, somewhere, is another, or is gone, or has a stranger's name."""
     if draw.random() < 0.05:
         return deep(draw.choice([90, 300, 990, 100000])).encode()
     root = copy.deepcopy(json.loads(content))

@@ -49,6 +49,7 @@ def test_offsets_give_back_the_tokens_of_any_text(name, review):
     assert "".join(tokens) == "".join(text.split())
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", ["okt", "komoran", "hannanum", "kkma"])
 @needs_java
 def test_java_taggers_give_tokens_with_ordered_spans(name):

@@ -33,6 +33,7 @@ def test_both_ways_to_ids_agree(token_lists, documents):
         assert by_gluonnlp(tokens) == encoder.ids(tokens) == encoder.ids(encoder.encode(review).tokens)
 
 
+@pytest.mark.slow
 def test_both_ways_agree_on_the_whole_corpus(nsmc_folder):
     reviews = nsmc.load("nsmc", "test").documents
     tokens = tokenize_many(reviews, "mecab")

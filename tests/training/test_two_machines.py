@@ -1,6 +1,6 @@
 """A job over two machines, as the README starts it: two network namespaces with a cable between them (Linux, root).
 
-`sudo python -m pytest -m slow tests/training/test_two_machines.py`: two to four minutes.
+`sudo python -m pytest -m system tests/training/test_two_machines.py`: two to four minutes.
 """
 
 import os
@@ -14,7 +14,7 @@ import pytest
 from nsmc_attention.training.distributed.launcher import names
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.system,
     pytest.mark.skipif(not shutil.which("ip") or os.geteuid() != 0, reason="needs ip and root"),
 ]
 LIMIT = 400

@@ -1,0 +1,21 @@
+# What type checkers see of __init__.py, whose names are imported on first use; tests/test_types.py compares the two.
+from .config import Config as Config
+from .config import preset as preset
+from .errors import NsmcError as NsmcError
+from .estimator import SentimentEstimator as SentimentEstimator
+from .inference.attribution import Attribution as Attribution
+from .inference.columns import score_column as score_column
+from .inference.explain import explain as explain
+from .inference.prediction import Prediction as Prediction
+from .inference.predictor import Classifier as Classifier
+from .inference.predictor import load_classifier as load_classifier
+from .inference.predictor import predict as predict
+from .judgement import evaluate as evaluate
+from .recipe import train as train
+from .version import __version__ as __version__
+from .visualization.heatmap import draw_heatmap as draw_heatmap
+from .visualization.heatmap import save_heatmap as save_heatmap
+from .visualization.pictures import save_attributions as save_attributions
+
+EXPORTS: dict[str, str]
+__all__: list[str]
