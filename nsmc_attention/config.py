@@ -155,6 +155,11 @@ class Config:
                 if self.model.architecture == "post" and found != value:
                     raise ConfigError(f"{part_name}.{name}: the architecture post has {value!r}, found {found!r}")
 
+    @property
+    def fixed_length(self) -> Optional[int]:
+        """The padded length of every batch, where the network reads reviews of one length alone."""
+        return self.text.max_length if self.model.architecture == "post" else None
+
     def parts(self) -> dict[str, Any]:
         return {"text": self.text, "model": self.model, "training": self.training}
 

@@ -19,7 +19,6 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import List, Optional, Union
@@ -368,7 +367,7 @@ def explanation(explainer, question):
     found = explainer(question.inputs, question.method)
     tokens = range(len(found.tokens))
     if len(set(map(found.word_number, tokens)) if question.by_word else tokens) > LONGEST_MATRIX:
-        found = replace(found, matrix=None)
+        found = found.without_matrix()
     return panel(found.by_word() if question.by_word else found)
 
 

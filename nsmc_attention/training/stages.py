@@ -246,9 +246,10 @@ class Run:
         engine = OnnxEngine(onnx_model(self.config, snapshot(network)).SerializeToString())
         scorer = TokenScorer(self.encoder, engine, self.config)
         bar = partial(tqdm, desc="erasing words", disable=self.quiet, file=sys.stderr, mininterval=0.5)
-        erased = leave_one_out(scorer, part.token_lists, bar)
+        reviews = [self.encoder.encode_words(tokens) for tokens in part.token_lists]
+        erased = leave_one_out(scorer, reviews, bar)
         gradients = TokenScorer(self.encoder, GradientEngine(network, self.device), self.config)
-        products = gradients.details(part.token_lists)[1]
+        products = gradients.predict_with_weights(reviews)[1]
         return [
             (1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other) for one, other in zip(erased, products)
         ]

@@ -9,8 +9,16 @@ from nsmc_attention.errors import NsmcError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import Encoder
 from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
-from nsmc_attention.text.vocabulary import build_vocab, sequence_transform
+from nsmc_attention.text.vocabulary import PADDING, build_vocab
 from nsmc_attention.training.batches import Batches, bucket_lengths
+
+
+def sequence_transform(vocab, length, pad=False):
+    """GluonNLP's own tokens -> ids: Vocab, then ClipSequence or PadSequence."""
+    fit = gluonnlp.data.ClipSequence(length)
+    if pad:
+        fit = gluonnlp.data.PadSequence(length, pad_val=vocab[PADDING], clip=True)
+    return lambda tokens: fit(vocab[list(tokens)]) if tokens or pad else []
 
 
 @pytest.fixture(scope="module")

@@ -82,6 +82,8 @@ class SelfAttentionClassifier(HybridBlock):
         Rows of the table of n-grams; 0 for a network without.
     """
 
+    axes = ("queries", "keys")
+
     def __init__(self, vocab_size, config, ngram_buckets=0, **kwargs):
         super().__init__(**kwargs)
         self.multihead = config.attention == "multihead"
@@ -200,6 +202,8 @@ class PostClassifier(HybridBlock):
     ----------
     vocab_size, num_embed, seq_len, hidden_size : int
     """
+
+    axes = ("queries", "keys")
 
     def __init__(self, vocab_size, num_embed, seq_len, hidden_size, **kwargs):
         super().__init__(**kwargs)
