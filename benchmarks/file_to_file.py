@@ -16,7 +16,7 @@ from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.inference.engines import OnnxEngine
 from nsmc_attention.inference.predictor import WINDOW, Classifier
-from nsmc_attention.inference.scoring import writer
+from nsmc_attention.inference.scoring import WRITERS
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import tokenizer
@@ -42,16 +42,17 @@ def stages(path):
     texts = [row["document"] for row in rows]
     found["clean"], cleaned = timed(lambda: [clean(text) for text in texts])
     found["tokenize (Mecab)"], token_lists = timed(lambda: [split(text) for text in cleaned])
-    unit_lists = [encoder.units(tokens) for tokens in token_lists]
+    found["ids"], encoded = timed(lambda: [encoder.encode_words(tokens) for tokens in token_lists])
 
     def network():
-        for start in range(0, len(unit_lists), WINDOW):
-            deque(classifier.score.run(unit_lists[start : start + WINDOW]), maxlen=0)
+        for start in range(0, len(encoded), WINDOW):
+            deque(classifier.score.run(encoded[start : start + WINDOW]), maxlen=0)
 
-    found["ids, n-grams and network (ONNX, one thread)"], _ = timed(network)
+    found["n-grams and network (ONNX, one thread)"], _ = timed(network)
 
     def write():
-        with writer(path.parent / "stage.csv", None, False, list(rows[0])) as put:
+        with open(path.parent / "stage.csv", "w", encoding="utf-8", newline="") as file:
+            put = WRITERS["csv"](file, list(rows[0]), "", False, False)
             for row, text in zip(rows, texts):
                 put(row, text, 0.5)
 

@@ -66,7 +66,7 @@ FORMS = {
 def main():
     bundle = load_bundle()
     reviews = nsmc.load("nsmc", "test")
-    token_lists = [bundle.encoder.encode(text).tokens for text in reviews.documents]
+    encoded = [bundle.encoder.encode(text) for text in reviews.documents]
     contents = {
         name: change(onnx.load(bundle.file("model.onnx"))).SerializeToString() for name, change in FORMS.items()
     }
@@ -75,7 +75,7 @@ def main():
     for _ in range(ROUNDS):
         for name, classifier in classifiers.items():
             started = time.perf_counter()
-            deque(classifier.score.run(token_lists[:TIMED]), maxlen=0)
+            deque(classifier.score.run(encoded[:TIMED]), maxlen=0)
             rates[name].append(TIMED / (time.perf_counter() - started))
     print(
         f"{len(reviews):,} reviews of the NSMC test file; numbering and network timed on {TIMED:,}, "
@@ -83,7 +83,7 @@ def main():
     )
     print("\n| form | MB | reviews/s: min / median / max | accuracy | log loss |\n|---|---|---|---|---|")
     for name, classifier in classifiers.items():
-        found = metrics(reviews.labels, numpy.nan_to_num(classifier.score(token_lists), nan=0.5))
+        found = metrics(reviews.labels, numpy.nan_to_num(classifier.score(encoded), nan=0.5))
         three = " / ".join(f"{pick(rates[name]):,.0f}" for pick in (min, statistics.median, max))
         print(
             f"| {name} | {len(contents[name]) / 1e6:.2f} | {three} | {100 * found['accuracy']:.3f} | "

@@ -70,8 +70,10 @@ def faithfulness(
         raise DataError(f"faithfulness: expected at least 2 reviews of {SHORTEST} tokens or more, found {len(kept)}")
     reviews, weights = [reviews[number] for number in kept], [numpy.abs(weights[number]) for number in kept]
     random = numpy.random.RandomState(seed)
-    orders = {"attention": weights, "random": [random.rand(len(review)) for review in reviews]}
-    measures = {"erasure": [numpy.abs(change) for change in leave_one_out(score, reviews, progress)]}
+    orders: dict[str, Weights] = {"attention": weights, "random": [random.rand(len(review)) for review in reviews]}
+    measures: dict[str, Weights] = {
+        "erasure": [numpy.abs(change) for change in leave_one_out(score, reviews, progress)]
+    }
     if gradients is not None:
         orders["gradient"] = measures["gradient"] = [numpy.abs(gradients[number]) for number in kept]
     whole = score(reviews)

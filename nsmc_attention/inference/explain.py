@@ -1,7 +1,7 @@
 """Attributions of a classifier's predictions to the words, by attention or by one of its rivals."""
 
 from functools import cached_property
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 import numpy
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class Explainer:
             return leave_one_out(self.classifier.score, [review])[0]
         return self.gradients([review], STEPS if method == "integrated" else 1)[0]
 
-    def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[Optional[NDArray[numpy.float32]]]:
+    def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
         """Return what each token of each review adds to the log-odds, (T,) each (`inference.gradients`)."""
         return self.scorer(GradientEngine(self.gluon.network, self.gluon.device, steps)).predict_with_weights(reviews)[
             1

@@ -30,7 +30,8 @@ class GradientEngine:
         log-odds(input) - log-odds(baseline).
     """
 
-    name, batch_size, axes = "gradient", BATCH, ("keys",)
+    name, batch_size = "gradient", BATCH
+    axes: tuple[str, ...] = ("keys",)
 
     def __init__(self, network: Any, device: Any, steps: int = 1):
         from .._runtime.mxnet_shim import import_mxnet

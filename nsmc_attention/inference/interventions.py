@@ -26,7 +26,8 @@ class ReplacedAttention:
         Of the permutations.
     """
 
-    name, batch_size, axes = "replaced", BATCH, ("keys",)
+    name, batch_size = "replaced", BATCH
+    axes: tuple[str, ...] = ("keys",)
 
     def __init__(self, network: Any, device: Any, how: str, seed: int = 0):
         from .._runtime.mxnet_shim import import_mxnet

@@ -13,6 +13,7 @@ BLANK = "blank: no word to score"
 # The output columns of tables, in the types of Arrow and of Spark
 TYPES = {"label": "string", "score": "double", "probability": "double", "error": "string"}
 COLUMNS = tuple(TYPES)
+Row = tuple[Optional[str], Optional[float], Optional[float], Optional[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ class Prediction:
         return {**values, "error": self.error} if self.error else values
 
 
-def output_row(probability: float) -> tuple[Optional[str], Optional[float], Optional[float], Optional[str]]:
+def output_row(probability: float) -> Row:
     """Return (label, score, probability, error) for a probability of positive; NaN is a blank text."""
     if probability != probability:
         return None, None, None, BLANK

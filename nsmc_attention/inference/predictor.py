@@ -46,16 +46,14 @@ class TokenScorer:
             found[members] = probability
         return found
 
-    def predict_with_weights(
-        self, reviews: Sequence[Encoded]
-    ) -> tuple[NDArray[numpy.float64], list[Optional[NDArray[numpy.float32]]]]:
+    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
         """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
 
         Weights have the engine's axes without padding. Weights that a network of a fixed length gave to the padding
         are left out and each row is renormalized, so that rows sum to 1 for every architecture.
         """
-        found, weights = numpy.full(len(reviews), numpy.nan), [None] * len(reviews)
-        axes = self.engine.axes
+        found, axes = numpy.full(len(reviews), numpy.nan), self.engine.axes
+        weights: list[Any] = [None] * len(reviews)
         for members, probability, arrays in self.run(reviews):
             found[members] = probability
             for member, array in zip(members, arrays):

@@ -10,6 +10,7 @@ import math
 import sys
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Optional, Union
@@ -19,14 +20,16 @@ from .._io.spreadsheets import as_cell, table_writer
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.pieces import cut
 from ..text.encoding import clean
-from .parallel import Scores, probability_stream
-from .prediction import COLUMNS, Prediction, output_columns, output_prefix, output_row
+from .parallel import probability_stream
+from .prediction import COLUMNS, Prediction, Row, output_columns, output_prefix, output_row
 from .predictor import Classifier
 
 if TYPE_CHECKING:
     import pandas
 
 PathLike = Union[str, Path]
+Frames = Iterator["pandas.DataFrame"]
+Write = Callable[[Any, str, Any], None]
 # Characters that are written at a time, and lines that are read
 PIECE, WINDOW = 1 << 16, 4096
 # Opening /dev/stdout by its name would truncate the file that it is redirected to
@@ -47,9 +50,9 @@ def score_lines(
     if style == "parquet" or style is None and Path(output).suffix.lower() == ".parquet":
         raise ConfigError("parquet output: expected a table, found lines; say what they are by --input-format")
     with opened(output, style, weights) as (file, style):
-        writer = WRITERS[style](file, ["text"], "", weights, verbatim)
+        write = WRITERS[style](file, ["text"], "", weights, verbatim)
         for each in line_predictions(classifier, lines):
-            writer.write({} if writer.needs_tokens else {"text": each.text}, each.text, each)
+            write({} if style == "jsonl" else {"text": each.text}, each.text, each)
 
 
 def line_predictions(classifier: Classifier, lines: Iterable[str]) -> Iterator[Prediction]:
@@ -103,7 +106,7 @@ def score_table(
 
 def table_pieces(
     classifier: Classifier,
-    frames: Iterator["pandas.DataFrame"],
+    frames: Frames,
     style: str,
     weights: bool = False,
     text_column: str = "document",
@@ -116,11 +119,11 @@ def table_pieces(
     names = [text_column] if first is None else [str(name) for name in first.columns]
     frames = chain([] if first is None else [first], frames)
     written = io.StringIO()
-    writer = WRITERS[style](written, names, output_prefix(names), weights, verbatim)
-    rows = with_predictions if writer.needs_tokens else with_probabilities
+    write = WRITERS[style](written, names, output_prefix(names), weights, verbatim)
+    rows = with_predictions if style == "jsonl" else with_probabilities
     for frame, texts, results in rows(classifier, frames, text_column, processes):
         for row, text, result in zip(frame.to_dict("records"), texts, results):
-            writer.write(row, text, result)
+            write(row, text, result)
             report()
             if written.tell() > PIECE:
                 yield written.getvalue()
@@ -131,7 +134,7 @@ def table_pieces(
 
 def write_parquet(
     classifier: Classifier,
-    frames: Iterator["pandas.DataFrame"],
+    frames: Frames,
     file: IO[bytes],
     text_column: str = "document",
     processes: Optional[int] = None,
@@ -156,9 +159,7 @@ def write_parquet(
         return spool.rows
 
 
-def with_predictions(
-    classifier: Classifier, frames: Iterator["pandas.DataFrame"], text_column: str, processes: Optional[int]
-) -> Iterator[tuple["pandas.DataFrame", list[str], Iterator[Prediction]]]:
+def with_predictions(classifier: Classifier, frames: Frames, text_column: str, _: object) -> Iterator[Any]:
     """Yield (DataFrame, texts, Predictions), computed in this process."""
     for frame in frames:
         texts = texts_of(frame, text_column)
@@ -166,21 +167,20 @@ def with_predictions(
 
 
 def with_probabilities(
-    classifier: Classifier, frames: Iterator["pandas.DataFrame"], text_column: str, processes: Optional[int]
-) -> Iterator[tuple["pandas.DataFrame", list[str], Scores]]:
+    classifier: Classifier, frames: Frames, text_column: str, processes: Optional[int]
+) -> Iterator[Any]:
     """Yield (DataFrame, texts, probabilities); a table of one DataFrame starts no processes."""
     from ..reviews import tables
 
-    waiting: list["pandas.DataFrame"] = []
+    waiting, first = [], next(frames, None)
+    if first is None:
+        return
 
     def texts_only() -> Iterator[list[str]]:
         for frame in chain([first], frames):
             waiting.append(frame)
             yield texts_of(frame, text_column)
 
-    first = next(frames, None)
-    if first is None:
-        return
     processes = 1 if len(first) < tables.ROWS else processes
     try:
         for texts, scores in probability_stream(classifier, texts_only(), processes):
@@ -212,9 +212,8 @@ def opened(output: PathLike, style: Optional[str], weights: bool) -> Iterator[tu
     if str(output) in STDOUT:
         yield sys.stdout.buffer if binary else sys.stdout, style
         return
-    as_utf8: dict[str, Any] = {"mode": "w", "encoding": "utf-8", "newline": "", "errors": "replace"}
     with replaced_file(output) as temporary:
-        file = open(temporary, **({"mode": "wb"} if binary else as_utf8))
+        file = open(temporary, "wb") if binary else open(temporary, "w", encoding="utf-8", newline="", errors="replace")
         try:
             with file:
                 yield file, style
@@ -231,99 +230,64 @@ def folder_of(output: PathLike) -> Optional[Path]:
     return None if str(output) in STDOUT or path.exists() and not path.is_file() else path.parent
 
 
-Result = Union[Prediction, float]
-
-
-def answer_columns(result: Result) -> tuple[Optional[str], Optional[float], Optional[float], Optional[str]]:
+def answer_columns(result: Union[Prediction, float]) -> Row:
     """Return (label, score, probability, error) of a Prediction or of a probability."""
     if isinstance(result, Prediction):
         return result.label, result.score, result.probability, result.error
     return output_row(float(result))
 
 
-class Writer:
-    """Writes rows, each with its text and result: a Prediction where `needs_tokens`, else a probability.
-
-    Parameters
-    ----------
-    file : text file
-    names : list of str
-        The table's columns.
-    prefix : str
-        See `prediction.output_prefix`.
-    weights : bool
-        With weights, in jsonl.
-    verbatim : bool
-        See `score_table`.
-    """
-
-    needs_tokens = False
-
-    def __init__(self, file: IO[str], names: list[str], prefix: str, weights: bool = False, verbatim: bool = False):
-        self.file, self.names, self.prefix, self.weights = file, names, prefix, weights
-        self.as_cell = (lambda cell: cell) if verbatim else as_cell
-        self.begin()
-
-    def begin(self) -> None:
-        """Write what comes before the rows."""
-
-    def write(self, row: dict[str, Any], text: str, result: Result) -> None:
-        raise NotImplementedError
-
-
-class TextWriter(Writer):
+def text_writer(file: IO[str], *_: Any) -> Write:
     """One line a review: label, score, text."""
 
-    def write(self, row: dict[str, Any], text: str, result: Result) -> None:
+    def write(row: Any, text: str, result: Any) -> None:
         label, score, _, error = answer_columns(result)
         folded = clean(text)
-        print(f"-\t-\t{folded}\t{error}" if error else f"{label}\t{score:.4f}\t{folded}", file=self.file)
+        print(f"-\t-\t{folded}\t{error}" if error else f"{label}\t{score:.4f}\t{folded}", file=file)
+
+    return write
 
 
-class CsvWriter(Writer):
-    """The row's own columns, then label, score, probability and error.
+def csv_writer(delimiter: str, file: IO[str], names: list[str], prefix: str, weights: bool, verbatim: bool) -> Write:
+    """The table's columns, then label, score, probability and error.
 
     Probabilities have 6 digits; further ones depend on the other reviews of a batch.
     """
+    shown = (lambda cell: cell) if verbatim else as_cell
+    table = table_writer(file, delimiter)
+    table.writerow([*map(shown, names), *(prefix + name for name in COLUMNS)])
 
-    delimiter = ","
-
-    def begin(self) -> None:
-        self.table = table_writer(self.file, self.delimiter)
-        self.table.writerow([*map(self.as_cell, self.names), *(self.prefix + name for name in COLUMNS)])
-
-    def write(self, row: dict[str, Any], text: str, result: Result) -> None:
+    def write(row: Any, text: str, result: Any) -> None:
         label, score, probability, error = answer_columns(result)
         figures = ("", "", "", error) if error else (label, f"{score:.6f}", f"{probability:.6f}", "")
-        new = [name for name in row if name not in self.names]
+        new = [name for name in row if name not in names]
         if new:
             raise DataError(f"csv: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
-        cells = (row.get(name) for name in self.names)
-        self.table.writerow([*("" if cell is None else self.as_cell(plain(cell)) for cell in cells), *figures])
+        cells = (row.get(name) for name in names)
+        table.writerow([*("" if cell is None else shown(plain(cell)) for cell in cells), *figures])
+
+    return write
 
 
-class TsvWriter(CsvWriter):
-    delimiter = "\t"
+def jsonl_writer(file: IO[str], names: list[str], prefix: str, weights: bool, verbatim: bool) -> Write:
+    """One object a line: the table's columns, then `Prediction.to_dict()`."""
+
+    def write(row: Any, text: str, result: Any) -> None:
+        values = {**row}
+        for name, value in result.to_dict(weights).items():
+            values[unique_name(prefix + name if name in COLUMNS else name, row)] = value
+        print(as_json(values), file=file)
+
+    return write
 
 
-class JsonlWriter(Writer):
-    """One object a line: the row's own columns, then `Prediction.to_dict()`."""
-
-    needs_tokens = True
-
-    def write(self, row: dict[str, Any], text: str, result: Result) -> None:
-        assert isinstance(result, Prediction)
-        values = dict(row)
-        for name, value in result.to_dict(self.weights).items():
-            values[unique_name(self.prefix + name if name in COLUMNS else name, row)] = value
-        print(as_json(values), file=self.file)
-
-
-WRITERS: dict[str, Callable[..., Writer]] = {
-    "text": TextWriter,
-    "csv": CsvWriter,
-    "tsv": TsvWriter,
-    "jsonl": JsonlWriter,
+# (file, names of the table's columns, `output_prefix` of them, weights, verbatim) -> write(row, text, result), where
+# the result is a Prediction for jsonl, else a probability or a Prediction
+WRITERS: dict[str, Callable[..., Write]] = {
+    "text": text_writer,
+    "csv": partial(csv_writer, ","),
+    "tsv": partial(csv_writer, "\t"),
+    "jsonl": jsonl_writer,
 }
 
 

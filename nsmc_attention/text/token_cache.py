@@ -53,7 +53,7 @@ def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Optional[Path]
         write_text(path, REVIEW.join((sha256(content.encode()), content)))
     except OSError as problem:
         raise NsmcError(
-            f"{path}: the tokens cannot be cached: {problem.strerror}; set NSMC_ATTENTION_CACHE to a folder with room"
+            f"{path}: the tokens cannot be written: {problem.strerror}; set NSMC_ATTENTION_CACHE to a folder with room"
         ) from problem
     return token_lists
 

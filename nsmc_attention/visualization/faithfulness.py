@@ -1,7 +1,7 @@
 """The results of `faithfulness` as a table, and as a figure beside published ones."""
 
 from pathlib import Path
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from .heatmap import drawing, new_figure, save_figure
 
@@ -63,9 +63,9 @@ def draw(results: Results) -> Any:
 
 def draw_taus(axes: Any, results: Results) -> None:
     for offset, measure, marker in ((-0.12, "erasure", "o"), (0.12, "gradient", "s")):
-        measured = [(place, each["tau"]["attention"].get(measure)) for place, each in enumerate(results.values())]
-        measured = [(place + offset, mean) for place, mean in measured if mean and mean["mean"] is not None]
-        draw_means(axes, measured, fmt=marker, label=f"with {measure}")
+        means = [(place + offset, each["tau"]["attention"].get(measure)) for place, each in enumerate(results.values())]
+        defined = [(place, mean) for place, mean in means if mean and mean["mean"] is not None]
+        draw_means(axes, defined, fmt=marker, label=f"with {measure}")
         places = [len(results) + place + offset for place in range(len(PUBLISHED))]
         axes.plot([figures[measure] for figures in PUBLISHED.values()], places, marker, color="0.6")
     names = [*results, *(f"published: {name}" for name in PUBLISHED)]
@@ -85,7 +85,7 @@ def draw_aopc(axes: Any, results: Results) -> None:
     axes.set(title="AOPC of the largest weights, beside a random order", xlabel="change of the label's probability")
 
 
-def draw_means(axes: Any, means: list[tuple[float, Mapping[str, float]]], **style: Any) -> None:
+def draw_means(axes: Any, means: Sequence[tuple[float, Mapping[str, float]]], **style: Any) -> None:
     """Draw (height, mean with its interval) as points with bars."""
     errors = [[mean["mean"] - mean["low"] for _, mean in means], [mean["high"] - mean["mean"] for _, mean in means]]
     axes.errorbar([mean["mean"] for _, mean in means], [y for y, _ in means], xerr=errors, capsize=3, **style)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.config import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.inference.predictor import TokenScorer, among_themselves, load_classifier
+from nsmc_attention.inference.predictor import TokenScorer, renormalize_rows, load_classifier
 from nsmc_attention.reviews import nsmc
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
@@ -57,7 +57,7 @@ def test_weights_of_a_fixed_length_are_shared_among_the_review_s_own_tokens(engi
 
 
 def test_where_all_was_laid_on_the_padding_every_token_has_the_same():
-    found = among_themselves(numpy.float32([[0, 0], [0.1, 0.3]]))
+    found = renormalize_rows(numpy.float32([[0, 0], [0.1, 0.3]]))
     assert found.dtype == numpy.float32
     numpy.testing.assert_allclose(found, [[0.5, 0.5], [0.25, 0.75]])
 
@@ -68,10 +68,10 @@ def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
     def log_odds(token_ids, valid_length):
         return numpy.full(len(token_ids), 0.5), token_ids.astype("float32")
 
-    log_odds.batch_size = 8
-    tokens = bundle.encoder.encode("정말 재미있는 영화").tokens
-    _, (found,) = TokenScorer(bundle.encoder, log_odds, bundle.config).details([tokens])
-    numpy.testing.assert_array_equal(found, bundle.encoder.batch([tokens])[0][0])
+    log_odds.batch_size, log_odds.axes = 8, ("keys",)
+    review = bundle.encoder.encode("정말 재미있는 영화")
+    _, (found,) = TokenScorer(bundle.encoder, log_odds, bundle.config).predict_with_weights([review])
+    numpy.testing.assert_array_equal(found, bundle.encoder.batch([review])[0][0])
 
 
 @pytest.mark.parametrize(
@@ -89,20 +89,20 @@ def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
 def test_a_batch_is_smaller_where_reviews_or_what_each_pair_has_is_larger(classifier, changes, length, fits):
     config = preset("default").with_fields(**changes)
     scorer = TokenScorer(classifier.bundle.encoder, Recorded(), config)
-    assert scorer.fitting(length) == fits
+    assert scorer.max_batch_size(length) == fits
 
 
 def test_a_batch_of_a_fixed_length_is_bounded_by_that_length(post_run_folder):
     encoder = load_classifier(post_run_folder / "bundle").bundle.encoder
     engine = Recorded()
-    TokenScorer(encoder, engine, preset("post").with_fields(max_length=192))([["정말"]] * 10)
+    TokenScorer(encoder, engine, preset("post").with_fields(max_length=192))([encoder.encode("정말")] * 10)
     assert engine.shapes == [(2, 192)] * 5
 
 
 class Recorded:
     """An engine that computes nothing."""
 
-    batch_size = 32
+    batch_size, axes = 32, ("keys",)
 
     def __init__(self):
         self.shapes = []

@@ -279,7 +279,7 @@ def test_a_worker_that_is_killed_is_one_line(classifier):
         while True:
             yield pandas.DataFrame({"document": ["정말 좋다"]})
 
-    with pytest.raises(NsmcError, match="a worker process was ended from outside, .*begin again"):
+    with pytest.raises(NsmcError, match="a worker process was killed, .*begin again"):
         list(table_pieces(classifier, pieces(), "csv", processes=2))
 
 

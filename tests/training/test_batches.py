@@ -9,7 +9,7 @@ from nsmc_attention.errors import NsmcError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import Encoder
 from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
-from nsmc_attention.text.vocabulary import PADDING, build_vocab
+from nsmc_attention.text.vocabulary import PADDING, build_vocab, gluonnlp
 from nsmc_attention.training.batches import Batches, bucket_lengths
 
 
@@ -114,7 +114,7 @@ def test_a_batch_is_what_prediction_makes_of_the_same_tokens(reviews, encoder):
     importance = [numpy.arange(len(tokens)) + 1.0 for tokens in reviews]
     for batch in batches(reviews, encoder, importance=importance).epoch(seed=1, epoch=0):
         members = batch.labels.astype(int)
-        expected = encoder.batch([reviews[member] for member in members], batch.token_ids.shape[1])
+        expected = encoder.batch([encoder.encode_words(reviews[i]) for i in members], batch.token_ids.shape[1])
         for one, other in zip((batch.token_ids, batch.valid_length), expected):
             assert numpy.array_equal(one, other)
         for row, member in zip(batch.importance, members):
@@ -230,7 +230,7 @@ def test_ngrams_stand_beside_their_tokens_where_they_are_wanted():
     texts = [["영화", "좋다"], ["나쁘다"], ["좋다", "영화"]]
     wide = Encoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 256, ngram_buckets=1000)
     for positions, batch in Batches(texts, [1, 0, 1], wide, 8, wide=True).in_order():
-        expected = wide.batch([texts[position] for position in positions])[2]
+        expected = wide.batch([wide.encode_words(texts[position]) for position in positions])[2]
         assert numpy.array_equal(batch.ngram_ids, expected) and batch.ngram_ids.any()
 
 

@@ -2,8 +2,11 @@ import numpy
 import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.inference.prediction import Prediction, blank
+from nsmc_attention.inference.prediction import Prediction
 from nsmc_attention.visualization.heatmap import draw_heatmap, save_heatmap
+
+
+BLANK = Prediction("", None, None, None, (), (), numpy.zeros((0, 0), dtype="float32"), "blank: no word to score")
 
 
 def prediction(tokens):
@@ -47,8 +50,8 @@ def test_the_matrix_that_is_drawn_is_the_one_given():
 @pytest.mark.parametrize(
     "weights, tokens, message",
     [
-        (numpy.eye(2), ["가"], "expected weights of 1 x 1 for 1 tokens, found"),
-        (numpy.ones(2), ["가", "나"], "expected weights of 2 x 2"),
+        (numpy.eye(2), ["가"], "expected weights of 1 x 1 for 1 queries and 1 tokens .*, found"),
+        (numpy.ones(2), ["가", "나"], "expected weights of 2 x 2 .*, found"),
         (numpy.zeros((0, 0)), [], "expected at least one token"),
     ],
 )
@@ -61,5 +64,5 @@ def test_an_unknown_suffix_a_blank_review_and_no_folder_leave_nothing(tmp_path):
     with pytest.raises(ConfigError, match=r"unknown suffix '.jpg'"):
         save_heatmap(prediction(["가"]), tmp_path / "a.jpg")
     with pytest.raises(DataError, match="blank"):
-        save_heatmap(blank(""), tmp_path / "a.png")
+        save_heatmap(BLANK, tmp_path / "a.png")
     assert not list(tmp_path.iterdir())

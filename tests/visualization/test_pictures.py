@@ -9,6 +9,7 @@ from fontTools.ttLib import TTFont
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.attribution import Attribution
+from nsmc_attention.inference.prediction import Prediction
 from nsmc_attention.visualization.heatmap import WIDTH, caption, draw_words, layout
 from nsmc_attention.visualization.page import page
 from nsmc_attention.visualization.pictures import check_picture, save_attributions
@@ -20,17 +21,10 @@ def attribution(text="배우는 좋은데 영화는 별로", method="attention",
     tokens = tuple(text.split())
     starts = [sum(len(token) + 1 for token in tokens[:place]) for place in range(len(tokens))]
     size = len(tokens)
-    return Attribution(
-        text=" ".join(tokens),
-        label="negative",
-        probability=0.2,
-        tokens=tokens,
-        source=source,
-        offsets=tuple((start, start + len(token)) for start, token in zip(starts, tokens)),
-        values=numpy.linspace(-1, 1, size) if method != "attention" else numpy.full(size, 1 / size),
-        method=method,
-        matrix=numpy.full((size, size), 1 / size) if method == "attention" else None,
-    )
+    offsets = tuple((start, start + len(token)) for start, token in zip(starts, tokens))
+    weights = numpy.full((size, size), 1 / size)
+    prediction = Prediction(" ".join(tokens), "negative", 0.8, 0.2, tokens, offsets, weights)
+    return Attribution(prediction, numpy.linspace(-1, 1, size) if method != "attention" else weights[0], method, source)
 
 
 @pytest.mark.parametrize(
