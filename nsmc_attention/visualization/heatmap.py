@@ -37,7 +37,7 @@ FOR, AGAINST = "Blues", "Oranges"
 # Inches: a line of words, the margin of a token, the space between words, the widest line
 LINE, MARGIN, SPACE, WIDTH = 0.36, 0.06, 0.10, 9.0
 # Inches: a cell of a matrix, its shortest and longest side, the widest row of matrices
-CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 40.0, 24
+CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 40.0, 26
 # Points
 WORD_SIZE = 12
 
@@ -179,38 +179,37 @@ def draw_matrices(panels: Sequence[Matrix]) -> Any:
     """
     if not panels:
         raise DataError("heatmap: expected at least one review, found none")
-    width, height = (
-        min(LONGEST, max(SHORTEST, CELL * max(len(names) for names in sides)))
-        for sides in ([each.keys for each in panels], [each.queries for each in panels])
-    )
+    height, width = (max(len(names) for names in side) for side in zip(*((each.queries, each.keys) for each in panels)))
+    cell = min(LONGEST, max(SHORTEST, CELL * max(height, width))) / max(height, width)
+    height, width = cell * height + 1.3, cell * width + 1.9
     columns = min(len(panels), max(1, int(ROW // width)))
     rows = -(-len(panels) // columns)
     with drawing():
-        figure, grid = new_figure(((width + 1.9) * columns, (height + 1.3) * rows), rows, columns)
+        figure, grid = new_figure((width * columns, height * rows), rows, columns)
         for plot, panel in zip(grid.flat, panels):
-            draw_matrix(figure, plot, panel, width / len(panel.keys), height / len(panel.queries))
+            draw_matrix(figure, plot, panel, cell)
         for plot in grid.flat[len(panels) :]:
             plot.axis("off")
     return figure
 
 
-def draw_matrix(figure: Any, plot: Any, panel: Matrix, width: float, height: float) -> None:
-    """Draw a Matrix with cells of at most width x height inches."""
+def draw_matrix(figure: Any, plot: Any, panel: Matrix, cell: float) -> None:
+    """Draw a Matrix with cells of so many inches."""
     weights, queries, keys, title = panel
     image = plot.imshow(weights, cmap=FOR, vmin=0.0, vmax=max(float(weights.max()), 1e-6))
-    size = min(10.0, 72 * min(width, height) * 0.62)
+    size = min(10.0, 72 * cell * 0.62)
     upright = {"rotation": 90, "ha": "center"}
     slanted = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
-    labels = [printable(token) for token in keys]
-    plot.set_xticks(range(len(keys)), labels, fontsize=size, **(upright if len(keys) > 12 else slanted))
-    plot.set_yticks(range(len(queries)), [printable(token) for token in queries], fontsize=size)
+    plot.set_xticks(
+        range(len(keys)), list(map(printable, keys)), fontsize=size, **(upright if len(keys) > 12 else slanted)
+    )
+    plot.set_yticks(range(len(queries)), list(map(printable, queries)), fontsize=size)
     plot.xaxis.tick_top()
     plot.set_xlabel("key", fontsize=8, color="0.4")
     plot.set_ylabel("query", fontsize=8, color="0.4")
     if title:
         plot.set_title(printable(title), fontsize=11, wrap=True)
-    side = height * len(queries)
-    figure.colorbar(image, ax=plot, shrink=min(1.0, 3.2 / side + 0.4), label="weight")
+    figure.colorbar(image, ax=plot, shrink=min(1.0, 3.2 / (cell * len(queries)) + 0.4), label="weight")
 
 
 def draw_words(attributions: Sequence[Attribution]) -> Any:

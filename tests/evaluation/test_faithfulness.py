@@ -22,7 +22,10 @@ REVIEWS = encoded(
 def linear(reviews):
     """Log-odds are a sum over the tokens, so the perfect order is known."""
     return numpy.array(
-        [1 / (1 + numpy.exp(-sum(WORTH[token] for token in each.tokens))) if len(each) else numpy.nan for each in reviews]
+        [
+            1 / (1 + numpy.exp(-sum(WORTH[token] for token in each.tokens))) if len(each) else numpy.nan
+            for each in reviews
+        ]
     )
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from nsmc_attention.config import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.inference.predictor import TokenScorer, renormalize_rows, load_classifier
+from nsmc_attention.inference.engines import OnnxEngine
+from nsmc_attention.inference.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
 from nsmc_attention.reviews import nsmc
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
@@ -97,6 +98,60 @@ def test_a_batch_of_a_fixed_length_is_bounded_by_that_length(post_run_folder):
     engine = Recorded()
     TokenScorer(encoder, engine, preset("post").with_fields(max_length=192))([encoder.encode("정말")] * 10)
     assert engine.shapes == [(2, 192)] * 5
+
+
+@pytest.mark.parametrize(
+    "dimensions, axes",
+    [
+        (["N", "T", "T"], ("queries", "keys")),
+        (["N", "queries", "keys"], ("queries", "keys")),
+        (["N", "heads", "queries", "keys"], ("heads", "queries", "keys")),
+        (["N", "hops", "keys"], ("hops", "keys")),
+    ],
+)
+def test_axes_of_the_weights_are_those_that_the_onnx_model_names(dimensions, axes):
+    assert OnnxEngine(constant_model(dimensions)).axes == axes
+
+
+@pytest.mark.parametrize("dimensions", [["N", "T", "S"], ["N", "queries"], ["N", "keys", "queries"], ["N"]])
+def test_a_model_of_other_axes_is_refused(dimensions):
+    with pytest.raises(BundleError, match="expected weights of axes such as"):
+        OnnxEngine(constant_model(dimensions))
+
+
+def constant_model(dimensions):
+    """An ONNX model whose weights are an input of it, named with these dimensions."""
+    from onnx import TensorProto, helper
+
+    ids = helper.make_tensor_value_info("token_ids", TensorProto.FLOAT, dimensions)
+    length = helper.make_tensor_value_info("valid_length", TensorProto.FLOAT, ["N"])
+    outputs = [
+        helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
+        helper.make_tensor_value_info("weights", TensorProto.FLOAT, dimensions),
+    ]
+    nodes = [
+        helper.make_node("Identity", ["valid_length"], ["probability"]),
+        helper.make_node("Identity", ["token_ids"], ["weights"]),
+    ]
+    graph = helper.make_graph(nodes, "axes", [ids, length], outputs)
+    opset = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, opset_imports=opset, ir_version=9).SerializeToString()
+
+
+def test_weights_of_an_engine_with_heads_keep_them_and_lose_the_padding(bundle_folder):
+    bundle = load_classifier(bundle_folder).bundle
+
+    def heads(token_ids, *_):
+        size = token_ids.shape[1]
+        return numpy.full(len(token_ids), 0.9), numpy.ones((len(token_ids), 3, size, size), dtype="float32")
+
+    heads.name, heads.batch_size, heads.axes = "heads", 8, ("heads", "queries", "keys")
+    found = Classifier(bundle, heads).predict_many(["정말 좋다", "정말 재미있는 영화였어요", ""])
+    for each in found:
+        size = len(each.tokens)
+        assert each.axes == heads.axes and each.token_weights.shape == (size,)
+        assert each.weights.shape == ((3, size, size) if size else (0, 0, 0))
+    assert found[0].to_dict(weights=True)["axes"] == list(heads.axes)
 
 
 class Recorded:

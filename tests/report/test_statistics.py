@@ -2,7 +2,7 @@ import numpy
 import pandas
 import pytest
 
-from nsmc_attention.report.statistics import months, share, shares_by, extreme_reviews, distinctive_words
+from nsmc_attention.report.statistics import distinctive_words, extreme_reviews, months, share, shares_by
 
 
 @pytest.mark.parametrize("positive", [lambda count: 0 * count, lambda count: count // 3, lambda count: count])

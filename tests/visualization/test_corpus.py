@@ -91,6 +91,15 @@ def test_distance_is_the_key_s_place_less_the_query_s():
     assert rows[1] == pytest.approx(3) and rows.drop(1).abs().max() == 0
 
 
+def test_distances_are_of_any_matrix_and_the_mean_of_heads():
+    weights = numpy.random.RandomState(0).dirichlet(numpy.ones(5), (2, 3))
+    tokens, spans = tuple("가나다라마"), tuple((start, start + 1) for start in range(5))
+    each = Prediction("가나다라마", "positive", 0.9, 0.9, tokens, spans, weights, axes=("heads", "queries", "keys"))
+    rows = by_distance([each, each.averaged()]).set_index("distance")
+    assert rows.index.tolist() == [-2, -1, 0, 1, 2, 3, 4] and rows["count"].tolist() == [1, 2, 3, 3, 3, 2, 1]
+    assert rows.loc[4, "weight"] == pytest.approx(5 * weights[:, 0, 4].mean())
+
+
 def test_a_token_has_the_tag_of_the_morpheme_that_it_begins_in():
     text = "영화가 지루했다"
     tags = {text[start:end]: tag for start, end, tag in mecab_tags(text)}
