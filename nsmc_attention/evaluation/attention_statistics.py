@@ -15,17 +15,9 @@ Tagger = Callable[[str], list[tuple[int, int, str]]]
 
 
 def evenness(token_weights: Iterable[ArrayLike]) -> float:
-    """Return how evenly weights are spread: their entropy divided by that of equal weights, averaged over reviews.
+    """Return how evenly (T,) weights are spread: their entropy divided by that of equal ones, averaged over reviews.
 
-    Parameters
-    ----------
-    token_weights : list of (T,) arrays that sum to 1
-        Reviews of one token are left out.
-
-    Returns
-    -------
-    float
-        0 (all on one token) to 1 (all tokens equal, or no review of two tokens).
+    0 (all on one token) to 1 (all tokens equal); reviews of one token are left out.
     """
     arrays = [numpy.asarray(weights, dtype="float64") for weights in token_weights]
     found = [entropy(weights) / numpy.log(len(weights)) for weights in arrays if len(weights) > 1]
@@ -41,19 +33,10 @@ def entropy(weights: ArrayLike) -> float:
 
 
 def token_table(predictions: Iterable[Any], tag: Optional[Tagger] = None) -> pandas.DataFrame:
-    """Return one row a token of all reviews that have a label.
+    """Return one row a token of all Predictions that have a label.
 
-    Parameters
-    ----------
-    predictions : iterable of inference.prediction.Prediction
-    tag : callable or None
-        text -> list of (start, end, tag), as `text.tokenizers.mecab_tags`.
-
-    Returns
-    -------
-    DataFrame
-        token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token)
-        and, with `tag`, the tag of the morpheme that the token begins in.
+    token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token) and,
+    with `tag`, as `text.tokenizers.mecab_tags`, the tag of the morpheme that the token begins in.
     """
     parts = []
     for each in predictions:

@@ -40,18 +40,9 @@ def cases() -> list[Case]:
 
 
 def check(score: Callable[[list[str]], NDArray[Any]], expectations: list[Case]) -> pandas.DataFrame:
-    """Check a classifier.
+    """Check a classifier by its `score`: list of N str -> (N,) probability of positive.
 
-    Parameters
-    ----------
-    score : callable
-        list of N str -> (N,) probability of positive, as `Classifier.probabilities`.
-    expectations : list of Case
-
-    Returns
-    -------
-    DataFrame
-        The fields of each Case, probability, other_probability (NaN for MFT) and passed (bool).
+    Returns the fields of each Case, probability, other_probability (NaN for MFT) and passed (bool).
     """
     table = pandas.DataFrame(expectations)
     changed = table["other"].notna()

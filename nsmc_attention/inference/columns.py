@@ -20,24 +20,11 @@ SPARK_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 
 
 def score_column(column: pandas.Series, classifier: Optional[Classifier] = None) -> pandas.DataFrame:
-    """Score a column of reviews.
+    """Score a column of reviews by a classifier, or by the bundle that ships with the package, loaded once a process.
 
-    Parameters
-    ----------
-    column : Series of str
-        None and NaN are blank, other values are converted to text.
-    classifier : Classifier or None
-        None is the bundle that ships with the package, loaded once a process.
-
-    Returns
-    -------
-    DataFrame
-        label, score, probability and error, with the column's index: `frame.join(score_column(frame["review"]))`.
-
-    Raises
-    ------
-    DataError
-        It is no Series: iterating a DataFrame would score the names of its columns.
+    None and NaN are blank, other values are converted to text. Returns a DataFrame of label, score, probability and
+    error with the column's index: `frame.join(score_column(frame["review"]))`. DataError if it is no Series: iterating
+    a DataFrame would score the names of its columns.
     """
     if not isinstance(column, pandas.Series):
         raise DataError(f'expected a column as a pandas Series (frame["review"]), found {type(column).__name__}')

@@ -24,22 +24,10 @@ class Explainer:
         self.classifier, self.bundle = classifier, classifier.bundle
 
     def __call__(self, text: str, method: str = "attention", seed: int = 0) -> Attribution:
-        """Return the Attribution of a review.
+        """Return the Attribution of a review by one of `inference.attribution.METHODS`.
 
-        Parameters
-        ----------
-        text : str
-        method : str
-            One of `inference.attribution.METHODS`; gradient and integrated need MXNet.
-        seed : int
-            Of the method random.
-
-        Raises
-        ------
-        ConfigError
-            The method is unknown.
-        DataError
-            There is no word to explain.
+        gradient and integrated need MXNet; `seed` is for random. ConfigError if the method is unknown, DataError if
+        there is no word to explain.
         """
         check_method(method)
         review = self.bundle.encoder.encode(check_text(text))
@@ -93,13 +81,7 @@ def explain_many(
 ) -> list[list[Attribution]]:
     """Return for each review the Attributions of every classifier by every method, for `visualization.pictures`.
 
-    Parameters
-    ----------
-    classifiers : list of inference.predictor.Classifier
-    texts : list of str
-    methods : list of str
-    by_word : bool
-        Over words between white space (eojeol), not tokens.
+    by_word: over words between white space (eojeol), not tokens.
     """
     explainers = [Explainer(classifier) for classifier in classifiers]
     reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in texts]

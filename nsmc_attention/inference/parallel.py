@@ -41,20 +41,9 @@ def score_window(folder: str, fingerprint: str, engine: str, texts: list[str]) -
 def probability_stream(
     classifier: Classifier, windows: Iterable[list[str]], processes: Optional[int] = None
 ) -> Iterator[tuple[list[str], Scores]]:
-    """Yield (window, probabilities) for each window (a list of str), in order.
+    """Yield (window, probabilities) for each window of reviews, in order; BundleError if the bundle was replaced.
 
-    Parameters
-    ----------
-    classifier : Classifier
-        Each worker loads its bundle again, with the same kind of engine.
-    windows : iterable of list of str
-    processes : int or None
-        None is the number of cores; 1 computes in this process.
-
-    Raises
-    ------
-    BundleError
-        The classifier's bundle was replaced by another.
+    Each of the processes (None: one a core; 1: none but this) loads the classifier's bundle again.
     """
     processes = processes or cores()
     if processes == 1:

@@ -22,13 +22,7 @@ TABLE, OUTPUT = "table ", "output "
 
 
 class ParquetSpool:
-    """Scored parts of a table, kept in a nameless file until `write`; a context manager.
-
-    Parameters
-    ----------
-    folder : path or None
-        Where the file is; None is the system's folder of temporary files.
-    """
+    """Scored parts of a table, kept in a nameless file of `folder` (None: the system's) until `write`."""
 
     def __init__(self, folder: Optional[Path] = None):
         self.parquet = require_parquet()
@@ -52,10 +46,7 @@ class ParquetSpool:
     ) -> None:
         """Add rows: the values of the table's columns and of the output columns; `types` of the former, if known.
 
-        Raises
-        ------
-        DataError
-            Parquet has no type for the values of a column, or all parts together have too many columns.
+        DataError if parquet has no type for a column, or all parts together have too many columns.
         """
         import pyarrow
 

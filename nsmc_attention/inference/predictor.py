@@ -16,7 +16,7 @@ from ..bundle.format import Bundle, load_bundle
 from ..config import Config
 from ..errors import BundleError, DataError
 from ..text.encoding import Encoded, Encoder
-from .engines import Engine, load_engine
+from .engines import AXES, Engine, load_engine
 from .prediction import Prediction, output_row
 
 WINDOW = 4096
@@ -26,14 +26,7 @@ PAIRS, EACH = 32 * 48 * 48, 32
 
 
 class TokenScorer:
-    """Encoded reviews in, probabilities and weights out: reviews batched by length, through one engine.
-
-    Parameters
-    ----------
-    encoder : text.encoding.Encoder
-    engine : Engine
-    config : Config
-    """
+    """Encoded reviews in, probabilities and weights out: reviews batched by length, through one engine."""
 
     def __init__(self, encoder: Encoder, engine: Engine, config: Config):
         self.encoder, self.engine, self.fixed_length = encoder, engine, config.fixed_length
@@ -54,12 +47,13 @@ class TokenScorer:
         """
         found, axes = numpy.full(len(reviews), numpy.nan), self.engine.axes
         weights: list[Any] = [None] * len(reviews)
+        padded = [axis in AXES for axis in axes]
         for members, probability, arrays in self.run(reviews):
             found[members] = probability
             for member, array in zip(members, arrays):
                 own = slice(len(reviews[member]))
                 # a copy: a view would keep the whole batch in memory
-                array = numpy.array(array[tuple(own if axis in ("queries", "keys") else slice(None) for axis in axes)])
+                array = numpy.array(array[tuple([own if each else slice(None) for each in padded])])
                 weights[member] = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
         return found, weights
 
@@ -92,13 +86,7 @@ def renormalize_rows(weights: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
 
 
 class Classifier:
-    """A bundle and the engine that runs it.
-
-    Parameters
-    ----------
-    bundle : Bundle
-    engine : Engine
-    """
+    """A bundle and the engine that runs it."""
 
     def __init__(self, bundle: Bundle, engine: Engine):
         self.bundle, self.engine = bundle, engine
@@ -154,12 +142,10 @@ def check_text(text: object) -> str:
 def load_classifier(
     bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto"
 ) -> Classifier:
-    """Load a classifier.
+    """Load a classifier from a bundle folder; None is the one that ships with the package.
 
     Parameters
     ----------
-    bundle : path or None
-        A bundle folder; None is the one that ships with the package.
     engine : "auto", "onnx" or "gluon"
         auto takes onnx, which needs no MXNet, if the bundle has it.
     device : "auto", "cpu" or "gpu"
@@ -167,12 +153,9 @@ def load_classifier(
 
     Raises
     ------
-    BundleError
-        The bundle is missing, damaged or made with other versions.
-    ConfigError
-        The engine or device is unknown, or onnx is asked for a GPU.
-    MissingPackage
-        The engine's package is not installed.
+    BundleError, ConfigError, MissingPackage
+        The bundle is missing, damaged or made with other versions; the engine or device is unknown, or onnx is asked
+        for a GPU; the engine's package is not installed.
     """
     verified = load_bundle(bundle)
     return Classifier(verified, load_engine(verified, engine, device))

@@ -76,19 +76,11 @@ def score_table(
     kind: Optional[str] = None,
     verbatim: bool = False,
 ) -> None:
-    """Score a table of any size; its columns come first in the output.
+    """Score a table of any size, see `reviews.tables.chunks` for source and kind; its columns come first in the output.
 
-    Parameters
-    ----------
-    source, kind
-        See `reviews.tables.chunks`.
-    style : "text", "csv", "tsv", "jsonl", "parquet" or None
-        None is given by the output's suffix.
-    processes : int or None
-        Workers that share a table of more than one chunk (None: one a core), unless the output is jsonl, which has
-        tokens and weights.
-    verbatim : bool
-        Do not mark csv and tsv cells that a spreadsheet would compute (see `spreadsheets`).
+    The style (text, csv, tsv, jsonl, parquet) is by default given by the output's suffix. `processes` workers (None:
+    one a core) share a table of more than one chunk, unless the output is jsonl, which has tokens and weights. Csv and
+    tsv cells that a spreadsheet would compute are marked (see `spreadsheets`), unless verbatim.
     """
     from tqdm import tqdm
 

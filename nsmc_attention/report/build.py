@@ -41,30 +41,22 @@ def report(
     tables_to: Optional[PathLike] = None,
     kind: Optional[str] = None,
 ) -> Tables:
-    """Write the report of a table of reviews.
+    """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
     Parameters
     ----------
-    classifier : inference.predictor.Classifier
     source, kind : path and str or None
         See `reviews.tables.chunks`.
-    output : path
-        The .html page, written whole or not at all.
     group_by, date_column : str or None
         Columns: shares by group and by month.
     tables_to : path or None
         A folder for the tables as csv; the page offers them too.
 
-    Returns
-    -------
-    dict of name to DataFrame
-
     Raises
     ------
-    DataError
-        The table cannot be read, lacks a column, or has no review with a word.
-    ConfigError
-        The output is no .html, or the folder for the tables holds other files.
+    DataError, ConfigError
+        The table cannot be read, lacks a column, or has no review with a word; the output is no .html, or the folder
+        for the tables holds other files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")

@@ -36,18 +36,7 @@ def report_page(
     sections: Sequence[Section],
     reviews: dict[str, list[Attribution]],
 ) -> str:
-    """Return the page.
-
-    Parameters
-    ----------
-    title : str
-    summary : list of str
-        Sentences at its head.
-    tables : dict of name to DataFrame
-        Offered as csv.
-    sections : list of Section
-    reviews : dict of heading to list of Attribution
-    """
+    """Return the page: the sentences of the summary, figures, reviews by heading, and the tables as csv."""
     parts = [f"<h1>{html.escape(title)}</h1>", *(f"<p>{html.escape(line)}</p>" for line in summary)]
     parts += [section.as_html() for section in sections]
     parts += [f'<h2>{html.escape(each)}</h2><div id="reviews-{i}"></div>' for i, each in enumerate(reviews)]

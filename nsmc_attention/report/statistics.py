@@ -34,19 +34,10 @@ def share(positive: ArrayLike, count: ArrayLike) -> dict[str, Any]:
 
 
 def shares_by(keys: pandas.Series, label: pandas.Series) -> pandas.DataFrame:
-    """Return one row a key, sorted: count, positive, share, low, high and outlier.
+    """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
-    Parameters
-    ----------
-    keys : Series
-        The group of each review; reviews without one are left out.
-    label : Series of "positive", "negative"
-
-    Returns
-    -------
-    DataFrame
-        outlier is whether the share lies beyond what 99.8 % of groups of that size would have if their reviews were
-        drawn from all (a funnel plot's limits, Spiegelhalter 2005).
+    outlier is whether the share lies beyond what 99.8 % of groups of that size would have if their reviews were drawn
+    from all (a funnel plot's limits, Spiegelhalter 2005).
     """
     positive = (label == "positive").groupby(keys)
     rows = pandas.DataFrame({"count": positive.size(), "positive": positive.sum().astype(int)})
@@ -80,19 +71,8 @@ def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str
     """Return which words occur more in reviews of one label than in those of the other.
 
     Log-odds ratio with an informative Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
-    equation 22); a word counts once a review. The prior is the words of all reviews.
-
-    Parameters
-    ----------
-    token_lists : list of lists of str
-    labels : list of "positive", "negative"
-    fewest : int
-        Words in fewer reviews are left out.
-
-    Returns
-    -------
-    DataFrame
-        word, positive and negative (reviews with it), z: above 0 praise, below 0 blame; largest first.
+    equation 22); a word counts once a review. The prior is the words of all reviews. Returns word, positive and negative
+    (reviews with it; words in fewer than `fewest` are left out), z: above 0 praise, below 0 blame; largest first.
     """
     counts: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
     for tokens, label in zip(token_lists, labels):
@@ -111,18 +91,14 @@ def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str
 
 
 def extreme_reviews(probability: ArrayLike, count: int = 8) -> dict[str, list[int]]:
-    """Return the positions of the most positive, the most negative and the most uncertain reviews, in this order.
+    """Return the positions of the most positive, negative and uncertain reviews by (N,) probabilities of positive.
 
-    Parameters
-    ----------
-    probability : (N,) float
-        Of positive; NaN if not scored.
+    NaN is not scored. However few there are, no negative review is among the most positive.
     """
     probability = numpy.asarray(probability, dtype="float64")
     scored = numpy.flatnonzero(~numpy.isnan(probability))
     order = scored[numpy.argsort(probability[scored], kind="stable")]
     doubt = scored[numpy.argsort(numpy.abs(probability[scored] - 0.5), kind="stable")]
-    # however few there are, no negative review is among the most positive
     positive, negative = order[probability[order] >= 0.5], order[probability[order] < 0.5]
     chosen = {"positive": positive[::-1], "negative": negative, "uncertain": doubt}
     return {name: positions[:count].tolist() for name, positions in chosen.items()}

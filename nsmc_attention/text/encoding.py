@@ -49,13 +49,7 @@ def is_visible(character: str) -> bool:
 class Encoded:
     """A review as the network reads it; its length is its number of tokens.
 
-    Attributes
-    ----------
-    text : str
-        The clean text; empty where only the tokens are known.
-    tokens : tuple of str
-    ids : tuple of int
-        One id a token.
+    `text` is the clean text, empty where only the tokens are known; `ids` has one id a token.
     """
 
     text: str
@@ -137,8 +131,8 @@ class Encoder:
 
     def encode_words(self, words: Sequence[str], text: str = "") -> Encoded:
         """Number a review that is tokenized already, as those of `token_cache` are."""
-        tokens = self.units(words)
-        return Encoded(text, tuple(tokens), tuple(self.ids(tokens)))
+        tokens, find, unknown = tuple(self.units(words)), self.token_to_idx.get, self.unknown
+        return Encoded(text, tokens, tuple([find(token, unknown) for token in tokens]))
 
     def units(self, words: Sequence[str]) -> Sequence[str]:
         """Return the vocabulary units: the words, or subwords of rare words; at most max_length."""
@@ -155,17 +149,8 @@ class Encoder:
     def batch(self, reviews: Sequence[Encoded], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:
         """Pad N reviews, none empty, to the arrays that a network reads.
 
-        Parameters
-        ----------
-        reviews : list of Encoded
-        width : int or None
-            Padded length; None is that of the longest.
-
-        Returns
-        -------
-        tuple
-            token_ids (N, T) int32, valid_length (N,) int32 and, where there are n-grams, ngram_ids
-            (N, T, NGRAMS) int32 (see `ngrams`).
+        Returns token_ids (N, T), valid_length (N,) and, where there are n-grams, ngram_ids (N, T, NGRAMS), see `ngrams`.
+        T is `width`; None is the length of the longest.
         """
         valid_length = numpy.array([len(each.ids) for each in reviews], dtype="int32")
         width = width or int(valid_length.max())

@@ -13,17 +13,7 @@ WORDS = 15
 def draw_corpus(predictions: Sequence[Prediction], tag: Tagger, fewest: int = 20) -> Any:
     """Draw which words, parts of speech, positions and distances get the weight in these reviews.
 
-    Parameters
-    ----------
-    predictions : list of inference.prediction.Prediction
-    tag : callable
-        See `token_table`.
-    fewest : int
-        Words that occur less often in reviews of a label are left out.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    See `token_table` for tag; words that occur fewer than `fewest` times in reviews of a label are left out.
     """
     table = token_table(predictions, tag)
     words, tags = by_word(table, fewest), by_tag(table).head(WORDS)

@@ -7,14 +7,7 @@ from .._io.atomic import replaced_file
 
 
 def save_curves(history: list[dict[str, Any]], path: Path) -> None:
-    """Draw losses and dev accuracy over the epochs as PNG.
-
-    Parameters
-    ----------
-    history : list of dict
-        Of `training.loop.fit`: epoch, train_loss, dev_log_loss (nats), dev_accuracy.
-    path : Path
-    """
+    """Draw losses and dev accuracy over the epochs of a history (of `training.loop.fit`) as PNG."""
     epochs = [record["epoch"] for record in history]
     best = min(history, key=lambda record: record["dev_log_loss"])
     figure = new_figure(9, 3.6)
@@ -34,13 +27,7 @@ def save_evenness(progress: Any, path: Path) -> None:
     """Draw the evenness of the attention, from the untrained network to the last epoch, beside the dev loss.
 
     An untrained network attends to all words equally (1). One that is trained on while its dev loss rises overfits:
-    how its attention changes then is not learned from the reviews.
-
-    Parameters
-    ----------
-    progress : checkpoint.Progress
-        Of a finished stage; its history as of `training.loop.fit`.
-    path : Path
+    how its attention changes then is not learned from the reviews. `progress` is the Progress of a finished stage.
     """
     history, best = progress.history, progress.best_epoch + 1
     epochs = [0] + [record["epoch"] for record in history]

@@ -92,22 +92,9 @@ def matrices(
     axes: Sequence[str] = AXES,
     title: Optional[str] = None,
 ) -> list[Matrix]:
-    """Split weights into a Matrix for each head, hop, layer or step.
+    """Split weights into a Matrix for each head, layer or step; rows that are no queries are numbered ("hop 1").
 
-    Parameters
-    ----------
-    weights : array of len(axes) axes
-    tokens : sequence of str
-        The keys.
-    queries : sequence of str or None
-        None: the same sequence as the keys.
-    axes : sequence of str
-        See `Prediction`. Rows that are no queries are numbered ("hop 1").
-
-    Raises
-    ------
-    DataError
-        The shape does not fit the tokens, or there is no token.
+    See `draw_heatmap`. DataError if the shape does not fit the tokens, or there is no token.
     """
     weights, keys, names = numpy.asarray(weights), list(tokens), [*axes]
     if weights.ndim == len(names) == 1:
@@ -150,13 +137,13 @@ def draw_heatmap(
 
     Parameters
     ----------
-    weights : (T, T) array, or one of the axes that `axes` names
+    weights : (T, T) array, or one of the axes that `axes` names, as those of a Prediction
         Row i holds the attention of query i to each key; values in 0..1.
     tokens : sequence of T str
-        The keys, across; where `queries` is None the queries too, down.
+        The keys, across.
     title : str or None
-    queries, axes
-        See `matrices`.
+    queries : sequence of str or None
+        Down; None: the keys.
 
     Returns
     -------
@@ -171,12 +158,7 @@ def draw_heatmap(
 
 
 def draw_matrices(panels: Sequence[Matrix]) -> Any:
-    """Draw matrices beside each other, each with its own scale.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw matrices beside each other, each with its own scale, as a matplotlib Figure."""
     if not panels:
         raise DataError("heatmap: expected at least one review, found none")
     height, width = (max(len(names) for names in side) for side in zip(*((each.queries, each.keys) for each in panels)))
@@ -213,13 +195,9 @@ def draw_matrix(figure: Any, plot: Any, panel: Matrix, cell: float) -> None:
 
 
 def draw_words(attributions: Sequence[Attribution]) -> Any:
-    """Draw reviews with their words shaded, one below the other.
+    """Draw reviews with their words shaded, one below the other, as a matplotlib Figure.
 
     The darker a word, the larger its share within the review. Words for negative are orange, on a hatched band.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     from matplotlib.figure import Figure
 
@@ -307,12 +285,7 @@ def check_suffix(path: Union[str, Path], suffixes: Sequence[str] = SUFFIXES) -> 
 def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     """Draw the heatmap of a Prediction into a .png, .svg or .pdf file, whole or not at all.
 
-    Raises
-    ------
-    ConfigError
-        The file has another suffix.
-    DataError
-        The prediction has no tokens.
+    ConfigError if the file has another suffix, DataError if the prediction has no tokens.
     """
     path = check_suffix(path)
     if prediction.error or prediction.score is None:

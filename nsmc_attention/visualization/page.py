@@ -24,14 +24,7 @@ OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
 
 
 def page(reviews: Sequence[Sequence[Attribution]], title: str = "nsmc_attention") -> str:
-    """Return the HTML page.
-
-    Parameters
-    ----------
-    reviews : list of lists of attribution.Attribution
-        Those of one list are drawn beside each other: a review by several methods, or by several models.
-    title : str
-    """
+    """Return the HTML page; Attributions of one list, a review by several methods or models, are beside each other."""
     if not reviews or not all(reviews):
         raise DataError("page: expected at least one review, found none")
     data = in_script({"title": title, "reviews": [[panel(each) for each in group] for group in reviews]})

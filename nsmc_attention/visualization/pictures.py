@@ -14,13 +14,7 @@ PAGE = ".html"
 def check_picture(
     path: Union[str, Path], picture: Optional[str] = None, methods: Iterable[str] = ("attention",)
 ) -> Path:
-    """Return path as a Path; refuse, before any work, a file that could not be drawn.
-
-    Raises
-    ------
-    ConfigError
-        The suffix is unknown; --picture is given for a page; a matrix is wanted of a method that has none.
-    """
+    """Return path as a Path; ConfigError, before any work, if the picture could not be drawn into it."""
     path = check_suffix(path, (*SUFFIXES, PAGE))
     if picture and path.suffix.lower() == PAGE:
         raise ConfigError(f"{path}: a page has words and matrices; leave --picture {picture} out")
@@ -38,13 +32,8 @@ def save_attributions(
 ) -> None:
     """Draw reviews into a .png, .svg, .pdf or .html file, whole or not at all.
 
-    Parameters
-    ----------
-    reviews : list of lists of attribution.Attribution
-        Those of one list belong to one review: by several methods or models.
-    path : path
-    picture : "matrix", "words" or None
-        None is the matrix of one review's attention and words of anything else.
+    Attributions of one list belong to one review: by several methods or models. `picture` is "matrix", "words" or
+    None: the matrix of one review's attention and words of anything else.
     """
     panels = [each for group in reviews for each in group]
     path = check_picture(path, picture, [each.method for each in panels])
