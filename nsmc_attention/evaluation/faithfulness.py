@@ -43,13 +43,10 @@ def faithfulness(
         list of Encoded -> (N,) probability of positive; NaN or any number for one without tokens.
     reviews : list of Encoded
         Reviews of fewer than 3 tokens have no order worth measuring and are left out.
-    weights : list of (T,) arrays
-    gradients : list of (T,) arrays or None
-        Gradient x input of the log-odds (see `inference.gradients`); their signs are not used.
+    weights, gradients : list of (T,) arrays
+        Gradients are gradient x input of the log-odds (see `inference.gradients`); their signs are not used.
     replaced : dict of name to (N,) arrays, or None
         Probabilities of positive with other attention weights (`inference.interventions`).
-    progress : callable
-        Wraps the iterable of the loop, as tqdm does.
 
     Returns
     -------

@@ -64,20 +64,9 @@ def named_axes(dimensions: list[Any]) -> tuple[str, ...]:
 class OnnxEngine:
     """Runs a model.onnx; safe to call from several threads.
 
-    A batch is divided among threads that compute one part each: a quarter faster than ONNX Runtime's own threads,
-    which wait for each other at every step of the GRU.
-
-    Parameters
-    ----------
-    model : path or bytes
-        The file model.onnx, or its content.
-    threads : int or None
-        None is one a core.
-
-    Raises
-    ------
-    BundleError
-        ONNX Runtime cannot load the model, or it has other inputs or outputs.
+    A batch is divided among threads (None: one a core) that compute one part each: a quarter faster than ONNX Runtime's
+    own threads, which wait for each other at every step of the GRU. `model` is a path or the content of the file.
+    BundleError if ONNX Runtime cannot load it, or it has other inputs or outputs.
     """
 
     name = "onnx"
@@ -122,14 +111,7 @@ class OnnxEngine:
 
 
 class GluonEngine:
-    """Runs a HybridBlock; call it from one thread (MXNet is not thread-safe).
-
-    Parameters
-    ----------
-    network : HybridBlock
-        Of `model.networks`, with its parameters on `device`; its `axes` name those of its weights.
-    device : mxnet context
-    """
+    """Runs a network of `model.networks` with its parameters on an MXNet device; not thread-safe, as MXNet is not."""
 
     name, batch_size = "gluon", GLUON_BATCH
 

@@ -19,15 +19,9 @@ class GradientEngine:
     begin in it. Each row is multiplied by the gradient of the log-odds of positive with respect to it, and the
     products are summed (Shrikumar et al. 2017, arXiv:1704.02685, section 2.2).
 
-    Parameters
-    ----------
-    network : HybridBlock
-        Of `model.networks`, with its parameters on `device`.
-    device : mxnet context
-    steps : int
-        1 takes the gradient at the input itself. More are points on the straight path from a zero baseline
-        (integrated gradients, Sundararajan et al. 2017, arXiv:1703.01365, equation 1); attributions then sum to
-        log-odds(input) - log-odds(baseline).
+    One step takes the gradient at the input itself. More are points on the straight path from a zero baseline
+    (integrated gradients, Sundararajan et al. 2017, arXiv:1703.01365, equation 1); attributions then sum to
+    log-odds(input) - log-odds(baseline).
     """
 
     name, batch_size = "gradient", BATCH

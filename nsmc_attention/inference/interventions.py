@@ -14,16 +14,7 @@ class ReplacedAttention:
     """Predicts with other attention weights, called like the engines of `engines`.
 
     Wiegreffe & Pinter 2019 (arXiv:1908.04626), section 3.1, for uniform weights; Jain & Wallace 2019
-    (arXiv:1902.10186), section 4.2.1, for permuted ones.
-
-    Parameters
-    ----------
-    network : HybridBlock
-        A `SelfAttentionClassifier`, with its parameters on `device`.
-    device : mxnet context
-    how : "uniform" or "permuted"
-    seed : int
-        Of the permutations.
+    (arXiv:1902.10186), section 4.2.1, for permuted ones, drawn by the seed. The network is a `SelfAttentionClassifier`.
     """
 
     name, batch_size = "replaced", BATCH

@@ -86,14 +86,15 @@ def score_table(
 
     from ..reviews import tables
 
-    bar = tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5)
-    with opened(output, style, weights) as (file, style), bar:
+    with opened(output, style, weights) as (file, style):
+        bar = tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5)
         frames = tables.chunks(source, text_column, kind=kind)
-        if style == "parquet":
-            write_parquet(classifier, frames, file, text_column, processes, bar.update, folder_of(output))
-            return
-        for text in table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, bar.update):
-            file.write(text)
+        with bar:
+            if style == "parquet":
+                write_parquet(classifier, frames, file, text_column, processes, bar.update, folder_of(output))
+                return
+            for text in table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, bar.update):
+                file.write(text)
 
 
 def table_pieces(

@@ -78,18 +78,9 @@ class Encoded:
 class Encoder:
     """Turns reviews into token ids; equal vocabularies and settings give equal ids.
 
-    Attributes
-    ----------
-    tokenizer_name : str
-    token_to_idx : dict of str to int
-    unknown, padding : int
-        Ids of out-of-vocabulary tokens and of padding; they differ, because padding is masked.
-    max_length : int
-        Longer reviews are truncated to this many tokens.
-    cut_rare : bool
-        Split out-of-vocabulary words into the longest known pieces.
-    ngram_buckets : int
-        Size of the hash table of character n-grams; 0 for none.
+    `unknown` and `padding` are ids that differ, because padding is masked. Reviews are truncated to `max_length` tokens.
+    With `cut_rare` out-of-vocabulary words are split into the longest known pieces. `ngram_buckets` is the size of the
+    hash table of character n-grams, 0 for none.
     """
 
     tokenizer_name: str

@@ -97,12 +97,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 def tokenizer(name: str) -> Tokenizer:
     """Return the tokenizer called name, built once a process: text -> list of non-empty str.
 
-    The text is clean (see `encoding.clean`); its first LONGEST characters are tokenized.
-
-    Raises
-    ------
-    TokenizerError
-        The name is unknown, or the tokenizer needs Java and there is none.
+    The text is clean (see `encoding.clean`); its first LONGEST characters are tokenized. TokenizerError if the name is
+    unknown, or the tokenizer needs Java and there is none.
     """
     if name not in BUILDERS:
         raise TokenizerError(f"unknown tokenizer {name!r}{did_you_mean(name, BUILDERS)}")
@@ -121,14 +117,10 @@ def tokenizer_version(name: str) -> str:
 
 
 def align(text: str, tokens: Sequence[str]) -> list[Span]:
-    """Find each token in the text.
+    """Return the (start, end) of each token in the text, in order.
 
     Most tokenizers return substrings of the text in order. Some rewrite (Komoran and Kkma split 했다 into 하 았 다);
     their tokens are matched by letters (NFD jamo), and a token that shares no letter gets an empty span.
-
-    Returns
-    -------
-    list of (start, end), one a token, start <= end, in order
     """
     spans: list[Span] = []
     position = 0

@@ -43,12 +43,10 @@ def interval(mean: Optional[Mapping[str, Any]]) -> str:
     return f"{mean['mean']:.3f} ±{mean['high'] - mean['mean']:.3f}"
 
 
-def draw(results: Results) -> Any:
-    """Draw tau with erasure and with gradients beside published figures, and AOPC beside the random order.
+def save_plot(results: Results, path: Union[str, Path]) -> None:
+    """Draw tau with erasure and gradients beside published figures, and AOPC beside the random order's.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
+    Into a .png, .svg or .pdf file, whole or not at all.
     """
     with drawing():
         figure, grid = new_figure((12, 2.2 + 0.42 * (len(results) + len(PUBLISHED))), columns=2)
@@ -58,7 +56,7 @@ def draw(results: Results) -> Any:
         for axes in grid.flat:
             axes.grid(axis="x", alpha=0.3)
             axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
-    return figure
+    save_figure(figure, path)
 
 
 def draw_taus(axes: Any, results: Results) -> None:
@@ -89,8 +87,3 @@ def draw_means(axes: Any, means: Sequence[tuple[float, Mapping[str, float]]], **
     """Draw (height, mean with its interval) as points with bars."""
     errors = [[mean["mean"] - mean["low"] for _, mean in means], [mean["high"] - mean["mean"] for _, mean in means]]
     axes.errorbar([mean["mean"] for _, mean in means], [y for y, _ in means], xerr=errors, capsize=3, **style)
-
-
-def save_plot(results: Results, path: Union[str, Path]) -> None:
-    """Write the figure of `draw` as .png, .svg or .pdf, whole or not at all."""
-    save_figure(draw(results), path)

@@ -60,7 +60,6 @@ def font_file() -> Path:
 
 @lru_cache(maxsize=1)
 def add_hangul_font() -> None:
-    """Add NanumGothic to matplotlib's fonts in this process; no setting of matplotlib changes."""
     from matplotlib.font_manager import fontManager
 
     fontManager.addfont(str(font_file()))
@@ -68,7 +67,7 @@ def add_hangul_font() -> None:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Use SETTINGS with the Hangul font; characters that no font has are drawn as boxes, without a warning."""
+    """Use SETTINGS and the Hangul font, only here; characters that no font has become boxes, without a warning."""
     import matplotlib
 
     add_hangul_font()
@@ -161,9 +160,9 @@ def draw_matrices(panels: Sequence[Matrix]) -> Any:
     """Draw matrices beside each other, each with its own scale, as a matplotlib Figure."""
     if not panels:
         raise DataError("heatmap: expected at least one review, found none")
-    height, width = (max(len(names) for names in side) for side in zip(*((each.queries, each.keys) for each in panels)))
-    cell = min(LONGEST, max(SHORTEST, CELL * max(height, width))) / max(height, width)
-    height, width = cell * height + 1.3, cell * width + 1.9
+    down, across = max(len(each.queries) for each in panels), max(len(each.keys) for each in panels)
+    cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
+    height, width = cell * down + 1.3, cell * across + 1.9
     columns = min(len(panels), max(1, int(ROW // width)))
     rows = -(-len(panels) // columns)
     with drawing():
@@ -261,7 +260,7 @@ def draw_tokens(axes: Any, attribution: Attribution, places: list[tuple[int, flo
         shade = colormaps[AGAINST if value < 0 else FOR](0.85 * strength)
         axes.add_patch(Rectangle((left, upper), width, lower - upper, linewidth=0, facecolor=shade))
         if value < 0:
-            band = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
+            band: dict[str, Any] = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
             axes.add_patch(Rectangle((left, lower - 0.05), width, 0.05, linewidth=0, **band))
         style = {"ha": "center", "va": "center_baseline", "color": "white" if strength > 0.62 else "black"}
         middle = top + (line + 0.5) * LINE
