@@ -34,8 +34,8 @@ Write = Callable[[Any, str, Any], None]
 PIECE, WINDOW = 1 << 16, 4096
 # Opening /dev/stdout by its name would truncate the file that it is redirected to
 STDOUT = ("-", "/dev/stdout")
-STYLES = {".ndjson": "jsonl", ".txt": "text", "": "text"}
-STYLES.update({f".{style}": style for style in ("csv", "tsv", "jsonl", "parquet")})
+STYLES = {f".{style}": style for style in ("csv", "tsv", "jsonl", "parquet")}
+STYLES.update({".ndjson": "jsonl", ".txt": "text", "": "text"})
 
 
 def score_lines(
