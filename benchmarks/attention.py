@@ -65,17 +65,17 @@ def print_bundles(results, accuracy):
 def print_candidates(classifier, texts):
     """One weight a word by each candidate, judged as `faithfulness` judges."""
     explainer = Explainer(classifier)
-    predictions = [each for each in classifier.predict_many(texts) if len(each.tokens) >= SHORTEST]
-    token_lists = [list(each.tokens) for each in predictions]
-    erased = [numpy.abs(change) for change in leave_one_out(classifier.score, token_lists)]
-    gradients = [numpy.abs(each) for each in explainer.gradients(token_lists)]
-    whole = classifier.score(token_lists)
-    inside = [network_parts(explainer, tokens) for tokens in token_lists]
+    encoded = [each for each in map(explainer.bundle.encoder.encode, texts) if len(each) >= SHORTEST]
+    predictions = list(classifier.predict_encoded(encoded))
+    erased = [numpy.abs(change) for change in leave_one_out(classifier.score, encoded)]
+    gradients = [numpy.abs(each) for each in explainer.gradients(encoded)]
+    whole = classifier.score(encoded)
+    inside = [network_parts(explainer, review) for review in encoded]
     print("\n| one weight a word | tau with erasure | tau with gradient | comprehensiveness | sufficiency |")
     print("|---|---|---|---|---|")
     for name, candidate in CANDIDATES.items():
         weights = [candidate(each.weights.astype("float64"), *parts) for each, parts in zip(predictions, inside)]
-        found = aopc(classifier.score, token_lists, weights, whole)
+        found = aopc(classifier.score, encoded, weights, whole)
         print(
             f"| {name} | {interval(agreement(weights, erased))} | {interval(agreement(weights, gradients))} | "
             f"{found['comprehensiveness']['mean']:.3f} | {found['sufficiency']['mean']:.3f} |",
@@ -83,10 +83,10 @@ def print_candidates(classifier, texts):
         )
 
 
-def network_parts(explainer, tokens):
-    """Return of each token: what its state adds to the log-odds if looked at alone, its length, its n-grams' share."""
+def network_parts(explainer, review):
+    """Return of each token: what its state adds to the log-odds if attended to alone, its length, its n-grams' share."""
     network, nd = explainer.gluon.network, explainer.gluon.mxnet.nd
-    ids, lengths, ngrams = explainer.bundle.encoder.batch([tokens])
+    ids, lengths, ngrams = explainer.bundle.encoder.batch([review])
     rows = network.look_up(nd, nd.array(ids, dtype="int32"), nd.array(ngrams, dtype="int32"))
     states = network.encode(nd, rows, nd.array(lengths, dtype="float32"))[0].asnumpy()[0]
     negative, positive = network.output.weight.data().asnumpy()

@@ -30,11 +30,11 @@ def scored():
     classifier = load_classifier()
     table = nsmc.load("nsmc", "test").frame.copy()
     encode = classifier.bundle.encoder.encode
-    tokens = [encode(text).tokens for text in table["document"]]
-    table["probability"] = numpy.nan_to_num(classifier.score(tokens), nan=0.5)
+    encoded = [encode(text) for text in table["document"]]
+    table["probability"] = numpy.nan_to_num(classifier.score(encoded), nan=0.5)
     table["right"] = (table["probability"] >= 0.5) == (table["label"] == 1)
     table["confidence"] = numpy.maximum(table["probability"], 1 - table["probability"])
-    table["tokens"] = [len(each) for each in tokens]
+    table["tokens"] = [len(each) for each in encoded]
     stars = raw_reviews()
     table = table.join(stars, on=table["id"].astype(str))
     learned = stars.index.isin(nsmc.load("nsmc", "train").frame["id"].astype(str))

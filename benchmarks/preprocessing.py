@@ -31,9 +31,9 @@ def tokenize_with(pool, reviews):
 
 def to_arrays(encoder, reviews):
     """Encode and number, as prediction does it: in batches of about one length."""
-    token_lists = sorted((encoder.encode(review).tokens for review in reviews), key=len)
-    for start in range(0, len(token_lists), BATCH):
-        encoder.batch([tokens or (".",) for tokens in token_lists[start : start + BATCH]])
+    encoded = sorted(filter(len, map(encoder.encode, reviews)), key=len)
+    for start in range(0, len(encoded), BATCH):
+        encoder.batch(encoded[start : start + BATCH])
 
 
 def show(name, work, count):

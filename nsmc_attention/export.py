@@ -100,15 +100,14 @@ def parity(gluon, content, encoder, config, texts):
         reviews (compared: those that are not blank), probability_difference and weights_difference (largest).
     """
     onnx_engine = OnnxEngine(content)
-    token_lists = [tokens for tokens in (encoder.encode(text).tokens for text in texts[:PARITY_TEXTS]) if tokens]
+    reviews = [each for each in map(encoder.encode, texts[:PARITY_TEXTS]) if len(each)]
     differences = numpy.zeros(2)
-    fixed = config.fixed_length
-    for start in range(0, len(token_lists), 64):
-        batch = encoder.batch(token_lists[start : start + 64], fixed)
+    for start in range(0, len(reviews), 64):
+        batch = encoder.batch(reviews[start : start + 64], config.fixed_length)
         gaps = [abs(one - other).max() for one, other in zip(gluon(*batch), onnx_engine(*batch))]
         differences = numpy.maximum(differences, gaps)
     return {
-        "reviews": len(token_lists),
+        "reviews": len(reviews),
         "probability_difference": float(differences[0]),
         "weights_difference": float(differences[1]),
     }

@@ -30,7 +30,7 @@ from .text.noise import misspelt
 from .text.token_cache import cached_tokens
 from .text.tokenizers import tokenizer, tokenizer_version
 from .training.distributed.communicator import SINGLE, SingleWorker
-from .training.parts import Part, Parts
+from .training.parts import EncodedPart, Part, Parts
 from .training.run_folder import begin_run, check_run
 from .version import __version__
 
@@ -151,7 +151,7 @@ def draw_curves(progress: Any, stage: Any, folder: Path) -> None:
 
 
 def erasure_importance(
-    network: Any, part: Part, encoder: Encoder, config: Config, device: Any, quiet: bool
+    network: Any, part: EncodedPart, encoder: Encoder, config: Config, device: Any, quiet: bool
 ) -> list[NDArray[Any]]:
     """Return for each review each token's share of what the prediction depends on, (T,).
 
@@ -170,8 +170,8 @@ def erasure_importance(
     # ONNX Runtime is three times as fast
     engine = OnnxEngine(onnx_model(config, snapshot(network)).SerializeToString())
     bar = partial(tqdm, desc="erasing words", disable=quiet, file=sys.stderr, mininterval=0.5)
-    erased = leave_one_out(TokenScorer(encoder, engine, config), part.token_lists, bar)
-    products = TokenScorer(encoder, GradientEngine(network, device), config).details(part.token_lists)[1]
+    erased = leave_one_out(TokenScorer(encoder, engine, config), part.reviews, bar)
+    products = TokenScorer(encoder, GradientEngine(network, device), config).predict_with_weights(part.reviews)[1]
     return [(1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other) for one, other in zip(erased, products)]
 
 

@@ -352,7 +352,7 @@ def test_figures_are_recorded_with_the_command_that_gave_them(command, bundle_fo
     (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     before[bundle / "manifest.json"] = (bundle / "manifest.json").read_bytes()
     told = command("evaluate", "--data", "sample", "--bundle", bundle, "--record")
-    assert "its manifest lacks what a model card tells" in told.stderr and "accuracy" in told.stdout
+    assert "its manifest lacks values of the model card" in told.stderr and "accuracy" in told.stdout
     assert before == {path: path.read_bytes() for path in bundle.iterdir()}
 
 

@@ -300,7 +300,7 @@ def test_figures_too_large_for_a_card_are_told(run_folder, tmp_path):
     manifest["metrics"]["dev"]["accuracy"] = 10**400
     path.write_text(json.dumps(manifest), encoding="utf-8")
     found = {**metrics([0, 1], [0.1, 0.9]), "data": "sample", "engine": "onnx"}
-    with pytest.raises(BundleError, match="its manifest lacks what a model card tells .*nothing is recorded"):
+    with pytest.raises(BundleError, match="its manifest lacks values of the model card .*nothing is recorded"):
         record(load_bundle(tmp_path / "bundle"), found, nsmc.load("sample", "test"))
 
 

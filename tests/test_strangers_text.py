@@ -26,7 +26,7 @@ from nsmc_attention.inference.scoring import score_lines, score_table
 from nsmc_attention.report.build import report
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import LONGEST, tokenizer
-from nsmc_attention.visualization.heatmap import draw_heatmap, draw_matrices, draw_words, save_figure
+from nsmc_attention.visualization.heatmap import draw_heatmap, draw_words, save_figure
 from nsmc_attention.visualization.page import page
 
 HOSTILE = [
@@ -107,7 +107,7 @@ def check_text(encoder, text):
     assert cleaned == clean(cleaned) == " ".join(cleaned.split()) == unicodedata.normalize("NFC", cleaned)
     assert not any(unicodedata.category(character) in ("Cc", "Cs") for character in cleaned)
     encoded = encoder.encode(text)
-    offsets = encoded.offsets()
+    offsets = encoded.offsets
     assert encoded.text == cleaned and len(offsets) == len(encoded.tokens) <= encoder.max_length
     assert [cleaned[start:end] for start, end in offsets] == list(encoded.tokens)
     assert all(encoded.tokens) and offsets == tuple(sorted(offsets))
@@ -197,17 +197,7 @@ def check_page(content):
 
 
 def attribution(each):
-    return Attribution(
-        each.text,
-        each.label,
-        each.probability,
-        each.tokens,
-        each.offsets,
-        each.token_weights.astype("float64"),
-        "attention",
-        each.weights,
-        "pretrained",
-    )
+    return Attribution(each, each.token_weights.astype("float64"), "attention", "pretrained")
 
 
 def check_all(classifier, texts, folder):
@@ -276,7 +266,7 @@ def test_every_code_point_is_drawn(classifier, every_code_point, tmp_path):
         found = [attribution(each).by_word() for each in classifier.predict_many(every_code_point[start : start + 64])]
         save_figure(draw_words(found), tmp_path / "words.svg")
         xml.etree.ElementTree.parse(tmp_path / "words.svg")
-        save_figure(draw_matrices([(each.matrix, each.tokens, each.text) for each in found[:1]]), tmp_path / "m.png")
+        save_figure(draw_heatmap(found[0].matrix, found[0].tokens, found[0].text), tmp_path / "m.png")
 
 
 @pytest.mark.parametrize("text", ["a" * 300_000, "가" * 300_000, "!" * 300_000, "\u0301" * 300_000, "1" * 300_000])

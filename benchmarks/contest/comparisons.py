@@ -96,7 +96,7 @@ def real(reviews, count, batch_size):
             rows = members[start : start + batch_size]
             batches.append(
                 (
-                    numpy.array([encoder.ids(token_lists[row]) for row in rows], dtype="int32"),
+                    numpy.array([list(encoder.encode_words(token_lists[row]).ids) for row in rows], dtype="int32"),
                     numpy.full(len(rows), length, dtype="float32"),
                     labels[rows],
                 )

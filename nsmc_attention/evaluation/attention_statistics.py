@@ -1,125 +1,106 @@
-"""Many reviews seen through their attention: which words take the weight, where they stand, how sharp it is.
+"""Statistics of the attention over many reviews: which tokens get the weight, where they are, how concentrated it is.
 
-Takes Predictions or weights, never a network. Weights of a review sum to 1, so that of long ones each is small;
-what is compared here is a token's weight times the review's number of tokens, T: 1 is the weight that every token
-of its review has on average.
+Takes Predictions or weights, never a network. The weights of a review sum to 1, so those of long reviews are small;
+compared here is a token's weight times the review's number of tokens, T: 1 is the average of its review.
 """
+
+from collections import Counter, defaultdict
+from typing import Any, Callable, Iterable, Optional, Sequence
 
 import numpy
 import pandas
+from numpy.typing import ArrayLike
+
+Tagger = Callable[[str], list[tuple[int, int, str]]]
 
 
-def evenness(token_weights):
-    """Answer how evenly weights are spread: their entropy divided by that of equal weights, averaged over reviews.
+def evenness(token_weights: Iterable[ArrayLike]) -> float:
+    """Return how evenly (T,) weights are spread: their entropy divided by that of equal ones, averaged over reviews.
 
-    Parameters
-    ----------
-    token_weights : list of (T,) arrays that sum to 1
-        Reviews of one token are left out.
-
-    Returns
-    -------
-    float
-        0 (all on one token) to 1 (every token alike, or no review of two tokens).
+    0 (all on one token) to 1 (all tokens equal); reviews of one token are left out.
     """
-    found = [entropy(weights) / numpy.log(len(weights)) for weights in token_weights if len(weights) > 1]
-    # of float32 the weights sum to 1 but nearly
+    arrays = [numpy.asarray(weights, dtype="float64") for weights in token_weights]
+    found = [entropy(weights) / numpy.log(len(weights)) for weights in arrays if len(weights) > 1]
+    # float32 weights sum to 1 only nearly
     return float(numpy.clip(found, 0, 1).mean()) if found else 1.0
 
 
-def entropy(weights):
-    """Answer the entropy, in nats, of weights that sum to 1."""
+def entropy(weights: ArrayLike) -> float:
+    """Return the entropy, in nats, of weights that sum to 1."""
     weights = numpy.asarray(weights, dtype="float64")
     inside = weights[weights > 0]
     return float(-(inside * numpy.log(inside)).sum())
 
 
-def token_table(predictions, tag=None):
-    """Answer one row a token of all reviews that have a label.
+def token_table(predictions: Iterable[Any], tag: Optional[Tagger] = None) -> pandas.DataFrame:
+    """Return one row a token of all Predictions that have a label.
 
-    Parameters
-    ----------
-    predictions : iterable of inference.prediction.Prediction
-    tag : callable or None
-        text -> list of (start, end, tag), as `text.tokenizers.mecab_tags`: what each token is.
-
-    Returns
-    -------
-    DataFrame
-        token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 where it stands
-        alone) and, where there are tags, tag: that of the morpheme that the token begins in.
+    token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token) and,
+    with `tag`, as `text.tokenizers.mecab_tags`, the tag of the morpheme that the token begins in.
     """
-    pieces = []
+    parts = []
     for each in predictions:
-        if each.label is None:
-            continue
-        size = len(each.tokens)
-        row = {
-            "token": each.tokens,
-            "label": each.label,
-            "weight": each.token_weights * size,
-            "position": numpy.linspace(0, 1, size) if size > 1 else [0.5],
-        }
-        if tag:
-            row["tag"] = tags_at([start for start, _ in each.offsets], tag(each.text))
-        pieces.append(pandas.DataFrame(row))
+        if each.label is not None:
+            size = len(each.tokens)
+            position = numpy.linspace(0, 1, size) if size > 1 else [0.5]
+            part = {"token": each.tokens, "label": each.label, "weight": each.token_weights * size}
+            tags = {"tag": tags_at([start for start, _ in each.offsets], tag(each.text))} if tag else {}
+            parts.append(pandas.DataFrame({**part, "position": position, **tags}))
     columns = ["token", "label", "weight", "position", *(["tag"] if tag else [])]
-    return pandas.concat(pieces, ignore_index=True) if pieces else pandas.DataFrame(columns=columns)
+    return pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=columns)
 
 
-def tags_at(starts, spans):
-    """Answer for each start the tag of the last of (start, end, tag) that begins no later."""
-    begins = numpy.array([start for start, _, _ in spans])
+def tags_at(starts: Sequence[int], spans: Sequence[tuple[int, int, str]]) -> list[str]:
+    """Return for each start the tag of the last of (start, end, tag) that begins no later."""
+    begins = [start for start, _, _ in spans]
     return [spans[max(0, place)][2] for place in numpy.searchsorted(begins, starts, side="right") - 1]
 
 
-def by_word(table, fewest=20):
-    """Answer for each label the words that take most weight: label, token, count, weight (mean), heaviest first.
+def mean_weight(table: pandas.DataFrame, keys: Any, names: list[str]) -> pandas.DataFrame:
+    """Return one row a group: its keys, and the number and mean weight of its tokens, in columns `names`."""
+    rows = table.groupby(keys)["weight"].agg(["size", "mean"]).reset_index()
+    return rows.set_axis(names, axis=1)
 
-    Words that stand fewer than `fewest` times in reviews of that label are left out.
+
+def by_word(table: pandas.DataFrame, fewest: int = 20) -> pandas.DataFrame:
+    """Return for each label its words by weight: label, token, count, weight (mean), largest first.
+
+    Words that occur fewer than `fewest` times in reviews of that label are left out.
     """
-    rows = table.groupby(["label", "token"])["weight"].agg(["size", "mean"]).reset_index()
-    rows.columns = ["label", "token", "count", "weight"]
+    rows = mean_weight(table, ["label", "token"], ["label", "token", "count", "weight"])
     rows = rows[rows["count"] >= fewest]
     return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
 
 
-def by_tag(table, fewest=50):
-    """Answer tag, count, weight (mean), share (of all weight), heaviest first; see `token_table` with tags."""
-    rows = table.groupby("tag")["weight"].agg(["size", "mean", "sum"]).reset_index()
-    rows.columns = ["tag", "count", "weight", "share"]
-    rows["share"] /= rows["share"].sum()
+def by_tag(table: pandas.DataFrame, fewest: int = 50) -> pandas.DataFrame:
+    """Return tag, count, weight (mean), share (of all weight), largest first; see `token_table` with tags."""
+    rows = mean_weight(table, "tag", ["tag", "count", "weight"])
+    rows["share"] = rows["count"] * rows["weight"] / (rows["count"] * rows["weight"]).sum()
     return rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True)
 
 
-def by_position(table, bins=10):
-    """Answer position (middle of each of `bins` stretches of the review), count and weight (mean)."""
-    stretch = numpy.minimum((table["position"] * bins).astype(int), bins - 1)
-    rows = table.groupby(stretch)["weight"].agg(["size", "mean"]).reset_index()
-    rows.columns = ["position", "count", "weight"]
-    rows["position"] = (rows["position"] + 0.5) / bins
-    return rows
+def by_position(table: pandas.DataFrame, bins: int = 10) -> pandas.DataFrame:
+    """Return position (midpoint of each of `bins` parts of the review), count and weight (mean)."""
+    part = numpy.minimum((table["position"] * bins).astype(int), bins - 1)
+    rows = mean_weight(table, part, ["position", "count", "weight"])
+    return rows.assign(position=(rows["position"] + 0.5) / bins)
 
 
-def by_distance(predictions, farthest=20):
-    """Answer distance (key's place less query's, -farthest to farthest), count and weight (mean, times T).
+def by_distance(predictions: Iterable[Any], farthest: int = 20) -> pandas.DataFrame:
+    """Return distance (the key's position less the query's), count and weight (mean, times T).
 
-    Over all pairs of tokens of all reviews that have a label: does a word look at its neighbours?
+    Over all pairs of query and key of all reviews that have a label, at most `farthest` apart: does a word attend to
+    its neighbours? Heads, hops, layers and time are averaged.
     """
-    sums, counts = numpy.zeros(2 * farthest + 1), numpy.zeros(2 * farthest + 1)
+    totals, counts = defaultdict[int, float](float), Counter[int]()
     for each in predictions:
-        if each.label is None:
+        if each.label is None or "queries" not in each.axes:
             continue
-        size = len(each.tokens)
-        for distance in range(-min(farthest, size - 1), min(farthest, size - 1) + 1):
-            diagonal = numpy.diagonal(each.weights, distance)
-            sums[distance + farthest] += diagonal.sum() * size
-            counts[distance + farthest] += len(diagonal)
-    seen = counts > 0
-    return pandas.DataFrame(
-        {
-            "distance": numpy.arange(-farthest, farthest + 1)[seen],
-            "count": counts[seen].astype(int),
-            "weight": sums[seen] / counts[seen],
-        }
-    )
+        weights = each.weights.mean(axis=tuple(range(each.weights.ndim - 2)))
+        queries, keys = weights.shape
+        for distance in range(-min(farthest, queries - 1), min(farthest, keys - 1) + 1):
+            diagonal = numpy.diagonal(weights, distance)
+            totals[distance] += float(diagonal.sum()) * keys
+            counts[distance] += len(diagonal)
+    rows = [(distance, counts[distance], totals[distance] / counts[distance]) for distance in sorted(counts)]
+    return pandas.DataFrame(rows, columns=["distance", "count", "weight"])

@@ -1,8 +1,8 @@
-"""Does a classifier do what a reader would expect? Small own sentences, checked by category.
+"""Behavioural tests of a classifier: small hand-written sentences, checked by category.
 
 In the manner of CheckList (Ribeiro et al. 2020, arXiv:2005.04118): minimum functionality (MFT: this sentence
-has that label), invariance (INV: a typo or another name changes no label), direction (DIR: added praise does
-not make a review less positive). Takes a scoring callable, never a network.
+has that label), invariance (INV: a typo or another name changes no label), direction (DIR: added praise does not make
+a review less positive). Takes a scoring callable, never a network.
 """
 
 import csv
@@ -31,7 +31,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Answer the list of Cases that come with the package."""
+    """Return the Cases that come with the package."""
     with open(SENTENCES, encoding="utf-8", newline="") as file:
         return [
             Case(row["kind"], row["category"], int(row["label"]), row["text"], row["other"] or None)
@@ -40,18 +40,9 @@ def cases() -> list[Case]:
 
 
 def check(score: Callable[[list[str]], NDArray[Any]], expectations: list[Case]) -> pandas.DataFrame:
-    """Check a classifier.
+    """Check a classifier by its `score`: list of N str -> (N,) probability of positive.
 
-    Parameters
-    ----------
-    score : callable
-        list of N str -> (N,) probability of positive, as `Classifier.probabilities`.
-    expectations : list of Case
-
-    Returns
-    -------
-    DataFrame
-        The fields of each Case, probability, other_probability (NaN for MFT) and passed (bool).
+    Returns the fields of each Case, probability, other_probability (NaN for MFT) and passed (bool).
     """
     table = pandas.DataFrame(expectations)
     changed = table["other"].notna()
@@ -63,7 +54,7 @@ def check(score: Callable[[list[str]], NDArray[Any]], expectations: list[Case]) 
 
 
 def passed(case: Any) -> bool:
-    """Tell whether probability and other_probability are as the case wants them."""
+    """Return whether probability and other_probability are as the case expects."""
     if case.kind == "DIR":
         change = case.other_probability - case.probability
         return bool((change if case.label else -change) >= -MARGIN)
@@ -72,7 +63,7 @@ def passed(case: Any) -> bool:
 
 
 def summary(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Answer one row a category, and a last one for all: kind, category, cases, passed, share."""
+    """Return one row a category, and a last one for all: kind, category, cases, passed, share."""
     rows = table.groupby(["kind", "category"], sort=False)["passed"].agg(["size", "sum"]).reset_index()
     rows.columns = ["kind", "category", "cases", "passed"]
     rows.loc[len(rows)] = ["", "all", rows["cases"].sum(), rows["passed"].sum()]

@@ -1,4 +1,4 @@
-"""How much the answer changes when a word is erased: the measure that attention is taught by and judged by."""
+"""The change of the prediction when a token is erased, by which attention is taught and judged."""
 
 from typing import Any, Callable, Iterable, Sequence
 
@@ -6,46 +6,31 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 
+from ..text.encoding import Encoded
+
+# (N,) probability of positive of N reviews, as `inference.predictor.TokenScorer`
+Scorer = Callable[[Sequence[Encoded]], NDArray[Any]]
+Progress = Callable[[Iterable[int]], Iterable[int]]
 # Reviews whose erasures are scored together
 PIECE = 256
 
 
-def leave_one_out(
-    score: Callable[[Sequence[Sequence[str]]], NDArray[Any]],
-    token_lists: Sequence[Sequence[str]],
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
-) -> list[NDArray[Any]]:
-    """Erase each token in turn.
+def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: Progress = iter) -> list[NDArray[Any]]:
+    """Erase each token in turn; return (T,) float64 for each review, none of which is empty.
 
-    Li, Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3, the change of the log-odds.
-
-    Parameters
-    ----------
-    score : callable
-        list of lists of str -> (N,) probability of positive, as `inference.predictor.TokenScorer`.
-    token_lists : list of lists of str, none empty
-    progress : callable
-        Wraps what is gone through, as tqdm does.
-
-    Returns
-    -------
-    list of (T,) float64
-        Log-odds of the whole review less those without the token: above 0 where it speaks for positive. Of a
-        token that stands alone, the log-odds themselves.
+    Log-odds of the review less those without the token: above 0 if it speaks for positive; the log-odds themselves for
+    a single token. Li, Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3, the change of the log-odds. `progress`
+    wraps the iterable of the loop, as tqdm does.
     """
-    whole = log_odds(score(token_lists))
+    whole = log_odds(score(reviews))
     found: list[NDArray[Any]] = []
-    for number in progress(range(0, len(token_lists), PIECE)):
-        piece = token_lists[number : number + PIECE]
-        without = [without_token(tokens, place) for tokens in piece for place in range(len(tokens))]
-        lengths = [len(tokens) for tokens in piece]
-        change = numpy.repeat(whole[number : number + PIECE], lengths) - numpy.nan_to_num(log_odds(score(without)))
+    for start in progress(range(0, len(reviews), PIECE)):
+        piece = reviews[start : start + PIECE]
+        without = [each.without(position) for each in piece for position in range(len(each))]
+        lengths = [len(each) for each in piece]
+        change = numpy.repeat(whole[start : start + PIECE], lengths) - numpy.nan_to_num(log_odds(score(without)))
         found.extend(numpy.split(change, numpy.cumsum(lengths)[:-1]))
     return found
-
-
-def without_token(tokens: Sequence[str], place: int) -> list[str]:
-    return [*tokens[:place], *tokens[place + 1 :]]
 
 
 def log_odds(probability: ArrayLike) -> NDArray[Any]:
@@ -54,7 +39,7 @@ def log_odds(probability: ArrayLike) -> NDArray[Any]:
 
 
 def shares(changes: NDArray[Any]) -> NDArray[Any]:
-    """Answer changes without their signs, divided by their sum; equal shares where nothing matters."""
+    """Return the absolute changes divided by their sum; equal shares if all are 0."""
     importance = numpy.abs(changes)
     total = importance.sum()
     return importance / total if total > 0 else numpy.full(len(importance), 1 / len(importance))

@@ -1,88 +1,97 @@
-"""How far the attention can be believed: does it point at the words that the answer hangs on?
+"""How faithful the attention is: whether it points at the words that the prediction depends on.
 
-Takes a scoring callable over tokens and one weight a token, never a network. Three questions:
-- does the order of the weights agree with the order of what erasing each word changes, and with that of the
-  gradients (Kendall's tau-b; Jain & Wallace 2019, arXiv:1902.10186, section 4.1)?
-- does the answer change when the words with the largest weights are taken away, and stay when only they are
-  left (comprehensiveness and sufficiency, DeYoung et al. 2020, arXiv:1911.03429, equations 1 to 3)?
-- does the answer change when the attention looks elsewhere?
+Takes a scoring callable over encoded reviews and one weight a token, never a network. Three questions:
+- does the order of the weights agree with the order by erasure, and with that by gradients (Kendall's tau-b; Jain &
+  Wallace 2019, arXiv:1902.10186, section 4.1)?
+- does the prediction change when the words with the largest weights are removed, and stay when only they are kept
+  (comprehensiveness and sufficiency, DeYoung et al. 2020, arXiv:1911.03429, equations 1 to 3)?
+- does the prediction change with other attention weights?
 """
 
 import math
+from typing import Any, Mapping, Optional, Sequence
 
 import numpy
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import kendalltau
 
 from ..errors import DataError
-from .erasure import leave_one_out
+from ..text.encoding import Encoded
+from .erasure import Progress, Scorer, leave_one_out
 
 # Shares of the tokens over which ERASER averages
 SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)
 SIGNIFICANT = 0.05
 SHORTEST = 3
+Weights = Sequence[ArrayLike]
 
 
-def faithfulness(score, token_lists, weights, gradients=None, replaced=None, seed=0, progress=iter):
+def faithfulness(
+    score: Scorer,
+    reviews: Sequence[Encoded],
+    weights: Weights,
+    gradients: Optional[Weights] = None,
+    replaced: Optional[Mapping[str, ArrayLike]] = None,
+    seed: int = 0,
+    progress: Progress = iter,
+) -> dict[str, Any]:
     """Measure weights, and beside them erasure, gradients and a random order.
 
     Parameters
     ----------
     score : callable
-        list of lists of str -> (N,) probability of positive; NaN or any number for an empty list.
-    token_lists : list of lists of str
+        list of Encoded -> (N,) probability of positive; NaN or any number for one without tokens.
+    reviews : list of Encoded
         Reviews of fewer than 3 tokens have no order worth measuring and are left out.
-    weights : list of (T,) arrays
-    gradients : list of (T,) arrays or None
-        Gradient x input of the log-odds, summed over all that is looked up for the token (see
-        `inference.gradients`); their signs are not used.
+    weights, gradients : list of (T,) arrays
+        Gradients are gradient x input of the log-odds (see `inference.gradients`); their signs are not used.
     replaced : dict of name to (N,) arrays, or None
-        Probabilities of positive with other weights in the attention's place (`inference.interventions`).
-    progress : callable
-        Wraps what is gone through, as tqdm does.
+        Probabilities of positive with other attention weights (`inference.interventions`).
 
     Returns
     -------
     dict
-        reviews; tau: for each order (attention, gradient, random) and each measure of importance (erasure,
-        gradient) mean, sd, low and high (95 % interval of the mean) and significant (share of reviews with
-        p < 0.05); orders: for attention, erasure, gradient and random the AOPC of comprehensiveness (higher is
-        better) and sufficiency (lower is better), with low and high; replaced: of each, change (mean of the
-        change of probability) and flipped (share of other labels).
+        reviews; tau: for each order (attention, gradient, random) and each measure of importance (erasure, gradient)
+        mean, sd, low and high (95 % interval of the mean) and significant (share of reviews with p < 0.05); orders:
+        for attention, erasure, gradient and random the AOPC of comprehensiveness (higher is better) and sufficiency
+        (lower is better), with low and high; replaced: for each, change (mean absolute change of probability) and
+        flipped (share of changed labels).
+
+    Raises
+    ------
+    DataError
+        Fewer than 2 reviews have 3 tokens.
     """
-    kept = [place for place, tokens in enumerate(token_lists) if len(tokens) >= SHORTEST]
+    kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
     if len(kept) < 2:
         raise DataError(f"faithfulness: expected at least 2 reviews of {SHORTEST} tokens or more, found {len(kept)}")
-
-    def of_kept(arrays):
-        return [numpy.abs(arrays[place]) for place in kept]
-
-    token_lists = [list(token_lists[place]) for place in kept]
+    reviews, weights = [reviews[number] for number in kept], [numpy.abs(weights[number]) for number in kept]
     random = numpy.random.RandomState(seed)
-    measures = {"erasure": [numpy.abs(change) for change in leave_one_out(score, token_lists, progress)]}
-    orders = {"attention": of_kept(weights), "random": [random.rand(len(tokens)) for tokens in token_lists]}
+    orders: dict[str, Weights] = {"attention": weights, "random": [random.rand(len(review)) for review in reviews]}
+    measures: dict[str, Weights] = {
+        "erasure": [numpy.abs(change) for change in leave_one_out(score, reviews, progress)]
+    }
     if gradients is not None:
-        orders["gradient"] = measures["gradient"] = of_kept(gradients)
-    whole = score(token_lists)
-    found = {
+        orders["gradient"] = measures["gradient"] = [numpy.abs(gradients[number]) for number in kept]
+    whole = score(reviews)
+    found: dict[str, Any] = {
         "reviews": len(kept),
         "tau": {
-            name: {measure: agreement(orders[name], values) for measure, values in measures.items() if measure != name}
-            for name in orders
-        },
-        "orders": {
-            name: aopc(score, token_lists, order, whole)
-            for name, order in {**orders, "erasure": measures["erasure"]}.items()
+            name: {measure: agreement(order, values) for measure, values in measures.items() if measure != name}
+            for name, order in orders.items()
         },
     }
+    orders["erasure"] = measures["erasure"]
+    found["orders"] = {name: aopc(score, reviews, order, whole) for name, order in orders.items()}
     if replaced is not None:
-        found["replaced"] = {name: effect(whole, numpy.asarray(answers)[kept]) for name, answers in replaced.items()}
+        found["replaced"] = {name: effect(whole, numpy.asarray(each)[kept]) for name, each in replaced.items()}
     return found
 
 
-def agreement(ones, others):
-    """Answer mean, sd, interval of the mean and share of significant Kendall's tau-b over the reviews.
+def agreement(ones: Weights, others: Weights) -> dict[str, Optional[float]]:
+    """Return mean, sd, interval of the mean and share of significant Kendall's tau-b over the reviews.
 
-    Where all weights of a review are equal there is no order and no tau; None where no two reviews have one.
+    Tau is undefined where all weights of a review are equal; None if fewer than two reviews have one.
     """
     found = [kendalltau(one, other) for one, other in zip(ones, others)]
     taus = numpy.array([each.statistic for each in found])
@@ -94,47 +103,46 @@ def agreement(ones, others):
     }
 
 
-def mean_of(values):
-    """Answer mean, low and high: the mean over reviews and its 95 % interval."""
+def mean_of(values: NDArray[Any]) -> dict[str, Optional[float]]:
+    """Return mean, low and high: the mean over reviews and its 95 % interval."""
     if len(values) < 2:
         return {"mean": None, "low": None, "high": None}
-    half = 1.96 * values.std(ddof=1) / math.sqrt(len(values))
+    half = float(1.96 * values.std(ddof=1) / math.sqrt(len(values)))
     mean = float(values.mean())
-    return {"mean": mean, "low": mean - float(half), "high": mean + float(half)}
+    return {"mean": mean, "low": mean - half, "high": mean + half}
 
 
-def aopc(score, token_lists, weights, whole):
-    """Answer the means over SHARES of comprehensiveness and sufficiency, of the probability of the answer.
+def aopc(
+    score: Scorer, reviews: Sequence[Encoded], weights: Weights, whole: NDArray[Any]
+) -> dict[str, dict[str, Optional[float]]]:
+    """Return the means over SHARES of comprehensiveness and sufficiency, of the probability of the predicted label.
 
-    whole is (N,), the probability of positive of the reviews as they are.
+    whole is (N,), the probability of positive of the reviews.
     """
-    positive = whole >= 0.5
-    drops: dict[str, list[numpy.ndarray]] = {"comprehensiveness": [], "sufficiency": []}
+    drops: dict[str, list[NDArray[Any]]] = {"comprehensiveness": [], "sufficiency": []}
     for share in SHARES:
         top = [set(largest(each, share)) for each in weights]
-        without = [
-            [token for place, token in enumerate(tokens) if place not in chosen]
-            for tokens, chosen in zip(token_lists, top)
-        ]
-        only = [
-            [token for place, token in enumerate(tokens) if place in chosen] for tokens, chosen in zip(token_lists, top)
-        ]
-        for name, changed in (("comprehensiveness", without), ("sufficiency", only)):
-            # nothing left says nothing
-            answer = numpy.nan_to_num(score(changed), nan=0.5)
-            drops[name].append(numpy.where(positive, whole - answer, answer - whole))
+        for name, keep in (("comprehensiveness", False), ("sufficiency", True)):
+            changed = [
+                review.take([position for position in range(len(review)) if (position in chosen) is keep])
+                for review, chosen in zip(reviews, top)
+            ]
+            # without tokens both labels are equally likely
+            probability = numpy.nan_to_num(score(changed), nan=0.5)
+            drops[name].append(numpy.where(whole >= 0.5, whole - probability, probability - whole))
     return {name: mean_of(numpy.mean(values, axis=0)) for name, values in drops.items()}
 
 
-def effect(whole, answers):
-    """Answer the mean change of probability and the share of labels that are others."""
+def effect(whole: NDArray[Any], changed: NDArray[Any]) -> dict[str, float]:
+    """Return the mean absolute change of probability and the share of changed labels."""
     return {
-        "change": float(numpy.abs(whole - answers).mean()),
-        "flipped": float(((whole >= 0.5) != (answers >= 0.5)).mean()),
+        "change": float(numpy.abs(whole - changed).mean()),
+        "flipped": float(((whole >= 0.5) != (changed >= 0.5)).mean()),
     }
 
 
-def largest(weights, share):
-    """Answer the places of the largest weights, at least one."""
-    count = max(1, math.ceil(share * len(weights)))
-    return numpy.argsort(-numpy.asarray(weights), kind="stable")[:count].tolist()
+def largest(weights: ArrayLike, share: float) -> list[int]:
+    """Return the positions of the largest weights, at least one."""
+    count = max(1, math.ceil(share * numpy.size(weights)))
+    positions: list[int] = numpy.argsort(-numpy.asarray(weights), kind="stable")[:count].tolist()
+    return positions

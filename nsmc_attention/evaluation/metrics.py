@@ -1,11 +1,11 @@
-"""How good probabilities are, by scikit-learn; takes arrays, knows nothing of networks or files."""
+"""Classification metrics by scikit-learn; takes arrays, knows nothing of networks or files."""
 
 from typing import Any
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
-# The four of them that trainings and comparisons keep
+# Those that trainings and comparisons keep
 HEADLINE = ("accuracy", "f1", "log_loss", "ece")
 
 
@@ -16,7 +16,7 @@ def metrics(labels: ArrayLike, probability: ArrayLike) -> dict[str, Any]:
     ----------
     labels : (N,) of 0 and 1
     probability : (N,) float in 0..1
-        A review counts as positive from 0.5 on.
+        Positive from 0.5 on.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def metrics(labels: ArrayLike, probability: ArrayLike) -> dict[str, Any]:
 
 
 def headline(labels: ArrayLike, probability: ArrayLike) -> dict[str, float]:
-    """Answer those `metrics` that HEADLINE names."""
+    """Return those `metrics` that HEADLINE names."""
     found = metrics(labels, probability)
     return {name: found[name] for name in HEADLINE}
 

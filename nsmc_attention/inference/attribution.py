@@ -1,4 +1,4 @@
-"""One number a word: how much of the answer a method lays on it. The same value for attention and its rivals."""
+"""One number a word: its share of the prediction by some method. The same value for attention and its rivals."""
 
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -8,50 +8,38 @@ import numpy
 from numpy.typing import NDArray
 
 from ..errors import ConfigError, DataError, did_you_mean
+from .prediction import Prediction
 
 METHODS = {
-    "attention": "attention: how much each word is looked at",
-    "gradient": "gradient x input: how much each word pulls the log-odds, were it a little stronger",
-    "integrated": "integrated gradients: what each word adds to the log-odds, on the way from nothing",
+    "attention": "attention: the weight of each word",
+    "gradient": "gradient x input: how the log-odds change if the word's embedding grows a little",
+    "integrated": "integrated gradients: what each word adds to the log-odds, from a zero baseline",
     "erasure": "erasure: by how much the log-odds fall when the word is left out",
-    "random": "random: what a method that knows nothing looks like",
+    "random": "random: a baseline that knows nothing of the model",
 }
-# Of these a value below 0 speaks for negative
+# Methods with values below 0, which speak for negative
 SIGNED = ("gradient", "integrated", "erasure")
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """A review's words with a number each.
+    """A prediction with one value a word.
 
     Attributes
     ----------
-    text : str
-        What offsets point into.
-    label : "positive" or "negative"
-    probability : float
-        Of positive.
-    tokens : tuple of str, T of them
-    offsets : tuple of (start, end)
+    prediction : Prediction
     values : (T,) float64
-        Of attention and random, weights that sum to 1; of the other METHODS, log-odds: above 0 what speaks for
-        positive, below 0 for negative.
+        For attention and random, weights that sum to 1; for the other METHODS, log-odds: above 0 for positive, below
+        0 for negative.
     method : str
         One of METHODS.
-    matrix : (T, T) array or None
-        The whole attention, where the values are made of one: row i says how much token i looks at each.
     source : str
-        What to call the model that answered.
+        Name of the model.
     """
 
-    text: str
-    label: str
-    probability: float
-    tokens: tuple[str, ...]
-    offsets: tuple[tuple[int, int], ...]
+    prediction: Prediction
     values: NDArray[Any]
     method: str
-    matrix: Optional[NDArray[Any]] = None
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -63,37 +51,64 @@ class Attribution:
             )
 
     @property
+    def text(self) -> str:
+        return self.prediction.text
+
+    @property
+    def label(self) -> Optional[str]:
+        return self.prediction.label
+
+    @property
+    def probability(self) -> float:
+        """Of positive; an explained review has one."""
+        return float(self.prediction.probability or 0.0)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return self.prediction.tokens
+
+    @property
+    def offsets(self) -> tuple[tuple[int, int], ...]:
+        return self.prediction.offsets
+
+    @property
+    def matrix(self) -> Optional[NDArray[Any]]:
+        """The prediction's weights, if the values come from them and they have more axes than the keys."""
+        weights = self.prediction.weights
+        return weights if self.method == "attention" and weights.ndim > 1 else None
+
+    @property
     def signed(self) -> bool:
         """Whether a value below 0 speaks for negative."""
         return self.method in SIGNED
 
-    def by_word(self) -> "Attribution":
-        """Answer the same attribution over words between white space (eojeol): a word has the sum of its tokens.
+    def without_matrix(self) -> "Attribution":
+        return replace(self, prediction=self.prediction.averaged())
 
-        Of the matrix rows are averaged and columns summed, so that rows still sum to 1.
+    def by_word(self) -> "Attribution":
+        """Return the attribution over words between white space (eojeol): a word has the sum of its tokens.
+
+        Weights are summed over the keys of a word and averaged over its queries, so that rows still sum to 1.
         """
         words = [list(members) for _, members in groupby(range(len(self.tokens)), self.word_number)]
         spans = tuple((self.offsets[members[0]][0], self.offsets[members[-1]][1]) for members in words)
-        matrix = self.matrix
-        if matrix is not None:
-            matrix = numpy.array(
-                [[matrix[numpy.ix_(queries, keys)].sum(axis=1).mean() for keys in words] for queries in words]
-            ).reshape(len(words), len(words))
-        return replace(
-            self,
-            tokens=tuple(self.text[start:end] for start, end in spans),
-            offsets=spans,
-            matrix=matrix,
-            values=numpy.array([self.values[members].sum() for members in words]),
-        )
+        within = numpy.zeros((len(words), len(self.tokens)))
+        for row, members in zip(within, words):
+            row[members] = 1
+        weights = self.prediction.weights @ within.T
+        if "queries" in self.prediction.axes and self.prediction.queries is None:
+            weights = within / within.sum(axis=1, keepdims=True) @ weights
+        tokens = tuple(self.text[start:end] for start, end in spans)
+        merged = replace(self.prediction, tokens=tokens, offsets=spans, weights=weights)
+        return replace(self, prediction=merged, values=within @ self.values)
 
     def word_number(self, token: int) -> int:
-        """Answer how many white spaces stand before a token, which is the same within a word."""
+        """Return the number of white spaces before a token, which is the same within a word."""
         return self.text.count(" ", 0, self.offsets[token][0])
 
 
 def check_method(method: str) -> str:
-    """Answer the method; ConfigError where it is not one of METHODS."""
+    """Return the method; ConfigError if it is not one of METHODS."""
     if method not in METHODS:
         raise ConfigError(f"unknown method {method!r}{did_you_mean(method, METHODS)}")
     return method

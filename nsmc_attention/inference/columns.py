@@ -6,38 +6,27 @@
 ['positive', None]
 """
 
+from typing import Optional
+
 import pandas
 
 from ..errors import DataError
 from ..reviews.tables import as_text
-from .prediction import COLUMNS, TYPES, verdicts
-from .predictor import packaged
+from .prediction import COLUMNS, TYPES, output_columns
+from .predictor import Classifier, packaged
 
-# Of what score_column answers, as Spark's pandas_udf wants it
+# What score_column returns, as Spark's pandas_udf wants it
 SPARK_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 
 
-def score_column(column, classifier=None):
-    """Score a column of reviews.
+def score_column(column: pandas.Series, classifier: Optional[Classifier] = None) -> pandas.DataFrame:
+    """Score a column of reviews by a classifier, or by the bundle that ships with the package, loaded once a process.
 
-    Parameters
-    ----------
-    column : Series of str
-        None and NaN are blank, other values are read as their text.
-    classifier : Classifier or None
-        None is the bundle that ships with the package, loaded once a process.
-
-    Returns
-    -------
-    DataFrame
-        label, score, probability and error, with the column's index: `frame.join(score_column(frame["review"]))`.
-
-    Raises
-    ------
-    DataError
-        It is no Series: of a DataFrame the names of its columns would be scored.
+    None and NaN are blank, other values are converted to text. Returns a DataFrame of label, score, probability and
+    error with the column's index: `frame.join(score_column(frame["review"]))`. DataError if it is no Series: iterating
+    a DataFrame would score the names of its columns.
     """
     if not isinstance(column, pandas.Series):
         raise DataError(f'expected a column as a pandas Series (frame["review"]), found {type(column).__name__}')
     scored = (classifier or packaged()).probabilities([as_text(value) for value in column])
-    return pandas.DataFrame(verdicts(scored), index=column.index, columns=COLUMNS)
+    return pandas.DataFrame(output_columns(scored), index=column.index, columns=COLUMNS)

@@ -1,33 +1,46 @@
-"""The network behind one call, by MXNet or by ONNX Runtime.
+"""A network behind one call, run by MXNet or by ONNX Runtime.
 
-    engine(*arrays) -> probability (N,), weights (N, T, T)
+    engine(*arrays) -> probability (N,), weights (N, *axes)
 
-The arrays are those of `Encoder.batch`: token_ids, valid_length and, for a model that reads them, ngram_ids.
-
-`engine.batch_size` is how many reviews it takes best at a time. Knows nothing of text. Only the gluon engine
-imports MXNet, and only when it is built.
+The arrays are those of `Encoder.batch`: token_ids, valid_length and, for a model with n-grams, ngram_ids. Knows nothing
+of text. Only the gluon engine imports MXNet, and only when it is built.
 """
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Optional, Protocol, Union
 
 import numpy
+from numpy.typing import NDArray
 
 from .._runtime.processes import cores
+from ..bundle.format import Bundle
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
 
 INPUTS = ("token_ids", "valid_length", "ngram_ids")
-# Reviews a thread computes at once: what they need stays in its cache. Fewer than WORTH_A_THREAD wait for no other
+# Axes of the weights after that of the reviews; a network may have some of LEADING before them
+AXES, LEADING = ("queries", "keys"), ("layers", "heads", "hops", "time")
+# Reviews a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
 PIECE, WORTH_A_THREAD = 32, 8
-# The HybridBlock's batch on MXNet, of which a GPU wants many reviews
+# The batch of the HybridBlock on MXNet; a GPU needs many reviews
 GLUON_BATCH = 128
 
 
-def import_onnxruntime():
-    """Import and answer the module onnxruntime, which from 1.29 on would tell its makers what it is used for.
+class Engine(Protocol):
+    """What predicts: its name, the batch size that suits it, and the axes of its weights after that of the reviews."""
 
-    Its telemetry (microsoft/onnxruntime#27379) opens connections and keeps a number of the device in the user's
-    cache folder. It is off here, unless the user has set ORT_DISABLE_TELEMETRY=0.
+    name: str
+    batch_size: int
+    axes: tuple[str, ...]
+
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]: ...
+
+
+def import_onnxruntime() -> Any:
+    """Import onnxruntime without its telemetry, unless the user has set ORT_DISABLE_TELEMETRY=0.
+
+    From 1.29 on (microsoft/onnxruntime#27379) it opens connections and keeps a device number in the user's cache.
     """
     off = os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1") == "1"
     try:
@@ -42,83 +55,80 @@ def import_onnxruntime():
     return onnxruntime
 
 
+def named_axes(dimensions: list[Any]) -> tuple[str, ...]:
+    """Return the axes that an ONNX output (N, ...) names; (N, T, T) of earlier versions is (N, queries, keys)."""
+    names = tuple(dimensions[1:])
+    return AXES if len(names) == 2 and names[0] == names[1] else names
+
+
 class OnnxEngine:
-    """Runs a model written by `export`; safe to call from several threads.
+    """Runs a model.onnx; safe to call from several threads.
 
-    A batch is cut into pieces that the threads compute each on its own: a quarter faster than ONNX Runtime's
-    threads within one operator, which wait for each other at every step of the GRU.
-
-    Parameters
-    ----------
-    model : path or bytes
-        The file model.onnx, or its content.
-    threads : int or None
-        None is one a core.
+    A batch is divided among threads (None: one a core) that compute one part each: a quarter faster than ONNX Runtime's
+    own threads, which wait for each other at every step of the GRU. `model` is a path or the content of the file.
+    BundleError if ONNX Runtime cannot load it, or it has other inputs or outputs.
     """
 
     name = "onnx"
 
-    def __init__(self, model, threads=None):
+    def __init__(self, model: Union[str, Path, bytes], threads: Optional[int] = None):
         onnxruntime = import_onnxruntime()
         where = "this ONNX model" if isinstance(model, bytes) else model
+        source = model if isinstance(model, bytes) else str(model)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
         try:
-            self.session = onnxruntime.InferenceSession(
-                model if isinstance(model, bytes) else str(model), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as problem:  # onnxruntime raises classes of its own, all of them Exception alone
-            raise BundleError(
-                f"{where}: ONNX Runtime cannot load it: {str(problem).splitlines()[0][:200]}"
-            ) from problem
+            self.session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        except Exception as problem:  # onnxruntime's own classes have no other base
+            reason = str(problem).splitlines()[0][:200]
+            raise BundleError(f"{where}: ONNX Runtime cannot load it: {reason}") from problem
         expected = (list(INPUTS), ["probability", "weights"])
-        found = ([item.name for item in self.session.get_inputs()], [item.name for item in self.session.get_outputs()])
+        outputs = self.session.get_outputs()
+        found = ([item.name for item in self.session.get_inputs()], [item.name for item in outputs])
         if not set(found[0]) <= set(expected[0]) or found[1] != expected[1]:
             raise BundleError(f"{where}: expected inputs and outputs {expected}, found {found}; is it another model?")
+        self.axes = named_axes(outputs[1].shape)
+        if self.axes[-1:] != ("keys",) or not {*self.axes} <= {*AXES, *LEADING}:
+            raise BundleError(f"{where}: expected weights of axes such as {AXES}, found {self.axes}")
         self.inputs = found[0]
         self.threads = threads or cores()
         self.batch_size = PIECE * self.threads
         self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
-    def __call__(self, *arrays):
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         reviews = len(arrays[0])
-        pieces = max(min(self.threads, reviews // WORTH_A_THREAD), -(-reviews // PIECE))
-        if pieces < 2 or not self.pool:
-            return tuple(self.run(*arrays))
-        parts = self.pool.map(self.run, *(numpy.array_split(array, pieces) for array in arrays))
-        return tuple(numpy.concatenate(answers) for answers in zip(*parts))
+        parts = max(min(self.threads, reviews // WORTH_A_THREAD), -(-reviews // PIECE))
+        if parts < 2 or not self.pool:
+            return self.run(*arrays)
+        done = self.pool.map(self.run, *(numpy.array_split(array, parts) for array in arrays))
+        probability, weights = zip(*done)
+        return numpy.concatenate(probability), numpy.concatenate(weights)
 
-    def run(self, *arrays):
+    def run(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         given = dict(zip(INPUTS, arrays))
-        return self.session.run(["probability", "weights"], {name: given[name] for name in self.inputs})
+        return tuple(self.session.run(["probability", "weights"], {name: given[name] for name in self.inputs}))
 
 
 class GluonEngine:
-    """Runs a HybridBlock; call it from one thread (MXNet is not thread-safe).
-
-    Parameters
-    ----------
-    network : HybridBlock
-        Of `model.classifier`, with its parameters on `device`.
-    device : mxnet context
-    """
+    """Runs a network of `model.networks` with its parameters on an MXNet device; not thread-safe, as MXNet is not."""
 
     name, batch_size = "gluon", GLUON_BATCH
 
-    def __init__(self, network, device):
+    def __init__(self, network: Any, device: Any):
         from .._runtime.mxnet_shim import import_mxnet
 
-        self.mxnet, self.network, self.device = import_mxnet(), network, device
+        self.mxnet, self.network, self.device, self.axes = import_mxnet(), network, device, network.axes
 
-    def __call__(self, token_ids, valid_length, *ngram_ids):
-        nd = self.mxnet.nd
-        logits, weights = self.network(
-            nd.array(token_ids, ctx=self.device, dtype="int32"),
-            nd.array(valid_length, ctx=self.device, dtype="float32"),
-            *(nd.array(ids, ctx=self.device, dtype="int32") for ids in ngram_ids),
-        )
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        logits, weights = self.network(*as_nd(self.mxnet.nd, self.device, *arrays))
         return logits.softmax()[:, 1].asnumpy(), weights.asnumpy()
+
+
+def as_nd(nd: Any, device: Any, token_ids: Any, valid_length: Any, *ngram_ids: Any) -> list[Any]:
+    """Return a batch's arrays on the device, in the types that the networks take."""
+    typed = [(token_ids, "int32"), (valid_length, "float32"), *((ids, "int32") for ids in ngram_ids)]
+    return [nd.array(array, ctx=device, dtype=dtype) for array, dtype in typed]
 
 
 def onnx_engine(bundle, device, threads):
@@ -181,10 +191,11 @@ def gluon_engine(bundle, device, threads):
 ENGINES = {"onnx": onnx_engine, "gluon": gluon_engine}
 
 
-def load_engine(bundle, name="auto", device="auto", threads=None):
-    """Build the engine called name; "auto" is onnx where the bundle has a model.onnx, else gluon."""
+def load_engine(bundle: Bundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None) -> Engine:
+    """Load the engine called name; "auto" is onnx where the bundle has a model.onnx, else gluon."""
     if name == "auto":
         name = "onnx" if "model.onnx" in bundle.manifest["files"] and device != "gpu" else "gluon"
     if name not in ENGINES:
         raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, [*ENGINES, 'auto'])}")
-    return ENGINES[name](bundle, device, threads)
+    engine: Engine = ENGINES[name](bundle, device, threads)
+    return engine

@@ -1,103 +1,88 @@
-"""Why did it say so? A classifier's answer laid on the words, by attention or by one of its rivals."""
+"""Attributions of a classifier's predictions to the words, by attention or by one of its rivals."""
 
 from functools import cached_property
+from typing import Any, Sequence
 
 import numpy
+from numpy.typing import NDArray
 
 from ..errors import DataError
 from ..evaluation.erasure import leave_one_out
+from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
-from .engines import load_engine
+from .engines import Engine, GluonEngine, load_engine
 from .gradients import STEPS, GradientEngine
 from .interventions import ReplacedAttention
-from .predictor import TokenScorer
+from .prediction import Prediction
+from .predictor import Classifier, TokenScorer, check_text
 
 
 class Explainer:
-    """Explains what a classifier says; the network that gradients need is loaded once.
+    """Explains a classifier's predictions; the network that gradients need is loaded once."""
 
-    Parameters
-    ----------
-    classifier : inference.predictor.Classifier
-    """
-
-    def __init__(self, classifier):
+    def __init__(self, classifier: Classifier):
         self.classifier, self.bundle = classifier, classifier.bundle
 
-    def __call__(self, text, method="attention", seed=0):
-        """Answer the Attribution of a review.
+    def __call__(self, text: str, method: str = "attention", seed: int = 0) -> Attribution:
+        """Return the Attribution of a review by one of `inference.attribution.METHODS`.
 
-        Parameters
-        ----------
-        text : str
-        method : str
-            One of `inference.attribution.METHODS`; gradient and integrated need MXNet.
-        seed : int
-            Of the method random.
-
-        Raises
-        ------
-        ConfigError
-            The method is unknown.
-        DataError
-            There is no word to explain.
+        gradient and integrated need MXNet; `seed` is for random. ConfigError if the method is unknown, DataError if
+        there is no word to explain.
         """
         check_method(method)
-        prediction = self.classifier.predict(text)
+        review = self.bundle.encoder.encode(check_text(text))
+        (prediction,) = self.classifier.predict_encoded([review])
         if prediction.error:
             raise DataError(f"explain: {prediction.error}")
-        tokens = prediction.tokens
-        values = {
-            "attention": lambda: prediction.token_weights,
-            "erasure": lambda: leave_one_out(self.classifier.score, [tokens])[0],
-            "random": lambda: numpy.random.RandomState(seed).dirichlet(numpy.ones(len(tokens))),
-            "gradient": lambda: self.gradients([tokens])[0],
-            "integrated": lambda: self.gradients([tokens], STEPS)[0],
-        }[method]()
-        return Attribution(
-            prediction.text,
-            prediction.label,
-            prediction.probability,
-            tokens,
-            prediction.offsets,
-            numpy.asarray(values, dtype="float64"),
-            method,
-            prediction.weights if method == "attention" else None,
-            self.bundle.name,
-        )
+        values = numpy.asarray(self.values(review, prediction, method, seed), dtype="float64")
+        return Attribution(prediction, values, method, self.bundle.name)
 
-    def gradients(self, token_lists, steps=1):
-        """Answer what each token of each review adds to the log-odds, (T,) each (`inference.gradients`)."""
-        engine = GradientEngine(self.gluon.network, self.gluon.device, steps)
-        return TokenScorer(self.bundle.encoder, engine, self.bundle.config).details(token_lists)[1]
+    def values(self, review: Encoded, prediction: Prediction, method: str, seed: int) -> Any:
+        """Return one number a token."""
+        if method == "attention":
+            return prediction.token_weights
+        if method == "random":
+            return numpy.random.RandomState(seed).dirichlet(numpy.ones(len(review)))
+        if method == "erasure":
+            return leave_one_out(self.classifier.score, [review])[0]
+        return self.gradients([review], STEPS if method == "integrated" else 1)[0]
 
-    def replaced(self, token_lists, how, seed=0):
-        """Answer the probabilities (N,) with other weights in the attention's place (`inference.interventions`)."""
-        engine = ReplacedAttention(self.gluon.network, self.gluon.device, how, seed)
-        return TokenScorer(self.bundle.encoder, engine, self.bundle.config)(token_lists)
+    def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
+        """Return what each token of each review adds to the log-odds, (T,) each (`inference.gradients`)."""
+        return self.scorer(GradientEngine(self.gluon.network, self.gluon.device, steps)).predict_with_weights(reviews)[
+            1
+        ]
+
+    def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:
+        """Return (N,), the probabilities with other attention weights (`inference.interventions`)."""
+        return self.scorer(ReplacedAttention(self.gluon.network, self.gluon.device, how, seed))(reviews)
+
+    def scorer(self, engine: Engine) -> TokenScorer:
+        return TokenScorer(self.bundle.encoder, engine, self.bundle.config)
 
     @cached_property
-    def gluon(self):
+    def gluon(self) -> GluonEngine:
         own = self.classifier.engine
-        return own if own.name == "gluon" else load_engine(self.bundle, "gluon", "cpu")
+        engine = own if own.name == "gluon" else load_engine(self.bundle, "gluon", "cpu")
+        assert isinstance(engine, GluonEngine)
+        return engine
 
 
-def explain(classifier, text, method="attention", seed=0):
-    """Answer the Attribution of one review; see `Explainer`, which is for many."""
+def explain(classifier: Classifier, text: str, method: str = "attention", seed: int = 0) -> Attribution:
+    """Return the Attribution of one review; see `Explainer`, which is for many."""
     return Explainer(classifier)(text, method, seed)
 
 
-def explain_many(classifiers, texts, methods=("attention",), by_word=False):
+def explain_many(
+    classifiers: Sequence[Classifier],
+    texts: Sequence[str],
+    methods: Sequence[str] = ("attention",),
+    by_word: bool = False,
+) -> list[list[Attribution]]:
     """Return for each review the Attributions of every classifier by every method, for `visualization.pictures`.
 
-    Parameters
-    ----------
-    classifiers : list of inference.predictor.Classifier
-    texts : list of str
-    methods : list of str
-    by_word : bool
-        Over words between white space (eojeol), not tokens.
+    by_word: over words between white space (eojeol), not tokens.
     """
     explainers = [Explainer(classifier) for classifier in classifiers]
     reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in texts]
-    return [[each.by_word() for each in beside] for beside in reviews] if by_word else reviews
+    return [[each.by_word() for each in group] for group in reviews] if by_word else reviews

@@ -1,44 +1,40 @@
-"""What a network would say if its attention looked elsewhere: at every word alike, or with its weights shuffled."""
+"""Predictions with the attention weights replaced by uniform or permuted ones."""
+
+from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 
-from .gradients import looked_up
+from .gradients import embed_batch
 
 BATCH = 64
 
 
 class ReplacedAttention:
-    """Answers with other weights in place of the attention's; called as the engines of `engines` are.
+    """Predicts with other attention weights, called like the engines of `engines`.
 
     Wiegreffe & Pinter 2019 (arXiv:1908.04626), section 3.1, for uniform weights; Jain & Wallace 2019
-    (arXiv:1902.10186), section 4.2.1, for permuted ones.
-
-    Parameters
-    ----------
-    network : HybridBlock
-        A `model.classifier.SelfAttentionClassifier`, with its parameters on `device`.
-    device : mxnet context
-    how : "uniform" or "permuted"
-    seed : int
-        Of the permutations.
+    (arXiv:1902.10186), section 4.2.1, for permuted ones, drawn by the seed. The network is a `SelfAttentionClassifier`.
     """
 
     name, batch_size = "replaced", BATCH
+    axes: tuple[str, ...] = ("keys",)
 
-    def __init__(self, network, device, how, seed=0):
+    def __init__(self, network: Any, device: Any, how: str, seed: int = 0):
         from .._runtime.mxnet_shim import import_mxnet
 
         self.mxnet, self.network, self.device, self.how = import_mxnet(), network, device, how
         self.random = numpy.random.RandomState(seed)
 
-    def __call__(self, token_ids, valid_length, *ngram_ids):
-        """Answer the probability of positive (N,) and the weights that led to it (N, T)."""
-        nd, network = self.mxnet.nd, self.network
-        rows, mask, lengths = looked_up(nd, network, self.device, token_ids, valid_length, ngram_ids)
-        weights = network.forward_embedded(nd, rows, mask, lengths)[1]
-        own = weights.sum(axis=1).asnumpy() / valid_length[:, None]  # (N, T)
-        looked_at = numpy.zeros_like(own)
-        for row, given, length in zip(looked_at, own, valid_length):
-            row[:length] = 1 / length if self.how == "uniform" else self.random.permutation(given[:length])
-        logits = network.forward_with_weights(nd, rows, nd.array(looked_at[:, None, :], ctx=self.device), lengths)
-        return logits.softmax()[:, 1].asnumpy(), looked_at
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the probability of positive (N,) and the weights that it was predicted with (N, T)."""
+        nd, network, valid_length = self.mxnet.nd, self.network, arrays[1]
+        rows, mask, lengths = embed_batch(nd, network, self.device, arrays)
+        own = (
+            network.forward_embedded(nd, rows, mask, lengths)[1].sum(axis=1).asnumpy() / valid_length[:, None]
+        )  # (N, T)
+        weights = numpy.zeros_like(own)
+        for row, original, length in zip(weights, own, valid_length):
+            row[:length] = 1 / length if self.how == "uniform" else self.random.permutation(original[:length])
+        logits = network.forward_with_weights(nd, rows, nd.array(weights[:, None, :], ctx=self.device), lengths)
+        return logits.softmax()[:, 1].asnumpy(), weights

@@ -1,9 +1,9 @@
-"""A table written to parquet piece by piece, though its columns' types are known only when all of it has been seen.
+"""A table written to parquet in parts, though the types of its columns are known only at its end.
 
-    pieces -> a nameless file, each with the types that it shows by itself -> parquet, all of the types of the whole
+    parts -> a temporary file, each part with its own types -> parquet with the types of the whole
 
-A column that is all missing in one piece has the type of the others; integers beside a float become floats. What
-came from parquet has the types that it had there.
+A column that is missing in one part has the type of the others; integers beside a float become floats. A table from
+parquet keeps its types.
 """
 
 import tempfile
@@ -14,20 +14,16 @@ from typing import Any, Iterator, Mapping, Optional
 from ..errors import DataError
 from ..reviews.parquet import require_parquet
 from ..reviews.tables import check_columns
-from .prediction import TYPES, prefix_beside
+from .prediction import TYPES, output_prefix
 
-# Pieces of a table that make a row group of parquet
+# Parts of a row group
 GROUP = 8
+# Before the columns' names in the temporary file; output columns are named when all those of the table are known
+TABLE, OUTPUT = "table ", "output "
 
 
-class Pieces:
-    """Scored pieces of a table that wait on the disk; a context manager, at whose end they are gone.
-
-    Parameters
-    ----------
-    folder : path or None
-        Where the file without a name is; None is the system's folder of temporary files.
-    """
+class ParquetSpool:
+    """Scored parts of a table, kept in a nameless file of `folder` (None: the system's) until `write`."""
 
     def __init__(self, folder: Optional[Path] = None):
         self.parquet = require_parquet()
@@ -37,7 +33,7 @@ class Pieces:
         self.columns: set[str] = set()
         self.rows = 0
 
-    def __enter__(self) -> "Pieces":
+    def __enter__(self) -> "ParquetSpool":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -46,25 +42,21 @@ class Pieces:
     def append(
         self,
         columns: Mapping[str, list[Any]],
-        answers: Mapping[str, list[Any]],
+        outputs: Mapping[str, list[Any]],
         types: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        """Add rows: the values of each column, of each of the answer's, and the types of those where they are known.
+        """Add rows: the values of the table's columns and of the output columns; `types` of the former, if known.
 
-        Raises
-        ------
-        DataError
-            A column has values that no type of parquet has together, or all pieces together have too many columns.
+        DataError if parquet has no type for a column, or all parts together have too many columns.
         """
         import pyarrow
 
-        # each piece is brought to the columns of all
+        # every part gets the columns of all
         self.columns.update(columns)
         check_columns(self.columns, Path("parquet"))
         arrays = [as_array(name, values, (types or {}).get(name)) for name, values in columns.items()]
-        arrays += [as_array(name, answers[name], kind) for name, kind in TYPES.items()]
-        # the answer's names are chosen when all others are known
-        names = [f"column {encodable(name)}" for name in columns] + [f"answer {name}" for name in TYPES]
+        arrays += [as_array(name, outputs[name], kind) for name, kind in TYPES.items()]
+        names = [TABLE + encodable(name) for name in columns] + [OUTPUT + name for name in TYPES]
         table, written = pyarrow.Table.from_arrays(arrays, names), pyarrow.BufferOutputStream()
         with pyarrow.ipc.new_stream(written, table.schema) as stream:
             stream.write_table(table)
@@ -73,51 +65,25 @@ class Pieces:
         self.rows += table.num_rows
 
     def write(self, output: Any) -> None:
-        """Write all of them, at least one, to a path or a binary file.
-
-        Raises
-        ------
-        DataError
-            As above, of a column whose pieces are of one type each, or of a type that parquet has not.
-        """
+        """Write all parts, at least one, to a path or binary file; DataError if those of a column have types of two kinds."""
         import pyarrow
 
         with one_type("a column"):
             schema = pyarrow.unify_schemas(self.schemas, promote_options="permissive")
-            named = renamed(schema)
+            # output columns last, however late a column of the table was first seen
+            order = sorted(schema.names, key=lambda name: name.startswith(OUTPUT))
+            own = [name[len(TABLE) :] for name in order if name.startswith(TABLE)]
+            names = [*own, *(output_prefix(own) + name[len(OUTPUT) :] for name in order[len(own) :])]
+            named = pyarrow.schema([(name, schema.field(found).type) for name, found in zip(names, order)])
             self.file.seek(0)
             with self.parquet.ParquetWriter(output, named) as writer:
                 for start in range(0, len(self.sizes), GROUP):
-                    tables = [
-                        pyarrow.ipc.open_stream(self.file.read(size)).read_all()
-                        for size in self.sizes[start : start + GROUP]
-                    ]
-                    # beside the whole's schema each column gets its type, and those that a piece lacks are missing
-                    whole = pyarrow.concat_tables([schema.empty_table(), *tables], promote_options="permissive")
-                    whole = pyarrow.Table.from_arrays([whole.column(found) for found in ordered(schema)], schema=named)
-                    writer.write_table(whole, row_group_size=whole.num_rows or 1)
-
-
-def ordered(schema: Any) -> list[str]:
-    """Answer the names of the waiting columns, the answer's last, however late another was first seen."""
-    return sorted(schema.names, key=lambda name: name.startswith("answer "))
-
-
-def renamed(schema: Any) -> Any:
-    """Answer the schema of the file: the table's own names, and the answer's beside them."""
-    import pyarrow
-
-    own = [name.partition(" ")[2] for name in schema.names if name.startswith("column ")]
-    prefix = prefix_beside(own)
-    return pyarrow.schema(
-        [
-            (
-                name.replace("answer ", prefix, 1) if name.startswith("answer ") else name[len("column ") :],
-                schema.field(name).type,
-            )
-            for name in ordered(schema)
-        ]
-    )
+                    sizes = self.sizes[start : start + GROUP]
+                    parts = [pyarrow.ipc.open_stream(self.file.read(size)).read_all() for size in sizes]
+                    # the empty table brings every column with its type; what a part lacks is missing there
+                    group = pyarrow.concat_tables([schema.empty_table(), *parts], promote_options="permissive")
+                    group = pyarrow.Table.from_arrays([group.column(name) for name in order], schema=named)
+                    writer.write_table(group, row_group_size=group.num_rows or 1)
 
 
 def as_array(name: str, values: list[Any], kind: Any) -> Any:
@@ -129,12 +95,12 @@ def as_array(name: str, values: list[Any], kind: Any) -> Any:
         except UnicodeEncodeError:
             return pyarrow.array([encodable(value) for value in values], kind)
         except (pyarrow.ArrowException, TypeError):
-            # not every type can be made of plain values again
+            # not every type can be made from Python's values again
             return pyarrow.array(values)
 
 
 def encodable(value: Any) -> Any:
-    """Answer a text with a question mark for each half of a surrogate pair, which is no character."""
+    """Return a text with a question mark for each lone surrogate; other values as they are."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 

@@ -1,25 +1,27 @@
-"""What the classifier says of one review, as a frozen value."""
+"""What the classifier returns for one review, as a frozen value."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Iterable, Optional
 
 import numpy
 from numpy.typing import NDArray
 
 from ..bundle.format import LABELS
+from .engines import AXES
 
-NOTHING_TO_READ = "blank: no word to score"
-# What tables are told of a review, in the types of Arrow and of Spark
+BLANK = "blank: no word to score"
+# The output columns of tables, in the types of Arrow and of Spark
 TYPES = {"label": "string", "score": "double", "probability": "double", "error": "string"}
 COLUMNS = tuple(TYPES)
+Row = tuple[Optional[str], Optional[float], Optional[float], Optional[str]]
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """A scored review; `label` is None and `error` tells why where there was nothing to score.
+    """A scored review; where there was nothing to score, `label` is None and `error` gives the reason.
 
-    Two predictions are equal when texts, tokens and labels are and the numbers agree to 1e-5: other reviews
-    in the batch change the order in which floats are summed, and with it their last bits.
+    Two predictions are equal if texts, tokens and labels are and the numbers agree to 1e-5: the other reviews of a
+    batch change the order in which floats are summed, and with it the last bits.
 
     Attributes
     ----------
@@ -32,10 +34,15 @@ class Prediction:
         Probability of positive.
     tokens : tuple of str, T of them
     offsets : tuple of (start, end)
-        text[start:end] is the token. Where the last end is before the text's, the rest was beyond max_length.
-    weights : (T, T) float32
-        Row i says how much token i looks at each token; a row sums to 1.
+        text[start:end] is the token. If the last end is before the text's, the rest was beyond max_length.
+    weights : float32, one axis for each of `axes`
+        (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
     error : str or None
+    axes : tuple of str
+        Names of the axes of the weights: the last is "keys", whose places are the tokens; "queries" before it where
+        each query has weights of its own; before these heads, hops, layers or time, where a network has them.
+    queries : tuple of str or None
+        Tokens of the queries, where these are another sequence than the keys.
     """
 
     text: str
@@ -46,66 +53,63 @@ class Prediction:
     offsets: tuple[tuple[int, int], ...]
     weights: NDArray[numpy.float32]
     error: Optional[str] = None
+    axes: tuple[str, ...] = AXES
+    queries: Optional[tuple[str, ...]] = None
 
     @property
     def token_weights(self) -> NDArray[numpy.float32]:
-        """(T,) float32, sums to 1: how much each token is looked at, the mean over the rows of `weights`."""
-        return self.weights.mean(axis=0) if len(self.tokens) else numpy.zeros(0, dtype="float32")
+        """(T,) float32, sums to 1: the weight of each token, the mean of `weights` over every axis but the keys."""
+        if not self.tokens:
+            return numpy.zeros(0, dtype="float32")
+        mean: NDArray[numpy.float32] = self.weights.mean(axis=tuple(range(self.weights.ndim - 1)))
+        return mean
+
+    def averaged(self) -> "Prediction":
+        """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
+        return replace(self, weights=self.token_weights, axes=("keys",), queries=None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Prediction):
             return NotImplemented
-        same = (self.text, self.label, self.tokens, self.offsets, self.error) == (
-            other.text,
-            other.label,
-            other.tokens,
-            other.offsets,
-            other.error,
-        )
-        if not same or self.probability is None or other.probability is None:
-            return same
-        return abs(self.probability - other.probability) <= 1e-5 and bool(
-            numpy.allclose(self.weights, other.weights, rtol=0, atol=1e-5)
-        )
+        exact = ("text", "label", "tokens", "offsets", "error", "axes", "queries")
+        if any(getattr(self, name) != getattr(other, name) for name in exact):
+            return False
+        if self.probability is None or other.probability is None:
+            return True
+        close = numpy.allclose(self.weights, other.weights, rtol=0, atol=1e-5)
+        return close and abs(self.probability - other.probability) <= 1e-5
 
     def to_dict(self, weights: bool = False) -> dict[str, Any]:
-        """Answer plain values for JSON; with weights, `weights` (T x T) and `token_weights` (T) too."""
-        values = {
-            "text": self.text,
-            "label": self.label,
-            "score": self.score,
-            "probability": self.probability,
-            "tokens": list(self.tokens),
-            "offsets": [list(span) for span in self.offsets],
-        }
+        """Return plain values for JSON; with weights, `weights` (T x T) and `token_weights` (T) too."""
+        names = ("text", "label", "score", "probability")
+        values: dict[str, Any] = {name: getattr(self, name) for name in names}
+        values.update(tokens=list(self.tokens), offsets=[list(span) for span in self.offsets])
         if weights:
-            values["weights"] = self.weights.tolist()
-            values["token_weights"] = self.token_weights.tolist()
+            values.update(weights=self.weights.tolist(), token_weights=self.token_weights.tolist())
+            if self.axes != AXES:
+                values["axes"] = list(self.axes)
+            if self.queries is not None:
+                values["queries"] = list(self.queries)
         return {**values, "error": self.error} if self.error else values
 
 
-def verdict(probability: float) -> tuple[Optional[str], Optional[float], Optional[float], Optional[str]]:
-    """Answer (label, score, probability, error) for a probability of positive; NaN is a blank text."""
+def output_row(probability: float) -> Row:
+    """Return (label, score, probability, error) for a probability of positive; NaN is a blank text."""
     if probability != probability:
-        return None, None, None, NOTHING_TO_READ
+        return None, None, None, BLANK
     positive = probability >= 0.5
     return LABELS[positive], probability if positive else 1 - probability, probability, None
 
 
-def verdicts(probabilities: NDArray[numpy.float64]) -> dict[str, list[Any]]:
-    """Answer {name: list} of COLUMNS for N probabilities of positive."""
-    answers = [verdict(each) for each in probabilities.tolist()]
-    return {name: [each[place] for each in answers] for place, name in enumerate(COLUMNS)}
+def output_columns(probabilities: NDArray[numpy.float64]) -> dict[str, list[Any]]:
+    """Return {name: list} of COLUMNS for N probabilities of positive."""
+    rows = [output_row(each) for each in probabilities.tolist()]
+    return {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
 
 
-def prefix_beside(names: Iterable[str]) -> str:
-    """Answer what stands before the names of the answer's columns, so that none is among a table's own."""
+def output_prefix(names: Iterable[str]) -> str:
+    """Return a prefix that keeps the output columns from clashing with the table's."""
     names, prefix = set(names), ""
     while {prefix + name for name in COLUMNS} & names:
         prefix += "predicted_"
     return prefix
-
-
-def blank(text: str) -> Prediction:
-    """Answer the prediction of a text without a token."""
-    return Prediction(text, None, None, None, (), (), numpy.zeros((0, 0), dtype="float32"), NOTHING_TO_READ)

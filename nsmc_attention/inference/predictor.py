@@ -1,178 +1,171 @@
 """The classifier: reviews in, predictions out, in the order given.
 
-Reviews are read in windows, sorted by length within one, so that batches hold little padding and memory
-does not grow with their number. Text becomes ids by the bundle's encoder, the only way there is.
+Reviews are read in windows and sorted by length within one, so that batches hold little padding and memory does not
+grow with their number.
 """
 
 from functools import lru_cache
 from itertools import islice
+from pathlib import Path
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy
+from numpy.typing import NDArray
 
-from ..bundle.format import load_bundle
+from ..bundle.format import Bundle, load_bundle
+from ..config import Config
 from ..errors import BundleError, DataError
-from .engines import load_engine
-from .prediction import Prediction, blank, verdict
+from ..text.encoding import Encoded, Encoder
+from .engines import AXES, Engine, load_engine
+from .prediction import Prediction, output_row
 
 WINDOW = 4096
-# A batch holds at most this many padded pairs of tokens (N x T x T), each with so many numbers (the additive score's
-# units, the heads) at most, which bounds the memory of its scores
+# Upper limit of a batch's padded pairs of tokens (N x T x T), each of which has up to EACH numbers (units of the
+# additive score, heads); more numbers, fewer pairs
 PAIRS, EACH = 32 * 48 * 48, 32
 
 
 class TokenScorer:
-    """Tokens in, probabilities and weights out: reviews batched by length, through one engine.
+    """Encoded reviews in, probabilities and weights out: reviews batched by length, through one engine."""
 
-    Parameters
-    ----------
-    encoder : text.encoding.Encoder
-    engine : callable
-        See `engines`.
-    config : Config
-    """
-
-    def __init__(self, encoder, engine, config):
-        self.encoder, self.engine = encoder, engine
-        self.fixed_length = config.fixed_length
+    def __init__(self, encoder: Encoder, engine: Engine, config: Config):
+        self.encoder, self.engine, self.fixed_length = encoder, engine, config.fixed_length
         self.pairs = PAIRS * EACH // max(EACH, config.model.attention.numbers_per_pair)
 
-    def __call__(self, token_lists):
-        """Answer (N,) float64, the probability of positive for each list of tokens; NaN where it is empty."""
-        found = numpy.full(len(token_lists), numpy.nan)
-        for members, probability, _ in self.run(token_lists):
+    def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
+        """Return (N,), the probability of positive of each review; NaN for one without tokens."""
+        found = numpy.full(len(reviews), numpy.nan)
+        for members, probability, _ in self.run(reviews):
             found[members] = probability
         return found
 
-    def details(self, token_lists):
-        """Answer the probabilities, as the call does, and of each list what the engine answers beside them.
+    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
+        """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
 
-        Weights are (T, T), what a `gradients.GradientEngine` answers (T,); None where a list is empty. The share that
-        weights of a fixed length lay on the padding is left out: a reader sees the review's own tokens alone, among
-        which a row sums to 1 for every architecture.
+        Weights have the engine's axes without padding. Weights that a network of a fixed length gave to the padding
+        are left out and each row is renormalized, so that rows sum to 1 for every architecture.
         """
-        found, beside = numpy.full(len(token_lists), numpy.nan), [None] * len(token_lists)
-        for members, probability, arrays in self.run(token_lists):
+        found, axes = numpy.full(len(reviews), numpy.nan), self.engine.axes
+        weights: list[Any] = [None] * len(reviews)
+        padded = [axis in AXES for axis in axes]
+        for members, probability, arrays in self.run(reviews):
             found[members] = probability
             for member, array in zip(members, arrays):
-                size = len(token_lists[member])
+                own = slice(len(reviews[member]))
                 # a copy: a view would keep the whole batch in memory
-                own = numpy.array(array[(slice(size),) * array.ndim])
-                beside[member] = among_themselves(own) if self.fixed_length and own.ndim == 2 else own
-        return found, beside
+                array = numpy.array(array[tuple([own if each else slice(None) for each in padded])])
+                weights[member] = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
+        return found, weights
 
-    def run(self, token_lists):
-        """Yield (members, probability, weights) over the lists that are not empty, batched by length."""
-        lengths = numpy.array([len(tokens) for tokens in token_lists])
+    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+        """Yield (members, probability, weights) over the reviews that have tokens, batched by length."""
+        lengths = numpy.array([len(each) for each in reviews])
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
-            members = order[-self.fitting(self.fixed_length or lengths[order[-1]]) :]
+            members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
             order = order[: -len(members)]
-            batch = self.encoder.batch([token_lists[member] for member in members], self.fixed_length)
-            probability, beside = self.engine(*batch)
+            batch = self.encoder.batch([reviews[member] for member in members], self.fixed_length)
+            probability, weights = self.engine(*batch)
             if not numpy.isfinite(probability).all():
                 raise BundleError(
-                    "expected a probability from the network, found what is no number: its parameters "
-                    "are too large; train again, or take another bundle"
+                    "expected a probability from the network, found none that is finite: its parameters are too "
+                    "large; train again, or use another bundle"
                 )
-            yield members, probability, beside
+            yield members, probability, weights
 
-    def fitting(self, longest):
-        """Answer how many reviews, padded to `longest` tokens, make a batch."""
-        return max(1, min(self.engine.batch_size, self.pairs // int(longest) ** 2))
+    def max_batch_size(self, length: int) -> int:
+        """Return how many reviews, padded to `length` tokens, fit a batch."""
+        return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))
 
 
-def among_themselves(weights):
-    """Answer (T, T) weights with rows that sum to 1; equal ones where all of a row was laid on the padding."""
-    total = weights.sum(axis=1, keepdims=True)
-    return numpy.divide(weights, total, out=numpy.full_like(weights, 1 / len(weights)), where=total > 0)
+def renormalize_rows(weights: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
+    """Scale the weights over the last axis to sum to 1; equal ones where all of them were on the padding."""
+    total = weights.sum(axis=-1, keepdims=True)
+    return numpy.divide(weights, total, out=numpy.full_like(weights, 1 / weights.shape[-1]), where=total > 0)
 
 
 class Classifier:
-    """A bundle and the engine that runs it.
+    """A bundle and the engine that runs it."""
 
-    Parameters
-    ----------
-    bundle : Bundle
-    engine : callable
-        See `engines`.
-    """
-
-    def __init__(self, bundle, engine):
+    def __init__(self, bundle: Bundle, engine: Engine):
         self.bundle, self.engine = bundle, engine
         self.score = TokenScorer(bundle.encoder, engine, bundle.config)
 
-    def __call__(self, texts):
-        """Answer [{"label": "positive", "score": 0.98}, ...], the shape that HF pipelines return."""
+    def __call__(self, texts: Union[str, Iterable[str]]) -> list[dict[str, Any]]:
+        """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return."""
         many = [texts] if isinstance(texts, str) else texts
         return [{"label": each.label, "score": each.score} for each in self.predict_stream(many)]
 
-    def predict(self, text):
-        """Answer the Prediction of one review."""
+    def predict(self, text: str) -> Prediction:
+        """Return the Prediction of one review."""
         return self.predict_many([text])[0]
 
-    def predict_many(self, texts):
-        """Answer a list of Predictions, one a review, in order."""
+    def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
+        """Return a list of Predictions, one a review, in order."""
         return list(self.predict_stream(texts))
 
-    def predict_stream(self, texts):
-        """Yield Predictions in order while reading `texts` (any iterable of str) window by window."""
-        for window in windows(texts):
-            encoded = [self.bundle.encoder.encode(check_text(text)) for text in window]
-            for each, probability, weights in zip(encoded, *self.score.details([each.tokens for each in encoded])):
-                yield blank(each.text) if weights is None else prediction(each, float(probability), weights)
+    def predict_stream(self, texts: Iterable[str]) -> Iterator[Prediction]:
+        """Yield Predictions in order while reading `texts` window by window."""
+        for reviews in self.windows(texts):
+            yield from self.predict_encoded(reviews)
 
-    def probabilities(self, texts):
-        """Answer (N,) float64, the probability of positive for each review; NaN where it is blank."""
-        encode = self.bundle.encoder.encode
-        parts = [self.score([encode(check_text(text)).tokens for text in window]) for window in windows(texts)]
+    def predict_encoded(self, reviews: Sequence[Encoded]) -> Iterator[Prediction]:
+        """Yield the Predictions of reviews that the bundle's encoder encoded."""
+        axes = self.engine.axes
+        for each, probability, weights in zip(reviews, *self.score.predict_with_weights(reviews)):
+            label, score, positive, error = output_row(float(probability))
+            if weights is None:
+                weights = numpy.zeros((0,) * len(axes), dtype="float32")
+            yield Prediction(each.text, label, score, positive, each.tokens, each.offsets, weights, error, axes)
+
+    def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
+        """Return (N,), the probability of positive of each review; NaN where it is blank."""
+        parts = [self.score(reviews) for reviews in self.windows(texts)]
         return numpy.concatenate(parts) if parts else numpy.zeros(0)
 
+    def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
+        """Yield lists of at most WINDOW encoded reviews."""
+        if isinstance(texts, (str, bytes)):
+            raise DataError("expected a list of reviews, found one string; use predict() for one review")
+        encode, iterator = self.bundle.encoder.encode, iter(texts)
+        while window := list(islice(iterator, WINDOW)):
+            yield [encode(check_text(text)) for text in window]
 
-def windows(texts):
-    if isinstance(texts, (str, bytes)):
-        raise DataError("expected a list of reviews, found one string; use predict() for one review")
-    iterator = iter(texts)
-    while window := list(islice(iterator, WINDOW)):
-        yield window
 
-
-def check_text(text):
+def check_text(text: object) -> str:
     if not isinstance(text, str):
         raise DataError(f"expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}")
     return text
 
 
-def prediction(encoded, probability, weights):
-    label, score, _, _ = verdict(probability)
-    return Prediction(encoded.text, label, score, probability, encoded.tokens, encoded.offsets(), weights)
-
-
-def load_classifier(bundle=None, engine="auto", device="auto"):
-    """Load a classifier.
+def load_classifier(
+    bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto"
+) -> Classifier:
+    """Load a classifier from a bundle folder; None is the one that ships with the package.
 
     Parameters
     ----------
-    bundle : path or None
-        A bundle folder; None is the one that ships with the package.
     engine : "auto", "onnx" or "gluon"
-        auto takes onnx, which needs no MXNet.
+        auto takes onnx, which needs no MXNet, if the bundle has it.
     device : "auto", "cpu" or "gpu"
         For the gluon engine; onnx runs on the CPU.
 
     Raises
     ------
     BundleError, ConfigError, MissingPackage
+        The bundle is missing, damaged or made with other versions; the engine or device is unknown, or onnx is asked
+        for a GPU; the engine's package is not installed.
     """
     verified = load_bundle(bundle)
     return Classifier(verified, load_engine(verified, engine, device))
 
 
 @lru_cache(maxsize=1)
-def packaged():
+def packaged() -> Classifier:
     return load_classifier()
 
 
-def predict(text):
-    """Answer the Prediction of one review by the bundle that ships with the package, loaded once."""
+def predict(text: str) -> Prediction:
+    """Return the Prediction of one review by the bundle that ships with the package, loaded once."""
     return packaged().predict(text)

@@ -1,7 +1,7 @@
-"""Reviews from lines or a table, scored piece by piece into text, csv, tsv, jsonl or parquet.
+"""Reviews from lines or a table, scored in parts into text, csv, tsv, jsonl or parquet.
 
-Every row keeps its place and its other columns; a row that cannot be scored has an empty label and the
-reason in `error`. Memory does not grow with the number of rows, and an output file appears whole or not at all.
+Every row keeps its place and its other columns; a row that cannot be scored has an empty label and the reason in
+`error`. Memory does not grow with the number of rows, and an output file appears whole or not at all.
 """
 
 import io
@@ -10,9 +10,10 @@ import math
 import sys
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Callable, Protocol
+from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Optional, Union
 
 from .._io.atomic import NO_ROOM, replaced_file
 from .._io.spreadsheets import as_cell, table_writer
@@ -20,180 +21,178 @@ from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from .parallel import probability_stream
-from .prediction import COLUMNS, prefix_beside, verdict, verdicts
+from .prediction import COLUMNS, Prediction, Row, output_columns, output_prefix, output_row
+from .predictor import Classifier
 
+if TYPE_CHECKING:
+    import pandas
+
+PathLike = Union[str, Path]
+Frames = Iterator["pandas.DataFrame"]
+Write = Callable[[Any, str, Any], None]
 # Characters that are written at a time, and lines that are read
 PIECE, WINDOW = 1 << 16, 4096
-# Opened by its name, what it is redirected to would begin anew
+# Opening /dev/stdout by its name would truncate the file that it is redirected to
 STDOUT = ("-", "/dev/stdout")
-STYLES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".txt": "text",
-    "": "text",
-}
+STYLES = {f".{style}": style for style in ("csv", "tsv", "jsonl", "parquet")}
+STYLES.update({".ndjson": "jsonl", ".txt": "text", "": "text"})
 
 
-def score_lines(classifier, lines, output="-", style=None, weights=False, verbatim=False):
-    """Score an iterable of reviews; csv and jsonl have the column `text`, the clean text."""
+def score_lines(
+    classifier: Classifier,
+    lines: Iterable[str],
+    output: PathLike = "-",
+    style: Optional[str] = None,
+    weights: bool = False,
+    verbatim: bool = False,
+) -> None:
+    """Score an iterable of reviews; csv has the column `text`, the clean text."""
     if style == "parquet" or style is None and Path(output).suffix.lower() == ".parquet":
         raise ConfigError("parquet output: expected a table, found lines; say what they are by --input-format")
     with opened(output, style, weights) as (file, style):
         write = WRITERS[style](file, ["text"], "", weights, verbatim)
-        for prediction in line_predictions(classifier, lines):
-            write({"text": prediction.text} if not write.needs_tokens else {}, prediction.text, prediction)
+        for each in line_predictions(classifier, lines):
+            write({} if style == "jsonl" else {"text": each.text}, each.text, each)
 
 
-def line_predictions(classifier, lines):
-    """Yield the Prediction of each review; at most about `reviews.pieces.PIECE` characters are held at a time."""
-    # of one string, and of what is none among the reviews, the classifier tells
-    pieces = (
-        [lines]
-        if isinstance(lines, (str, bytes))
-        else cut(lines, WINDOW, lambda line: len(line) if isinstance(line, str) else 1)
-    )
-    for piece in pieces:
-        yield from classifier.predict_stream(piece)
+def line_predictions(classifier: Classifier, lines: Iterable[str]) -> Iterator[Prediction]:
+    """Yield the Prediction of each review; about `reviews.pieces.PIECE` characters are held at a time."""
+    # a bare string or an item that is no string is passed on; the classifier raises
+    parts: Iterable[Iterable[str]] = [lines]
+    if not isinstance(lines, (str, bytes)):
+        parts = cut(lines, WINDOW, lambda line: len(line) if isinstance(line, str) else 1)
+    for part in parts:
+        yield from classifier.predict_stream(part)
 
 
 def score_table(
-    classifier,
-    source,
-    output="-",
-    style=None,
-    weights=False,
-    text_column="document",
-    processes=None,
-    kind=None,
-    verbatim=False,
-):
+    classifier: Classifier,
+    source: PathLike,
+    output: PathLike = "-",
+    style: Optional[str] = None,
+    weights: bool = False,
+    text_column: str = "document",
+    processes: Optional[int] = None,
+    kind: Optional[str] = None,
+    verbatim: bool = False,
+) -> None:
     """Score a table of any size, see `reviews.tables.chunks` for source and kind; its columns come first in the output.
 
-    In csv and tsv a text that a spreadsheet would compute is marked (see `spreadsheets`), unless verbatim.
-
-    A table of more than one piece is scored by `processes` workers (None: as many as cores), unless the output
-    is jsonl, which has tokens and weights.
+    The style (text, csv, tsv, jsonl, parquet) is by default given by the output's suffix. `processes` workers (None:
+    one a core) share a table of more than one chunk, unless the output is jsonl, which has tokens and weights. Csv and
+    tsv cells that a spreadsheet would compute are marked (see `spreadsheets`), unless verbatim.
     """
     from tqdm import tqdm
 
     from ..reviews import tables
 
-    with (
-        opened(output, style, weights) as (file, style),
-        tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar,
-    ):
-        pieces = tables.chunks(source, text_column, kind=kind)
-        if style == "parquet":
-            write_parquet(classifier, pieces, file, text_column, processes, bar.update, folder_of(output))
-            return
-        for piece in table_pieces(classifier, pieces, style, weights, text_column, processes, verbatim, bar.update):
-            file.write(piece)
+    with opened(output, style, weights) as (file, style):
+        bar = tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5)
+        frames = tables.chunks(source, text_column, kind=kind)
+        with bar:
+            if style == "parquet":
+                write_parquet(classifier, frames, file, text_column, processes, bar.update, folder_of(output))
+                return
+            for text in table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, bar.update):
+                file.write(text)
 
 
 def table_pieces(
-    classifier,
-    pieces,
-    style,
-    weights=False,
-    text_column="document",
-    processes=None,
-    verbatim=False,
-    report=lambda: None,
-):
-    """Yield what `score_table` writes of the DataFrames of a table, as it becomes known; report() after each row."""
-    first = next(pieces, None)
+    classifier: Classifier,
+    frames: Frames,
+    style: str,
+    weights: bool = False,
+    text_column: str = "document",
+    processes: Optional[int] = None,
+    verbatim: bool = False,
+    report: Callable[[], object] = lambda: None,
+) -> Iterator[str]:
+    """Yield the output of `score_table` for the DataFrames of a table, as it is computed; report() after each row."""
+    first = next(frames, None)
     names = [text_column] if first is None else [str(name) for name in first.columns]
-    pieces = chain([] if first is None else [first], pieces)
+    frames = chain([] if first is None else [first], frames)
     written = io.StringIO()
-    write = WRITERS[style](written, names, prefix_beside(names), weights, verbatim)
-    if write.needs_tokens:
-        scored = with_predictions(classifier, pieces, text_column)
-    else:
-        scored = with_verdicts(classifier, pieces, text_column, processes)
-    for row, text, result in scored:
-        write(row, text, result)
-        report()
-        if written.tell() > PIECE:
-            yield written.getvalue()
-            written.seek(0)
-            written.truncate()
+    write = WRITERS[style](written, names, output_prefix(names), weights, verbatim)
+    rows = with_predictions if style == "jsonl" else with_probabilities
+    for frame, texts, results in rows(classifier, frames, text_column, processes):
+        for row, text, result in zip(frame.to_dict("records"), texts, results):
+            write(row, text, result)
+            report()
+            if written.tell() > PIECE:
+                yield written.getvalue()
+                written.seek(0)
+                written.truncate()
     yield written.getvalue()
 
 
 def write_parquet(
-    classifier, pieces, file, text_column="document", processes=None, report=lambda rows: None, folder=None
-):
-    """Write the DataFrames of a table with their columns, of the types that they had, and the answer's.
+    classifier: Classifier,
+    frames: Frames,
+    file: IO[bytes],
+    text_column: str = "document",
+    processes: Optional[int] = None,
+    report: Callable[[int], object] = lambda rows: None,
+    folder: Optional[Path] = None,
+) -> int:
+    """Write the DataFrames of a table with their columns and types, and the output columns; return the number of rows.
 
-    Answers the number of rows; report(rows) is called after each DataFrame. In `folder` the rows wait until the
-    types of all are known (None: the system's folder of temporary files).
+    report(rows) is called after each DataFrame. `folder` is for the temporary file of `ParquetSpool`.
     """
-    from .parquet import Pieces
+    from .parquet import ParquetSpool
 
-    with Pieces(folder) as waiting:
-        for frame, _, probabilities in with_probabilities(classifier, pieces, text_column, processes):
-            waiting.append(
-                {str(name): frame[name].tolist() for name in frame.columns},
-                verdicts(probabilities),
-                frame.attrs.get("types"),
-            )
+    with ParquetSpool(folder) as spool:
+        for frame, _, scores in with_probabilities(classifier, frames, text_column, processes):
+            columns = {str(name): frame[name].tolist() for name in frame.columns}
+            spool.append(columns, output_columns(scores), frame.attrs.get("types"))
             report(len(frame))
-        if not waiting.sizes:
+        if not spool.sizes:
             # a table without rows still has columns
-            waiting.append({text_column: []}, {name: [] for name in COLUMNS})
-        waiting.write(file)
-        return waiting.rows
+            spool.append({text_column: []}, {name: [] for name in COLUMNS})
+        spool.write(file)
+        return spool.rows
 
 
-def with_predictions(classifier, pieces, text_column):
-    """Yield (row as a dict, text, Prediction) for each row of a table."""
-    for piece in pieces:
-        texts = texts_of(piece, text_column)
-        yield from zip(piece.to_dict("records"), texts, classifier.predict_stream(texts))
+def with_predictions(classifier: Classifier, frames: Frames, text_column: str, _: object) -> Iterator[Any]:
+    """Yield (DataFrame, texts, Predictions), computed in this process."""
+    for frame in frames:
+        texts = texts_of(frame, text_column)
+        yield frame, texts, classifier.predict_stream(texts)
 
 
-def with_verdicts(classifier, pieces, text_column, processes):
-    """Yield (row as a dict, text, probability) for each row of a table."""
-    for piece, texts, probabilities in with_probabilities(classifier, pieces, text_column, processes):
-        yield from zip(piece.to_dict("records"), texts, probabilities.tolist())
-
-
-def with_probabilities(classifier, pieces, text_column, processes):
-    """Yield (DataFrame, texts, probabilities) for each piece of a table; for one piece no processes are started."""
+def with_probabilities(
+    classifier: Classifier, frames: Frames, text_column: str, processes: Optional[int]
+) -> Iterator[Any]:
+    """Yield (DataFrame, texts, probabilities); a table of one DataFrame starts no processes."""
     from ..reviews import tables
 
-    waiting: list = []
-
-    def texts_only():
-        for piece in chain([first], pieces):
-            waiting.append(piece)
-            yield texts_of(piece, text_column)
-
-    first = next(pieces, None)
+    waiting, first = [], next(frames, None)
     if first is None:
         return
+
+    def texts_only() -> Iterator[list[str]]:
+        for frame in chain([first], frames):
+            waiting.append(frame)
+            yield texts_of(frame, text_column)
+
     processes = 1 if len(first) < tables.ROWS else processes
     try:
-        for texts, probabilities in probability_stream(classifier, texts_only(), processes):
-            yield waiting.pop(0), texts, probabilities
+        for texts, scores in probability_stream(classifier, texts_only(), processes):
+            yield waiting.pop(0), texts, scores
     except BrokenExecutor as problem:
         raise NsmcError(
-            "a worker process was ended from outside, as the system does where memory runs out; "
-            "begin again, with more of it or on fewer cores"
+            "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
+            "on fewer cores"
         ) from problem
 
 
-def texts_of(piece, text_column):
+def texts_of(frame: "pandas.DataFrame", text_column: str) -> list[str]:
     from ..reviews import tables
 
-    return [tables.as_text(value) for value in piece[text_column]]
+    return [tables.as_text(value) for value in frame[text_column]]
 
 
 @contextmanager
-def opened(output, style, weights):
+def opened(output: PathLike, style: Optional[str], weights: bool) -> Iterator[tuple[Any, str]]:
     """Give (file, style) for an output path, or stdout for "-"."""
     output = Path(output)
     if style is None and output.suffix.lower() not in STYLES:
@@ -212,107 +211,89 @@ def opened(output, style, weights):
             with file:
                 yield file, style
         except OSError as problem:
-            # a device names nobody; of other files `replaced_file` tells
+            # an error of a device has no file name; `replaced_file` reports those of other files
             if problem.errno in NO_ROOM and problem.filename is None:
                 problem.filename = str(output)
             raise
 
 
-def folder_of(output):
-    """Answer the folder that an output file is in; None of stdout, a pipe or a device."""
+def folder_of(output: PathLike) -> Optional[Path]:
+    """Return the folder of an output file; None for stdout, a pipe or a device."""
     path = Path(output)
     return None if str(output) in STDOUT or path.exists() and not path.is_file() else path.parent
 
 
-def four(result):
-    """Answer (label, score, probability, error) of a Prediction or of a bare probability."""
-    if isinstance(result, float):
-        return verdict(result)
-    return result.label, result.score, result.probability, result.error
+def answer_columns(result: Union[Prediction, float]) -> Row:
+    """Return (label, score, probability, error) of a Prediction or of a probability."""
+    if isinstance(result, Prediction):
+        return result.label, result.score, result.probability, result.error
+    return output_row(float(result))
 
 
-class Writer(Protocol):
-    """Writes a row, its text and what was found: a Prediction where it needs tokens, else a bare probability."""
-
-    needs_tokens: bool
-
-    def __call__(self, row, text, result): ...
-
-
-class TextWriter:
+def text_writer(file: IO[str], *_: Any) -> Write:
     """One line a review: label, score, text."""
 
-    needs_tokens = False
-
-    def __init__(self, file, names, prefix, weights, verbatim=False):
-        self.file = file
-
-    def __call__(self, row, text, result):
-        label, score, _, error = four(result)
+    def write(row: Any, text: str, result: Any) -> None:
+        label, score, _, error = answer_columns(result)
         folded = clean(text)
-        line = f"-\t-\t{folded}\t{error}" if error else f"{label}\t{score:.4f}\t{folded}"
-        print(line, file=self.file)
+        print(f"-\t-\t{folded}\t{error}" if error else f"{label}\t{score:.4f}\t{folded}", file=file)
+
+    return write
 
 
-class CsvWriter:
-    """The row's own columns, then label, score, probability and error; no text that a spreadsheet would compute.
+def csv_writer(delimiter: str, file: IO[str], names: list[str], prefix: str, weights: bool, verbatim: bool) -> Write:
+    """The table's columns, then label, score, probability and error.
 
-    Probabilities have 6 digits, beyond which the sums of differently composed batches differ.
+    Probabilities have 6 digits; further ones depend on the other reviews of a batch.
     """
+    shown = (lambda cell: cell) if verbatim else as_cell
+    table = table_writer(file, delimiter)
+    table.writerow([*map(shown, names), *(prefix + name for name in COLUMNS)])
 
-    needs_tokens = False
-    delimiter = ","
-
-    def __init__(self, file, names, prefix, weights, verbatim=False):
-        self.names, self.shown = names, (lambda cell: cell) if verbatim else as_cell
-        self.table = table_writer(file, self.delimiter)
-        self.table.writerow([*map(self.shown, names), *(prefix + name for name in COLUMNS)])
-
-    def __call__(self, row, text, result):
-        label, score, probability, error = four(result)
+    def write(row: Any, text: str, result: Any) -> None:
+        label, score, probability, error = answer_columns(result)
         figures = ("", "", "", error) if error else (label, f"{score:.6f}", f"{probability:.6f}", "")
-        foreign = [name for name in row if name not in self.names]
-        if foreign:
-            raise DataError(
-                f"csv: expected the columns of the first rows, found {foreign[0]!r} too; use --format jsonl"
-            )
-        cells = (row.get(name) for name in self.names)
-        self.table.writerow([*("" if cell is None else self.shown(readable(cell)) for cell in cells), *figures])
+        new = [name for name in row if name not in names]
+        if new:
+            raise DataError(f"csv: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
+        cells = (row.get(name) for name in names)
+        table.writerow([*("" if cell is None else shown(plain(cell)) for cell in cells), *figures])
+
+    return write
 
 
-class TsvWriter(CsvWriter):
-    """As csv, with tabs."""
+def jsonl_writer(file: IO[str], names: list[str], prefix: str, weights: bool, verbatim: bool) -> Write:
+    """One object a line: the table's columns, then `Prediction.to_dict()`."""
 
-    delimiter = "\t"
+    def write(row: Any, text: str, result: Any) -> None:
+        values = {**row}
+        for name, value in result.to_dict(weights).items():
+            values[unique_name(prefix + name if name in COLUMNS else name, row)] = value
+        print(as_json(values), file=file)
 
-
-class JsonlWriter:
-    """One object a line: the row's own columns, then `Prediction.to_dict()`."""
-
-    needs_tokens = True
-
-    def __init__(self, file, names, prefix, weights, verbatim=False):
-        self.file, self.prefix, self.weights = file, prefix, weights
-
-    def __call__(self, row, text, result):
-        values = {
-            self.prefix + name if name in COLUMNS else name: value
-            for name, value in result.to_dict(self.weights).items()
-        }
-        values = {free(name, row): value for name, value in values.items()}
-        print(as_json({**row, **values}), file=self.file)
+    return write
 
 
-def as_json(values):
-    """Answer a dict as one line of JSON, which has no infinite numbers and no NaN: they are null, as in JavaScript."""
+# (file, names of the table's columns, `output_prefix` of them, weights, verbatim) -> write(row, text, result), where
+# the result is a Prediction for jsonl, else a probability or a Prediction
+WRITERS: dict[str, Callable[..., Write]] = {
+    "text": text_writer,
+    "csv": partial(csv_writer, ","),
+    "tsv": partial(csv_writer, "\t"),
+    "jsonl": jsonl_writer,
+}
+
+
+def as_json(values: dict[str, Any]) -> str:
+    """Return a dict as one line of JSON; NaN and infinite numbers, which JSON lacks, become null."""
     try:
-        return json.dumps(values, ensure_ascii=False, default=readable, allow_nan=False)
+        return json.dumps(values, ensure_ascii=False, default=plain, allow_nan=False)
     except ValueError:
-        return json.dumps(finite(values), ensure_ascii=False, default=readable, allow_nan=False)
+        return json.dumps(finite(values), ensure_ascii=False, default=plain, allow_nan=False)
 
 
-def finite(value):
-    """Answer lists and dicts with None for each number in them that is not finite."""
+def finite(value: Any) -> Any:
+    """Replace every number in lists and dicts that is not finite by None."""
     if isinstance(value, dict):
         return {name: finite(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -320,8 +301,8 @@ def finite(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def readable(value):
-    """Answer a cell as csv and JSON have it: bytes as their text where they are UTF-8, else its str."""
+def plain(value: Any) -> Any:
+    """Return a cell as csv and JSON hold it: bytes as their text if they are UTF-8, other objects as their str."""
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -330,16 +311,8 @@ def readable(value):
     return value if isinstance(value, (str, int, float, bool)) else str(value)
 
 
-def free(name, taken):
-    """Answer name, with `predicted_` before it as often as it takes not to be among those taken."""
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """Prefix a name with `predicted_` until it is not taken."""
     while name in taken:
         name = f"predicted_{name}"
     return name
-
-
-WRITERS: dict[str, Callable[..., Writer]] = {
-    "text": TextWriter,
-    "csv": CsvWriter,
-    "tsv": TsvWriter,
-    "jsonl": JsonlWriter,
-}

@@ -1,8 +1,8 @@
 """From a table of reviews to a report: score it, count it, draw it, write the page."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
+from typing import Any, Optional, Union
 
 import pandas
 from tqdm import tqdm
@@ -12,12 +12,14 @@ from .._io.spreadsheets import as_csv
 from ..errors import ConfigError, DataError, listed
 from ..evaluation.attention_statistics import by_word, token_table
 from ..inference.attribution import Attribution
+from ..inference.prediction import Prediction
+from ..inference.predictor import Classifier
 from ..reviews import tables
 from ..reviews.pieces import STDIN
-from .page import GROUPS, WORDS, draw_histogram, draw_shares, draw_words, report_page
-from .statistics import months, share, shares_by, telling_reviews, telling_words
+from .page import GROUPS, WORDS, Section, draw_groups, draw_histogram, draw_months, draw_words, report_page
+from .statistics import distinctive_words, extreme_reviews, months, share, shares_by
 
-# The csv files of --tables: those that are always there, and those where they were asked for
+# The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
 TABLES = (*ALWAYS, "groups", "months")
 NAMES = {
@@ -25,32 +27,36 @@ NAMES = {
     "negative": "가장 부정적인 리뷰 · Most negative",
     "uncertain": "가장 애매한 리뷰 · Most uncertain",
 }
+PathLike = Union[str, Path]
+Tables = dict[str, pandas.DataFrame]
 
 
 def report(
-    classifier, source, output, group_by=None, date_column=None, text_column="document", tables_to=None, kind=None
-):
-    """Write the report of a table of reviews.
+    classifier: Classifier,
+    source: PathLike,
+    output: PathLike,
+    group_by: Optional[str] = None,
+    date_column: Optional[str] = None,
+    text_column: str = "document",
+    tables_to: Optional[PathLike] = None,
+    kind: Optional[str] = None,
+) -> Tables:
+    """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
     Parameters
     ----------
-    classifier : inference.predictor.Classifier
     source, kind : path and str or None
         See `reviews.tables.chunks`.
-    output : path
-        The .html page, written whole or not at all.
     group_by, date_column : str or None
-        Columns: shares by each, of all groups and by month.
+        Columns: shares by group and by month.
     tables_to : path or None
         A folder for the tables as csv; the page offers them too.
-
-    Returns
-    -------
-    dict of name to DataFrame
 
     Raises
     ------
     DataError, ConfigError
+        The table cannot be read, lacks a column, or has no review with a word; the output is no .html, or the folder
+        for the tables holds other files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
@@ -58,17 +64,10 @@ def report(
     if tables_to:
         check_folder(Path(tables_to))
     frame = read(source, text_column, group_by, date_column, kind)
-    bar = tqdm(
-        classifier.predict_stream(frame["text"]),
-        total=len(frame),
-        desc="scoring",
-        unit=" reviews",
-        file=sys.stderr,
-        disable=None,
-        mininterval=0.5,
-    )
-    # of the T x T weights only their mean over the rows is told; all of them would be gigabytes
-    predictions = [replace(each, weights=each.token_weights[None]) for each in bar]
+    stream = classifier.predict_stream(frame["text"])
+    shown: dict[str, Any] = {"desc": "scoring", "unit": " reviews", "disable": None, "mininterval": 0.5}
+    # averaged: the weights of all reviews would be gigabytes
+    predictions = [each.averaged() for each in tqdm(stream, total=len(frame), file=sys.stderr, **shown)]
     frame["probability"] = [each.probability for each in predictions]
     frame["label"] = [each.label for each in predictions]
     if frame["label"].notna().sum() < 1:
@@ -81,169 +80,133 @@ def report(
     return found
 
 
-def check_folder(folder):
-    """Refuse a folder, unless it is new, empty, or has the tables of a report alone; or one without its parent."""
+def check_folder(folder: Path) -> None:
+    """Refuse a folder unless it is new, empty, or holds only the tables of a report."""
     if not folder.exists():
-        # a link that leads nowhere is there, and can be neither read nor made
+        # a dangling link "exists" to nobody and can be neither read nor made
         refuse_links([folder])
-        return require_place(folder)
-    ours, always = ({f"{name}.csv" for name in names} for names in (TABLES, ALWAYS))
-    there = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
-    if not vacant(folder) and not always <= set(there) <= ours:
+        require_place(folder)
+        return
+    own, always = ({f"{name}.csv" for name in names} for names in (TABLES, ALWAYS))
+    present = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+    if not vacant(folder) and not always <= present <= own:
         raise ConfigError(
             f"{folder}: expected a new or empty folder for the tables, or those of a report, found "
-            f"{listed(sorted(there))}; name another --tables"
+            f"{listed(sorted(present))}; name another --tables"
         )
     refuse_links(folder.iterdir())
 
 
-def write_tables(folder, found):
+def write_tables(folder: Path, found: Tables) -> None:
     folder.mkdir(exist_ok=True)
-    for name in TABLES:
-        path = folder / f"{name}.csv"
-        if name not in found:
+    for path in [folder / f"{name}.csv" for name in TABLES]:
+        if path.stem not in found:
             path.unlink(missing_ok=True)
             continue
         with replaced_file(path) as temporary:
-            temporary.write_bytes(as_csv(found[name]).encode(errors="replace"))
+            temporary.write_bytes(as_csv(found[path.stem]).encode(errors="replace"))
 
 
-def read(source, text_column, group_by, date_column, kind=None):
-    """Answer text and, where asked for, group and month of each review."""
-    pieces, missing = [], set(filter(None, (group_by, date_column)))
-    for piece in tables.chunks(source, text_column, kind=kind):
-        missing -= set(piece.columns)
-        kept = pandas.DataFrame({"text": [tables.as_text(value) for value in piece[text_column]]})
+def read(
+    source: PathLike, text_column: str, group_by: Optional[str], date_column: Optional[str], kind: Optional[str] = None
+) -> pandas.DataFrame:
+    """Return text and, where asked for, group and month of each review."""
+    parts, missing = [], set(filter(None, (group_by, date_column)))
+    for frame in tables.chunks(source, text_column, kind=kind):
+        missing -= set(frame.columns)
+        kept = pandas.DataFrame({"text": [tables.as_text(value) for value in frame[text_column]]})
         if group_by:
-            kept["group"] = [tables.as_text(value).strip() or None for value in column(piece, group_by)]
+            kept["group"] = [tables.as_text(value).strip() or None for value in column(frame, group_by)]
         if date_column:
-            kept["month"] = months(column(piece, date_column))
-        pieces.append(kept)
-    if not pieces:
+            kept["month"] = months(column(frame, date_column))
+        parts.append(kept)
+    if not parts:
         raise DataError(f"{source}: expected reviews, found no row")
     for name in missing:
-        tables.require_column(piece, name, source, hint="")
-    return pandas.concat(pieces, ignore_index=True)
+        tables.require_column(frame, name, source, hint="")
+    return pandas.concat(parts, ignore_index=True)
 
 
-def column(piece, name):
-    """Answer a column of a DataFrame, None in each row where it has none: the rows of jsonl may begin without it."""
-    return piece[name].reset_index(drop=True) if name in piece else pandas.Series([None] * len(piece), dtype=object)
+def column(frame: pandas.DataFrame, name: str) -> pandas.Series:
+    """Return a column, None in each row where the frame lacks it: the first rows of jsonl may."""
+    return frame[name].reset_index(drop=True) if name in frame else pandas.Series([None] * len(frame), dtype=object)
 
 
-def count(frame, predictions):
-    """Answer the report's tables."""
+def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
+    """Return the report's tables."""
     scored = frame[frame["label"].notna()]
-    found = {
-        name: shares_by(scored[key], scored["label"])
-        for name, key in (("groups", "group"), ("months", "month"))
-        if key in scored
-    }
-    if "groups" in found:
-        found["groups"] = found["groups"].sort_values("count", ascending=False)
-    of_label = [each for each in predictions if each.label]
-    found["words_by_log_odds"] = telling_words([each.tokens for each in of_label], [each.label for each in of_label])
-    weights = by_word(token_table(of_label), fewest=max(3, len(of_label) // 500))
+    found: Tables = {}
+    if "group" in scored:
+        found["groups"] = shares_by(scored["group"], scored["label"]).sort_values("count", ascending=False)
+    if "month" in scored:
+        found["months"] = shares_by(scored["month"], scored["label"])
+    labelled = [each for each in predictions if each.label]
+    found["words_by_log_odds"] = distinctive_words([each.tokens for each in labelled], scored["label"])
+    weights = by_word(token_table(labelled), fewest=max(3, len(labelled) // 500))
     found["words_by_attention"] = weights.rename(columns={"token": "word"})
-    chosen = {kind: frame.loc[places] for kind, places in telling_reviews(frame["probability"]).items()}
+    chosen = {kind: frame.loc[places] for kind, places in extreme_reviews(frame["probability"]).items()}
     found["reviews"] = pandas.concat(chosen, names=["kind", "row"])
     return found
 
 
-def page(name, frame, predictions, found, classifier):
+def page(
+    name: str, frame: pandas.DataFrame, predictions: list[Prediction], found: Tables, classifier: Classifier
+) -> str:
     scored = frame[frame["label"].notna()]
+    reviews: dict[str, list[Attribution]] = {heading: [] for heading in NAMES.values()}
+    for kind, row in found["reviews"].index:
+        each = predictions[row]
+        values = each.token_weights.astype("float64")
+        reviews[NAMES[kind]].append(Attribution(each, values, "attention", classifier.bundle.name))
+    return report_page(name, summary(frame, scored, found, classifier), found, sections(scored, found), reviews)
+
+
+def sections(scored: pandas.DataFrame, found: Tables) -> list[Section]:
+    """Return the figures of the page."""
     whole = float((scored["label"] == "positive").mean())
-    figures = [
-        (
-            "얼마나 확신하는가 · How sure the answers are",
-            "가운데에 모이면 애매한 리뷰가 많은 것입니다.",
-            draw_histogram(scored["probability"].astype(float)),
-        )
-    ]
+    heading, explanation = (
+        "예측 확률의 분포 · How certain the predictions are",
+        "가운데에 모이면 애매한 리뷰가 많은 것입니다.",
+    )
+    figures = [Section(heading, explanation, draw_histogram(scored["probability"].astype(float)))]
     if len(found.get("months", ())):
-        figures.append(
-            (
-                "달마다 · By month",
-                "회색 막대는 95 % 구간, 채운 점은 전체와 뚜렷이 다른 달입니다.",
-                draw_shares(found["months"], whole, across=True),
-            )
-        )
+        explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 전체와 뚜렷이 다른 달입니다."
+        figures.append(Section("월별 · By month", explanation, draw_months(found["months"], whole)))
     if "groups" in found:
-        figures.append(
-            (
-                f"묶음마다 · By group (많은 순서로 {GROUPS}개)",
-                "회색 막대는 95 % 구간, 채운 점은 전체와 뚜렷이 다른 묶음입니다 (깔때기 그림의 99.8 % 한계 밖).",
-                draw_shares(found["groups"].head(GROUPS), whole),
-            )
-        )
+        explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 깔때기 그림의 99.8 % 한계 밖에 있는 그룹입니다."
+        heading = f"그룹별 · By group (리뷰가 많은 순서로 {GROUPS}개)"
+        figures.append(Section(heading, explanation, draw_groups(found["groups"].head(GROUPS), whole)))
     words, weights = found["words_by_log_odds"], found["words_by_attention"]
-    figures.append(
-        (
-            "칭찬과 비판의 말 · Words of praise and blame",
-            "한쪽 리뷰에 더 자주 나오는 말 (로그 오즈 비의 z값, Monroe et al. 2008).",
-            draw_words(words[words["z"] > 0].head(WORDS), words[words["z"] < 0].tail(WORDS)[::-1], "z", "z"),
-        )
-    )
-    figures.append(
-        (
-            "모델이 보는 말 · Words that the model looks at",
-            "주의 가중치의 평균 (1: 리뷰 안의 보통 단어).",
-            draw_words(
-                weights[weights["label"] == "positive"].head(WORDS),
-                weights[weights["label"] == "negative"].head(WORDS),
-                "weight",
-                "weight x T",
-            ),
-        )
-    )
-    # the index has kind and row; a kind may have none
-    reviews = [
-        (
-            heading,
-            [
-                shaded(predictions[row], classifier.bundle.name)
-                for chosen, row in found["reviews"].index
-                if chosen == kind
-            ],
-        )
-        for kind, heading in NAMES.items()
-    ]
-    return report_page(name, head(frame, scored, found, classifier), found, figures, reviews)
+    praise, blame = words[words["z"] > 0].head(WORDS), words[words["z"] < 0].tail(WORDS)[::-1]
+    heading = "칭찬과 비판의 단어 · Words of praise and blame"
+    explanation = "한쪽 리뷰에 더 자주 나오는 단어 (로그 오즈 비의 z값, Monroe et al. 2008)."
+    figures.append(Section(heading, explanation, draw_words(praise, blame, "z", "z")))
+    praise, blame = (weights[weights["label"] == label].head(WORDS) for label in ("positive", "negative"))
+    figure = draw_words(praise, blame, "weight", "weight x T")
+    explanation = "어텐션 가중치의 평균 (1: 리뷰 안의 평균 단어)."
+    figures.append(Section("모델이 주목하는 단어 · Words that the model attends to", explanation, figure))
+    return figures
 
 
-def head(frame, scored, found, classifier):
-    """Answer the sentences at the page's head."""
+def summary(frame: pandas.DataFrame, scored: pandas.DataFrame, found: Tables, classifier: Classifier) -> list[str]:
+    """Return the sentences at the page's head."""
     positive = (scored["label"] == "positive").sum()
     part = share(positive, len(scored))
     lines = [
         f"리뷰 {len(scored):,}개 가운데 {positive:,}개가 긍정입니다: {100 * part['share']:.1f} % "
-        f"(95 % 구간 {100 * part['low']:.1f} ~ {100 * part['high']:.1f}). "
+        f"(95 % 신뢰구간 {100 * part['low']:.1f} ~ {100 * part['high']:.1f}). "
         f"{positive:,} of {len(scored):,} reviews are positive."
     ]
     if len(scored) < len(frame):
         lines.append(f"{len(frame) - len(scored):,}개는 읽을 단어가 없어 뺐습니다. Left out, without a word.")
     if "months" in found and frame["month"].isna().any():
         undated = int(frame["month"].isna().sum())
-        lines.append(f"{undated:,}개는 날짜를 읽지 못해 달마다의 그림에 없습니다. Without a readable date.")
+        lines.append(f"{undated:,}개는 날짜를 읽지 못해 월별 그림에 없습니다. Without a readable date.")
     test = classifier.bundle.manifest["metrics"].get("test", {})
     accuracy = test.get("accuracy")
     if isinstance(accuracy, float) and test.get("data") == "nsmc":
         lines.append(
-            f"모델은 NSMC 시험 자료의 {100 * accuracy:.1f} %를 맞힙니다. 구간은 이 잘못을 세지 않습니다. "
-            "The intervals are of counting alone, not of the model's own errors."
+            f"모델은 NSMC 테스트 데이터의 {100 * accuracy:.1f} %를 맞힙니다. 신뢰구간에는 모델 오류가 포함되지 않습니다. "
+            "The intervals do not include the model's own errors."
         )
     return lines
-
-
-def shaded(prediction, source):
-    return Attribution(
-        prediction.text,
-        prediction.label,
-        prediction.probability,
-        prediction.tokens,
-        prediction.offsets,
-        prediction.token_weights.astype("float64"),
-        "attention",
-        None,
-        source,
-    )

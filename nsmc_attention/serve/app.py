@@ -18,7 +18,6 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, AsyncIterator, Coroutine, Optional, Union
 
@@ -310,7 +309,7 @@ def explanation(explainer: Explainer, question: Question) -> dict[str, Any]:
     """Return the panel of a question, without a matrix that the page would not draw."""
     found = explainer(question.inputs, question.method)
     if len(found.text.split() if question.by_word else found.tokens) > LARGEST_MATRIX:
-        found = replace(found, matrix=None)
+        found = found.without_matrix()
     return dict(panel(found.by_word() if question.by_word else found))
 
 

@@ -1,13 +1,13 @@
 """The only way from a review to token ids, used by training and prediction alike.
 
-review -> clean text -> tokens -> ids by the bundle's vocab.json. Plain Python on purpose: prediction
-needs no MXNet. `ngrams` adds what the review looks like; `gluon_data` beside it builds the vocabulary, and a
-test holds both to the same ids.
+review -> clean text -> tokens -> ids by the bundle's vocab.json, carried together by `Encoded`. Needs no MXNet:
+`vocabulary` builds the vocabulary with GluonNLP, and a test holds both to the same ids.
 """
 
 import unicodedata
 from dataclasses import dataclass
-from typing import Container, NamedTuple, Optional, Sequence, Union
+from itertools import chain
+from typing import Container, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -25,55 +25,64 @@ FILLERS = "\u115f\u1160\u3164\uffa0"
 
 
 def clean(review: str) -> str:
-    """Fold a review into the text that is tokenized and that offsets point into.
+    """Normalize a review to the text that is tokenized and that offsets refer to.
 
-    NFC (never NFKC, which turns ㅋ into another letter); lone surrogates and control characters dropped
-    (MeCab stops silently at NUL), and combining marks beyond 30 in a row; white space of any kind becomes one space;
-    none at either end. A text with nothing to see (zero-width characters, Hangul fillers) is empty.
+    NFC (not NFKC, which turns ㅋ into another letter); lone surrogates, control characters (MeCab stops at NUL) and
+    combining marks beyond 30 in a row are dropped; runs of white space become one space, none at either end. A text
+    of invisible characters only (zero-width characters, Hangul fillers) is empty.
     """
     if not review.isprintable():
         # Cc control, Cs lone surrogate; white space among them (tab, line ends) is folded below
-        review = "".join(
-            character
-            for character in review
-            if character.isspace() or unicodedata.category(character) not in ("Cc", "Cs")
-        )
+        kept = (each for each in review if each.isspace() or unicodedata.category(each) not in ("Cc", "Cs"))
+        review = "".join(kept)
     if not review.isascii():
         review = composed(review)
     text = " ".join(review.split())
-    return text if text.isascii() or any(map(visible, text)) else ""
+    return text if text.isascii() or any(map(is_visible, text)) else ""
 
 
-def visible(character: str) -> bool:
+def is_visible(character: str) -> bool:
     return character not in FILLERS and unicodedata.category(character) not in ("Cf", "Zs")
 
 
-class Encoded(NamedTuple):
-    """A review on its way into the network; offsets are (start, end) in text, one a token."""
+@dataclass
+class Encoded:
+    """A review as the network reads it; its length is its number of tokens. Read it only.
 
+    `text` is the clean text, empty where only the tokens are known; `ids` has one id a token.
+    """
+
+    # not frozen, which takes six times as long to make, for each review and each erased token
+    __slots__ = ("text", "tokens", "ids")
     text: str
     tokens: tuple[str, ...]
+    ids: tuple[int, ...]
 
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
+        """(start, end) of each token in the text, aligned at each access."""
         return tuple(align(self.text, self.tokens))
+
+    def take(self, positions: Sequence[int]) -> "Encoded":
+        """Return the tokens at these positions with their ids; they have no text of their own."""
+        return Encoded("", tuple(self.tokens[i] for i in positions), tuple(self.ids[i] for i in positions))
+
+    def without(self, position: int) -> "Encoded":
+        """Return all tokens but one."""
+        tokens, ids = self.tokens, self.ids
+        return Encoded("", tokens[:position] + tokens[position + 1 :], ids[:position] + ids[position + 1 :])
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """Turns reviews into token ids; equal vocabularies and settings give equal ids, byte for byte.
+    """Turns reviews into token ids; equal vocabularies and settings give equal ids.
 
-    Attributes
-    ----------
-    tokenizer_name : str
-    token_to_idx : dict of str to int
-    unknown, padding : int
-        Ids of what the vocabulary lacks, and of padding. They differ: padding is masked, unknown is read.
-    max_length : int
-        Tokens beyond are not read.
-    cut_rare : bool
-        Cut a word that the vocabulary lacks into the longest pieces that it has.
-    ngram_buckets : int
-        Numbers that character n-grams are hashed to; 0 for none.
+    `unknown` and `padding` are ids that differ, because padding is masked. Reviews are truncated to `max_length` tokens.
+    With `cut_rare` out-of-vocabulary words are split into the longest known pieces. `ngram_buckets` is the size of the
+    hash table of character n-grams, 0 for none.
     """
 
     tokenizer_name: str
@@ -88,7 +97,7 @@ class Encoder:
     def from_json(
         cls, vocabulary: Union[str, bytes], text_config: TextConfig, where: object = "vocab.json"
     ) -> "Encoder":
-        """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError where it is not one."""
+        """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError if it is not one."""
         values = read_json(vocabulary, where, BundleError, "a vocabulary as gluonnlp writes it")
         try:
             token_to_idx = values["token_to_idx"]
@@ -102,75 +111,50 @@ class Encoder:
             raise BundleError(
                 f"{where}: expected the ids 0 to {len(ids) - 1}, each once, and padding that is not the unknown token"
             )
-        return cls(
-            text_config.tokenizer,
-            token_to_idx,
-            unknown,
-            padding,
-            text_config.max_length,
-            text_config.rare_words == "pieces",
-            text_config.ngram_buckets,
-        )
+        split_rare, length = text_config.rare_words == "pieces", text_config.max_length
+        return cls(text_config.tokenizer, token_to_idx, unknown, padding, length, split_rare, text_config.ngram_buckets)
 
     def __len__(self) -> int:
         return len(self.token_to_idx)
 
-    def tokenize(self, text: str) -> list[str]:
-        """Answer the tokens of a clean text, at most max_length."""
-        return self.units(tokenizer(self.tokenizer_name)(text))
+    def encode(self, review: str) -> Encoded:
+        """Clean, tokenize and number one review; a blank review has no token."""
+        text = clean(review)
+        return self.encode_words(tokenizer(self.tokenizer_name)(text), text)
 
-    def units(self, words: list[str]) -> list[str]:
-        """Answer what of a tokenizer's words gets an id each, at most max_length: the words, or pieces of rare ones."""
+    def encode_words(self, words: Sequence[str], text: str = "") -> Encoded:
+        """Number a review that is tokenized already, as those of `token_cache` are."""
+        tokens, find, unknown = tuple(self.units(words)), self.token_to_idx.get, self.unknown
+        return Encoded(text, tokens, tuple([find(token, unknown) for token in tokens]))
+
+    def units(self, words: Sequence[str]) -> Sequence[str]:
+        """Return the vocabulary units: the words, or subwords of rare words; at most max_length."""
         if self.cut_rare:
-            words = [
-                unit
-                for word in words
-                for unit in ((word,) if word in self.token_to_idx else pieces(word, self.token_to_idx))
-            ]
+            known = self.token_to_idx
+            words = [unit for word in words for unit in ((word,) if word in known else longest_pieces(word, known))]
         return words[: self.max_length]
 
-    def ids(self, tokens: Sequence[str]) -> list[int]:
-        """Answer one id a token, at most max_length."""
-        find, unknown = self.token_to_idx.get, self.unknown
-        return [find(token, unknown) for token in tokens[: self.max_length]]
+    def batch(self, reviews: Sequence[Encoded], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:
+        """Pad N reviews, none empty, to the arrays that a network reads.
 
-    def encode(self, review: str) -> Encoded:
-        """Clean and tokenize one review; no token where the review is blank."""
-        text = clean(review)
-        return Encoded(text, tuple(self.tokenize(text)))
-
-    def batch(
-        self, token_lists: Sequence[Sequence[str]], width: Optional[int] = None
-    ) -> tuple[NDArray[numpy.int32], ...]:
-        """Number and pad the tokens of N reviews: the arrays that a network reads.
-
-        Parameters
-        ----------
-        token_lists : list of lists of str, none empty
-        width : int or None
-            Padded length; None is that of the longest.
-
-        Returns
-        -------
-        tuple
-            token_ids (N, T) int32, valid_length (N,) int32 and, where there are n-grams, ngram_ids
-            (N, T, NGRAMS) int32 (see `ngrams`).
+        Returns token_ids (N, T), valid_length (N,) and, where there are n-grams, ngram_ids (N, T, NGRAMS), see `ngrams`.
+        T is `width`; None is the length of the longest.
         """
-        id_lists = [self.ids(tokens) for tokens in token_lists]
-        valid_length = numpy.array([len(ids) for ids in id_lists], dtype="int32")
+        valid_length = numpy.array([len(each.ids) for each in reviews], dtype="int32")
         width = width or int(valid_length.max())
-        token_ids = numpy.full((len(id_lists), width), self.padding, dtype="int32")
-        # boolean indexing fills row by row in order, which is the order of the joined lists
+        token_ids = numpy.full((len(reviews), width), self.padding, dtype="int32")
+        # boolean indexing fills row by row, in the order of the joined ids
         inside = numpy.arange(width) < valid_length[:, None]
-        token_ids[inside] = numpy.concatenate([numpy.asarray(ids, dtype="int32") for ids in id_lists])
-        arrays = (token_ids, valid_length)
-        return (*arrays, ngram_ids(token_lists, self.ngram_buckets, width)) if self.ngram_buckets else arrays
+        token_ids[inside] = numpy.fromiter(chain.from_iterable(each.ids for each in reviews), "int32")
+        if not self.ngram_buckets:
+            return token_ids, valid_length
+        return token_ids, valid_length, ngram_ids([each.tokens for each in reviews], self.ngram_buckets, width)
 
 
-def pieces(word: str, known: Container[str]) -> list[str]:
-    """Cut a word from the left into the longest pieces that are known; a character that is not stands alone.
+def longest_pieces(word: str, known: Container[str]) -> list[str]:
+    """Split a word from the left into the longest known pieces; an unknown character is a piece of its own.
 
-    The cutting of WordPiece (Wu et al. 2016, arXiv:1609.08144, section 4.1) without its continuation marks.
+    The splitting of WordPiece (Wu et al. 2016, arXiv:1609.08144, section 4.1) without its continuation marks.
     """
     found, start = [], 0
     while start < len(word):

@@ -1,34 +1,32 @@
-"""Composed text (NFC), in a time that grows with its length alone.
+"""NFC in linear time.
 
-NFC sorts the combining marks that follow a letter, in a time that grows with the square of their number: one text
-with 80,000 of them holds the process for 20 seconds. So of more than MARKS in a row those beyond are dropped first.
-Unicode's Stream-Safe Text Format (UAX #15) has the same bound; no script needs more.
+NFC sorts the combining marks that follow a letter in quadratic time: a text with 80,000 of them takes 20 seconds.
+Therefore marks beyond MARKS in a row are dropped first, the limit of Unicode's Stream-Safe Text Format (UAX #15); no
+script needs more.
 """
 
 import unicodedata
 
 MARKS = 30
-# Not combining by their class, and yet two marks each when taken apart
+# Two marks each when decomposed, although their combining class is 0
 PAIRS = frozenset("\u0f73\u0f75\u0f81")
-# A letter is at most 3 marks when taken apart, a mark 2: below so many in a row there are never more than MARKS
+# A decomposed letter has at most 3 marks, a mark 2: at most FEW in a row are never more than MARKS
 FEW = (MARKS - 3) // 2
 
 
 def composed(text: str) -> str:
-    """Answer the text in NFC, at most MARKS combining marks in a row, counted as NFD has them."""
-    if may_have_many(text):
-        text = stream_safe(text)
-    return unicodedata.normalize("NFC", text)
+    """Return the text in NFC, with at most MARKS combining marks in a row, counted in NFD."""
+    return unicodedata.normalize("NFC", stream_safe(text) if may_have_many(text) else text)
 
 
 def may_have_many(text: str) -> bool:
-    """Tell, of a text of n characters, by looking at n / FEW: more than FEW in a row stand on one of those too."""
-    looked_at = text[FEW :: FEW + 1]
-    return any(map(unicodedata.combining, looked_at)) or not PAIRS.isdisjoint(looked_at)
+    """Return whether one of every (FEW + 1)th characters is a mark, as at least one of more than FEW in a row is."""
+    sampled = text[FEW :: FEW + 1]
+    return any(map(unicodedata.combining, sampled)) or not PAIRS.isdisjoint(sampled)
 
 
 def stream_safe(text: str) -> str:
-    """Answer the text with each character taken apart, without the marks beyond MARKS in a row."""
+    """Return the text in NFD (each character for itself), without the marks beyond MARKS in a row."""
     kept, run = [], 0
     for character in text:
         for part in unicodedata.normalize("NFD", character):

@@ -1,8 +1,7 @@
-"""Reviews as people also type them: text in, misspelt text out.
+"""Misspellings as people type them: text in, misspelt text out.
 
-Each way is a function, text -> text, that changes all there is to change. With --misspelt-fraction the training draws
-among WAYS for a share of its reviews (`recipe.misspelt_part`); `benchmarks/robustness.py` measures what each costs,
-and ways that no training has seen.
+Each way is a function, text -> text, that makes every change it can. `--misspelt-fraction` applies WAYS to a share of
+the training reviews; `benchmarks/robustness.py` measures what each costs, and ways that no training has seen.
 """
 
 import re
@@ -11,7 +10,7 @@ from typing import Callable
 
 import numpy
 
-# Finals and vowels that are often taken for each other: 있 for 잇, 재 for 제
+# Finals and vowels that are often confused: 있 for 잇, 재 for 제
 FINALS = {"\u11bb": "\u11ba", "\u11bd": "\u11ba", "\u11c0": "\u11ba", "\u11b6": "\u11af", "\u11ad": "\u11ab"}
 VOWELS = {"\u1162": "\u1166", "\u1166": "\u1162", "\u116c": "\u116b", "\u116b": "\u116c"}
 TIMES = 5
@@ -38,16 +37,16 @@ def other_vowels(text: str) -> str:
 
 
 def with_letters(text: str, letters: dict[str, str]) -> str:
-    """Answer the text, composed (NFC), with some of its letters (NFD jamo) in place of others."""
-    swapped = "".join(letters.get(letter, letter) for letter in unicodedata.normalize("NFD", text))
-    return unicodedata.normalize("NFC", swapped)
+    """Return the text (NFC) with some of its letters (NFD jamo) replaced by others."""
+    replaced = "".join(letters.get(letter, letter) for letter in unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", replaced)
 
 
 WAYS: tuple[Callable[[str], str], ...] = (no_spaces, longer_ends, simpler_finals, other_vowels)
 
 
 def misspelt(texts: list[str], share: float, seed: int) -> dict[int, str]:
-    """Misspell a share of the texts, each in one of WAYS; answer {place: text} of these, drawn by the seed."""
+    """Misspell a share of the texts, drawn by the seed, each in one of WAYS; return {index: misspelt text}."""
     random = numpy.random.RandomState(seed)
     chosen, ways = random.rand(len(texts)) < share, random.randint(len(WAYS), size=len(texts))
-    return {place: WAYS[ways[place]](texts[place]) for place in numpy.flatnonzero(chosen).tolist()}
+    return {index: WAYS[ways[index]](texts[index]) for index in numpy.flatnonzero(chosen).tolist()}

@@ -1,8 +1,8 @@
-"""Clean texts and their tokens for a whole corpus: in worker processes, and kept on disk for the next run.
+"""Tokens of a whole corpus: computed by worker processes and cached on disk.
 
-A cache entry's name holds everything that decides its content (texts, tokenizer and its version, the rules
-of `clean`), so an entry is never stale; it is written whole or not at all and can be deleted at any time. It begins
-with the hash of what follows: whatever else stands under its name is passed over and written anew.
+A cache entry's name hashes everything that its content depends on (texts, tokenizer and its version, the rules of
+`clean`), so no entry is stale and any may be deleted. It begins with the hash of what follows: a damaged entry is
+ignored and written again.
 """
 
 import hashlib
@@ -22,25 +22,24 @@ TOKEN, REVIEW = "\x1f", "\n"
 
 
 def tokenize(reviews: list[str], tokenizer_name: str) -> list[list[str]]:
-    """Answer the token list of each review (cleaned first), in this process."""
+    """Return the tokens of each review (cleaned first), computed in this process."""
     split = tokenizer(tokenizer_name)
     return [split(clean(review)) for review in reviews]
 
 
 def tokenize_many(reviews: list[str], tokenizer_name: str, processes: Optional[int] = None) -> list[list[str]]:
-    """Answer the token list of each review, with as many processes as there are cores when it is worth it."""
+    """Return the tokens of each review; WORTH_A_PROCESS reviews or more are shared by one process a core."""
     tokenizer(tokenizer_name)
     processes = processes or cores()
     if processes == 1 or len(reviews) < WORTH_A_PROCESS:
         return tokenize(reviews, tokenizer_name)
-    pieces = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
+    chunks = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
     with workers(processes) as pool:
-        done = pool.map(tokenize, pieces, [tokenizer_name] * len(pieces))
-        return [tokens for piece in done for tokens in piece]
+        return [tokens for part in pool.map(tokenize, chunks, [tokenizer_name] * len(chunks)) for tokens in part]
 
 
 def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Optional[Path]) -> list[list[str]]:
-    """Answer `tokenize_many`, read from the folder `cache` where it was done before (None: no cache)."""
+    """Return `tokenize_many`, cached in the folder `cache` (None: no cache)."""
     if cache is None:
         return tokenize_many(reviews, tokenizer_name)
     path = cache / f"tokens-{key(reviews, tokenizer_name)}.txt"
@@ -48,28 +47,27 @@ def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Optional[Path]
     if len(lines) == len(reviews):
         return [line.split(TOKEN) if line else [] for line in lines]
     token_lists = tokenize_many(reviews, tokenizer_name)
+    content = REVIEW.join(TOKEN.join(tokens) for tokens in token_lists)
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        content = REVIEW.join(TOKEN.join(tokens) for tokens in token_lists)
-        write_text(path, REVIEW.join((digest(content.encode()), content)))
+        write_text(path, REVIEW.join((sha256(content.encode()), content)))
     except OSError as problem:
         raise NsmcError(
-            f"{path}: the prepared tokens cannot be written: {problem.strerror}; "
-            "set NSMC_ATTENTION_CACHE to a folder with room"
+            f"{path}: the tokens cannot be written: {problem.strerror}; set NSMC_ATTENTION_CACHE to a folder with room"
         ) from problem
     return token_lists
 
 
 def read_lines(path: Path) -> list[str]:
-    """Answer an entry's lines, one a review; none where there is none, or a file that is not as it was written."""
+    """Return an entry's lines, one a review; none where it is missing or damaged."""
     try:
         head, _, content = path.read_bytes().partition(REVIEW.encode())
     except OSError:
         return []
-    return content.decode().split(REVIEW) if head == digest(content).encode() else []
+    return content.decode().split(REVIEW) if head == sha256(content).encode() else []
 
 
-def digest(content: bytes) -> str:
+def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 

@@ -1,40 +1,42 @@
-"""Tokenizers by name, and where each token stands in the text.
+"""Tokenizers by name, and the offsets of their tokens.
 
-A tokenizer is a callable, text -> list of tokens; KoNLPy's taggers bring most of them. `align` finds the
-tokens again in the text, so that no tokenizer needs to know of offsets. Stands between reviews and encoding.
+A tokenizer is a callable, text -> list of tokens; most are KoNLPy's taggers. `align` finds the tokens in the text
+again, so that no tokenizer needs to report offsets.
 """
 
 import difflib
 import unicodedata
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any, Callable, Optional, Sequence
 
 from ..errors import TokenizerError, did_you_mean
 
 Tokenizer = Callable[[str], list[str]]
-# Characters of a text that are read: MeCab's time grows with the square of its length, 17 s for 100,000 letters
+Span = tuple[int, int]
+# Characters of a text that are tokenized: MeCab's time is quadratic in its length, 17 s for 100,000 letters
 LONGEST = 10_000
 
 
+@lru_cache(maxsize=1)
 def pip_mecab() -> Any:
     """KoNLPy's Mecab on the pip packages python-mecab-ko and python-mecab-ko-dic: no system install.
 
-    KoNLPy wants the module `MeCab` of a system install; its class is kept, only the tagger below it is
-    built from python-mecab-ko, whose private `_tagger` is why the version is pinned.
+    KoNLPy wants the module `MeCab` of a system install. Its class is kept; only the tagger below it is built from
+    python-mecab-ko, whose private `_tagger` is why that version is pinned.
     """
     from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
     from konlpy.tag import Mecab
     from mecab import MeCab
 
     class LatticeTagger:
-        """Parses one text into MeCab's lines of `surface<tab>features`; safe to call from several threads."""
+        """Parses a text into MeCab's lines of `surface<tab>features`; safe to call from several threads."""
 
         def __init__(self) -> None:
             self.tagger = MeCab()._tagger
 
         def parse(self, text: str) -> str:
-            # a new one costs 1.5 us of 60; one that is kept takes 8 KiB more for each text of over 8,192 bytes
+            # a new one costs 1.5 us of 60; a shared one grows by 8 KiB for each text of over 8,192 bytes
             lattice = Lattice()
             lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
             lattice.set_sentence(text)
@@ -47,64 +49,42 @@ def pip_mecab() -> Any:
             self.tagger = LatticeTagger()
 
         def morphs(self, phrase: str) -> list[str]:
-            """Answer what KoNLPy's own `morphs` does, without making (surface, tag) pairs first."""
+            """KoNLPy's `morphs`, without making (surface, tag) pairs first."""
             return [line.partition("\t")[0] for line in self.tagger.parse(phrase).split("\n")[:-2]]
 
     return PipMecab()
 
 
-def mecab() -> Tokenizer:
-    """The morphemes that `pip_mecab` finds."""
-    return pip_mecab().morphs
-
-
-@lru_cache(maxsize=1)
-def mecab_tagger() -> Callable[[str], list[tuple[str, str]]]:
-    return pip_mecab().pos
-
-
 def mecab_tags(text: str) -> list[tuple[int, int, str]]:
-    """Answer (start, end, tag) of each morpheme of a clean text, by the tagset of mecab-ko-dic; XR is a root."""
-    found = mecab_tagger()(text[:LONGEST]) if text else []
+    """Return (start, end, tag) of each morpheme of a clean text, in the tagset of mecab-ko-dic."""
+    found = pip_mecab().pos(text[:LONGEST]) if text else []
     return [(start, end, tag) for (start, end), (_, tag) in zip(align(text, [token for token, _ in found]), found)]
 
 
-def konlpy_tagger(name: str) -> Callable[[], Tokenizer]:
-    """Answer the builder of a KoNLPy tagger that runs on Java."""
+def konlpy_tagger(name: str) -> Tokenizer:
+    """Return the `morphs` of a KoNLPy tagger that runs on Java."""
+    import konlpy.tag
+    from jpype import JVMNotFoundException
 
-    def build() -> Tokenizer:
-        import konlpy.tag
-        from jpype import JVMNotFoundException
-
-        try:
-            return getattr(konlpy.tag, name)().morphs
-        except JVMNotFoundException as problem:
-            raise TokenizerError(
-                f"tokenizer {name.lower()!r} runs on Java: expected a Java runtime, found none; install one "
-                "(Debian: apt install default-jre-headless) or use --tokenizer mecab"
-            ) from problem
-
-    return build
+    try:
+        return getattr(konlpy.tag, name)().morphs
+    except JVMNotFoundException as problem:
+        raise TokenizerError(
+            f"tokenizer {name.lower()!r} runs on Java: expected a Java runtime, found none; install one "
+            "(Debian: apt install default-jre-headless) or use --tokenizer mecab"
+        ) from problem
 
 
-def characters() -> Tokenizer:
+def characters(text: str) -> list[str]:
     """Every character but white space is a token."""
-    return lambda text: [character for character in text if character != " "]
+    return [character for character in text if character != " "]
 
 
-def whitespace() -> Tokenizer:
-    """Every word between white space (eojeol) is a token."""
-    return str.split
-
-
-BUILDERS = {
-    "mecab": mecab,
-    "okt": konlpy_tagger("Okt"),
-    "komoran": konlpy_tagger("Komoran"),
-    "hannanum": konlpy_tagger("Hannanum"),
-    "kkma": konlpy_tagger("Kkma"),
-    "characters": characters,
-    "whitespace": whitespace,
+BUILDERS: dict[str, Callable[[], Tokenizer]] = {
+    "mecab": lambda: pip_mecab().morphs,
+    **{name.lower(): partial(konlpy_tagger, name) for name in ("Okt", "Komoran", "Hannanum", "Kkma")},
+    "characters": lambda: characters,
+    "whitespace": lambda: str.split,
 }
 PACKAGES: dict[str, tuple[str, ...]] = {
     "mecab": ("python-mecab-ko", "python-mecab-ko-dic"),
@@ -115,43 +95,34 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 
 @lru_cache(maxsize=None)
 def tokenizer(name: str) -> Tokenizer:
-    """Answer the tokenizer called name: text -> list of non-empty str, of its first LONGEST characters.
+    """Return the tokenizer called name, built once a process: text -> list of non-empty str.
 
-    The text is clean (see `encoding.clean`). Built once a process.
-
-    Raises
-    ------
-    TokenizerError
-        The name is unknown, or the tokenizer needs Java and there is none.
+    The text is clean (see `encoding.clean`); its first LONGEST characters are tokenized. TokenizerError if the name is
+    unknown, or the tokenizer needs Java and there is none.
     """
     if name not in BUILDERS:
         raise TokenizerError(f"unknown tokenizer {name!r}{did_you_mean(name, BUILDERS)}")
     split = BUILDERS[name]()
 
     def tokenize(text: str) -> list[str]:
-        # MeCab answers an empty text with nothing, KoNLPy's Java taggers with an error
+        # KoNLPy's Java taggers fail on an empty text
         return [token for token in split(text[:LONGEST]) if token] if text else []
 
     return tokenize
 
 
 def tokenizer_version(name: str) -> str:
-    """Answer the packages that decide the tokens, as "name version, ..."; other versions, other tokens."""
+    """Return the packages that the tokens depend on, as "name version, ..."."""
     return ", ".join(f"{package} {version(package)}" for package in PACKAGES.get(name, ("konlpy",)))
 
 
-def align(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
-    """Find each token in the text.
+def align(text: str, tokens: Sequence[str]) -> list[Span]:
+    """Return the (start, end) of each token in the text, in order.
 
-    Most tokenizers give pieces of the text in order. Some rewrite (Komoran and Kkma split 했다 into 하 았 다);
-    these are matched by their letters (NFD jamo), and a token that has none in the text gets an empty span.
-
-    Returns
-    -------
-    list of (start, end), one a token, start <= end, in order; text[start:end] is the token where it stands
-    in the text as it is.
+    Most tokenizers return substrings of the text in order. Some rewrite (Komoran and Kkma split 했다 into 하 았 다);
+    their tokens are matched by letters (NFD jamo), and a token that shares no letter gets an empty span.
     """
-    spans: list[tuple[int, int]] = []
+    spans: list[Span] = []
     position = 0
     for token in tokens:
         start = text.find(token, position)
@@ -162,16 +133,15 @@ def align(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
     return spans
 
 
-def align_letters(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
+def align_letters(text: str, tokens: Sequence[str]) -> list[Span]:
     """Match the jamo of all tokens with those of the text, longest runs first (difflib)."""
     text_letters, text_index = letters([text])
     token_letters, token_index = letters(tokens)
-    found: list[Optional[tuple[int, int]]] = [None] * len(tokens)
-    position_of = [character for _, character in text_index]
+    found: list[Optional[Span]] = [None] * len(tokens)
     matcher = difflib.SequenceMatcher(None, text_letters, token_letters, autojunk=False)
     for a, b, size in matcher.get_matching_blocks():
         for step in range(size):
-            token, at = token_index[b + step][0], position_of[a + step]
+            token, at = token_index[b + step][0], text_index[a + step][1]
             start, end = found[token] or (at, at)
             found[token] = (min(start, at), max(at + 1, end))
     spans, last = [], 0
@@ -181,13 +151,13 @@ def align_letters(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
     return spans
 
 
-def letters(pieces: Sequence[str]) -> tuple[list[str], list[tuple[int, int]]]:
-    """Spell pieces in NFD; answer the letters and for each its (piece, character) index."""
-    found, index = [], []
-    for piece, text in enumerate(pieces):
-        for place, character in enumerate(text):
-            for letter in unicodedata.normalize("NFD", character):
-                if not letter.isspace():
-                    found.append(letter)
-                    index.append((piece, place))
-    return found, index
+def letters(texts: Sequence[str]) -> tuple[list[str], list[Span]]:
+    """Return the NFD letters of texts, and for each its (text, character) index."""
+    index = [
+        (letter, (number, position))
+        for number, text in enumerate(texts)
+        for position, character in enumerate(text)
+        for letter in unicodedata.normalize("NFD", character)
+        if not letter.isspace()
+    ]
+    return [letter for letter, _ in index], [place for _, place in index]

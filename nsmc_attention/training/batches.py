@@ -12,7 +12,7 @@ import gluonnlp  # noqa: E402
 import numpy  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
-from ..text.encoding import Encoder  # noqa: E402
+from ..text.encoding import Encoded, Encoder  # noqa: E402
 from ..text.ngrams import ngram_ids  # noqa: E402
 
 # One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
@@ -55,7 +55,7 @@ class Batches:
 
     Parameters
     ----------
-    token_lists : list of list of str
+    reviews : list of Encoded
         At least one token each.
     labels : (N,) array
         The probability of positive, 0 to 1.
@@ -70,7 +70,7 @@ class Batches:
 
     def __init__(
         self,
-        token_lists: Sequence[Sequence[str]],
+        reviews: Sequence[Encoded],
         labels: Any,
         encoder: Encoder,
         batch_size: int,
@@ -80,7 +80,7 @@ class Batches:
     ):
         self.batch_size = batch_size
         self.labels = numpy.asarray(labels, dtype="float32")
-        lengths = numpy.array([min(len(tokens), encoder.max_length) for tokens in token_lists])
+        lengths = numpy.array([len(review) for review in reviews])
         buckets = numpy.array([fixed_length] if fixed_length else bucket_lengths(int(lengths.max())))
         lengths = numpy.minimum(lengths, buckets[-1])
         self.lengths = lengths.astype("float32")
@@ -91,11 +91,11 @@ class Batches:
         for index in numpy.unique(self.bucket):
             members, length = numpy.flatnonzero(self.bucket == index), int(buckets[index])
             self.row[members] = numpy.arange(len(members))
-            own = [token_lists[member] for member in members]
+            own = [reviews[member] for member in members]
             self.padded[index] = (
-                pad([encoder.ids(tokens) for tokens in own], encoder.padding, length),
+                pad([review.ids for review in own], encoder.padding, length),
                 None if importance is None else pad_weights([importance[member] for member in members], length),
-                ngram_ids(own, encoder.ngram_buckets, length) if wide else None,
+                ngram_ids([review.tokens for review in own], encoder.ngram_buckets, length) if wide else None,
             )
 
     def __len__(self) -> int:

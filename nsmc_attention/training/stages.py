@@ -37,7 +37,7 @@ from .distributed.communicator import SINGLE, SingleWorker
 from .loop import Stage, fit
 from .objectives import OBJECTIVES
 from .objectives.labels import as_inputs, predict_batches
-from .parts import Part, Parts
+from .parts import EncodedPart, Parts
 
 # Where the checkpoints of a stage are, within the run folder
 FOLDERS = {"stars": "pretraining", "labels": ".", "erasure": "attention"}
@@ -63,7 +63,7 @@ class ClassifierTraining:
         The run folder.
     device : mxnet context
     importance : callable
-        (network, Part) -> for each review the share of each token in what the prediction depends on, (T,).
+        (network, EncodedPart) -> for each review the share of each token in what the prediction depends on, (T,).
     draw : callable
         (Progress, Stage, folder): draws the curves of a stage that has ended.
     quiet : bool
@@ -77,7 +77,7 @@ class ClassifierTraining:
         encoder: Any,
         out: Path,
         device: Any,
-        importance: Callable[[Any, Part], list[NDArray[Any]]],
+        importance: Callable[[Any, EncodedPart], list[NDArray[Any]]],
         draw: Callable[[Progress, Stage, Path], None],
         quiet: bool = False,
         group: SingleWorker = SINGLE,
@@ -91,19 +91,20 @@ class ClassifierTraining:
         The network is trained on misspelt reviews where there are some; the n-grams are not: misspelt reviews make
         them worse (docs/accuracy.md).
         """
-        parts = parts.in_units(self.encoder)
-        network = self.new_network(self.batches(parts.train))
-        dev_batches = self.batches(parts.dev)
-        if parts.stars:
-            self.fit(network, self.stage("stars", self.batches(parts.stars), dev_batches))
-        progress = self.fit(network, self.stage("labels", self.batches(parts.misspelt), dev_batches))
-        table = self.group.run_on_first(self.ngram_table, parts.stars, parts.train)
-        ngram_odds = None if table is None else wide.log_odds(table, parts.dev.token_lists)
+        train, dev, misspelt = (part.encode(self.encoder) for part in (parts.train, parts.dev, parts.misspelt))
+        stars = parts.stars and parts.stars.encode(self.encoder)
+        network = self.new_network(self.batches(train))
+        dev_batches = self.batches(dev)
+        if stars:
+            self.fit(network, self.stage("stars", self.batches(stars), dev_batches))
+        progress = self.fit(network, self.stage("labels", self.batches(misspelt), dev_batches))
+        table = self.group.run_on_first(self.ngram_table, stars, train)
+        ngram_odds = None if table is None else wide.log_odds(table, dev.token_lists)
         network = self.inference_network(network, table)
-        dev_batches = self.batches(parts.dev, with_ngrams=table is not None)
+        dev_batches = self.batches(dev, with_ngrams=table is not None)
         figures = self.calibrate(network, dev_batches, ngram_odds)
         if self.config.training.erasure.reviews:
-            self.teach_attention(network, subsample(parts.misspelt, self.config.training), dev_batches)
+            self.teach_attention(network, subsample(misspelt, self.config.training), dev_batches)
             figures = self.calibrate(network, dev_batches, ngram_odds)
         round_tables(network)
         return TrainingResult(network, progress, figures)
@@ -129,7 +130,7 @@ class ClassifierTraining:
         self.draw(progress, stage, folder)
         return progress
 
-    def teach_attention(self, network: Any, part: Part, dev_batches: Batches) -> None:
+    def teach_attention(self, network: Any, part: EncodedPart, dev_batches: Batches) -> None:
         """Train the attention to highlight the tokens whose erasure changes the prediction.
 
         The labels are the predictions of the deep part alone: the attention is to change, not the prediction.
@@ -143,11 +144,11 @@ class ClassifierTraining:
         self.fit(network, self.stage("erasure", batches, dev_batches))
 
     def batches(
-        self, part: Part, importance: Optional[list[NDArray[Any]]] = None, with_ngrams: bool = False
+        self, part: EncodedPart, importance: Optional[list[NDArray[Any]]] = None, with_ngrams: bool = False
     ) -> Batches:
         config = self.config
         size, length = config.training.batch_size, config.fixed_length
-        return Batches(part.token_lists, part.labels, self.encoder, size, length, importance, with_ngrams)
+        return Batches(part.reviews, part.labels, self.encoder, size, length, importance, with_ngrams)
 
     def new_network(self, batches: Batches) -> Any:
         """Build the network without its n-grams; one batch through it creates all its parameters."""
@@ -167,7 +168,7 @@ class ClassifierTraining:
         kept.hybridize(static_alloc=True)
         return kept
 
-    def ngram_table(self, stars: Optional[Part], train: Part) -> Optional[NDArray[Any]]:
+    def ngram_table(self, stars: Optional[EncodedPart], train: EncodedPart) -> Optional[NDArray[Any]]:
         """Return the table of n-grams (`wide.fit_wide`), None if the config wants none.
 
         Fitted to the training part and to the raw reviews that NSMC would call negative (1 to 4 stars) or positive
@@ -197,7 +198,7 @@ class ClassifierTraining:
         return figures
 
 
-def subsample(part: Part, training: Any) -> Part:
+def subsample(part: EncodedPart, training: Any) -> EncodedPart:
     """Return training.erasure.reviews of the reviews, drawn by the seed."""
     members = numpy.random.RandomState(training.seed).permutation(len(part.labels))
     return part.take(members[: training.erasure.reviews].tolist())

@@ -5,6 +5,7 @@ arXiv:1606.07792). They are trained separately: together, the n-grams soon overf
 (docs/accuracy.md).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -18,7 +19,7 @@ STRENGTH, STEPS = 4.0, 60
 PIECE = 4096
 
 
-def fit_wide(token_lists: list[list[str]], labels: NDArray[Any], buckets: int) -> NDArray[numpy.float32]:
+def fit_wide(token_lists: Sequence[Sequence[str]], labels: NDArray[Any], buckets: int) -> NDArray[numpy.float32]:
     """Fit the table.
 
     A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm. Both labels
@@ -52,7 +53,7 @@ def fit_wide(token_lists: list[list[str]], labels: NDArray[Any], buckets: int) -
     return table.astype("float32")
 
 
-def presence(token_lists: list[list[str]], buckets: int) -> Any:
+def presence(token_lists: Sequence[Sequence[str]], buckets: int) -> Any:
     """Return the sparse matrix (N, buckets), float32: 1 where a review has an n-gram."""
     rows, columns = [], []
     for start in range(0, len(token_lists), PIECE):
@@ -67,7 +68,7 @@ def presence(token_lists: list[list[str]], buckets: int) -> Any:
     )
 
 
-def log_odds(table: NDArray[numpy.float32], token_lists: list[list[str]]) -> NDArray[numpy.float64]:
+def log_odds(table: NDArray[numpy.float32], token_lists: Sequence[Sequence[str]]) -> NDArray[numpy.float64]:
     """Return the log-odds (N,) of each list of tokens by the table."""
     present = presence(token_lists, len(table))
     return (present @ table[:, 0]) / numpy.sqrt(numpy.maximum(present @ table[:, 1], SMALLEST))

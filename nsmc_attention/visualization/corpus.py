@@ -1,64 +1,45 @@
-"""Figures of many reviews seen through their attention: words, parts of speech, positions, distances, sharpness."""
+"""Figures of the attention over many reviews: words, parts of speech, positions, distances, evenness."""
 
-from ..evaluation.attention_statistics import by_distance, by_position, by_tag, by_word, evenness, token_table
+from typing import Any, Sequence
+
+from ..evaluation.attention_statistics import Tagger, by_distance, by_position, by_tag, by_word, evenness, token_table
+from ..inference.prediction import Prediction
+from .heatmap import drawing, new_figure
 
 # Rows of a figure
 WORDS = 15
 
 
-def draw_corpus(predictions, tag, fewest=20):
-    """Draw which words, parts of speech, places and distances take the weight in these reviews.
+def draw_corpus(predictions: Sequence[Prediction], tag: Tagger, fewest: int = 20) -> Any:
+    """Draw which words, parts of speech, positions and distances get the weight in these reviews.
 
-    Parameters
-    ----------
-    predictions : list of inference.prediction.Prediction
-    tag : callable
-        See `token_table`.
-    fewest : int
-        Times that a word must stand in reviews of a label to be drawn.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    See `token_table` for tag; words that occur fewer than `fewest` times in reviews of a label are left out.
     """
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    from .heatmap import SETTINGS, add_hangul_font
-
-    add_hangul_font()
     table = token_table(predictions, tag)
-    words = by_word(table, fewest)
-    with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(12, 8.6), layout="constrained")
-        grid = figure.subplots(2, 3)
+    words, tags = by_word(table, fewest), by_tag(table).head(WORDS)
+    with drawing():
+        figure, grid = new_figure((12, 8.6), 2, 3)
         for axes, label, color in zip(grid[0], ("positive", "negative"), ("C0", "C1")):
-            draw_bars(axes, words[words["label"] == label].head(WORDS), "token", color)
-            axes.set_title(f"words in {label} reviews")
-        tags = by_tag(table)
-        draw_bars(grid[0, 2], tags.head(WORDS), "tag", "C2")
-        grid[0, 2].set_title("parts of speech (Mecab's tags)")
-        for axes, rows, x in (
-            (grid[1, 0], by_position(table), "position"),
-            (grid[1, 1], by_distance(predictions), "distance"),
-        ):
-            axes.plot(rows[x], rows["weight"], "o-", markersize=3)
-            axes.axhline(1, color="0.7", linewidth=1)
-            axes.set(title=f"by {x}", ylim=(0, None), ylabel="weight x T (1: average)")
-            axes.grid(alpha=0.3)
-        grid[1, 0].set_xlabel("place in the review: 0 first, 1 last")
-        grid[1, 1].set_xlabel("key's place less query's")
-        sharpness = [evenness([each.token_weights]) for each in predictions if len(each.tokens) > 1]
-        grid[1, 2].hist(sharpness, bins=40, range=(0, 1), color="0.5")
-        grid[1, 2].set(
-            title="how evenly a review is looked at", xlabel="entropy / log T (1: every word alike)", ylabel="reviews"
-        )
+            draw_bars(axes, words[words["label"] == label].head(WORDS), "token", color, f"words in {label} reviews")
+        draw_bars(grid[0, 2], tags, "tag", "C2", "parts of speech (Mecab's tags)")
+        draw_line(grid[1, 0], by_position(table), "position", "position in the review: 0 first, 1 last")
+        draw_line(grid[1, 1], by_distance(predictions), "distance", "position of the key less that of the query")
+        values = [evenness([each.token_weights]) for each in predictions if len(each.tokens) > 1]
+        grid[1, 2].hist(values, bins=40, range=(0, 1), color="0.5")
+        grid[1, 2].set(title="evenness of the attention", xlabel="entropy / log T (1: uniform)", ylabel="reviews")
     return figure
 
 
-def draw_bars(axes, rows, names, color):
+def draw_bars(axes: Any, rows: Any, names: str, color: str, title: str) -> None:
     axes.barh(range(len(rows)), rows["weight"], color=color)
     axes.set_yticks(range(len(rows)), rows[names], fontsize=8)
     axes.invert_yaxis()
     axes.axvline(1, color="0.7", linewidth=1)
-    axes.set_xlabel("weight x T (1: average)")
+    axes.set(title=title, xlabel="weight x T (1: average)")
+
+
+def draw_line(axes: Any, rows: Any, x: str, label: str) -> None:
+    axes.plot(rows[x], rows["weight"], "o-", markersize=3)
+    axes.axhline(1, color="0.7", linewidth=1)
+    axes.set(title=f"by {x}", xlabel=label, ylim=(0, None), ylabel="weight x T (1: average)")
+    axes.grid(alpha=0.3)

@@ -54,7 +54,6 @@ def save_evenness(progress: Any, metric: str, path: Path) -> None:
     path : Path
     """
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
 
     records = [progress.before, *progress.history]
     epochs, best = list(range(len(records))), progress.best_epoch + 1
@@ -69,8 +68,6 @@ def save_evenness(progress: Any, metric: str, path: Path) -> None:
     axes.annotate("kept", (best, 0.02), color="0.4", ha="center")
     if epochs[-1] > best:
         axes.axvspan(best, epochs[-1], color="0.5", alpha=0.12, label="overfitting")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.grid(alpha=0.3)
     right = axes.twinx()
     values = [record[metric] for record in progress.history]
     right.plot(epochs[1:], values, "s--", color="C1", label=f"{plain(metric)} (right)")

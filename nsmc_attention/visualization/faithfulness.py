@@ -1,8 +1,9 @@
-"""What `faithfulness` found, as a table to read and as a figure beside published ones."""
+"""The results of `faithfulness` as a table, and as a figure beside published ones."""
 
-import numpy
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence, Union
 
-from .heatmap import SETTINGS, add_hangul_font, save_figure
+from .heatmap import drawing, new_figure, save_figure
 
 # One-layer BiLSTM with additive attention, masked softmax: result files of successar/AttentionExplanation, the
 # code of Jain & Wallace 2019. Mean of Kendall's tau over the reviews of the test part.
@@ -12,112 +13,77 @@ PUBLISHED = {
     "SST, dot": {"erasure": 0.064, "gradient": 0.073},
 }
 ORDERS = ("attention", "gradient", "erasure", "random")
+# name -> result of `evaluation.faithfulness.faithfulness`
+Results = Mapping[str, dict[str, Any]]
 
 
-def as_text(found):
-    """Answer the table of one result of `faithfulness.faithfulness`."""
+def as_text(found: dict[str, Any]) -> str:
+    """Return the table of one result of `evaluation.faithfulness.faithfulness`."""
     lines = [
         f"{found['reviews']} reviews of 3 tokens or more; mean and half its 95 % interval; tau: Kendall's tau-b",
         f"{'words ordered by':18}{'tau, erasure':18}{'tau, gradient':18}{'comprehensiveness':19}{'sufficiency'}",
     ]
     for name in (order for order in ORDERS if order in found["orders"]):
-        tau = found["tau"].get(name, {})
-        cells = [
-            interval(tau.get("erasure")),
-            interval(tau.get("gradient")),
-            interval(found["orders"][name]["comprehensiveness"]),
-            interval(found["orders"][name]["sufficiency"]),
-        ]
-        lines.append(f"{name:18}" + "".join(f"{cell:<{width}}" for cell, width in zip(cells, (18, 18, 19, 0))).rstrip())
+        tau, aopc = found["tau"].get(name, {}), found["orders"][name]
+        cells = [tau.get("erasure"), tau.get("gradient"), aopc["comprehensiveness"], aopc["sufficiency"]]
+        widths = (18, 18, 19, 0)
+        lines.append((f"{name:18}" + "".join(f"{interval(x):<{width}}" for x, width in zip(cells, widths))).rstrip())
     for name, effect in found.get("replaced", {}).items():
         lines.append(
-            f"{name} weights in the attention's place: probability changes by {effect['change']:.3f}, "
+            f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "
             f"{100 * effect['flipped']:.1f} % of the labels change"
         )
     return "\n".join([*lines, f"{found['data']}, {found['bundle']}, {found['seconds']} s"])
 
 
-def interval(mean):
-    """Answer `0.380 ±0.012`; nothing where it was not measured or is not defined."""
+def interval(mean: Optional[Mapping[str, Any]]) -> str:
+    """Return `0.380 ±0.012`; nothing where it was not measured or is not defined."""
     if not mean or mean["mean"] is None:
         return ""
     return f"{mean['mean']:.3f} ±{mean['high'] - mean['mean']:.3f}"
 
 
-def draw(results):
-    """Draw tau with erasure and with gradients beside published figures, and AOPC beside the random order.
+def save_plot(results: Results, path: Union[str, Path]) -> None:
+    """Draw tau with erasure and gradients beside published figures, and AOPC beside the random order's.
 
-    Parameters
-    ----------
-    results : dict of name to result of `faithfulness.faithfulness`
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    Into a .png, .svg or .pdf file, whole or not at all.
     """
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    add_hangul_font()
-    with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(12, 2.2 + 0.42 * (len(results) + len(PUBLISHED))), layout="constrained")
-        left, right = figure.subplots(1, 2)
+    with drawing():
+        figure, grid = new_figure((12, 2.2 + 0.42 * (len(results) + len(PUBLISHED))), columns=2)
+        left, right = grid.flat
         draw_taus(left, results)
         draw_aopc(right, results)
-    return figure
+        for axes in grid.flat:
+            axes.grid(axis="x", alpha=0.3)
+            axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+    save_figure(figure, path)
 
 
-def draw_taus(axes, results):
-    names = [*results, *PUBLISHED]
+def draw_taus(axes: Any, results: Results) -> None:
     for offset, measure, marker in ((-0.12, "erasure", "o"), (0.12, "gradient", "s")):
-        measured = [(place, results[name]["tau"]["attention"].get(measure)) for place, name in enumerate(results)]
-        measured = [(place, mean) for place, mean in measured if mean and mean["mean"] is not None]
-        means = numpy.array([mean["mean"] for _, mean in measured])
-        errors = [means - [mean["low"] for _, mean in measured], [mean["high"] for _, mean in measured] - means]
-        axes.errorbar(
-            means,
-            [place + offset for place, _ in measured],
-            xerr=errors,
-            fmt=marker,
-            capsize=3,
-            label=f"with {measure}",
-        )
-        axes.plot(
-            [figures[measure] for figures in PUBLISHED.values()],
-            [len(results) + place + offset for place in range(len(PUBLISHED))],
-            marker,
-            color="0.6",
-        )
-    axes.set_yticks(range(len(names)), [*results, *(f"published: {name}" for name in PUBLISHED)])
+        means = [(place + offset, each["tau"]["attention"].get(measure)) for place, each in enumerate(results.values())]
+        defined = [(place, mean) for place, mean in means if mean and mean["mean"] is not None]
+        draw_means(axes, defined, fmt=marker, label=f"with {measure}")
+        places = [len(results) + place + offset for place in range(len(PUBLISHED))]
+        axes.plot([figures[measure] for figures in PUBLISHED.values()], places, marker, color="0.6")
+    names = [*results, *(f"published: {name}" for name in PUBLISHED)]
+    axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.axvline(0, color="0.7", linewidth=1)
     axes.set(title="Kendall's tau of the attention", xlabel="mean over the reviews, 95 % interval")
-    axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
 
 
-def draw_aopc(axes, results):
-    for place, (_name, found) in enumerate(results.items()):
-        for offset, kind, color in ((-0.12, "comprehensiveness", "C0"), (0.12, "sufficiency", "C1")):
-            for order, filled in (("attention", True), ("random", False)):
-                mean = found["orders"][order][kind]
-                axes.errorbar(
-                    [mean["mean"]],
-                    [place + offset],
-                    fmt="o",
-                    color=color,
-                    capsize=3,
-                    xerr=[[mean["mean"] - mean["low"]], [mean["high"] - mean["mean"]]],
-                    markerfacecolor=color if filled else "white",
-                    label=f"{kind}, {order}" if place == 0 else None,
-                )
+def draw_aopc(axes: Any, results: Results) -> None:
+    for offset, kind, color in ((-0.12, "comprehensiveness", "C0"), (0.12, "sufficiency", "C1")):
+        for order, fill in (("attention", color), ("random", "white")):
+            means = [(place + offset, each["orders"][order][kind]) for place, each in enumerate(results.values())]
+            draw_means(axes, means, fmt="o", color=color, markerfacecolor=fill, label=f"{kind}, {order}")
     axes.set_yticks(range(len(results)), list(results))
     axes.set_ylim(len(results) - 0.4, -0.6)
-    axes.set(title="AOPC of the largest weights, beside a random order", xlabel="change of the answer's probability")
-    axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+    axes.set(title="AOPC of the largest weights, beside a random order", xlabel="change of the label's probability")
 
 
-def save_plot(results, path):
-    """Write the figure of `draw` as .png, .svg or .pdf, whole or not at all."""
-    save_figure(draw(results), path)
+def draw_means(axes: Any, means: Sequence[tuple[float, Mapping[str, float]]], **style: Any) -> None:
+    """Draw (height, mean with its interval) as points with bars."""
+    errors = [[mean["mean"] - mean["low"] for _, mean in means], [mean["high"] - mean["mean"] for _, mean in means]]
+    axes.errorbar([mean["mean"] for _, mean in means], [y for y, _ in means], xerr=errors, capsize=3, **style)

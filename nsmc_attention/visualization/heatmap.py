@@ -1,21 +1,26 @@
-"""Attributions as pictures, with the words on them and Hangul on any machine: matrices, shaded sentences.
+"""Attributions as pictures, with Hangul on any machine: matrices of weights, shaded words.
 
-Takes weights and tokens, never a network. Fonts come from the wheel koreanize-matplotlib (NanumGothic, OFL),
-whose own import would change matplotlib for everyone, so only its font file is used. `page` draws for browsers.
+Takes weights and tokens, never a network. The font comes from the wheel koreanize-matplotlib (NanumGothic, OFL), whose
+own import would change matplotlib for everyone, so only its font file is used. `page` draws for browsers.
 """
 
+import logging
 import math
 import warnings
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterator, NamedTuple, Optional, Sequence, Union
 
 import numpy
+from numpy.typing import ArrayLike, NDArray
 
 from .._io.atomic import replaced_file
 from ..errors import ConfigError, DataError, did_you_mean
+from ..inference.attribution import Attribution
+from ..inference.engines import AXES
+from ..inference.prediction import Prediction
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed
@@ -27,39 +32,117 @@ SETTINGS: dict[Any, Any] = {
     "text.parse_math": False,
     "hatch.linewidth": 0.7,
 }
-# Grow darker without turning back: read by the colour-blind, and on paper without colour
+# Monotonic in lightness: readable for the colour-blind and in greyscale
 FOR, AGAINST = "Blues", "Oranges"
-# Inches: a line of words, what stands around a token and between words, the widest line
+# Inches: a line of words, the margin of a token, the space between words, the widest line
 LINE, MARGIN, SPACE, WIDTH = 0.36, 0.06, 0.10, 9.0
+# Inches: a cell of a matrix, its shortest and longest side, the widest row of matrices
+CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 40.0, 26
 # Points
 WORD_SIZE = 12
 
 
-@lru_cache(maxsize=1)
-def font_file():
-    """Answer the path of NanumGothic."""
-    found = [file for file in files("koreanize-matplotlib") or () if file.name == "NanumGothic.ttf"]
-    return Path(found[0].locate())
+class Matrix(NamedTuple):
+    """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column."""
+
+    weights: NDArray[Any]
+    queries: list[str]
+    keys: list[str]
+    title: str
 
 
 @lru_cache(maxsize=1)
-def add_hangul_font():
-    """Make NanumGothic known to matplotlib in this process; nothing else about matplotlib changes."""
+def font_file() -> Path:
+    """Return the path of NanumGothic."""
+    (found,) = [file for file in files("koreanize-matplotlib") or () if file.name == "NanumGothic.ttf"]
+    return Path(str(found.locate()))
+
+
+@lru_cache(maxsize=1)
+def add_hangul_font() -> None:
     from matplotlib.font_manager import fontManager
 
     fontManager.addfont(str(font_file()))
 
 
-def draw_heatmap(weights, tokens, title=None):
-    """Draw a matrix of attention weights.
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Use SETTINGS and the Hangul font, only here; characters that no font has become boxes, without a warning."""
+    import matplotlib
+
+    add_hangul_font()
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+def new_figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> tuple[Any, Any]:
+    """Return a Figure and its grid of axes, (rows, columns)."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def matrices(
+    weights: ArrayLike,
+    tokens: Sequence[str],
+    queries: Optional[Sequence[str]] = None,
+    axes: Sequence[str] = AXES,
+    title: Optional[str] = None,
+) -> list[Matrix]:
+    """Split weights into a Matrix for each head, layer or step; rows that are no queries are numbered ("hop 1").
+
+    See `draw_heatmap`. DataError if the shape does not fit the tokens, or there is no token.
+    """
+    weights, keys, names = numpy.asarray(weights), list(tokens), [*axes]
+    if weights.ndim == len(names) == 1:
+        weights, names = weights[None], ["mean", *names]
+    if not keys:
+        raise DataError("heatmap: expected at least one token, found none; is the review blank?")
+    rows = list(keys if queries is None else queries)
+    if weights.ndim == len(names) and names[-2] != "queries":
+        rows = [numbered(names[-2], row) for row in range(weights.shape[-2])]
+    if weights.ndim != len(names) or weights.shape[-2:] != (len(rows), len(keys)):
+        raise DataError(
+            f"heatmap: expected weights of {len(rows)} x {len(keys)} for {len(rows)} queries and {len(keys)} tokens "
+            f"(axes {', '.join(names)}), found {weights.shape}"
+        )
+    return [
+        Matrix(weights[index], rows, keys, ", ".join(filter(None, [title, *map(numbered, names, index)])))
+        for index in numpy.ndindex(*weights.shape[:-2])
+    ]
+
+
+def numbered(axis: str, index: int) -> str:
+    """Return `head 1` for the first of the heads."""
+    return f"{axis.rstrip('s')} {index + 1}"
+
+
+def attribution_matrices(attribution: Attribution, title: Optional[str] = None) -> list[Matrix]:
+    """Return the matrices of an attribution; none where the method has no matrix."""
+    each = attribution.prediction
+    return [] if attribution.matrix is None else matrices(each.weights, each.tokens, each.queries, each.axes, title)
+
+
+def draw_heatmap(
+    weights: ArrayLike,
+    tokens: Sequence[str],
+    title: Optional[str] = None,
+    queries: Optional[Sequence[str]] = None,
+    axes: Sequence[str] = AXES,
+) -> Any:
+    """Draw attention weights: one matrix, or a grid of one for each head, hop, layer or step.
 
     Parameters
     ----------
-    weights : (T, T) array
-        Row i says how much token i looks at each token; values in 0..1.
+    weights : (T, T) array, or one of the axes that `axes` names, as those of a Prediction
+        Row i holds the attention of query i to each key; values in 0..1.
     tokens : sequence of T str
-        Written on both axes; queries down, keys across.
+        The keys, across.
     title : str or None
+    queries : sequence of str or None
+        Down; None: the keys.
 
     Returns
     -------
@@ -68,125 +151,82 @@ def draw_heatmap(weights, tokens, title=None):
     Raises
     ------
     DataError
-        weights is not T x T for T tokens, or there is no token.
+        The weights do not fit the tokens, or there is no token.
     """
-    return draw_matrices([(weights, tokens, title)])
+    return draw_matrices(matrices(weights, tokens, queries, axes, title))
 
 
-def draw_matrices(panels):
-    """Draw matrices of attention weights beside each other: of many reviews, or of one by several models.
-
-    Parameters
-    ----------
-    panels : list of (weights, tokens, title)
-        As `draw_heatmap` takes them. Each panel has its own scale.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    panels = [(*checked(weights, tokens), title) for weights, tokens, title in panels]
+def draw_matrices(panels: Sequence[Matrix]) -> Any:
+    """Draw matrices beside each other, each with its own scale, as a matplotlib Figure."""
     if not panels:
         raise DataError("heatmap: expected at least one review, found none")
-    add_hangul_font()
-    side = min(40.0, max(3.2, 0.34 * max(len(tokens) for _, tokens, _ in panels)))
-    columns = min(len(panels), max(1, int(24 // side)))
+    down, across = max(len(each.queries) for each in panels), max(len(each.keys) for each in panels)
+    cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
+    height, width = cell * down + 1.3, cell * across + 1.9
+    columns = min(len(panels), max(1, int(ROW // width)))
     rows = -(-len(panels) // columns)
-    with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=((side + 1.9) * columns, (side + 1.3) * rows), layout="constrained")
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, panel in zip(grid, panels):
-            draw_matrix(figure, axes, side, *panel)
-        for axes in grid[len(panels) :]:
-            axes.axis("off")
+    with drawing():
+        figure, grid = new_figure((width * columns, height * rows), rows, columns)
+        for plot, panel in zip(grid.flat, panels):
+            draw_matrix(figure, plot, panel, cell)
+        for plot in grid.flat[len(panels) :]:
+            plot.axis("off")
     return figure
 
 
-def checked(weights, tokens):
-    """Answer weights as an array and tokens as a list; DataError unless one fits the other."""
-    weights, tokens = numpy.asarray(weights), list(tokens)
-    size = len(tokens)
-    if not size:
-        raise DataError("heatmap: expected at least one token, found none; is the review blank?")
-    if weights.shape != (size, size):
-        raise DataError(f"heatmap: expected weights of {size} x {size} for {size} tokens, found {weights.shape}")
-    return weights, tokens
-
-
-def draw_matrix(figure, axes, side, weights, tokens, title):
-    size = len(tokens)
-    image = axes.imshow(weights, cmap=FOR, vmin=0.0, vmax=max(float(weights.max()), 1e-6))
-    labels = [printable(token) for token in tokens]
-    font_size = min(10.0, 72 * side / size * 0.62)
-    axes.set_xticks(
-        range(size),
-        labels,
-        rotation=90 if size > 12 else 45,
-        ha="center" if size > 12 else "left",
-        rotation_mode="default" if size > 12 else "anchor",
-        fontsize=font_size,
+def draw_matrix(figure: Any, plot: Any, panel: Matrix, cell: float) -> None:
+    """Draw a Matrix with cells of so many inches."""
+    weights, queries, keys, title = panel
+    image = plot.imshow(weights, cmap=FOR, vmin=0.0, vmax=max(float(weights.max()), 1e-6))
+    size = min(10.0, 72 * cell * 0.62)
+    upright = {"rotation": 90, "ha": "center"}
+    slanted = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
+    plot.set_xticks(
+        range(len(keys)), list(map(printable, keys)), fontsize=size, **(upright if len(keys) > 12 else slanted)
     )
-    axes.set_yticks(range(size), labels, fontsize=font_size)
-    axes.xaxis.tick_top()
-    axes.set_xlabel("key: looked at", fontsize=8, color="0.4")
-    axes.set_ylabel("query: looking", fontsize=8, color="0.4")
+    plot.set_yticks(range(len(queries)), list(map(printable, queries)), fontsize=size)
+    plot.xaxis.tick_top()
+    plot.set_xlabel("key", fontsize=8, color="0.4")
+    plot.set_ylabel("query", fontsize=8, color="0.4")
     if title:
-        axes.set_title(printable(title), fontsize=11, wrap=True)
-    figure.colorbar(image, ax=axes, shrink=min(1.0, 3.2 / side + 0.4), label="weight")
+        plot.set_title(printable(title), fontsize=11, wrap=True)
+    figure.colorbar(image, ax=plot, shrink=min(1.0, 3.2 / (cell * len(queries)) + 0.4), label="weight")
 
 
-def draw_words(attributions):
-    """Draw reviews with their words shaded, one below the other.
+def draw_words(attributions: Sequence[Attribution]) -> Any:
+    """Draw reviews with their words shaded, one below the other, as a matplotlib Figure.
 
-    The darker a word, the more is laid on it, within its review. What speaks for negative is orange, on a hatched band.
-
-    Parameters
-    ----------
-    attributions : list of attribution.Attribution
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    The darker a word, the larger its share within the review. Words for negative are orange, on a hatched band.
     """
-    import matplotlib
     from matplotlib.figure import Figure
 
     if not attributions:
         raise DataError("heatmap: expected at least one review, found none")
-    add_hangul_font()
-    blocks = [layout(each) for each in attributions]
-    height = sum((max(line for line, *_ in places) + 2.1) * LINE for places in blocks)
-    with matplotlib.rc_context(SETTINGS):
+    with drawing():
+        blocks = [layout(each) for each in attributions]
+        heights = [(max(line for line, *_ in places) + 2.1) * LINE for places in blocks]
         width = max(4.0, *(left + wide for places in blocks for _, left, wide in places))
-        figure = Figure(figsize=(width + 0.4, height + 0.2))
+        figure = Figure(figsize=(width + 0.4, sum(heights) + 0.2))
         axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(-0.2, width + 0.2), ylim=(height + 0.1, -0.1))
+        axes.set(xlim=(-0.2, width + 0.2), ylim=(sum(heights) + 0.1, -0.1))
         axes.axis("off")
         top = 0.0
-        for attribution, places in zip(attributions, blocks):
+        for attribution, places, height in zip(attributions, blocks, heights):
             axes.text(0, top + 0.5 * LINE, caption(attribution), fontsize=8.5, color="0.35", va="center")
             draw_tokens(axes, attribution, places, top + LINE)
-            top += (max(line for line, *_ in places) + 2.1) * LINE
+            top += height
     return figure
 
 
-def caption(attribution):
-    """Answer `positive 98.2 % - attention - pretrained`, for above a picture."""
+def caption(attribution: Attribution) -> str:
+    """Return `positive 98.2 % - attention - pretrained`, the title of a picture."""
     score = max(attribution.probability, 1 - attribution.probability)
-    return printable(
-        " - ".join(
-            part
-            for part in (f"{attribution.label} {100 * score:.1f} %", attribution.method, attribution.source)
-            if part
-        )
-    )
+    parts = (f"{attribution.label} {100 * score:.1f} %", attribution.method, attribution.source)
+    return printable(" - ".join(filter(None, parts)))
 
 
-def layout(attribution):
-    """Answer (line, left, width) of each token, in lines and inches: words are broken between, not within."""
+def layout(attribution: Attribution) -> list[tuple[int, float, float]]:
+    """Return (line, left, width) of each token, in lines and inches; lines break between tokens."""
     places: list[tuple[int, float, float]] = []
     line, left, end = 0, 0.0, 0
     for width, (start, stop) in zip(widths(attribution.tokens), attribution.offsets):
@@ -198,99 +238,67 @@ def layout(attribution):
     return places
 
 
-def widths(tokens):
-    """Answer how wide, in inches, each token is drawn, with what stands around it."""
+def widths(tokens: Sequence[str]) -> list[float]:
+    """Return the width of each token with its margin, in inches."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    add_hangul_font()
-    font = FontProperties(family=SETTINGS["font.family"], size=WORD_SIZE)
-    with boxes_for_what_no_font_has():
-        return [
-            text_to_path.get_text_width_height_descent(printable(token), font, False)[0] / 72 + MARGIN
-            for token in tokens
-        ]
+    with drawing():
+        font = FontProperties(family=SETTINGS["font.family"], size=WORD_SIZE)
+        sizes = [text_to_path.get_text_width_height_descent(printable(token), font, False) for token in tokens]
+    return [width / 72 + MARGIN for width, *_ in sizes]
 
 
-@contextmanager
-def boxes_for_what_no_font_has():
-    """Keep matplotlib from warning of an emoji that neither font has and that is drawn as a box."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        yield
-
-
-def draw_tokens(axes, attribution, places, top):
+def draw_tokens(axes: Any, attribution: Attribution, places: list[tuple[int, float, float]], top: float) -> None:
     from matplotlib import colormaps
     from matplotlib.patches import Rectangle
 
-    shades = {against: colormaps[AGAINST if against else FOR] for against in (False, True)}
     largest = max(float(numpy.abs(attribution.values).max()), 1e-9)
     for token, value, (line, left, width) in zip(attribution.tokens, attribution.values, places):
         strength = abs(float(value)) / largest
-        against = value < 0
         upper, lower = top + line * LINE + 0.03, top + (line + 1) * LINE - 0.03
-        axes.add_patch(
-            Rectangle((left, upper), width, lower - upper, linewidth=0, facecolor=shades[against](0.85 * strength))
-        )
-        if against:
-            axes.add_patch(
-                Rectangle(
-                    (left, lower - 0.05), width, 0.05, linewidth=0, facecolor="white", hatch="//////", edgecolor="0.2"
-                )
-            )
-        axes.text(
-            left + width / 2,
-            top + (line + 0.5) * LINE,
-            printable(token),
-            fontsize=WORD_SIZE,
-            ha="center",
-            va="center_baseline",
-            color="white" if strength > 0.62 else "black",
-        )
+        shade = colormaps[AGAINST if value < 0 else FOR](0.85 * strength)
+        axes.add_patch(Rectangle((left, upper), width, lower - upper, linewidth=0, facecolor=shade))
+        if value < 0:
+            band: dict[str, Any] = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
+            axes.add_patch(Rectangle((left, lower - 0.05), width, 0.05, linewidth=0, **band))
+        style = {"ha": "center", "va": "center_baseline", "color": "white" if strength > 0.62 else "black"}
+        middle = top + (line + 0.5) * LINE
+        axes.text(left + width / 2, middle, printable(token), fontsize=WORD_SIZE, **style)
 
 
-def printable(text):
-    """Replace what a font cannot draw by a box, and cut what no axis can hold."""
+def printable(text: str) -> str:
+    """Replace unprintable characters by a box, and truncate what is too long for an axis."""
     text = "".join(character if character.isprintable() else "□" for character in text)
     return text if len(text) <= 90 else text[:89] + "…"
 
 
-def check_suffix(path, suffixes=SUFFIXES):
-    """Answer path as a Path; ConfigError where its suffix is not one that can be drawn."""
+def check_suffix(path: Union[str, Path], suffixes: Sequence[str] = SUFFIXES) -> Path:
+    """Return path as a Path; ConfigError if it has none of the suffixes."""
     path = Path(path)
     if path.suffix.lower() not in suffixes:
         raise ConfigError(f"{path}: unknown suffix {path.suffix!r}{did_you_mean(path.suffix, suffixes)}")
     return path
 
 
-def save_heatmap(prediction, path):
+def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     """Draw the heatmap of a Prediction into a .png, .svg or .pdf file, whole or not at all.
 
-    Raises
-    ------
-    ConfigError
-        The suffix is not one of these.
-    DataError
-        The prediction has no tokens.
+    ConfigError if the file has another suffix, DataError if the prediction has no tokens.
     """
     path = check_suffix(path)
-    if prediction.error:
+    if prediction.error or prediction.score is None:
         raise DataError(f"heatmap: {prediction.error}")
     title = f"{prediction.label} {100 * prediction.score:.1f} %"
-    save_figure(draw_heatmap(prediction.weights, prediction.tokens, title), path)
+    save_figure(draw_heatmap(prediction.weights, prediction.tokens, title, prediction.queries, prediction.axes), path)
 
 
-def save_figure(figure, path):
-    """Write a figure of this module as .png, .svg or .pdf, whole or not at all."""
-    import logging
-
-    import matplotlib
-
+def save_figure(figure: Any, path: Union[str, Path]) -> None:
+    """Write a matplotlib Figure as .png, .svg or .pdf, whole or not at all."""
     # embedding a font in a PDF, fontTools logs each table that it leaves out
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     path = check_suffix(path)
-    # no side of a PNG longer than its readers take
+    # image viewers refuse a PNG with a longer side
     resolution = min(150, math.floor(20000 / max(figure.get_size_inches())))
-    with replaced_file(path) as temporary, matplotlib.rc_context(SETTINGS), boxes_for_what_no_font_has():
+    with replaced_file(path) as temporary, drawing():
         figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=resolution)

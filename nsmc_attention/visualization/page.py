@@ -1,46 +1,40 @@
-"""Attributions as one interactive HTML page that needs nothing else: no address outside, its own Hangul font.
+"""Attributions as one self-contained interactive HTML page, with its own Hangul font.
 
-The page is `page.html` beside this module, its words are drawn by `words.js` and `words.css`, as on the page of
-`serve`. Reviews reach it as JSON, which it puts on the page as text: no letter of a review is ever read as HTML.
+The page is `page.html` beside this module; its words are drawn by `words.js` and `words.css`, as on the page of
+`serve`. Reviews are JSON, which the script inserts as text: no character of a review is read as HTML.
 """
 
 import base64
 import io
 import json
+import logging
 from importlib.resources import files
+from pathlib import Path
+from typing import Any, Iterable, Optional, Sequence, Union
+
+import numpy
 
 from .._io.atomic import write_text
 from ..errors import DataError
-from ..inference.attribution import METHODS
-from .heatmap import font_file
+from ..inference.attribution import METHODS, Attribution
+from .heatmap import attribution_matrices, font_file
 
-# What the page's script writes and does not spell out
+# What the page's script writes itself
 OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
 
 
-def page(reviews, title="nsmc_attention"):
-    """Answer the HTML page.
-
-    Parameters
-    ----------
-    reviews : list of lists of attribution.Attribution
-        Those of one list are drawn beside each other: a review by several methods, or by several models.
-    title : str
-
-    Returns
-    -------
-    str
-    """
+def page(reviews: Sequence[Sequence[Attribution]], title: str = "nsmc_attention") -> str:
+    """Return the HTML page; Attributions of one list, a review by several methods or models, are beside each other."""
     if not reviews or not all(reviews):
         raise DataError("page: expected at least one review, found none")
-    data = {"title": title, "reviews": [[panel(each) for each in beside] for beside in reviews]}
+    data = in_script({"title": title, "reviews": [[panel(each) for each in group] for group in reviews]})
     template = with_words(file("page.html"))
-    characters = OWN_CHARACTERS + template + title + "".join(each.text for beside in reviews for each in beside)
-    return filled(template, FONT_AS_BASE64=in_base64(font_of(characters)), REVIEWS_AS_JSON=in_script(data))
+    font = in_base64(font_of(OWN_CHARACTERS + template + title + data))
+    return filled(template, FONT_AS_BASE64=font, REVIEWS_AS_JSON=data)
 
 
-def filled(template, **fillings):
-    """Put texts in the places @@NAME@@ of a template, in this order; what was put in is not looked through again."""
+def filled(template: str, **fillings: str) -> str:
+    """Replace the placeholders @@NAME@@ of a template, in this order, without reading the fillings again."""
     done = ""
     for name, text in fillings.items():
         before, _, template = template.partition(f"@@{name}@@")
@@ -48,31 +42,32 @@ def filled(template, **fillings):
     return done + template
 
 
-def in_script(data):
-    """Answer JSON that can stand in a script of a page: no "</" may, and JSON lets any character be a number."""
+def in_script(data: Any) -> str:
+    """Return JSON that is safe within <script>: no "<" ends it."""
     return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
-def in_base64(content):
+def in_base64(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def file(name, package=__package__):
+def file(name: str, package: str = __package__) -> str:
     return (files(package) / name).read_text(encoding="utf-8")
 
 
-def with_words(template):
-    """Put the script and style that draw words into a page."""
+def with_words(template: str) -> str:
+    """Insert the script and style that draw words into a page."""
     return template.replace("WORDS_CSS", file("words.css")).replace("WORDS_JS", file("words.js"))
 
 
-def panel(attribution):
-    """Answer an attribution as plain values for JSON; numbers to four digits, as many as a reader can see."""
-    matrix = (
-        None
-        if attribution.matrix is None
-        else [[round(float(value), 4) for value in row] for row in attribution.matrix]
-    )
+def panel(attribution: Attribution) -> dict[str, Any]:
+    """Return an attribution as plain values for JSON, numbers to four digits.
+
+    `matrix` holds the weights of each query (rows) and key, averaged over heads, hops, layers and time; `queries` names
+    its rows where they are not the tokens; `grid` holds the matrices before averaging, where there are several.
+    """
+    found = attribution_matrices(attribution)
+    matrix = numpy.mean([each.weights for each in found], axis=0) if found else None
     return {
         "text": attribution.text,
         "label": attribution.label,
@@ -83,15 +78,19 @@ def panel(attribution):
         "signed": attribution.signed,
         "offsets": [list(span) for span in attribution.offsets],
         "tokens": list(attribution.tokens),
-        "values": [round(float(value), 4) for value in attribution.values],
-        "matrix": matrix,
+        "values": rounded(attribution.values),
+        "matrix": rounded(matrix),
+        **({"queries": found[0].queries} if found and found[0].queries != found[0].keys else {}),
+        **({"grid": [{"title": each.title, "matrix": rounded(each.weights)} for each in found]} if found[1:] else {}),
     }
 
 
-def font_of(characters):
-    """Answer NanumGothic with these characters alone, as bytes of WOFF: a whole one is megabytes, this kilobytes."""
-    import logging
+def rounded(values: Optional[Any]) -> Any:
+    return None if values is None else numpy.asarray(values, dtype="float64").round(4).tolist()
 
+
+def font_of(characters: Iterable[str]) -> bytes:
+    """Return NanumGothic with these characters only, as WOFF: kilobytes instead of megabytes."""
     from fontTools import subset
 
     logging.getLogger("fontTools").setLevel(logging.ERROR)
@@ -106,6 +105,6 @@ def font_of(characters):
     return content.getvalue()
 
 
-def save_page(reviews, path, title="nsmc_attention"):
+def save_page(reviews: Sequence[Sequence[Attribution]], path: Union[str, Path], title: str = "nsmc_attention") -> None:
     """Write the `page` of these reviews, whole or not at all."""
     write_text(path, page(reviews, title))

@@ -1,6 +1,6 @@
-/* Reviews with their words shaded: panelOf(panel) answers an element. Texts are put on the page as text only.
+/* Reviews with their words shaded: panelOf(panel) returns an element. Texts are inserted as text only.
 
-A page in another language than English hands in panels with label, method, meaning and `positive` in its own. */
+A page in another language than English passes panels with label, method, meaning and `positive` in its own. */
 "use strict";
 
 function element(name, classes, text) {
@@ -33,65 +33,84 @@ function headOf(panel) {
   return head;
 }
 
-/* Positions count characters as Python does, not the halves of rare ones as JavaScript does. */
+const buttonOf = text => {
+  const word = element("button", "word", text);
+  word.type = "button";
+  return word;
+};
+
+/* Offsets count characters as Python does, not UTF-16 units as JavaScript does. Clicking a query (a word, or one of
+panel.queries where these are another sequence) shades the words by its row of the matrix. */
 function wordsOf(panel, say) {
-  const line = element("div", "words"), letters = Array.from(panel.text);
+  const line = element("div", "words"), letters = Array.from(panel.text), frame = element("div");
   let end = 0, chosen = -1;
   line.lang = "ko";
-  const words = panel.offsets.map(([start, stop], place) => {
+  const words = panel.offsets.map(([start, stop]) => {
     if (start > end) line.append(letters.slice(end, start).join(""));
-    const word = element("button", "word", letters.slice(start, stop).join(""));
-    word.type = "button";
+    const word = buttonOf(letters.slice(start, stop).join(""));
     line.append(word);
     end = stop;
     return word;
   });
   if (end < letters.length) line.append(letters.slice(end).join(""));
-  const shown = () => chosen < 0 ? panel.values : panel.matrix[chosen];
+  const queries = panel.queries && panel.matrix ? panel.queries.map(buttonOf) : words;
+  const names = panel.queries ?? panel.tokens;
   function draw() {
-    const values = shown(), largest = largestOf(values);
+    const values = chosen < 0 ? panel.values : panel.matrix[chosen], largest = largestOf(values);
     words.forEach((word, place) => {
       shade(word, values[place], largest);
       word.title = `${panel.tokens[place]}: ${number(values[place], panel.signed)}`;
-      word.setAttribute("aria-pressed", place === chosen);
       word.setAttribute("aria-label", word.title);
     });
+    queries.forEach((query, place) => query.setAttribute("aria-pressed", place === chosen));
   }
-  words.forEach((word, place) => {
-    const tell = () => { say.textContent = (chosen < 0 ? "" : `${panel.tokens[chosen]} → `) + word.title; };
-    word.addEventListener("mouseenter", tell);
-    word.addEventListener("focus", tell);
-    word.addEventListener("click", () => {
-      if (!panel.matrix) return;
-      chosen = chosen === place ? -1 : place;
-      draw();
-      tell();
-    });
+  const tell = word => { say.textContent = (chosen < 0 ? "" : `${names[chosen]} → `) + word.title; };
+  words.forEach(word => {
+    word.addEventListener("mouseenter", () => tell(word));
+    word.addEventListener("focus", () => tell(word));
   });
+  queries.forEach((query, place) => query.addEventListener("click", () => {
+    if (!panel.matrix) return;
+    chosen = chosen === place ? -1 : place;
+    draw();
+    if (queries === words) tell(query);
+    else say.textContent = chosen < 0 ? panel.meaning : `${names[chosen]} →`;
+  }));
   draw();
-  return line;
+  frame.append(line);
+  if (queries !== words) {
+    const other = element("div", "words");
+    queries.forEach(query => other.append(query, " "));
+    frame.append(other);
+  }
+  return frame;
 }
 
-function matrixOf(panel) {
-  const frame = element("div", "matrix"), table = element("table"), head = element("tr");
-  head.append(element("th"));
-  panel.tokens.forEach(token => head.append(element("th", "", token)));
-  const top = element("thead"), body = element("tbody");
+function tableOf(matrix, queries, keys, title) {
+  const table = element("table"), head = element("tr"), top = element("thead"), body = element("tbody");
+  if (title) table.append(element("caption", "", title));
+  head.append(element("th"), ...keys.map(key => element("th", "", key)));
   top.append(head);
-  const largest = Math.max(...panel.matrix.map(largestOf));
-  panel.matrix.forEach((row, query) => {
+  const largest = Math.max(...matrix.map(largestOf));
+  matrix.forEach((row, query) => {
     const line = element("tr");
-    line.append(element("th", "", panel.tokens[query]));
+    line.append(element("th", "", queries[query]));
     row.forEach((value, key) => {
       const cell = element("td");
       shade(cell, value, largest);
-      cell.title = `${panel.tokens[query]} → ${panel.tokens[key]}: ${number(value, false)}`;
+      cell.title = `${queries[query]} → ${keys[key]}: ${number(value, false)}`;
       line.append(cell);
     });
     body.append(line);
   });
   table.append(top, body);
-  frame.append(table);
+  return table;
+}
+
+function matrixOf(panel) {
+  const frame = element("div", "matrix"), queries = panel.queries ?? panel.tokens;
+  for (const each of panel.grid ?? [{ matrix: panel.matrix }])
+    frame.append(tableOf(each.matrix, queries, panel.tokens, each.title));
   frame.tabIndex = 0;
   return frame;
 }
@@ -101,7 +120,8 @@ function panelOf(panel) {
   say.setAttribute("aria-live", "polite");
   section.append(headOf(panel), wordsOf(panel, say), say);
   if (panel.matrix) {
-    const more = element("button", "more", `${panel.tokens.length} × ${panel.tokens.length}`);
+    const times = panel.grid ? `${panel.grid.length} × ` : "";
+    const more = element("button", "more", `${times}${panel.matrix.length} × ${panel.tokens.length}`);
     let shown = null;
     more.type = "button";
     more.setAttribute("aria-expanded", "false");

@@ -2,17 +2,22 @@ import numpy
 import pytest
 
 from nsmc_attention.evaluation.erasure import leave_one_out, shares
+from nsmc_attention.text.encoding import Encoded
 
 POLARITY = {"좋다": 2.0, "나쁘다": -3.0, "영화": 0.0, "아주": 0.5}
 REVIEWS = [["영화", "좋다"], ["아주", "나쁘다", "영화"], ["좋다"], ["영화"] * 300]
 
 
-def linear(token_lists):
+def encoded(*reviews):
+    return [Encoded("", tuple(tokens), tuple(range(len(tokens)))) for tokens in reviews]
+
+
+def linear(reviews):
     """A scorer whose log-odds are a sum over the tokens: what a token is worth is known."""
     return numpy.array(
         [
-            1 / (1 + numpy.exp(-sum(POLARITY[token] for token in tokens))) if tokens else numpy.nan
-            for tokens in token_lists
+            1 / (1 + numpy.exp(-sum(POLARITY[token] for token in each.tokens))) if len(each) else numpy.nan
+            for each in reviews
         ]
     )
 
@@ -20,12 +25,12 @@ def linear(token_lists):
 @pytest.mark.parametrize("repeated", [1, 200])
 def test_of_a_linear_scorer_the_change_is_the_token_s_own_worth(repeated):
     reviews = REVIEWS[:2] * repeated
-    for tokens, found in zip(reviews, leave_one_out(linear, reviews)):
+    for tokens, found in zip(reviews, leave_one_out(linear, encoded(*reviews))):
         numpy.testing.assert_allclose(found, [POLARITY[token] for token in tokens], atol=1e-6)
 
 
 def test_a_token_that_stands_alone_is_all_there_is():
-    assert leave_one_out(linear, [["좋다"]])[0] == pytest.approx([2])
+    assert leave_one_out(linear, encoded(["좋다"]))[0] == pytest.approx([2])
 
 
 def test_shares_sum_to_one_and_are_equal_where_nothing_matters():

@@ -4,22 +4,34 @@ import scipy.stats
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.evaluation.faithfulness import agreement, aopc, faithfulness, largest
+from nsmc_attention.text.encoding import Encoded
 
 RANDOM = numpy.random.RandomState(0)
 WORTH = {f"t{number}": value for number, value in enumerate(RANDOM.normal(size=200))}
-REVIEWS = [[f"t{number}" for number in RANDOM.choice(200, size, replace=False)] for size in RANDOM.randint(3, 30, 120)]
 
 
-def linear(token_lists):
+def encoded(*reviews):
+    return [Encoded("", tuple(tokens), tuple(range(len(tokens)))) for tokens in reviews]
+
+
+REVIEWS = encoded(
+    *([f"t{number}" for number in RANDOM.choice(200, size, replace=False)] for size in RANDOM.randint(3, 30, 120))
+)
+
+
+def linear(reviews):
     """Log-odds are a sum over the tokens, so the perfect order is known."""
     return numpy.array(
-        [1 / (1 + numpy.exp(-sum(WORTH[token] for token in tokens))) if tokens else numpy.nan for tokens in token_lists]
+        [
+            1 / (1 + numpy.exp(-sum(WORTH[token] for token in each.tokens))) if len(each) else numpy.nan
+            for each in reviews
+        ]
     )
 
 
 @pytest.fixture(scope="module")
 def perfect():
-    return faithfulness(linear, REVIEWS, [[abs(WORTH[token]) for token in tokens] for tokens in REVIEWS])
+    return faithfulness(linear, REVIEWS, [[abs(WORTH[token]) for token in each.tokens] for each in REVIEWS])
 
 
 def test_a_perfect_order_on_a_linear_scorer_agrees_wholly(perfect):
@@ -37,7 +49,7 @@ def test_a_random_order_agrees_with_nothing(perfect):
 
 
 def test_signs_of_gradients_do_not_count():
-    signed = [[WORTH[token] for token in tokens] for tokens in REVIEWS]
+    signed = [[WORTH[token] for token in each.tokens] for each in REVIEWS]
     found = faithfulness(linear, REVIEWS, signed, gradients=signed)["tau"]
     assert found["attention"] == {measure: pytest.approx(perfect_order()) for measure in ("erasure", "gradient")}
     assert found["gradient"] == {"erasure": pytest.approx(perfect_order())}
@@ -50,9 +62,9 @@ def perfect_order():
 
 def test_taking_away_what_speaks_for_the_answer_is_comprehensive():
     whole, for_the_answer = linear(REVIEWS), []
-    for tokens, probability in zip(REVIEWS, whole):
+    for each, probability in zip(REVIEWS, whole):
         sign = 1 if probability >= 0.5 else -1
-        for_the_answer.append([max(0, sign * WORTH[token]) for token in tokens])
+        for_the_answer.append([max(0, sign * WORTH[token]) for token in each.tokens])
     best = aopc(linear, REVIEWS, for_the_answer, whole)
     random = aopc(linear, REVIEWS, [RANDOM.rand(len(tokens)) for tokens in REVIEWS], whole)
     assert best["comprehensiveness"]["low"] > 2 * max(0, random["comprehensiveness"]["mean"])
@@ -70,7 +82,7 @@ def test_what_other_weights_lead_to_is_compared_with_the_answer():
 
 
 def test_reviews_too_short_for_an_order_are_left_out():
-    reviews = [["t1"], ["t1", "t2"], *REVIEWS[:5]]
+    reviews = [*encoded(["t1"], ["t1", "t2"]), *REVIEWS[:5]]
     assert faithfulness(linear, reviews, [numpy.arange(len(tokens)) for tokens in reviews])["reviews"] == 5
 
 
@@ -110,12 +122,13 @@ def test_aopc_averages_over_the_shares_of_eraser():
     tokens = [f"t{number}" for number in range(110)]
     opposite = [f"t{number}" for number in range(90, 200)]
     weights = [numpy.arange(110, 0, -1)] * 2
-    whole = linear([tokens, opposite])
+    reviews = encoded(tokens, opposite)
+    whole = linear(reviews)
     sides = numpy.where(whole >= 0.5, 1, -1)
     counts = (2, 6, 11, 22, 55)
-    without = [sides * (whole - linear([tokens[count:], opposite[count:]])) for count in counts]
-    only = [sides * (whole - linear([tokens[:count], opposite[:count]])) for count in counts]
-    found = aopc(linear, [tokens, opposite], weights, whole)
+    without = [sides * (whole - linear(encoded(tokens[count:], opposite[count:]))) for count in counts]
+    only = [sides * (whole - linear(encoded(tokens[:count], opposite[:count]))) for count in counts]
+    found = aopc(linear, reviews, weights, whole)
     assert found["comprehensiveness"]["mean"] == pytest.approx(numpy.mean(without))
     assert found["sufficiency"]["mean"] == pytest.approx(numpy.mean(only))
     apart = numpy.mean(without, axis=0)
@@ -126,8 +139,8 @@ def test_nothing_left_says_nothing():
     """Of one token all is taken away: half and half, and the answer falls to that."""
     whole = numpy.array([0.9, 0.8])
     found = aopc(
-        lambda lists: numpy.array([numpy.nan if not tokens else 1.0 for tokens in lists]),
-        [["a"], ["b"]],
+        lambda reviews: numpy.array([1.0 if len(each) else numpy.nan for each in reviews]),
+        encoded(["a"], ["b"]),
         [[1], [1]],
         whole,
     )
@@ -145,11 +158,11 @@ def test_a_probability_of_one_half_is_an_answer_of_positive():
 @pytest.mark.parametrize("reviews", [[], [["t1", "t2", "t3"]], [["t1", "t2", "t3"], ["t1", "t2"]]])
 def test_fewer_than_two_reviews_with_an_order_are_refused(reviews):
     with pytest.raises(DataError, match="at least 2 reviews of 3 tokens"):
-        faithfulness(linear, reviews, [numpy.arange(len(tokens)) for tokens in reviews])
+        faithfulness(linear, encoded(*reviews), [numpy.arange(len(tokens)) for tokens in reviews])
 
 
 def test_two_reviews_of_three_tokens_are_enough():
-    reviews = [["t1", "t2", "t3"], ["t4", "t5", "t6"]]
+    reviews = encoded(["t1", "t2", "t3"], ["t4", "t5", "t6"])
     assert faithfulness(linear, reviews, [[1, 2, 3], [1, 2, 3]])["reviews"] == 2
 
 

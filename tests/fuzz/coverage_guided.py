@@ -45,7 +45,7 @@ def manifest(content):
 
 def vocabulary(content):
     encoder = Encoder.from_json(content, files.CONFIG.text)
-    encoder.ids(encoder.encode("정말 재미있는 영화").tokens)
+    list(encoder.encode_words(encoder.encode("정말 재미있는 영화").tokens).ids)
 
 
 def weights(content):

@@ -121,7 +121,7 @@ class Materials:
         self.network = build_network(len(encoder), CONFIG)
         self.network.initialize(mxnet.init.Xavier())
         self.network.ngram_table.weight.set_data(mxnet.nd.random.uniform(shape=(64, 2)))
-        ids = encoder.batch([encoder.encode(text).tokens for text in texts[:4]])
+        ids = encoder.batch([encoder.encode(text) for text in texts[:4]])
         self.batch = [mxnet.nd.array(array) for array in ids]
         self.network(*self.batch)
         self.contents = {**self.bundle(folder / "sound", vocabulary, encoder), **self.run(folder / "run"), **data()}

@@ -5,7 +5,7 @@ import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.explain import Explainer, explain, explain_many
-from nsmc_attention.inference.gradients import GradientEngine, path
+from nsmc_attention.inference.gradients import GradientEngine, integration_points
 from nsmc_attention.inference.predictor import TokenScorer, load_classifier
 from nsmc_attention.reviews import nsmc
 
@@ -23,9 +23,9 @@ def explainer(classifier):
 
 
 @pytest.fixture(scope="module")
-def token_lists(classifier):
+def encoded(classifier):
     texts = nsmc.load("sample", "test").documents[:40]
-    return [tokens for tokens in (classifier.bundle.encoder.encode(text).tokens for text in texts) if tokens]
+    return [each for each in map(classifier.bundle.encoder.encode, texts) if len(each)]
 
 
 def log_odds(probability):
@@ -40,56 +40,56 @@ def test_attention_is_the_prediction_s_own(classifier):
 
 def test_erasure_is_what_leaving_a_token_out_changes(classifier):
     found = explain(classifier, TEXT, "erasure")
-    rest = [*found.tokens[:2], *found.tokens[3:]]
-    whole, without = log_odds(classifier.score([list(found.tokens), rest]))
+    review = classifier.bundle.encoder.encode(TEXT)
+    whole, without = log_odds(classifier.score([review, review.take([0, 1, *range(3, len(review))])]))
     assert found.values[2] == pytest.approx(whole - without, abs=1e-4)
 
 
-def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing(classifier, explainer, token_lists):
+def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing(classifier, explainer, encoded):
     """Completeness, Sundararajan et al. 2017, proposition 1."""
     network = explainer.gluon.network
     scorer = TokenScorer(
         classifier.bundle.encoder, GradientEngine(network, explainer.gluon.device, 48), classifier.bundle.config
     )
-    probability, values = scorer.details(token_lists)
+    probability, values = scorer.predict_with_weights(encoded)
     nd = explainer.gluon.mxnet.nd
-    for tokens, odds, each in zip(token_lists, log_odds(probability), values):
-        batch = classifier.bundle.encoder.batch([tokens])
+    for review, odds, each in zip(encoded, log_odds(probability), values):
+        batch = classifier.bundle.encoder.batch([review])
         rows = [
             0 * row for row in network.look_up(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
         ]
-        logits, _ = network.read(nd, rows, nd.ones((1, len(tokens), 1)), nd.array(batch[1], dtype="float32"))
+        logits, _ = network.read(nd, rows, nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32"))
         nothing = float((logits[0, 1] - logits[0, 0]).asscalar())
         assert each.sum() == pytest.approx(odds - nothing, abs=0.02)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 24])
 def test_the_points_of_the_path_weigh_1_together(steps):
-    shares, weights = zip(*path(steps))
+    shares, weights = zip(*integration_points(steps))
     assert sum(weights) == pytest.approx(1) and all(0 < share <= 1 for share in shares)
 
 
-def test_the_gradient_is_that_of_a_small_step(explainer, token_lists):
+def test_the_gradient_is_that_of_a_small_step(explainer, encoded):
     """Along the rows themselves: what a review's log-odds gain when all its rows grow by a thousandth."""
     network, nd = explainer.gluon.network, explainer.gluon.mxnet.nd
     encoder = explainer.bundle.encoder
-    for tokens in token_lists[:10]:
-        batch = encoder.batch([tokens])
+    for review in encoded[:10]:
+        batch = encoder.batch([review])
         rows = network.look_up(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
-        mask, lengths = nd.ones((1, len(tokens), 1)), nd.array(batch[1], dtype="float32")
+        mask, lengths = nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32")
         odds = [
             float((logits[0, 1] - logits[0, 0]).asscalar())
             for logits, _ in (
                 network.read(nd, [factor * row for row in rows], mask, lengths) for factor in (0.99, 1.01)
             )
         ]
-        assert explainer.gradients([tokens])[0].sum() == pytest.approx((odds[1] - odds[0]) / 0.02, abs=0.01)
+        assert explainer.gradients([review])[0].sum() == pytest.approx((odds[1] - odds[0]) / 0.02, abs=0.01)
 
 
-def test_gradients_do_not_depend_on_the_other_reviews_of_a_batch(explainer, token_lists):
-    many = explainer.gradients(token_lists)
-    for tokens, found in list(zip(token_lists, many))[::7]:
-        numpy.testing.assert_allclose(explainer.gradients([tokens])[0], found, atol=1e-5)
+def test_gradients_do_not_depend_on_the_other_reviews_of_a_batch(explainer, encoded):
+    many = explainer.gradients(encoded)
+    for review, found in list(zip(encoded, many))[::7]:
+        numpy.testing.assert_allclose(explainer.gradients([review])[0], found, atol=1e-5)
 
 
 def test_gradients_of_the_article_s_model_are_taken_too(post_run_folder):
@@ -97,15 +97,15 @@ def test_gradients_of_the_article_s_model_are_taken_too(post_run_folder):
     assert len(found.values) == len(found.tokens) and numpy.abs(found.values).max() > 0
 
 
-def test_its_own_weights_in_the_attention_s_place_change_nothing(explainer, token_lists, monkeypatch):
+def test_its_own_weights_in_the_attention_s_place_change_nothing(explainer, encoded, monkeypatch):
     class Same(numpy.random.RandomState):
         def permutation(self, values):
             return values
 
-    own = explainer.classifier.score(token_lists)
-    assert abs(explainer.replaced(token_lists, "permuted", 0) - own).max() > 1e-4
+    own = explainer.classifier.score(encoded)
+    assert abs(explainer.replaced(encoded, "permuted", 0) - own).max() > 1e-4
     monkeypatch.setattr(numpy.random, "RandomState", Same)
-    numpy.testing.assert_allclose(explainer.replaced(token_lists, "permuted", 0), own, atol=1e-5)
+    numpy.testing.assert_allclose(explainer.replaced(encoded, "permuted", 0), own, atol=1e-5)
 
 
 def test_random_is_a_distribution_that_the_seed_decides(classifier):

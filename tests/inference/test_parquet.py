@@ -2,7 +2,7 @@ import pyarrow.parquet
 import pytest
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.inference.parquet import Pieces
+from nsmc_attention.inference.parquet import ParquetSpool
 from nsmc_attention.inference.prediction import COLUMNS
 from nsmc_attention.reviews import tables
 
@@ -12,11 +12,11 @@ ANSWERS = {name: [None] for name in COLUMNS}
 def test_columns_are_bounded_over_all_pieces(monkeypatch, tmp_path):
     """Each piece is brought to the columns of all: few in each are many together."""
     monkeypatch.setattr(tables, "COLUMNS", 3)
-    with Pieces(tmp_path) as pieces:
-        pieces.append({"a": [1], "b": [2]}, ANSWERS)
-        pieces.append({"b": [3], "c": [4]}, ANSWERS)
+    with ParquetSpool(tmp_path) as spool:
+        spool.append({"a": [1], "b": [2]}, ANSWERS)
+        spool.append({"b": [3], "c": [4]}, ANSWERS)
         with pytest.raises(DataError, match="parquet: expected at most 3 columns, found 4"):
-            pieces.append({"d": [5]}, ANSWERS)
-        pieces.write(tmp_path / "a.parquet")
+            spool.append({"d": [5]}, ANSWERS)
+        spool.write(tmp_path / "a.parquet")
     found = pyarrow.parquet.read_table(tmp_path / "a.parquet")
     assert found.column_names[:3] == ["a", "b", "c"] and found["b"].to_pylist() == [2, 3]

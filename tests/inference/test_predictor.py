@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from nsmc_attention.config import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.inference.predictor import TokenScorer, among_themselves, load_classifier
+from nsmc_attention.inference.engines import OnnxEngine
+from nsmc_attention.inference.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
 from nsmc_attention.reviews import nsmc
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
@@ -57,7 +58,7 @@ def test_weights_of_a_fixed_length_are_shared_among_the_review_s_own_tokens(engi
 
 
 def test_where_all_was_laid_on_the_padding_every_token_has_the_same():
-    found = among_themselves(numpy.float32([[0, 0], [0.1, 0.3]]))
+    found = renormalize_rows(numpy.float32([[0, 0], [0.1, 0.3]]))
     assert found.dtype == numpy.float32
     numpy.testing.assert_allclose(found, [[0.5, 0.5], [0.25, 0.75]])
 
@@ -68,10 +69,10 @@ def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
     def log_odds(token_ids, valid_length):
         return numpy.full(len(token_ids), 0.5), token_ids.astype("float32")
 
-    log_odds.batch_size = 8
-    tokens = bundle.encoder.encode("정말 재미있는 영화").tokens
-    _, (found,) = TokenScorer(bundle.encoder, log_odds, bundle.config).details([tokens])
-    numpy.testing.assert_array_equal(found, bundle.encoder.batch([tokens])[0][0])
+    log_odds.batch_size, log_odds.axes = 8, ("keys",)
+    review = bundle.encoder.encode("정말 재미있는 영화")
+    _, (found,) = TokenScorer(bundle.encoder, log_odds, bundle.config).predict_with_weights([review])
+    numpy.testing.assert_array_equal(found, bundle.encoder.batch([review])[0][0])
 
 
 @pytest.mark.parametrize(
@@ -89,20 +90,74 @@ def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
 def test_a_batch_is_smaller_where_reviews_or_what_each_pair_has_is_larger(classifier, changes, length, fits):
     config = preset("default").with_fields(**changes)
     scorer = TokenScorer(classifier.bundle.encoder, Recorded(), config)
-    assert scorer.fitting(length) == fits
+    assert scorer.max_batch_size(length) == fits
 
 
 def test_a_batch_of_a_fixed_length_is_bounded_by_that_length(post_run_folder):
     encoder = load_classifier(post_run_folder / "bundle").bundle.encoder
     engine = Recorded()
-    TokenScorer(encoder, engine, preset("post").with_fields(max_length=192))([["정말"]] * 10)
+    TokenScorer(encoder, engine, preset("post").with_fields(max_length=192))([encoder.encode("정말")] * 10)
     assert engine.shapes == [(2, 192)] * 5
+
+
+@pytest.mark.parametrize(
+    "dimensions, axes",
+    [
+        (["N", "T", "T"], ("queries", "keys")),
+        (["N", "queries", "keys"], ("queries", "keys")),
+        (["N", "heads", "queries", "keys"], ("heads", "queries", "keys")),
+        (["N", "hops", "keys"], ("hops", "keys")),
+    ],
+)
+def test_axes_of_the_weights_are_those_that_the_onnx_model_names(dimensions, axes):
+    assert OnnxEngine(constant_model(dimensions)).axes == axes
+
+
+@pytest.mark.parametrize("dimensions", [["N", "T", "S"], ["N", "queries"], ["N", "keys", "queries"], ["N"]])
+def test_a_model_of_other_axes_is_refused(dimensions):
+    with pytest.raises(BundleError, match="expected weights of axes such as"):
+        OnnxEngine(constant_model(dimensions))
+
+
+def constant_model(dimensions):
+    """An ONNX model whose weights are an input of it, named with these dimensions."""
+    from onnx import TensorProto, helper
+
+    ids = helper.make_tensor_value_info("token_ids", TensorProto.FLOAT, dimensions)
+    length = helper.make_tensor_value_info("valid_length", TensorProto.FLOAT, ["N"])
+    outputs = [
+        helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
+        helper.make_tensor_value_info("weights", TensorProto.FLOAT, dimensions),
+    ]
+    nodes = [
+        helper.make_node("Identity", ["valid_length"], ["probability"]),
+        helper.make_node("Identity", ["token_ids"], ["weights"]),
+    ]
+    graph = helper.make_graph(nodes, "axes", [ids, length], outputs)
+    opset = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, opset_imports=opset, ir_version=9).SerializeToString()
+
+
+def test_weights_of_an_engine_with_heads_keep_them_and_lose_the_padding(bundle_folder):
+    bundle = load_classifier(bundle_folder).bundle
+
+    def heads(token_ids, *_):
+        size = token_ids.shape[1]
+        return numpy.full(len(token_ids), 0.9), numpy.ones((len(token_ids), 3, size, size), dtype="float32")
+
+    heads.name, heads.batch_size, heads.axes = "heads", 8, ("heads", "queries", "keys")
+    found = Classifier(bundle, heads).predict_many(["정말 좋다", "정말 재미있는 영화였어요", ""])
+    for each in found:
+        size = len(each.tokens)
+        assert each.axes == heads.axes and each.token_weights.shape == (size,)
+        assert each.weights.shape == ((3, size, size) if size else (0, 0, 0))
+    assert found[0].to_dict(weights=True)["axes"] == list(heads.axes)
 
 
 class Recorded:
     """An engine that computes nothing."""
 
-    batch_size = 32
+    batch_size, axes = 32, ("keys",)
 
     def __init__(self):
         self.shapes = []

@@ -2,13 +2,14 @@ import csv
 import json
 import os
 import signal
-import subprocess
 import sys
 from decimal import Decimal
+from itertools import cycle, islice
 
 import pandas
 import pyarrow.parquet
 import pytest
+from nsmc_attention.cli.main import run
 
 from nsmc_attention.errors import ConfigError, DataError, NsmcError
 from nsmc_attention.inference.parallel import probability_stream
@@ -25,13 +26,15 @@ def classifier(bundle_folder):
 @pytest.fixture
 def table(tmp_path):
     """More rows than one piece, so that workers score it; every hundredth is blank."""
-    documents = nsmc.load("sample", "train").documents * 20
-    path = tmp_path / "many.csv"
+    return write_table(tmp_path / "many.csv", tables.ROWS + 100)
+
+
+def write_table(path, size):
+    documents = list(islice(cycle(nsmc.load("sample", "train").documents), size))
     with open(path, "w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["number", "document"])
         rows.writerows([number, "" if number % 100 == 0 else text] for number, text in enumerate(documents))
-    assert len(documents) > tables.ROWS
     return path
 
 
@@ -51,7 +54,8 @@ def test_workers_and_one_process_write_the_same_rows_in_order(classifier, table,
     assert max(abs(a - b) for a, b in numbers) <= 1e-5
 
 
-def test_jsonl_and_csv_say_the_same(classifier, table, tmp_path):
+def test_jsonl_and_csv_say_the_same(classifier, tmp_path):
+    table = write_table(tmp_path / "few.csv", 300)
     score_table(classifier, table, tmp_path / "a.csv", processes=1)
     score_table(classifier, table, tmp_path / "a.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -73,16 +77,20 @@ def test_no_more_windows_are_read_than_the_workers_need(classifier):
     stream.close()
 
 
-def run(*arguments, content):
-    return subprocess.run(
-        [sys.executable, "-m", "nsmc_attention", "predict", "--input", "-", *map(str, arguments)],
-        input=content,
-        capture_output=True,
-    )
+@pytest.fixture
+def piped(tmp_path, monkeypatch):
+    """A function that makes bytes the standard input, with a file descriptor as a shell gives it."""
+
+    def pipe(content):
+        (tmp_path / "stdin").write_bytes(content)
+        monkeypatch.setattr(sys, "stdin", open(tmp_path / "stdin", encoding="utf-8"))
+
+    yield pipe
+    monkeypatch.undo()
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
-def test_a_table_on_stdin_is_scored_as_the_same_file(kind, bundle_folder, tmp_path):
+def test_a_table_on_stdin_is_scored_as_the_same_file(kind, classifier, piped, tmp_path):
     frame = pandas.DataFrame({"id": ["1", "2", "3"], "review": ["정말 재미있다", "", '두 줄\n"별로"']})
     path = tmp_path / f"table.{kind}"
     {
@@ -91,10 +99,9 @@ def test_a_table_on_stdin_is_scored_as_the_same_file(kind, bundle_folder, tmp_pa
         "jsonl": lambda: frame.to_json(path, orient="records", lines=True, force_ascii=False),
         "parquet": lambda: frame.to_parquet(path),
     }[kind]()
-    given = ["--bundle", bundle_folder, "--text-column", "review"]
-    done = run("--input-format", kind, "--output", tmp_path / "piped.csv", *given, content=path.read_bytes())
-    assert done.returncode == 0, done.stderr
-    score_table(load_classifier(bundle_folder), path, tmp_path / "read.csv", text_column="review")
+    piped(path.read_bytes())
+    score_table(classifier, "-", tmp_path / "piped.csv", text_column="review", kind=kind)
+    score_table(classifier, path, tmp_path / "read.csv", text_column="review")
     assert (tmp_path / "piped.csv").read_bytes() == (tmp_path / "read.csv").read_bytes()
 
 
@@ -107,18 +114,17 @@ def test_a_table_on_stdin_is_scored_as_the_same_file(kind, bundle_folder, tmp_pa
         (b"other\n1\n", "stdin: expected a column 'review'"),
     ],
 )
-def test_a_bad_table_on_stdin_is_refused_with_one_line(content, message, bundle_folder):
-    done = run("--input-format", "csv", "--bundle", bundle_folder, "--text-column", "review", content=content)
-    assert done.returncode == 2 and done.stderr.decode().count("\n") == 1 and message in done.stderr.decode()
+def test_a_bad_table_on_stdin_is_refused_with_one_line(content, message, bundle_folder, piped, capsys):
+    piped(content)
+    arguments = ["predict", "--input", "-", "--input-format", "csv", "--text-column", "review"]
+    assert run([*arguments, "--bundle", str(bundle_folder)]) == 2
+    stderr = capsys.readouterr().err
+    assert stderr.count("\n") == 1 and message in stderr
 
 
 def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
     given = pandas.DataFrame(
-        {
-            "number": range(20_000),
-            "label": [1.5, None] * 10_000,
-            "document": (["정말 재미있다", "별로", ""] * 7000)[:20_000],
-        }
+        {"number": range(9000), "label": [1.5, None] * 4500, "document": ["정말 재미있다", "별로", ""] * 3000}
     )
     given.to_parquet(tmp_path / "in.parquet")
     for processes in (1, 2):
@@ -279,7 +285,7 @@ def test_a_worker_that_is_killed_is_one_line(classifier):
         while True:
             yield pandas.DataFrame({"document": ["정말 좋다"]})
 
-    with pytest.raises(NsmcError, match="a worker process was ended from outside, .*begin again"):
+    with pytest.raises(NsmcError, match="a worker process was killed, .*begin again"):
         list(table_pieces(classifier, pieces(), "csv", processes=2))
 
 

@@ -2,7 +2,7 @@ import numpy
 import pandas
 import pytest
 
-from nsmc_attention.report.statistics import months, share, shares_by, telling_reviews, telling_words
+from nsmc_attention.report.statistics import distinctive_words, extreme_reviews, months, share, shares_by
 
 
 @pytest.mark.parametrize("positive", [lambda count: 0 * count, lambda count: count // 3, lambda count: count])
@@ -60,18 +60,18 @@ def test_months_are_read_as_koreans_write_them():
 
 def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
     lists = [["영화", "최고"]] * 30 + [["영화", "별로", "별로"]] * 30
-    rows = telling_words(lists, ["positive"] * 30 + ["negative"] * 30).set_index("word")
+    rows = distinctive_words(lists, ["positive"] * 30 + ["negative"] * 30).set_index("word")
     assert rows.index[0] == "최고" and rows.index[-1] == "별로"
     assert rows.loc["영화", "z"] == pytest.approx(0, abs=1e-9)
     assert rows.loc["별로", ["positive", "negative"]].tolist() == [0, 30], "a word counts once a review"
-    assert telling_words([["희귀"]], ["positive"]).empty
+    assert distinctive_words([["희귀"]], ["positive"]).empty
 
 
 @pytest.mark.filterwarnings("error")
 def test_one_word_alone_tells_nothing():
-    assert telling_words([["영화"]] * 9, ["positive"] * 8 + ["negative"]).values.tolist() == [["영화", 8, 1, 0]]
+    assert distinctive_words([["영화"]] * 9, ["positive"] * 8 + ["negative"]).values.tolist() == [["영화", 8, 1, 0]]
 
 
-def test_telling_reviews_are_the_ends_and_the_middle():
-    found = telling_reviews([0.9, numpy.nan, 0.1, 0.52, 0.99], count=2)
+def test_extreme_reviews_are_the_ends_and_the_middle():
+    found = extreme_reviews([0.9, numpy.nan, 0.1, 0.52, 0.99], count=2)
     assert (found["positive"], found["negative"], found["uncertain"][0]) == ([4, 0], [2], 3)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.config import TextConfig
 from nsmc_attention.errors import BundleError
-from nsmc_attention.text.encoding import Encoder, clean, pieces
+from nsmc_attention.text.encoding import Encoder, clean, longest_pieces
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
 VOCABULARY = json.dumps(
@@ -59,13 +59,16 @@ def test_many_combining_marks_are_read_at_once(marks):
 def test_any_review_is_encoded(name, review):
     encoder = Encoder.from_json(VOCABULARY, TextConfig(tokenizer=name, max_length=8))
     encoded = encoder.encode(review)
-    assert len(encoded.tokens) == len(encoded.offsets()) <= 8
-    assert [encoded.text[a:b] for a, b in encoded.offsets()] == list(encoded.tokens)
+    assert len(encoded.tokens) == len(encoded.offsets) <= 8
+    assert [encoded.text[a:b] for a, b in encoded.offsets] == list(encoded.tokens)
 
 
 def test_unknown_and_padding_are_different_ids():
     encoder = Encoder.from_json(VOCABULARY, TextConfig())
-    assert encoder.ids(["영화", "없는말"]) == [2, encoder.unknown] and encoder.unknown != encoder.padding
+    assert (
+        list(encoder.encode_words(["영화", "없는말"]).ids) == [2, encoder.unknown]
+        and encoder.unknown != encoder.padding
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +92,7 @@ def test_a_file_that_is_no_vocabulary_is_refused(broken):
 
 @given(st.text("가나다라ab", max_size=12), st.sets(st.text("가나다라ab", min_size=1, max_size=3)))
 def test_pieces_of_a_word_give_the_word_back_and_are_the_longest(word, known):
-    found = pieces(word, known)
+    found = longest_pieces(word, known)
     assert "".join(found) == word
     start = 0
     for piece in found:
@@ -103,16 +106,16 @@ def test_cutting_rare_words_keeps_offsets_and_limit(review):
     encoder = Encoder.from_json(VOCABULARY, TextConfig(rare_words="pieces", max_length=8))
     encoded = encoder.encode(review)
     assert len(encoded.tokens) <= 8
-    assert [encoded.text[a:b] for a, b in encoded.offsets()] == list(encoded.tokens)
+    assert [encoded.text[a:b] for a, b in encoded.offsets] == list(encoded.tokens)
     assert all(len(token) == 1 or token in encoder.token_to_idx for token in encoded.tokens)
 
 
 def test_padding_a_batch_keeps_ids_in_their_rows():
     known = {"<unk>": 0, "<pad>": 1, "가": 2, "나": 3}
     encoder = Encoder("whitespace", known, 0, 1, 4)
-    ids, lengths = encoder.batch([["가", "나"], ["나"], ["다", "가", "가"]])
+    ids, lengths = encoder.batch([encoder.encode(text) for text in ("가 나", "나", "다 가 가")])
     assert ids.tolist() == [[2, 3, 1], [3, 1, 1], [0, 2, 2]] and lengths.tolist() == [2, 1, 3]
-    assert encoder.batch([["가"]], 4)[0].tolist() == [[2, 1, 1, 1]]
+    assert encoder.batch([encoder.encode("가")], 4)[0].tolist() == [[2, 1, 1, 1]]
 
 
 def test_a_vocabulary_may_be_bytes_and_has_a_length():
@@ -159,17 +162,17 @@ def test_what_is_not_seen_is_no_text_of_its_own(filler):
 
 def test_what_is_beyond_is_not_read():
     encoder = Encoder("whitespace", {"<unk>": 0, "<pad>": 1, "가": 2}, 0, 1, 3)
-    assert encoder.ids(["가"] * 5) == [2] * 3 and encoder.units(["가"] * 5) == ["가"] * 3
+    assert list(encoder.encode_words(["가"] * 5).ids) == [2] * 3 and encoder.units(["가"] * 5) == ["가"] * 3
     assert encoder.units(["가가"]) == ["가가"], "rare words are cut where that is asked for alone"
     assert encoder.encode("가 나 다 라").tokens == ("가", "나", "다")
 
 
 def test_a_piece_has_at_most_so_many_characters():
-    assert pieces("가" * 130, {"가" * 65, "가" * 64}) == ["가" * 64, "가" * 64, "가", "가"]
+    assert longest_pieces("가" * 130, {"가" * 65, "가" * 64}) == ["가" * 64, "가" * 64, "가", "가"]
 
 
 def test_a_batch_has_ngrams_where_there_are_any():
     encoder = Encoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 4, ngram_buckets=100)
-    ids, lengths, ngrams = encoder.batch([["영화"], ["좋다", "!"]], 3)
+    ids, lengths, ngrams = encoder.batch([encoder.encode("영화"), encoder.encode("좋다 !")], 3)
     assert ids.dtype == lengths.dtype == ngrams.dtype == "int32"
     assert ngrams.shape == (2, 3, 8) and ngrams[0, 0].any() and not ngrams[0, 1:].any()

@@ -33,10 +33,10 @@ def test_mecab_gives_the_tokens_of_mecab_ko():
 def test_mecab_tokens_are_those_that_konlpy_reads_from_the_same_tagger(review):
     from konlpy.tag import Mecab
 
-    from nsmc_attention.text.tokenizers import mecab
+    from nsmc_attention.text.tokenizers import pip_mecab
 
     text = clean(review)
-    tagger = mecab().__self__
+    tagger = pip_mecab()
     assert tagger.morphs(text) == [token for token in Mecab.morphs(tagger, text) if token]
 
 

@@ -9,8 +9,16 @@ from nsmc_attention.errors import NsmcError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import Encoder
 from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
-from nsmc_attention.text.vocabulary import build_vocab, sequence_transform
+from nsmc_attention.text.vocabulary import PADDING, build_vocab, gluonnlp
 from nsmc_attention.training.batches import Batches, bucket_lengths
+
+
+def sequence_transform(vocab, length, pad=False):
+    """GluonNLP's own tokens -> ids: Vocab, then ClipSequence or PadSequence."""
+    fit = gluonnlp.data.ClipSequence(length)
+    if pad:
+        fit = gluonnlp.data.PadSequence(length, pad_val=vocab[PADDING], clip=True)
+    return lambda tokens: fit(vocab[list(tokens)]) if tokens or pad else []
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +38,11 @@ def test_both_ways_to_ids_agree(token_lists, documents):
     by_gluonnlp = sequence_transform(vocab, 9)
     unseen = nsmc.load("sample", "test").documents
     for review, tokens in zip(documents + unseen, token_lists + tokenize_many(unseen, "mecab")):
-        assert by_gluonnlp(tokens) == encoder.ids(tokens) == encoder.ids(encoder.encode(review).tokens)
+        assert (
+            by_gluonnlp(tokens)
+            == list(encoder.encode_words(tokens).ids)
+            == list(encoder.encode_words(encoder.encode(review).tokens).ids)
+        )
 
 
 @pytest.mark.slow
@@ -40,7 +52,7 @@ def test_both_ways_agree_on_the_whole_corpus(nsmc_folder):
     vocab = build_vocab(tokens, TextConfig())
     encoder = Encoder.from_json(vocab.to_json(), TextConfig())
     by_gluonnlp = sequence_transform(vocab, 256)
-    assert [by_gluonnlp(each) for each in tokens] == [encoder.ids(each) for each in tokens]
+    assert [by_gluonnlp(each) for each in tokens] == [list(encoder.encode_words(each).ids) for each in tokens]
     # 140 characters a review: the default limit loses nothing
     assert max(map(len, tokens)) < TextConfig().max_length
 
@@ -62,8 +74,8 @@ def test_with_pieces_the_vocabulary_holds_the_characters_of_rare_words(token_lis
     unknown = 0
     for tokens in token_lists:
         units = encoder.units(tokens)
-        assert "".join(units) == "".join(tokens) and by_gluonnlp(units) == encoder.ids(units)
-        unknown += encoder.ids(units).count(encoder.unknown)
+        assert "".join(units) == "".join(tokens) and by_gluonnlp(units) == list(encoder.encode_words(units).ids)
+        unknown += list(encoder.encode_words(units).ids).count(encoder.unknown)
     assert unknown == 0 or size == 300
 
 
@@ -86,8 +98,12 @@ def encoder(reviews):
     return Encoder("whitespace", known, 0, 1, 256)
 
 
+def encode(encoder, token_lists):
+    return [encoder.encode_words(tokens) for tokens in token_lists]
+
+
 def batches(reviews, encoder, fixed_length=None, importance=None):
-    return Batches(reviews, numpy.arange(500), encoder, 32, fixed_length, importance)
+    return Batches(encode(encoder, reviews), numpy.arange(500), encoder, 32, fixed_length, importance)
 
 
 @pytest.mark.parametrize("fixed_length", [None, 30])
@@ -98,7 +114,7 @@ def test_an_epoch_has_every_review_once_with_its_own_label(reviews, encoder, fix
     assert sorted(numpy.concatenate([batch.labels for batch in found])) == list(range(500))
     for batch in found:
         for ids, length, label in zip(batch.token_ids, batch.valid_length, batch.labels):
-            expected = encoder.ids(reviews[int(label)])[:fixed_length]
+            expected = list(encoder.encode_words(reviews[int(label)]).ids)[:fixed_length]
             assert ids[: len(expected)].tolist() == expected and set(ids[len(expected) :]) <= {1}
             assert length == len(expected)
 
@@ -107,7 +123,7 @@ def test_a_batch_is_what_prediction_makes_of_the_same_tokens(reviews, encoder):
     importance = [numpy.arange(len(tokens)) + 1.0 for tokens in reviews]
     for batch in batches(reviews, encoder, importance=importance).epoch(seed=1, epoch=0):
         members = batch.labels.astype(int)
-        expected = encoder.batch([reviews[member] for member in members], batch.token_ids.shape[1])
+        expected = encoder.batch([encoder.encode_words(reviews[i]) for i in members], batch.token_ids.shape[1])
         for one, other in zip((batch.token_ids, batch.valid_length), expected):
             assert numpy.array_equal(one, other)
         for row, member in zip(batch.importance, members):
@@ -199,7 +215,7 @@ def test_clipping_and_padding_of_one_review(token_lists):
 
 
 def test_reviews_longer_than_are_read_are_clipped_and_the_last_batch_is_smaller(encoder):
-    whole = Batches([["t0"] * 300, ["t1"] * 256, ["t2"] * 300], [0, 1, 0.25], encoder, 2)
+    whole = Batches(encode(encoder, [["t0"] * 300, ["t1"] * 256, ["t2"] * 300]), [0, 1, 0.25], encoder, 2)
     assert whole.lengths.tolist() == [256, 256, 256] and len(whole) == 2
     found = [(positions.tolist(), batch) for positions, batch in whole.in_order()]
     assert sorted(len(positions) for positions, _ in found) == [1, 2]
@@ -208,7 +224,7 @@ def test_reviews_longer_than_are_read_are_clipped_and_the_last_batch_is_smaller(
         assert batch.labels.tolist() == [[0, 1, 0.25][position] for position in positions]
         assert batch.importance is None and batch.ngram_ids is None
         assert batch.take([0]).labels.tolist() == [batch.labels[0]]
-    assert len(Batches([["t0"]] * 4, [0, 1, 0, 1], encoder, 2)) == 2
+    assert len(Batches(encode(encoder, [["t0"]] * 4), [0, 1, 0, 1], encoder, 2)) == 2
 
 
 def test_in_order_is_the_same_at_each_call_and_has_all(reviews, encoder):
@@ -222,8 +238,8 @@ def test_in_order_is_the_same_at_each_call_and_has_all(reviews, encoder):
 def test_ngrams_stand_beside_their_tokens_where_they_are_wanted():
     texts = [["영화", "좋다"], ["나쁘다"], ["좋다", "영화"]]
     wide = Encoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 256, ngram_buckets=1000)
-    for positions, batch in Batches(texts, [1, 0, 1], wide, 8, wide=True).in_order():
-        expected = wide.batch([texts[position] for position in positions])[2]
+    for positions, batch in Batches(encode(wide, texts), [1, 0, 1], wide, 8, wide=True).in_order():
+        expected = wide.batch([wide.encode_words(texts[position]) for position in positions])[2]
         assert numpy.array_equal(batch.ngram_ids, expected) and batch.ngram_ids.any()
 
 

@@ -10,11 +10,12 @@ from nsmc_attention.evaluation.attention_statistics import (
     evenness,
     token_table,
 )
-from nsmc_attention.inference.prediction import Prediction, blank
+from nsmc_attention.inference.prediction import Prediction
 from nsmc_attention.text.tokenizers import mecab_tags
 from nsmc_attention.visualization.corpus import draw_corpus
 
 RANDOM = numpy.random.RandomState(0)
+BLANK = Prediction("", None, None, None, (), (), numpy.zeros((0, 0), dtype="float32"), "blank: no word to score")
 
 
 def prediction(text, weights, label="positive"):
@@ -51,12 +52,12 @@ def test_rounding_takes_no_evenness_beyond_its_range():
 
 
 def test_every_token_of_a_scored_review_is_a_row_and_weighs_1_on_average():
-    predictions = [*random_predictions(), blank("")]
+    predictions = [*random_predictions(), BLANK]
     table = token_table(predictions)
     assert len(table) == sum(len(each.tokens) for each in predictions)
     assert table["weight"].mean() == pytest.approx(1, abs=1e-5)
     assert table["position"].between(0, 1).all()
-    assert token_table([blank("")]).empty
+    assert token_table([BLANK]).empty
 
 
 def test_words_and_places_are_means_of_the_rows():
@@ -79,7 +80,7 @@ def test_words_and_places_are_means_of_the_rows():
 
 
 def test_attention_of_equal_weights_is_1_at_every_distance():
-    rows = by_distance([prediction("가 나 다", numpy.full((3, 3), 1 / 3)), blank("")], farthest=5)
+    rows = by_distance([prediction("가 나 다", numpy.full((3, 3), 1 / 3)), BLANK], farthest=5)
     assert rows["distance"].tolist() == [-2, -1, 0, 1, 2] and rows["count"].tolist() == [1, 2, 3, 2, 1]
     assert rows["weight"].tolist() == pytest.approx([1] * 5)
 
@@ -88,6 +89,15 @@ def test_distance_is_the_key_s_place_less_the_query_s():
     following = numpy.eye(3, k=1)
     rows = by_distance([prediction("가 나 다", following)]).set_index("distance")["weight"]
     assert rows[1] == pytest.approx(3) and rows.drop(1).abs().max() == 0
+
+
+def test_distances_are_of_any_matrix_and_the_mean_of_heads():
+    weights = numpy.random.RandomState(0).dirichlet(numpy.ones(5), (2, 3))
+    tokens, spans = tuple("가나다라마"), tuple((start, start + 1) for start in range(5))
+    each = Prediction("가나다라마", "positive", 0.9, 0.9, tokens, spans, weights, axes=("heads", "queries", "keys"))
+    rows = by_distance([each, each.averaged()]).set_index("distance")
+    assert rows.index.tolist() == [-2, -1, 0, 1, 2, 3, 4] and rows["count"].tolist() == [1, 2, 3, 3, 3, 2, 1]
+    assert rows.loc[4, "weight"] == pytest.approx(5 * weights[:, 0, 4].mean())
 
 
 def test_a_token_has_the_tag_of_the_morpheme_that_it_begins_in():

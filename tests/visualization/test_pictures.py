@@ -2,6 +2,7 @@ import base64
 import io
 import json
 import re
+import shutil
 
 import numpy
 import pytest
@@ -9,8 +10,9 @@ from fontTools.ttLib import TTFont
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.attribution import Attribution
+from nsmc_attention.inference.prediction import Prediction
 from nsmc_attention.visualization.heatmap import WIDTH, caption, draw_words, layout
-from nsmc_attention.visualization.page import page
+from nsmc_attention.visualization.page import page, panel
 from nsmc_attention.visualization.pictures import check_picture, save_attributions
 
 STRANGE = '</script><script>alert("1")</script> &amp; \u2028 👍 영화 $x$ REVIEWS_AS_JSON'
@@ -20,17 +22,10 @@ def attribution(text="배우는 좋은데 영화는 별로", method="attention",
     tokens = tuple(text.split())
     starts = [sum(len(token) + 1 for token in tokens[:place]) for place in range(len(tokens))]
     size = len(tokens)
-    return Attribution(
-        text=" ".join(tokens),
-        label="negative",
-        probability=0.2,
-        tokens=tokens,
-        source=source,
-        offsets=tuple((start, start + len(token)) for start, token in zip(starts, tokens)),
-        values=numpy.linspace(-1, 1, size) if method != "attention" else numpy.full(size, 1 / size),
-        method=method,
-        matrix=numpy.full((size, size), 1 / size) if method == "attention" else None,
-    )
+    offsets = tuple((start, start + len(token)) for start, token in zip(starts, tokens))
+    weights = numpy.full((size, size), 1 / size)
+    prediction = Prediction(" ".join(tokens), "negative", 0.8, 0.2, tokens, offsets, weights)
+    return Attribution(prediction, numpy.linspace(-1, 1, size) if method != "attention" else weights[0], method, source)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +110,57 @@ def test_a_page_brings_every_letter_that_it_shows():
 def test_what_cannot_be_drawn_is_refused_before_any_work(path, picture, methods, message):
     with pytest.raises(ConfigError, match=message):
         check_picture(path, picture, methods)
+
+
+QUERIES = ("정말", "재미있", "었어요")
+
+
+def aligned(shape, axes, queries=QUERIES):
+    """The alignment of three target words with five source words."""
+    tokens, offsets = ("정말", "재밋", "엇", "어요", "!"), ((0, 2), (2, 4), (4, 5), (5, 7), (7, 8))
+    weights = numpy.random.RandomState(0).dirichlet(numpy.ones(5), shape[:-1])
+    prediction = Prediction(
+        "정말재밋엇어요!", "positive", 0.9, 0.9, tokens, offsets, weights, axes=axes, queries=queries
+    )
+    return Attribution(prediction, prediction.token_weights, "attention")
+
+
+def test_panels_name_queries_of_another_sequence_and_hold_a_matrix_for_each_head():
+    two = panel(aligned((3, 5), ("queries", "keys")))
+    assert numpy.shape(two["matrix"]) == (3, 5) and two["queries"] == list(QUERIES) and "grid" not in two
+    heads = panel(aligned((4, 3, 5), ("heads", "queries", "keys")))
+    assert [each["title"] for each in heads["grid"]] == ["head 1", "head 2", "head 3", "head 4"]
+    mean = numpy.mean([each["matrix"] for each in heads["grid"]], axis=0)
+    numpy.testing.assert_allclose(heads["matrix"], mean, atol=1e-4)
+    assert panel(aligned((2, 5), ("hops", "keys"), None))["queries"] == ["hop 1", "hop 2"]
+    assert not {"queries", "grid"} & panel(attribution()).keys()
+
+
+@pytest.mark.parametrize("shape, axes", [((3, 5), ("queries", "keys")), ((4, 3, 5), ("heads", "queries", "keys"))])
+@pytest.mark.parametrize("suffix", [".png", ".html"])
+def test_an_alignment_of_two_sequences_is_drawn(tmp_path, shape, axes, suffix):
+    path = tmp_path / f"a{suffix}"
+    save_attributions([[aligned(shape, axes)]], path)
+    assert path.stat().st_size > 5000
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="needs Chromium")
+def test_the_page_shades_words_by_the_query_that_is_clicked(tmp_path):
+    from playwright.sync_api import sync_playwright
+
+    save_attributions([[aligned((4, 3, 5), ("heads", "queries", "keys"))]], tmp_path / "a.html")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto((tmp_path / "a.html").as_uri())
+        assert page.locator(".more").inner_text() == "4 × 3 × 5"
+        page.locator(".more").click()
+        assert page.locator("table").count() == 4 and page.locator("td").count() == 60
+        before = page.locator(".word").first.get_attribute("style")
+        page.get_by_role("button", name="재미있").click()
+        assert page.locator(".say").inner_text() == "재미있 →"
+        assert page.locator(".word").first.get_attribute("style") != before
+        browser.close()
 
 
 def test_no_review_is_no_picture(tmp_path):
