@@ -102,6 +102,13 @@ def round_tables(network):
             parameter.set_data(parameter.data().astype("float16").astype("float32"))
 
 
+def stored(name, array):
+    """Return {name: array} of what files hold of a parameter; the product of the two of an embedding's is the table."""
+    if name in TABLES:
+        return dict(zip((name, name + SCALE), in_bytes(array)))
+    return {name: array.astype("float16" if name in HALVES else "float32")}
+
+
 def gluon_file(network):
     """Answer the bytes of a Gluon parameter file; see `round_tables`."""
     from mxnet import nd
