@@ -283,7 +283,7 @@ def follow(value: Value, *operators: str) -> Optional[Value]:
 
 
 OPERATORS = {
-    **{name: same for name in ("Dropout", "_copy", "BlockGrad", "broadcast_axis", "broadcast_like")},
+    **dict.fromkeys(("Dropout", "_copy", "BlockGrad", "broadcast_axis", "broadcast_like"), same),
     **dict.fromkeys(SCALARS, scalar),
     "Activation": activation,
     "Cast": cast,
