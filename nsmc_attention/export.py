@@ -11,8 +11,7 @@ from ._io.atomic import replaced_file
 from .bundle.format import load_bundle, read_contents, write_bundle
 from .errors import BundleError, ConfigError
 from .inference.engines import OnnxEngine, load_engine
-from .model.onnx.graph import onnx_model
-from .model.parameters import snapshot
+from .model.onnx.lowering import lower
 from .reviews import nsmc
 
 PARITY, PARITY_TEXTS = 1e-5, 1000
@@ -78,7 +77,7 @@ def is_own_model(bundle, output):
 def proved(bundle):
     """Answer the bundle's function, serialized, and the figures of `parity`; BundleError where these exceed PARITY."""
     gluon = load_engine(bundle, "gluon", "cpu")
-    content = onnx_model(bundle.config, snapshot(gluon.network)).SerializeToString()
+    content = lower(gluon.network).SerializeToString()
     found = parity(gluon, content, bundle.encoder, bundle.config, own_texts())
     if exceeds(found):
         raise BundleError(f"{bundle.folder}: expected ONNX and Gluon to agree to {PARITY}, found {found}; report this")

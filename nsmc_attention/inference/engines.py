@@ -122,58 +122,41 @@ class GluonEngine:
 
 
 def onnx_engine(bundle, device, threads):
-    """Load the bundle's model.onnx into ONNX Runtime, once it is known to be a graph of ours."""
+    """Load the bundle's model.onnx into ONNX Runtime; a foreign one is checked before."""
     if device not in ("auto", "cpu"):
         raise ConfigError(
             f"the onnx engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
             "for a GPU use --engine gluon"
         )
     content = bundle.read("model.onnx")
-    if not bundle.packaged:
-        require_own_graph(bundle, content)
-    return OnnxEngine(content, threads)
+    return OnnxEngine(content if bundle.packaged else checked(bundle, content), threads)
 
 
-def require_own_graph(bundle, content):
-    """BundleError unless a model.onnx is, byte by byte, what is written here for the bundle's weights.params.
-
-    A graph is a program for native code: it may name files outside the bundle, or ask for any amount of memory.
-    """
+def checked(bundle, content):
+    """Return a foreign bundle's graph as checked by `model.onnx.check`; BundleError if it may not be run."""
     try:
-        from ..model.onnx.graph import onnx_model
+        from ..model.onnx.check import check_graph
     except ImportError as problem:
         raise MissingPackage(
             f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
             "or use --engine gluon"
         ) from problem
-    if content != onnx_model(bundle.config, parameters(bundle)).SerializeToString():
-        raise BundleError(
-            f"{bundle.file('model.onnx')}: expected the graph that this version writes for the bundle's "
-            f"weights.params, found another; write it with `nsmc-attention export --bundle "
-            f"{bundle.folder}`, or use --engine gluon"
-        )
-
-
-def parameters(bundle):
-    """Answer {name: array} of the bundle's weights.params."""
-    from ..model.parameters import read_gluon_file
-
-    return read_gluon_file(
-        bundle.read("weights.params"), bundle.config, len(bundle.encoder), bundle.file("weights.params")
-    )
+    config = bundle.config
+    rows = {"token_ids": len(bundle.encoder)}
+    if config.text.ngram_buckets:
+        rows["ngram_ids"] = config.text.ngram_buckets
+    lengths = [config.fixed_length] if config.fixed_length else [1, config.text.max_length]
+    return check_graph(content, rows, lengths, PIECE, bundle.file("model.onnx"))
 
 
 def gluon_engine(bundle, device, threads):
     """Build the bundle's network with the parameters of its weights.params."""
-    from .._runtime.mxnet_shim import import_mxnet
-
-    import_mxnet()
     from .._runtime.devices import choose_device
-    from ..model.parameters import fill
+    from ..model.parameters import fill, read_gluon_file
 
     context = choose_device(device)
     network = bundle.config.network(len(bundle.encoder))
-    fill(network, parameters(bundle), context)
+    fill(network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params")), context)
     network.hybridize(static_alloc=True)
     return GluonEngine(network, context)
 

@@ -40,9 +40,8 @@ from nsmc_attention.reviews import nsmc, raw, tables
 
 mxnet = import_mxnet()
 
-from nsmc_attention.model.networks.classifier import build_network  # noqa: E402
-from nsmc_attention.model.onnx.graph import onnx_model  # noqa: E402
-from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_tables, snapshot  # noqa: E402
+from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
+from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables  # noqa: E402
 from nsmc_attention.recipe import check_run  # noqa: E402
 from nsmc_attention.text.encoding import Encoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
@@ -118,7 +117,7 @@ class Materials:
         texts = nsmc.load("sample", "train").documents[:100]
         vocabulary = build_vocab([list(text) for text in texts], CONFIG.text)
         encoder = Encoder.from_json(vocabulary.to_json(), CONFIG.text)
-        self.network = build_network(len(encoder), CONFIG)
+        self.network = CONFIG.network(len(encoder))
         self.network.initialize(mxnet.init.Xavier())
         self.network.ngram_table.weight.set_data(mxnet.nd.random.uniform(shape=(64, 2)))
         ids = encoder.batch([encoder.encode(text).tokens for text in texts[:4]])
@@ -131,7 +130,7 @@ class Materials:
         files = {
             "vocab.json": vocabulary.to_json().encode(),
             "weights.params": gluon_file(self.network),
-            "model.onnx": onnx_model(CONFIG, snapshot(self.network)).SerializeToString(),
+            "model.onnx": lower(self.network).SerializeToString(),
             "README.md": b"# card\n",
         }
         data = {"train": {"name": "sample", "sha256": "0" * 64, "used": 1}, "dev": {"used": 1}}
@@ -252,12 +251,13 @@ def with_changed_entry(content, draw):
 
 
 def matching_graph(content):
-    """Answer the model.onnx that goes with changed parameters, as a stranger with this package writes it."""
+    """Return the model.onnx of changed parameters, as a stranger with this package writes it."""
+    network = CONFIG.network(289)
     try:
-        arrays = read_gluon_file(content, CONFIG, 289, "")
+        fill(network, read_gluon_file(content, network, ""), mxnet.cpu())
     except NsmcError:
         return None
-    return onnx_model(CONFIG, arrays).SerializeToString()
+    return lower(network).SerializeToString()
 
 
 def read_as(kind, folder, materials, draw):
