@@ -121,6 +121,28 @@ class GluonEngine:
         return logits.softmax()[:, 1].asnumpy(), weights.asnumpy()
 
 
+class ForeignEngine(OnnxEngine):
+    """Runs a graph that did not come with the package: checked before, and its results with each batch."""
+
+    def run(self, *arrays):
+        try:
+            probability, weights = super().run(*arrays)
+        except Exception as problem:  # onnxruntime's own classes have no other base
+            raise BundleError(
+                f"the bundle's model.onnx cannot be run: {str(problem).splitlines()[0][:200]}"
+            ) from problem
+        shape = arrays[0].shape
+        # not a number is neither at least 0 nor at most 1
+        if (*probability.shape, *weights.shape) != (shape[0], *shape, shape[1]) or not (
+            weights.min() >= 0 and weights.max() <= 1 + 1e-5 and probability.min() >= 0 and probability.max() <= 1
+        ):
+            raise BundleError(
+                "expected probabilities and weights from 0 to 1 from the bundle's model.onnx, found others: its "
+                "parameters are too large, or it is another model; train again, or take another bundle"
+            )
+        return probability, weights
+
+
 def onnx_engine(bundle, device, threads):
     """Load the bundle's model.onnx into ONNX Runtime; a foreign one is checked before."""
     if device not in ("auto", "cpu"):
@@ -129,7 +151,7 @@ def onnx_engine(bundle, device, threads):
             "for a GPU use --engine gluon"
         )
     content = bundle.read("model.onnx")
-    return OnnxEngine(content if bundle.packaged else checked(bundle, content), threads)
+    return OnnxEngine(content, threads) if bundle.packaged else ForeignEngine(checked(bundle, content), threads)
 
 
 def checked(bundle, content):
@@ -145,8 +167,9 @@ def checked(bundle, content):
     rows = {"token_ids": len(bundle.encoder)}
     if config.text.ngram_buckets:
         rows["ngram_ids"] = config.text.ngram_buckets
-    lengths = [config.fixed_length] if config.fixed_length else [1, config.text.max_length]
-    return check_graph(content, rows, lengths, PIECE, bundle.file("model.onnx"))
+    longest = config.text.max_length
+    lengths = [config.fixed_length] * 3 if config.fixed_length else [1, min(7, longest), longest]
+    return check_graph(content, rows, list(zip((1, 3, PIECE), lengths)), bundle.file("model.onnx"))
 
 
 def gluon_engine(bundle, device, threads):

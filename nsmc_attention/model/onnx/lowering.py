@@ -92,15 +92,20 @@ class Graph:
             written = self.add(ELEMENTWISE[node.operator], *(self.tensor(self.value(each)) for each in node.inputs))
         elif node.operator == "null":
             written = self.input(node)
-        elif node.operator in OPERATORS:
-            written = OPERATORS[node.operator](self, node)
         else:
-            raise NotImplementedError(f"no ONNX form of MXNet's {node.operator} ({node.name}): add it to OPERATORS")
+            self.require(node.operator in OPERATORS, node)
+            written = OPERATORS[node.operator](self, node)
         if any(each.node in self.folded for each in node.inputs) and node.operator != "Reshape":
-            if node.operator not in FOLDED:
-                raise NotImplementedError(f"{node.operator} ({node.name}) of heads that are folded into the batch")
+            self.require(node.operator in FOLDED or node.operator in ELEMENTWISE, node)
             self.folded.add(node)
         return written
+
+    def require(self, condition: Any, node: Node) -> None:
+        """Raise NotImplementedError for an operator of attributes or inputs that no rule lowers."""
+        if not condition:
+            raise NotImplementedError(
+                f"{node.operator} ({node.name}) with {node.attributes}: extend model.onnx.operators"
+            )
 
     def input(self, node: Node) -> str:
         if node.name not in self.inputs:
