@@ -96,7 +96,7 @@ class Graph:
             self.require(node.operator in OPERATORS, node)
             written = OPERATORS[node.operator](self, node)
         if any(each.node in self.folded for each in node.inputs) and node.operator != "Reshape":
-            self.require(node.operator in FOLDED or node.operator in ELEMENTWISE, node)
+            self.require(node.operator in FOLDED.split() or node.operator in ELEMENTWISE, node)
             self.folded.add(node)
         return written
 
@@ -120,7 +120,7 @@ class Graph:
 
     def tensor(self, lowered: Lowered) -> str:
         """Return the name of a tensor; a number becomes a constant, which every operator broadcasts."""
-        return lowered if isinstance(lowered, str) else self.constant(f"float_{lowered:g}", numpy.float32(lowered))
+        return lowered if isinstance(lowered, str) else self.constant(f"float_{lowered!r}", numpy.float32(lowered))
 
     def constant(self, name: str, array: Any) -> str:
         if name not in self.constants:

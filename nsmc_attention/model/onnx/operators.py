@@ -25,7 +25,7 @@ ELEMENTWISE = {
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
 # What may be done with heads folded into the batch, beside ELEMENTWISE: nothing that counts axes from the first
-FOLDED = "batch_dot softmax where ones_like _mul_scalar _plus_scalar _contrib_div_sqrt_dim _copy Dropout".split()
+FOLDED = "batch_dot softmax where ones_like _mul_scalar _plus_scalar _contrib_div_sqrt_dim _copy Dropout"
 
 
 def same(graph: Any, node: Node) -> Any:
