@@ -107,39 +107,38 @@ def parity(
     -------
     dict
         reviews (compared: those that are not blank), probability_difference and weights_difference (the largest);
-        if one of them is above PARITY, also rounding_difference: the largest after changing the last bit of every
-        parameter, which is what rounding alone does to this network's results. A dot product of 100 is known to
+        if one of them is above PARITY, also rounding_difference: the largest change of Gluon's results by the last bit
+        of every parameter, which is what rounding alone does to this network's results. A dot product of 100 is known to
         some 1e-5, and so are the weights that are its softmax.
     """
     engine = OnnxEngine(content)
     token_lists = [tokens for tokens in (encoder.encode(text).tokens for text in texts[:PARITY_TEXTS]) if tokens]
     parts = [token_lists[start : start + 64] for start in range(0, len(token_lists), 64)]
     batches = [encoder.batch(part, config.fixed_length) for part in parts]
-    probability, weights = largest_differences(gluon, engine, batches)
-    found = {"reviews": len(token_lists), "probability_difference": probability, "weights_difference": weights}
+    largest = numpy.max([differences(gluon(*batch), engine(*batch)) for batch in batches], axis=0).tolist()
+    found = {"reviews": len(token_lists), "probability_difference": largest[0], "weights_difference": largest[1]}
     if exceeds(found):
-        changed = OnnxEngine(with_last_bits_changed(gluon.network))
-        found["rounding_difference"] = max(largest_differences(engine, changed, batches))
+        found["rounding_difference"] = rounding_difference(gluon, batches)
     return found
 
 
-def largest_differences(one: Any, other: Any, batches: Sequence[Any]) -> list[float]:
-    """Return the largest difference of the probabilities, and of the weights, of two engines; NaN for no number."""
-    gaps = [[abs(a - b).max() for a, b in zip(one(*batch), other(*batch))] for batch in batches]
-    return [float(gap) for gap in numpy.max(gaps, axis=0)]
-
-
-def with_last_bits_changed(network: Any) -> bytes:
-    """Return the ONNX model of the network with each parameter moved to the next float32, up or down at random."""
-    arrays, random = snapshot(network), numpy.random.RandomState(0)
+def rounding_difference(gluon: GluonEngine, batches: Sequence[Any]) -> float:
+    """Return the largest change of Gluon's results when each parameter moves to the next float32, up or down."""
+    arrays, random = snapshot(gluon.network), numpy.random.RandomState(0)
     ends = numpy.array([-numpy.inf, numpy.inf], dtype="float32")
-    try:
-        restore(
-            network, {name: numpy.nextafter(each, random.choice(ends, each.shape)) for name, each in arrays.items()}
-        )
-        return lower(network).SerializeToString()
-    finally:
-        restore(network, arrays)
+    moved = {name: numpy.nextafter(array, random.choice(ends, array.shape)) for name, array in arrays.items()}
+    largest = []
+    for batch in batches:
+        expected = gluon(*batch)
+        restore(gluon.network, moved)
+        largest.append(differences(expected, gluon(*batch)))
+        restore(gluon.network, arrays)
+    return float(numpy.max(largest))
+
+
+def differences(one: Any, other: Any) -> list[float]:
+    """Return the largest difference of the probabilities, and of the weights."""
+    return [float(abs(a - b).max()) for a, b in zip(one, other)]
 
 
 def exceeds(found: dict[str, Any]) -> bool:

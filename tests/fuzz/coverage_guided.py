@@ -27,7 +27,7 @@ with atheris.instrument_imports(include=["nsmc_attention", "json", "zipfile", "c
     from nsmc_attention.reviews import raw, tables
     from nsmc_attention.text.encoding import Encoder, clean
     from nsmc_attention.text.tokenizers import tokenizer
-    from nsmc_attention.training.checkpoint import read_arrays, read_progress, sealed
+    from nsmc_attention.training.checkpoint import read_arrays, read_progress
 
 import files
 
@@ -54,8 +54,8 @@ def weights(content):
 
 
 def checkpoint(content):
-    path = FOLDER / "checkpoint.npz"
-    path.write_bytes(sealed(content))
+    path = FOLDER / "checkpoint.safetensors"
+    path.write_bytes(files.sealed(content))
     read_progress(read_arrays(path), path)
 
 
@@ -109,7 +109,7 @@ READERS = [
     (manifest, "manifest.json"),
     (vocabulary, "vocab.json"),
     (weights, "weights.params"),
-    (checkpoint, "checkpoint.npz"),
+    (checkpoint, "checkpoint.safetensors"),
     (archive, "raw.zip"),
     (film, "film.json"),
     (table(".csv"), "table.csv"),

@@ -26,7 +26,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mutations import generator, mutated, mutated_json
+from mutations import generator, mutated, mutated_json, sealed
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bulk import check_plan
@@ -42,13 +42,13 @@ mxnet = import_mxnet()
 
 from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
 from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables  # noqa: E402
-from nsmc_attention.recipe import check_run  # noqa: E402
 from nsmc_attention.text.encoding import Encoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
 from nsmc_attention.training.batches import build_vocab  # noqa: E402
-from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, sealed  # noqa: E402
+from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402
+from nsmc_attention.training.run_folder import check_run  # noqa: E402
 
 CONFIG = preset("default").with_fields(
     tokenizer="characters", embedding_size=4, hidden_size=4, attention_units=3, ngram_buckets=64, max_length=16
@@ -73,8 +73,8 @@ KINDS = [
     "weights.params",
     "model.onnx",
     "manifest.json",
-    "checkpoint.npz",
-    "best.npz",
+    "checkpoint.safetensors",
+    "best.safetensors",
     "settings.json",
     "raw.zip",
     "film.json",
@@ -147,7 +147,7 @@ class Materials:
 
     def run(self, folder):
         folder.mkdir()
-        self.trainer = make_trainer(self.network, CONFIG.training)
+        self.trainer = make_trainer(self.network, CONFIG.training.labels.learning_rate)
         self.average = Average(self.network, 0.5)
         checkpoints = Checkpoints(folder, 3)
         with mxnet.autograd.record():
@@ -165,12 +165,14 @@ class Materials:
             "dev_ece": 0.1,
             "dev_entropy": 0.9,
         }
-        checkpoints.save(self.network, self.trainer, self.average, Progress(1, 0, 1, 0.0, 0.7, 0, 0.9, [record]))
+        checkpoints.save(
+            self.network, self.trainer, self.average, Progress(1, 0, 1, 0.0, 0.7, 0, {"log_loss": 0.9}, [record])
+        )
         checkpoints.save_best(self.network)
         settings = json.dumps({"data": {"name": "sample", "sha256": "0"}, "valid": None, "config": CONFIG.to_dict()})
         return {
-            "checkpoint.npz": next(folder.glob("checkpoint*")).read_bytes(),
-            "best.npz": (folder / "best.npz").read_bytes(),
+            "checkpoint.safetensors": next(folder.glob("checkpoint*")).read_bytes(),
+            "best.safetensors": (folder / "best.safetensors").read_bytes(),
             "settings.json": settings.encode(),
         }
 
@@ -212,10 +214,10 @@ def stranger(kind, materials, draw):
     """Answer {file name: content} of what a stranger hands over: a bundle with one file changed, or one file."""
     content = materials.contents[kind]
     # changed below the checksum, which `sealed_again` puts back
-    content = content[:-CHECKSUM] if kind.endswith(".npz") else content
+    content = content[:-CHECKSUM] if kind.endswith(".safetensors") else content
     change = mutated_json if kind.endswith(".json") and draw.random() < 0.6 else mutated
     changed = change(content, draw)
-    if kind.endswith((".npz", ".zip")) and draw.random() < 0.6:
+    if kind.endswith(".zip") and draw.random() < 0.6:
         changed = with_changed_entry(content, draw)
     if kind not in BUNDLE:
         return {kind: changed}
@@ -267,14 +269,14 @@ def read_as(kind, folder, materials, draw):
         return [each.probability for each in classifier.predict_many(TEXTS)] + [
             float(value) for each in classifier.predict_many(TEXTS) for value in each.token_weights
         ]
-    if kind == "checkpoint.npz":
-        sealed_again(folder / kind, draw).rename(folder / "checkpoint-00000001.npz")
-        (folder / "best.npz").write_bytes(materials.contents["best.npz"])
+    if kind == "checkpoint.safetensors":
+        sealed_again(folder / kind, draw).rename(folder / "checkpoint-00000001.safetensors")
+        (folder / "best.safetensors").write_bytes(materials.contents["best.safetensors"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             progress = Checkpoints(folder, 3).load_newest(materials.network, materials.trainer, materials.average)
-        return [0.0 if math.isfinite(value) else value for value in (progress.untrained_entropy, progress.loss_sum)]
-    if kind == "best.npz":
+        return [0.0 if math.isfinite(value) else value for value in (*progress.before.values(), progress.loss_sum)]
+    if kind == "best.safetensors":
         sealed_again(folder / kind, draw)
         return Checkpoints(folder, 3).load_best(materials.network) or []
     if kind == "settings.json":

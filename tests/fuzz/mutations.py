@@ -1,6 +1,7 @@
 """Files as strangers would write them: truncated, flipped, stretched, of other types; decided by a seed alone."""
 
 import copy
+import hashlib
 import json
 import random
 import struct
@@ -113,3 +114,8 @@ def mutated_json(content, draw):
 
 def generator(seed):
     return random.Random(seed)
+
+
+def sealed(content):
+    """Return the content of a checkpoint with the checksum that fits."""
+    return content + hashlib.sha256(content).digest()
