@@ -239,15 +239,15 @@ def test_a_vocabulary_that_is_none_is_refused(content):
     "field, value",
     [
         ("embedding_size", 10**9),
-        ("hidden_size", 2**40),
-        ("attention_units", 10**7),
+        ("encoder.hidden_size", 2**40),
+        ("attention.units", 10**7),
         ("dropout", float("nan")),
         ("embedding_size", True),
     ],
 )
 def test_a_config_of_any_size_is_not_built(field, value):
-    with pytest.raises(ConfigError, match=f"model.{field}: expected"):
-        preset("default").with_fields(**{field: value})
+    with pytest.raises(ConfigError, match=f"{field}: expected"):
+        preset("default").with_settings({f"model.{field}": value})
 
 
 def archive(path, *entries):

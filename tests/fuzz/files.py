@@ -44,8 +44,8 @@ from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
 from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables  # noqa: E402
 from nsmc_attention.text.encoding import Encoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
+from nsmc_attention.text.vocabulary import build_vocab  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
-from nsmc_attention.training.batches import build_vocab  # noqa: E402
 from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402
 from nsmc_attention.training.run_folder import check_run  # noqa: E402
