@@ -55,7 +55,8 @@ def weights(content):
 
 def checkpoint(content):
     path = FOLDER / "checkpoint.safetensors"
-    path.write_bytes(files.sealed(content))
+    path.write_bytes(content)
+    files.sealed_again(path, files.generator(1))
     read_progress(read_arrays(path), path)
 
 

@@ -1,7 +1,6 @@
 """Files as strangers would write them: truncated, flipped, stretched, of other types; decided by a seed alone."""
 
 import copy
-import hashlib
 import json
 import random
 import struct
@@ -114,8 +113,3 @@ def mutated_json(content, draw):
 
 def generator(seed):
     return random.Random(seed)
-
-
-def sealed(content):
-    """Return the content of a checkpoint with the checksum that fits."""
-    return content + hashlib.sha256(content).digest()

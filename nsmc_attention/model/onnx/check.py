@@ -229,17 +229,17 @@ def range_sizes(graph: Any, constants: list[Any], inputs: dict[str, tuple[int, .
     """Yield the shape of each Range, which inference does not know: from 0, by 1, to a size of an input."""
     known = {item.name: numpy_helper.to_array(item) for item in constants}
     for node in graph.node:
-        values = [known.get(name) for name in node.input]
+        values = [known.get(name) for name in (*node.input, "", "")]
         attributes = {item.name: item.i for item in node.attribute}
         if node.op_type == "Shape" and node.input[0] in inputs:
             sizes = inputs[node.input[0]]
             known[node.output[0]] = numpy.array(sizes[attributes.get("start", 0) : attributes.get("end", len(sizes))])
         elif node.op_type in ("Cast", "Squeeze") and values[0] is not None:
             known[node.output[0]] = values[0]
-        elif node.op_type == "Gather" and values[0] is not None and values[1] is not None:
+        elif node.op_type == "Gather" and values[0] is not None and getattr(values[1], "dtype", None) == "int64":
             known[node.output[0]] = values[0].take(values[1])
         elif node.op_type == "Range":
-            if any(value is None or value.size != 1 for value in values) or values[0] != 0 or values[2] != 1:
+            if any(value is None or value.size != 1 for value in values[:3]) or values[0] != 0 or values[2] != 1:
                 raise ValueError("a Range of anything but the positions 0, 1, 2, … of an input")
-            kind = next(item.data_type for item in constants if item.name == node.input[0])
+            kind = helper.np_dtype_to_tensor_dtype(values[0].dtype)
             yield helper.make_tensor_value_info(node.output[0], kind, [int(values[1].item())])

@@ -1,5 +1,6 @@
 """A foreign graph is run if it is safe, whoever wrote it, and refused in one line if it may not be."""
 
+import random
 from pathlib import Path
 
 import numpy
@@ -8,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.model.onnx.check import check_graph
+from nsmc_attention.model.onnx.check import OPERATORS, check_graph
 
 RELEASE_1 = numpy.load(Path(__file__).parent / "release1.npz")
 ROWS = {"token_ids": 12, "ngram_ids": 16}
@@ -267,3 +268,53 @@ def test_a_tensor_larger_than_any_config_asks_for_is_refused_for_a_long_review_o
     assert checked(model)
     with pytest.raises(BundleError, match=r"Add \(cube\)"):
         checked(model, batches=[(1, 1), (32, 1024)])
+
+
+def rewired(model, draw):
+    """Change a graph as its format allows: operators, inputs, attributes and the numbers of constants."""
+    nodes, constants = list(model.graph.node), list(model.graph.initializer)
+    names = [*(item.name for item in constants), *(name for node in nodes for name in node.output if name), *GIVEN]
+    for _ in range(draw.choice([1, 1, 2, 4])):
+        node, tensor, change = draw.choice(nodes), draw.choice(constants), draw.randrange(5)
+        if change == 0:
+            node.op_type = draw.choice(OPERATORS.split())
+        elif change == 1:
+            node.input[draw.randrange(len(node.input))] = draw.choice(names)
+        elif change == 2 and node.attribute:
+            attribute = draw.choice(node.attribute)
+            attribute.i = draw.choice([0, 1, -1, 2, 7, 2**31, 2**62])
+            attribute.ints[:] = [draw.choice([0, 1, 2, 3, -1, 2**40]) for _ in attribute.ints]
+        elif change == 3:
+            array = numpy_helper.to_array(tensor).copy().reshape(-1)
+            array[draw.randrange(array.size)] = draw.choice([0, 1, -1, 2, 100])
+            tensor.raw_data = array.tobytes()
+        else:
+            model.graph.node.insert(draw.randrange(len(nodes)), draw.choice(nodes))
+            draw.choice(model.graph.node).output[0] = f"new{draw.randrange(9)}"
+
+
+@pytest.mark.parametrize("name", ["additive-gru-16", "multihead-gru-16"])
+def test_a_rewired_graph_is_refused_or_runs_in_little_memory(name):
+    import resource
+
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 4
+    passed, before = 0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for seed in range(150):
+        model = sound(name)
+        rewired(model, random.Random(seed))
+        try:
+            content = checked(model)
+        except BundleError as problem:
+            assert str(problem).isprintable()
+            continue
+        passed += 1
+        try:
+            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            session.run(None, GIVEN)
+        except Exception as problem:  # ONNX Runtime's own judgement, which ForeignEngine turns into a BundleError
+            assert "onnxruntime" in type(problem).__module__, problem
+    assert 0 < passed < 150
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
