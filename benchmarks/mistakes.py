@@ -70,13 +70,14 @@ def draw(rows, label, name):
 
 
 def reliability(classifier, table):
-    """Draw accuracy against confidence; return ECE of the network alone, uncalibrated, and of the whole model."""
-    from nsmc_attention.inference.engines import parameters
+    """Draw accuracy against confidence; answer ECE of the network alone, uncalibrated, and of the whole model."""
+    from nsmc_attention.inference.engines import load_engine
+    from nsmc_attention.model.parameters import snapshot
     from nsmc_attention.training.wide import log_odds
 
     bundle = classifier.bundle
     wide = log_odds(
-        parameters(bundle)["ngram_table.weight"],
+        snapshot(load_engine(bundle, "gluon").network)["ngram_table.weight"],
         [bundle.encoder.encode(text).tokens or ["\0"] for text in table["document"]],
     )
     found = bundle.manifest["calibration"]

@@ -164,11 +164,10 @@ def erasure_importance(
     from .inference.engines import OnnxEngine
     from .inference.gradients import GradientEngine
     from .inference.predictor import TokenScorer
-    from .model.onnx.graph import onnx_model
-    from .model.parameters import snapshot
+    from .model.onnx.lowering import lower
 
     # ONNX Runtime is three times as fast
-    engine = OnnxEngine(onnx_model(config, snapshot(network)).SerializeToString())
+    engine = OnnxEngine(lower(network).SerializeToString())
     bar = partial(tqdm, desc="erasing words", disable=quiet, file=sys.stderr, mininterval=0.5)
     erased = leave_one_out(TokenScorer(encoder, engine, config), part.reviews, bar)
     products = TokenScorer(encoder, GradientEngine(network, device), config).predict_with_weights(part.reviews)[1]
@@ -323,19 +322,16 @@ def finish(
     say: Callable[[str], None],
 ) -> Bundle:
     """Export, write the bundle and load it back, so that a run ends with a bundle known to be whole."""
-    from .export import PARITY, exceeds, parity
+    from .export import disagreement, exceeds, parity
     from .inference.engines import GluonEngine
-    from .model.onnx.graph import onnx_model
-    from .model.parameters import gluon_file, snapshot
+    from .model.onnx.lowering import lower
+    from .model.parameters import gluon_file
 
     contents = {"vocab.json": vocab.to_json().encode(), "weights.params": gluon_file(network)}
-    model = onnx_model(config, snapshot(network)).SerializeToString()
+    model = lower(network).SerializeToString()
     manifest["parity"] = parity(GluonEngine(network, device), model, encoder, config, documents)
     if exceeds(manifest["parity"]):
-        say(
-            f"the ONNX model is left out: expected it to agree with Gluon to {PARITY}, found {manifest['parity']}; "
-            "report this"
-        )
+        say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
     else:
         contents["model.onnx"] = model
     manifest["metrics"].update(recorded_metrics(out / "bundle", contents))

@@ -3,67 +3,14 @@
 import numpy
 import pytest
 
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
-from nsmc_attention.config import preset
-from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.export import exceeds, export_bundle, onnx_model
+from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.export import disagreement, exceeds, export_bundle, parity, parity_texts
+from nsmc_attention.inference.engines import load_engine
 from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.model.onnx.lowering import lower
+from nsmc_attention.model.parameters import restore, snapshot
 from nsmc_attention.reviews import nsmc
-
-mxnet = import_mxnet()
-
-from nsmc_attention.model.attention import CELLS  # noqa: E402
-from nsmc_attention.model.networks.classifier import build_network  # noqa: E402
-from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_tables, shapes, snapshot  # noqa: E402
-from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
-
-
-@pytest.mark.parametrize(
-    "attention, architecture, encoder, buckets",
-    [
-        *((name, "masked", "gru", 40) for name in CELLS),
-        ("additive", "masked", "gru", 0),
-        ("uniform", "masked", "none", 40),
-        ("additive", "post", "gru", 0),
-    ],
-)
-def test_onnx_is_gluon_for_every_network(attention, architecture, encoder, buckets):
-    import onnxruntime
-
-    config = preset("post" if architecture == "post" else "default").with_fields(
-        embedding_size=6, hidden_size=4, max_length=9
-    )
-    if architecture == "masked":
-        config = config.with_fields(attention=attention, attention_units=5, encoder=encoder, ngram_buckets=buckets)
-    mxnet.random.seed(1)
-    network = build_network(50, config)
-    network.initialize(mxnet.init.Normal(0.5))
-    if buckets:
-        network.ngram_table.weight.set_data(mxnet.nd.random.uniform(shape=(buckets, 2)))
-    round_tables(network)
-    random = numpy.random.RandomState(0)
-    ids = random.randint(0, 50, (6, 9)).astype("int32")
-    lengths = numpy.array([9, 1, 5, 9, 2, 3], dtype="int32")
-    given = {"token_ids": ids, "valid_length": lengths}
-    if buckets:
-        given["ngram_ids"] = random.randint(0, buckets, (6, 9, NGRAMS)).astype("int32")
-    logits, weights = network(
-        *(
-            mxnet.nd.array(array, dtype="float32" if name == "valid_length" else "int32")
-            for name, array in given.items()
-        )
-    )
-    session = onnxruntime.InferenceSession(
-        onnx_model(config, snapshot(network)).SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    found = session.run(["probability", "weights"], {item.name: given[item.name] for item in session.get_inputs()})
-    numpy.testing.assert_allclose(found[0], logits.softmax()[:, 1].asnumpy(), atol=1e-5)
-    numpy.testing.assert_allclose(found[1], weights.asnumpy(), atol=1e-5)
-    arrays = snapshot(network)
-    assert shapes(config, 50) == {name: array.shape for name, array in arrays.items()}
-    again = read_gluon_file(gluon_file(network), config, 50, "weights.params")
-    assert again.keys() == arrays.keys() and all((again[name] == arrays[name]).all() for name in arrays)
 
 
 @pytest.mark.parametrize("folder", ["run_folder", "post_run_folder"])
@@ -102,10 +49,10 @@ def test_export_puts_a_missing_model_into_the_bundle(output, run_folder, tmp_pat
         ("{bundle}/../none/model.onnx", DataError, "no such folder"),
     ],
 )
-def test_where_no_model_can_be_written_is_told_before_any_work(
+def test_a_place_where_no_model_can_be_written_is_reported_before_any_work(
     output, error, message, run_folder, tmp_path, monkeypatch
 ):
-    """The work itself would be an error: these are no parameters."""
+    """The work itself would be an error, because these are no parameters."""
     monkeypatch.chdir(tmp_path)
     bundle = load_bundle(run_folder / "bundle")
     write_bundle(tmp_path / "bundle", bundle.manifest, {**read_contents(bundle), "weights.params": b"none"})
@@ -114,8 +61,56 @@ def test_where_no_model_can_be_written_is_told_before_any_work(
     assert load_bundle(tmp_path / "bundle") and len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.fixture(scope="module")
+def large_scores(tmp_path_factory, tiny):
+    """A GluonEngine whose dot products are in the hundreds, and its bundle."""
+    from nsmc_attention.recipe import train
+
+    out = tmp_path_factory.mktemp("runs") / "dot"
+    kept = tiny.with_fields(attention="dot", hidden_size=128, epochs=1, erasure_reviews=0, ngram_buckets=0)
+    train("sample", kept, out, quiet=True)
+    bundle = load_bundle(out / "bundle")
+    gluon = load_engine(bundle, "gluon", "cpu")
+    arrays = snapshot(gluon.network)
+    restore(gluon.network, {name: array * (20 if "i2h_weight" in name else 1) for name, array in arrays.items()})
+    return bundle, gluon
+
+
+def test_rounding_of_large_scores_is_no_disagreement(large_scores):
+    bundle, gluon = large_scores
+    before = snapshot(gluon.network)
+    content = lower(gluon.network).SerializeToString()
+    found = parity(gluon, content, bundle.encoder, bundle.config, parity_texts())
+    assert found["weights_difference"] > 1e-5 and not exceeds(found), found
+    assert all((array == before[name]).all() for name, array in snapshot(gluon.network).items())
+
+
+def test_another_function_exceeds_what_rounding_explains(large_scores):
+    bundle, gluon = large_scores
+    arrays = snapshot(gluon.network)
+    restore(gluon.network, {**arrays, "output.bias": arrays["output.bias"] + numpy.array([0, 0.01], "float32")})
+    content = lower(gluon.network).SerializeToString()
+    restore(gluon.network, arrays)
+    found = parity(gluon, content, bundle.encoder, bundle.config, parity_texts()[:100])
+    assert exceeds(found) and "report this" in disagreement(found)
+
+
 @pytest.mark.parametrize("wrong", [2e-5, numpy.nan, numpy.inf])
-def test_what_is_no_number_proves_nothing(wrong):
+def test_differences_that_are_no_numbers_exceed_any_limit(wrong):
     assert not exceeds({"probability_difference": 1e-6, "weights_difference": 1e-5})
     assert exceeds({"probability_difference": wrong, "weights_difference": 0.0})
-    assert exceeds({"probability_difference": 0.0, "weights_difference": wrong})
+    assert exceeds({"probability_difference": 0.0, "weights_difference": wrong, "rounding_difference": 1e-7})
+
+
+def test_a_network_that_rounding_decides_is_no_bug_to_report():
+    found = {"probability_difference": 0.1, "weights_difference": 0.5, "rounding_difference": 0.4}
+    assert exceeds(found) and "its parameters are too large" in disagreement(found)
+
+
+def test_a_model_that_differs_is_not_written(run_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("nsmc_attention.export.PARITY", -1.0)
+    bundle = load_bundle(run_folder / "bundle")
+    write_bundle(tmp_path / "bundle", bundle.manifest, read_contents(bundle))
+    with pytest.raises(BundleError, match="expected the ONNX model to be Gluon's network"):
+        export_bundle(tmp_path / "bundle", tmp_path / "model.onnx")
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle"]

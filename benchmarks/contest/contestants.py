@@ -105,20 +105,12 @@ class OnnxScoring:
     """The exported model on ONNX Runtime."""
 
     def __init__(self, workload):
-        from nsmc_attention.config import preset
         from nsmc_attention.inference.engines import OnnxEngine
-        from nsmc_attention.model.onnx.graph import onnx_model
-        from nsmc_attention.model.parameters import snapshot
+        from nsmc_attention.model.onnx.lowering import lower
 
         mxnet, built = network(workload)
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
-        config = preset("default").with_fields(
-            embedding_size=workload.model.embedding_size,
-            hidden_size=workload.model.hidden_size,
-            attention_units=workload.model.attention_units,
-            ngram_buckets=0,
-        )
-        self.engine = OnnxEngine(onnx_model(config, snapshot(built)).SerializeToString())
+        self.engine = OnnxEngine(lower(built).SerializeToString())
         self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
 
     def __call__(self):

@@ -131,59 +131,65 @@ def as_nd(nd: Any, device: Any, token_ids: Any, valid_length: Any, *ngram_ids: A
     return [nd.array(array, ctx=device, dtype=dtype) for array, dtype in typed]
 
 
+class ForeignEngine(OnnxEngine):
+    """Runs a graph that did not come with the package: checked before, and its results with each batch."""
+
+    def run(self, *arrays):
+        try:
+            probability, weights = super().run(*arrays)
+        except Exception as problem:  # onnxruntime's own classes have no other base
+            raise BundleError(
+                f"the bundle's model.onnx cannot be run: {str(problem).splitlines()[0][:200]}"
+            ) from problem
+        shape = arrays[0].shape
+        # not a number is neither at least 0 nor at most 1
+        if (*probability.shape, *weights.shape) != (shape[0], *shape, shape[1]) or not (
+            weights.min() >= 0 and weights.max() <= 1 + 1e-5 and probability.min() >= 0 and probability.max() <= 1
+        ):
+            raise BundleError(
+                "expected probabilities and weights from 0 to 1 from the bundle's model.onnx, found others: its "
+                "parameters are too large, or it is another model; train again, or take another bundle"
+            )
+        return probability, weights
+
+
 def onnx_engine(bundle, device, threads):
-    """Load the bundle's model.onnx into ONNX Runtime, once it is known to be a graph of ours."""
+    """Load the bundle's model.onnx into ONNX Runtime; a foreign one is checked before."""
     if device not in ("auto", "cpu"):
         raise ConfigError(
             f"the onnx engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
             "for a GPU use --engine gluon"
         )
     content = bundle.read("model.onnx")
-    if not bundle.packaged:
-        require_own_graph(bundle, content)
-    return OnnxEngine(content, threads)
+    return OnnxEngine(content, threads) if bundle.packaged else ForeignEngine(checked(bundle, content), threads)
 
 
-def require_own_graph(bundle, content):
-    """BundleError unless a model.onnx is, byte by byte, what is written here for the bundle's weights.params.
-
-    A graph is a program for native code: it may name files outside the bundle, or ask for any amount of memory.
-    """
+def checked(bundle, content):
+    """Return a foreign bundle's graph as checked by `model.onnx.check`; BundleError if it may not be run."""
     try:
-        from ..model.onnx.graph import onnx_model
+        from ..model.onnx.check import check_graph
     except ImportError as problem:
         raise MissingPackage(
             f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
             "or use --engine gluon"
         ) from problem
-    if content != onnx_model(bundle.config, parameters(bundle)).SerializeToString():
-        raise BundleError(
-            f"{bundle.file('model.onnx')}: expected the graph that this version writes for the bundle's "
-            f"weights.params, found another; write it with `nsmc-attention export --bundle "
-            f"{bundle.folder}`, or use --engine gluon"
-        )
-
-
-def parameters(bundle):
-    """Answer {name: array} of the bundle's weights.params."""
-    from ..model.parameters import read_gluon_file
-
-    return read_gluon_file(
-        bundle.read("weights.params"), bundle.config, len(bundle.encoder), bundle.file("weights.params")
-    )
+    config = bundle.config
+    rows = {"token_ids": len(bundle.encoder)}
+    if config.text.ngram_buckets:
+        rows["ngram_ids"] = config.text.ngram_buckets
+    longest = config.text.max_length
+    lengths = [config.fixed_length] * 3 if config.fixed_length else [1, min(7, longest), longest]
+    return check_graph(content, rows, list(zip((1, 3, PIECE), lengths)), bundle.file("model.onnx"))
 
 
 def gluon_engine(bundle, device, threads):
     """Build the bundle's network with the parameters of its weights.params."""
-    from .._runtime.mxnet_shim import import_mxnet
-
-    import_mxnet()
     from .._runtime.devices import choose_device
-    from ..model.parameters import fill
+    from ..model.parameters import fill, read_gluon_file
 
     context = choose_device(device)
     network = bundle.config.network(len(bundle.encoder))
-    fill(network, parameters(bundle), context)
+    fill(network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params")), context)
     network.hybridize(static_alloc=True)
     return GluonEngine(network, context)
 

@@ -22,12 +22,12 @@ with atheris.instrument_imports(include=["nsmc_attention", "json", "zipfile", "c
     from nsmc_attention.bundle.format import load_bundle
     from nsmc_attention.config import Config
     from nsmc_attention.errors import NsmcError
-    from nsmc_attention.inference.engines import parameters
-    from nsmc_attention.model.parameters import read_gluon_file
+    from nsmc_attention.inference.engines import load_engine
+    from nsmc_attention.model.parameters import read_gluon_file, snapshot
     from nsmc_attention.reviews import raw, tables
     from nsmc_attention.text.encoding import Encoder, clean
     from nsmc_attention.text.tokenizers import tokenizer
-    from nsmc_attention.training.checkpoint import read_arrays, read_progress, sealed
+    from nsmc_attention.training.checkpoint import read_arrays, read_progress
 
 import files
 
@@ -40,7 +40,7 @@ SOUND = load_bundle(BUNDLE)
 
 def manifest(content):
     (BUNDLE / "manifest.json").write_bytes(content)
-    parameters(load_bundle(BUNDLE))
+    load_engine(load_bundle(BUNDLE), "gluon")
 
 
 def vocabulary(content):
@@ -49,13 +49,14 @@ def vocabulary(content):
 
 
 def weights(content):
-    arrays = read_gluon_file(content, files.CONFIG, len(SOUND.encoder), "weights.params")
-    assert arrays.keys() == parameters(SOUND).keys()
+    arrays = read_gluon_file(content, MATERIALS.network, "weights.params")
+    assert arrays.keys() == snapshot(MATERIALS.network).keys()
 
 
 def checkpoint(content):
-    path = FOLDER / "checkpoint.npz"
-    path.write_bytes(sealed(content))
+    path = FOLDER / "checkpoint.safetensors"
+    path.write_bytes(content)
+    files.sealed_again(path, files.generator(1))
     read_progress(read_arrays(path), path)
 
 
@@ -109,7 +110,7 @@ READERS = [
     (manifest, "manifest.json"),
     (vocabulary, "vocab.json"),
     (weights, "weights.params"),
-    (checkpoint, "checkpoint.npz"),
+    (checkpoint, "checkpoint.safetensors"),
     (archive, "raw.zip"),
     (film, "film.json"),
     (table(".csv"), "table.csv"),

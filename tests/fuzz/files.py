@@ -22,6 +22,7 @@ import tempfile
 import warnings
 import zipfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -40,16 +41,18 @@ from nsmc_attention.reviews import nsmc, raw, tables
 
 mxnet = import_mxnet()
 
-from nsmc_attention.model.networks.classifier import build_network  # noqa: E402
-from nsmc_attention.model.onnx.graph import onnx_model  # noqa: E402
-from nsmc_attention.model.parameters import gluon_file, read_gluon_file, round_tables, snapshot  # noqa: E402
-from nsmc_attention.recipe import check_run  # noqa: E402
+from safetensors import SafetensorError  # noqa: E402
+from safetensors.numpy import load as unpack  # noqa: E402
+
+from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
+from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables  # noqa: E402
 from nsmc_attention.text.encoding import Encoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
 from nsmc_attention.text.vocabulary import build_vocab  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
-from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, sealed  # noqa: E402
+from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, write_arrays  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402
+from nsmc_attention.training.run_folder import check_run  # noqa: E402
 
 CONFIG = preset("default").with_fields(
     tokenizer="characters", embedding_size=4, hidden_size=4, attention_units=3, ngram_buckets=64, max_length=16
@@ -74,8 +77,8 @@ KINDS = [
     "weights.params",
     "model.onnx",
     "manifest.json",
-    "checkpoint.npz",
-    "best.npz",
+    "checkpoint.safetensors",
+    "best.safetensors",
     "settings.json",
     "raw.zip",
     "film.json",
@@ -118,7 +121,7 @@ class Materials:
         texts = nsmc.load("sample", "train").documents[:100]
         vocabulary = build_vocab([list(text) for text in texts], CONFIG.text)
         encoder = Encoder.from_json(vocabulary.to_json(), CONFIG.text)
-        self.network = build_network(len(encoder), CONFIG)
+        self.network = CONFIG.network(len(encoder))
         self.network.initialize(mxnet.init.Xavier())
         self.network.ngram_table.weight.set_data(mxnet.nd.random.uniform(shape=(64, 2)))
         ids = encoder.batch([encoder.encode(text) for text in texts[:4]])
@@ -131,7 +134,7 @@ class Materials:
         files = {
             "vocab.json": vocabulary.to_json().encode(),
             "weights.params": gluon_file(self.network),
-            "model.onnx": onnx_model(CONFIG, snapshot(self.network)).SerializeToString(),
+            "model.onnx": lower(self.network).SerializeToString(),
             "README.md": b"# card\n",
         }
         data = {"train": {"name": "sample", "sha256": "0" * 64, "used": 1}, "dev": {"used": 1}}
@@ -148,7 +151,7 @@ class Materials:
 
     def run(self, folder):
         folder.mkdir()
-        self.trainer = make_trainer(self.network, CONFIG.training)
+        self.trainer = make_trainer(self.network, CONFIG.training.labels.learning_rate)
         self.average = Average(self.network, 0.5)
         checkpoints = Checkpoints(folder, 3)
         with mxnet.autograd.record():
@@ -166,12 +169,14 @@ class Materials:
             "dev_ece": 0.1,
             "dev_entropy": 0.9,
         }
-        checkpoints.save(self.network, self.trainer, self.average, Progress(1, 0, 1, 0.0, 0.7, 0, 0.9, [record]))
+        checkpoints.save(
+            self.network, self.trainer, self.average, Progress(1, 0, 1, 0.0, 0.7, 0, {"log_loss": 0.9}, [record])
+        )
         checkpoints.save_best(self.network)
         settings = json.dumps({"data": {"name": "sample", "sha256": "0"}, "valid": None, "config": CONFIG.to_dict()})
         return {
-            "checkpoint.npz": next(folder.glob("checkpoint*")).read_bytes(),
-            "best.npz": (folder / "best.npz").read_bytes(),
+            "checkpoint.safetensors": next(folder.glob("checkpoint*")).read_bytes(),
+            "best.safetensors": (folder / "best.safetensors").read_bytes(),
             "settings.json": settings.encode(),
         }
 
@@ -212,11 +217,9 @@ def data():
 def stranger(kind, materials, draw):
     """Return {file name: content} of what a stranger hands over: a bundle with one file changed, or one file."""
     content = materials.contents[kind]
-    # changed below the checksum, which `sealed_again` puts back
-    content = content[:-CHECKSUM] if kind.endswith(".npz") else content
     change = mutated_json if kind.endswith(".json") and draw.random() < 0.6 else mutated
     changed = change(content, draw)
-    if kind.endswith((".npz", ".zip")) and draw.random() < 0.6:
+    if kind.endswith(".zip") and draw.random() < 0.6:
         changed = with_changed_entry(content, draw)
     if kind not in BUNDLE:
         return {kind: changed}
@@ -252,12 +255,13 @@ def with_changed_entry(content, draw):
 
 
 def matching_graph(content):
-    """Return the model.onnx that goes with changed parameters, as a stranger with this package writes it."""
+    """Return the model.onnx of changed parameters, as a stranger with this package writes it."""
+    network = CONFIG.network(289)
     try:
-        arrays = read_gluon_file(content, CONFIG, 289, "")
+        fill(network, read_gluon_file(content, network, ""), mxnet.cpu())
     except NsmcError:
         return None
-    return onnx_model(CONFIG, arrays).SerializeToString()
+    return lower(network).SerializeToString()
 
 
 def read_as(kind, folder, materials, draw):
@@ -267,14 +271,14 @@ def read_as(kind, folder, materials, draw):
         return [each.probability for each in classifier.predict_many(TEXTS)] + [
             float(value) for each in classifier.predict_many(TEXTS) for value in each.token_weights
         ]
-    if kind == "checkpoint.npz":
-        sealed_again(folder / kind, draw).rename(folder / "checkpoint-00000001.npz")
-        (folder / "best.npz").write_bytes(materials.contents["best.npz"])
+    if kind == "checkpoint.safetensors":
+        sealed_again(folder / kind, draw).rename(folder / "checkpoint-00000001.safetensors")
+        (folder / "best.safetensors").write_bytes(materials.contents["best.safetensors"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             progress = Checkpoints(folder, 3).load_newest(materials.network, materials.trainer, materials.average)
-        return [0.0 if math.isfinite(value) else value for value in (progress.untrained_entropy, progress.loss_sum)]
-    if kind == "best.npz":
+        return [0.0 if math.isfinite(value) else value for value in (*progress.before.values(), progress.loss_sum)]
+    if kind == "best.safetensors":
         sealed_again(folder / kind, draw)
         return Checkpoints(folder, 3).load_best(materials.network) or []
     if kind == "settings.json":
@@ -292,9 +296,11 @@ def read_as(kind, folder, materials, draw):
 
 
 def sealed_again(path, draw):
-    """Give most mutated checkpoints the checksum that fits, as a stranger can."""
+    """Give most checkpoints the checksum that fits, as a stranger can."""
     if draw.random() < 0.8:
-        path.write_bytes(sealed(path.read_bytes()))
+        with suppress(ValueError, KeyError, SafetensorError):
+            arrays = unpack(path.read_bytes())
+            write_arrays(path, {name: array for name, array in arrays.items() if name != CHECKSUM})
     return path
 
 

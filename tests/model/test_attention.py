@@ -4,14 +4,12 @@ import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.config import ModelConfig
+from nsmc_attention.model.attention.additive import Additive
 
 import_mxnet()
 
 from gluonnlp.model import MLPAttentionCell  # noqa: E402
 from mxnet import autograd, gluon, nd  # noqa: E402
-
-from nsmc_attention.model.attention import attention_cell  # noqa: E402
 
 WIDTH, UNITS = 12, 5
 
@@ -19,7 +17,7 @@ WIDTH, UNITS = 12, 5
 @pytest.fixture(params=[False, True], ids=["imperative", "hybridized"])
 def cells(request):
     """Ours and GluonNLP's, with equal parameters."""
-    ours = attention_cell(ModelConfig(attention="additive", attention_units=UNITS), WIDTH)
+    ours = Additive(units=UNITS).cell(WIDTH)
     theirs = MLPAttentionCell(UNITS, act=gluon.nn.Activation("tanh"))
     for cell in (ours, theirs):
         cell.initialize()
@@ -37,7 +35,7 @@ def values(cell):
 
 
 def run(cell, states, mask):
-    """Answer contexts, weights and the gradients of a fixed function of both."""
+    """Return contexts, weights and the gradients of a fixed function of both."""
     states.attach_grad()
     with autograd.record():
         contexts, weights = cell(states, states, states, mask)

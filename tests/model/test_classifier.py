@@ -11,32 +11,28 @@ mxnet = import_mxnet()
 
 from mxnet import autograd, gluon, nd  # noqa: E402
 
-from nsmc_attention.model.attention import CELLS  # noqa: E402
-from nsmc_attention.model.networks.classifier import (  # noqa: E402
-    PostClassifier,
-    build_network,
-    choose_device,
-    ngram_log_odds,
-    with_neighbour,
-)
+from nsmc_attention._runtime.devices import choose_device  # noqa: E402
+from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
+from nsmc_attention.model.networks.article import ArticleClassifier  # noqa: E402
+from nsmc_attention.model.networks.classifier import ngram_log_odds, with_previous_token  # noqa: E402
 from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 
 VOCABULARY, BUCKETS = 50, 40
 LENGTHS = [7, 3, 1, 5]
-every_score = pytest.mark.parametrize("attention", CELLS)
+every_score = pytest.mark.parametrize("attention", ATTENTIONS)
 
 
-def network(attention="additive", architecture="masked", seed=0, encoder="gru"):
-    config = preset("post" if architecture == "post" else "default").with_fields(
+def network(attention="additive", kind="classifier", seed=0):
+    config = preset("post" if kind == "article" else "default").with_fields(
         embedding_size=6, hidden_size=4, max_length=9
     )
-    if architecture == "masked":
-        config = config.with_fields(attention=attention, attention_units=5, ngram_buckets=BUCKETS, encoder=encoder)
+    if kind == "classifier":
+        config = config.with_fields(attention=attention, ngram_buckets=BUCKETS)
     mxnet.random.seed(seed)
-    built = build_network(VOCABULARY, config)
+    built = config.network(VOCABULARY)
     built.initialize(mxnet.init.Normal(0.5))
-    if architecture == "masked":
-        # it is 0 until it is filled, and nothing could be told of it
+    if kind == "classifier":
+        # it is 0 until it is filled, and then has no effect
         table = nd.random.uniform(0.5, 2, shape=(BUCKETS, 2))
         table[0] = 0
         built.ngram_table.weight.set_data(table)
@@ -92,7 +88,7 @@ def test_wider_padding_leaves_weights_unchanged(attention):
 
 
 @every_score
-def test_what_stands_in_the_padding_changes_nothing(attention):
+def test_the_content_of_the_padding_changes_nothing(attention):
     built = network(attention)
     for plain, filled in zip(answers(built, *inputs(filler=1)), answers(built, *inputs(filler=33))):
         numpy.testing.assert_allclose(plain, filled, atol=1e-6)
@@ -118,12 +114,12 @@ def test_hybridized_is_imperative(attention):
         numpy.testing.assert_allclose(before, after, atol=1e-6)
 
 
-@pytest.mark.parametrize("attention, architecture", [*((name, "masked") for name in CELLS), ("additive", "post")])
-def test_every_parameter_gets_a_gradient(attention, architecture):
-    built = network(attention, architecture)
-    width = 9 if architecture == "post" else 7
+@pytest.mark.parametrize("attention, kind", [*((name, "classifier") for name in ATTENTIONS), ("additive", "article")])
+def test_every_parameter_gets_a_gradient(attention, kind):
+    built = network(attention, kind)
+    width = 9 if kind == "article" else 7
     with autograd.record():
-        logits, _ = built(*inputs(width, buckets=BUCKETS if architecture == "masked" else 0))
+        logits, _ = built(*inputs(width, buckets=BUCKETS if kind == "classifier" else 0))
         gluon.loss.SoftmaxCELoss()(logits, nd.array([0, 1, 0, 1])).mean().backward()
     for name, parameter in built.collect_params().items():
         if parameter.grad_req == "null":
@@ -179,12 +175,12 @@ def test_a_backward_pass_keeps_no_memory(attention):
 
 
 @every_score
-def test_eight_reviews_can_be_learned_by_heart(attention):
+def test_eight_reviews_can_be_overfitted(attention):
     config = preset("default").with_fields(
         attention=attention, embedding_size=16, hidden_size=8, dropout=0.0, ngram_buckets=0
     )
     mxnet.random.seed(0)
-    built = build_network(VOCABULARY, config)
+    built = config.network(VOCABULARY)
     built.initialize(mxnet.init.Xavier())
     given, labels = inputs(lengths=[7, 3, 2, 5, 6, 4, 7, 2], buckets=0), nd.array([0, 1, 1, 0, 1, 0, 0, 1])
     trainer = gluon.Trainer(built.collect_params(), "adam", {"learning_rate": 0.02}, kvstore=None)
@@ -210,7 +206,7 @@ def test_the_logits_are_those_of_the_mean_context_and_of_the_ngrams():
         numpy.testing.assert_allclose(logits[row].asnumpy(), expected, atol=1e-5)
 
 
-def test_the_attention_is_told_of_the_ngrams_and_of_them_alone_what_the_evidence_weighs():
+def test_ngrams_change_the_weights_through_the_evidence_layer_alone():
     built = network()
     ids, lengths, ngrams = inputs()
     others = (ngrams * 3 + 1) % BUCKETS * (ngrams > 0)
@@ -224,13 +220,13 @@ def test_the_log_odds_of_the_tokens_add_up_to_those_of_the_review():
     table, (_, _, ngrams) = network().ngram_table, inputs()
     by_token, by_review = ngram_log_odds(nd, table(ngrams))
     numpy.testing.assert_allclose(by_token.sum(axis=1).asnumpy(), by_review.asnumpy()[:, 0], rtol=1e-5)
-    told = with_neighbour(nd, by_token).asnumpy()
-    numpy.testing.assert_array_equal(told[:, 1:, 1], told[:, :-1, 0])
-    assert not told[:, 0, 1].any()
+    evidence = with_previous_token(nd, by_token).asnumpy()
+    numpy.testing.assert_array_equal(evidence[:, 1:, 1], evidence[:, :-1, 0])
+    assert not evidence[:, 0, 1].any()
 
 
-def test_the_article_model_has_its_parts_and_reads_its_padding():
-    built = PostClassifier(VOCABULARY, 6, 9, 4)
+def test_the_article_network_has_its_parts_and_reads_its_padding():
+    built = ArticleClassifier(VOCABULARY, 6, 9, 4)
     mxnet.random.seed(0)
     built.initialize(mxnet.init.Normal(0.5))
     ids, lengths = inputs(width=9, buckets=0)

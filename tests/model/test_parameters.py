@@ -11,7 +11,7 @@ SMALL = struct.pack("<IiIqiii", ARRAY_MAGIC, 0, 1, 1, 1, 0, 5) + b"\0"
 
 
 def file_of(arrays, names):
-    """Answer a sound parameter file of so many small arrays, and of so many names."""
+    """Return a parameter file of so many small arrays, and of so many names."""
     return b"".join(
         [
             struct.pack("<QQQ", FILE_MAGIC, 0, arrays),
@@ -25,11 +25,11 @@ def file_of(arrays, names):
 @pytest.mark.parametrize(
     "arrays, names, message",
     [
-        (500, 500, "500 arrays or names are said to follow, expected 4[0-9] at most"),
-        (5, 500, "500 arrays or names are said to follow"),
+        (500, 500, "it announces 500 arrays or names, expected at most 4[0-9]"),
+        (5, 500, "it announces 500 arrays or names"),
         (5, 5, "does not fit the bundle's config: expected embedding.weight"),
     ],
 )
 def test_more_arrays_than_the_network_has_are_refused_before_they_are_made(arrays, names, message):
     with pytest.raises(BundleError, match=message):
-        read_gluon_file(file_of(arrays, names), preset("default"), 10, "x")
+        read_gluon_file(file_of(arrays, names), preset("default").network(10), "x")

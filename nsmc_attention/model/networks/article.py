@@ -26,7 +26,7 @@ class ArticleClassifier(HybridBlock):
 
     def __init__(self, vocab_size: int, num_embed: int, seq_len: int, hidden_size: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.seq_len = seq_len
+        self.inputs = {"token_ids": ("N", seq_len), "valid_length": ("N",)}
         with self.name_scope():
             self.embed = nn.Embedding(vocab_size, num_embed)
             self.drop = nn.Dropout(0.3)

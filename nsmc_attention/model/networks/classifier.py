@@ -8,7 +8,7 @@ import_mxnet()
 
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
-from ...text.ngrams import SMALLEST  # noqa: E402
+from ...text.ngrams import NGRAMS, SMALLEST  # noqa: E402
 from ..parameters import CLASSES, EVIDENCE  # noqa: E402
 
 
@@ -37,6 +37,9 @@ class SelfAttentionClassifier(HybridBlock):
         width = settings.width
         self.multihead = settings.attention.kind == "multihead"
         self.has_ngrams = bool(ngram_buckets)
+        self.inputs = {"token_ids": ("N", "T"), "valid_length": ("N",)}
+        if self.has_ngrams:
+            self.inputs["ngram_ids"] = ("N", "T", NGRAMS)
         with self.name_scope():
             # sparse: a batch touches few rows, and only these are updated
             self.embedding = nn.Embedding(vocab_size, settings.embedding_size, sparse_grad=True)

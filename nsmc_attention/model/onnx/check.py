@@ -1,0 +1,245 @@
+"""A foreign bundle's ONNX graph as data: only what is known to be safe is passed on to ONNX Runtime.
+
+A graph is a program for native code: it may read other files, ask for any amount of memory or end the process. One
+passes with fields and operators from the lists below, and tensors whose sizes, inferred for a few batches before
+anything runs, are bounded. Who wrote it does not matter.
+"""
+
+from itertools import chain
+from math import prod
+from typing import Any, Iterator
+
+import numpy
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import TensorProto, helper, numpy_helper, shape_inference
+
+from ...errors import BundleError
+from ...text.ngrams import NGRAMS
+
+OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)
+# The fields that each message may have: no functions, subgraphs, external data or sparse tensors
+FIELDS = {
+    "ModelProto": "ir_version producer_name producer_version opset_import graph",
+    "OperatorSetIdProto": "domain version",
+    "GraphProto": "name node initializer input output",
+    "NodeProto": "op_type domain name input output attribute",
+    "AttributeProto": "name type i ints s",
+    "TensorProto": "name data_type dims raw_data",
+    "ValueInfoProto": "name type",
+    "TypeProto": "tensor_type",
+    "Tensor": "elem_type shape",
+    "TensorShapeProto": "dim",
+    "Dimension": "dim_value dim_param",
+}
+# Operators whose output's size follows from their inputs' sizes and constants
+OPERATORS = (
+    "Add Cast Concat Div Flatten GRU Gather Gemm Less MatMul Max Mul Pad Range ReduceMean ReduceSum Relu Reshape Shape "
+    "Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh Transpose Unsqueeze Where"
+)
+DTYPES = {
+    TensorProto.FLOAT: "<f4",
+    TensorProto.FLOAT16: "<f2",
+    TensorProto.INT8: "<i1",
+    TensorProto.INT32: "<i4",
+    TensorProto.INT64: "<i8",
+}
+TYPES = {*DTYPES, TensorProto.BOOL}
+# Parsed, a field takes 100 times the memory it has in the file: how many there may be, and how long all but tensors
+MOST_FIELDS, TENSOR_FIELDS, FIELD_BYTES = 2000, 50, 4096
+# Numbers for each review: in one tensor as many as a config may ask for (`config.MAX_SCORES`), fewer for a short
+# review; and how many times as many in all tensors together
+MOST_NUMBERS, NUMBERS_PER_PAIR, TENSORS = 2**27, 2**20, 16
+# A constant of more numbers is no operator's argument: its type and shape are all that inference needs
+ARGUMENTS = 32
+
+
+def check_graph(content: bytes, rows: dict[str, int], batches: list[tuple[int, int]], where: Any) -> bytes:
+    """Return a serialized graph as it was checked, without anything that the onnx package does not know.
+
+    Parameters
+    ----------
+    content : bytes
+    rows : dict
+        The inputs whose numbers are ids, and the number of ids: the rows of a table that they index.
+    batches : list of (N, T)
+        Sizes that the graph must be able to compute; the largest bounds its memory.
+    where : Path
+        The file, for messages.
+
+    Raises
+    ------
+    BundleError
+        It is no ONNX model, or one that may not be run.
+    """
+    try:
+        limit_fields(content)
+        model = onnx.ModelProto.FromString(content)
+        model.DiscardUnknownFields()
+        check_fields(model)
+        check_nodes(model)
+        for item in model.graph.initializer:
+            check_tensor(item)
+        for reviews, length in batches:
+            check_sizes(model, rows, reviews, length)
+    except (
+        ValueError,
+        LookupError,
+        DecodeError,
+        onnx.checker.ValidationError,
+        shape_inference.InferenceError,
+    ) as problem:
+        raise BundleError(
+            f"{where}: expected an ONNX graph that is safe to run, found {str(problem):.250}; write it again with "
+            f"`nsmc-attention export --bundle {where.parent}`, or use --engine gluon"
+        ) from problem
+    return model.SerializeToString()
+
+
+def limit_fields(content: bytes) -> None:
+    """Raise ValueError if parsing would take many times the memory of the file."""
+    fields = list(message_fields(content, 0, len(content)))
+    graphs = [span for number, *span in fields if number == 7]
+    parts = list(chain.from_iterable(message_fields(content, *span) for span in graphs))
+    tensors = [message_fields(content, *span) for number, *span in parts if number == 5]
+    others = [end - start for number, start, end in fields if number != 7]
+    others += [end - start for number, start, end in parts if number != 5]
+    if max(len(fields), len(parts)) > MOST_FIELDS or max(others, default=0) > FIELD_BYTES:
+        raise ValueError(f"more than {MOST_FIELDS:,} fields, or one of more than {FIELD_BYTES:,} bytes")
+    if any(sum(1 for _ in tensor) > TENSOR_FIELDS for tensor in tensors):
+        raise ValueError(f"a tensor of more than {TENSOR_FIELDS} fields")
+
+
+def message_fields(content: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield (number, first byte, end) of the fields of a protobuf message, no more than are needed to refuse it."""
+    for _ in range(MOST_FIELDS + 1):
+        if at == end:
+            return
+        tag, first = varint(content, at)
+        kind = tag & 7
+        if kind == 0:
+            at = varint(content, first)[1]
+        else:
+            size, first = varint(content, first) if kind == 2 else ({1: 8, 5: 4}.get(kind, end), first)
+            at = first + size
+        if at > end:
+            raise ValueError("a truncated file, or no ONNX model")
+        yield tag >> 3, first, at
+
+
+def varint(content: bytes, at: int) -> tuple[int, int]:
+    """Return a number of 7 bits a byte, the lowest first, and the byte after it."""
+    for size, last in enumerate(content[at : at + 10], 1):
+        if last < 128:
+            return sum((byte & 127) << 7 * place for place, byte in enumerate(content[at : at + size])), at + size
+    raise ValueError("a truncated file, or no ONNX model")
+
+
+def check_fields(message: Any) -> None:
+    """Raise ValueError at a field that no graph needs, in the message or one inside it."""
+    name = message.DESCRIPTOR.name
+    for field, value in message.ListFields():
+        if field.name not in FIELDS[name].split():
+            raise ValueError(f"the field {field.name} in {name} {getattr(message, 'name', '')!r:.60}")
+        if field.message_type:
+            for each in [value] if hasattr(value, "ListFields") else value:
+                check_fields(each)
+
+
+def check_nodes(model: Any) -> None:
+    """Raise ValueError at another version or operator, and at a conversion to another type."""
+    opsets = [(item.domain, item.version) for item in model.opset_import]
+    if len(opsets) != 1 or opsets[0][0] or opsets[0][1] not in OPSETS or model.ir_version not in IR_VERSIONS:
+        raise ValueError(f"IR version {model.ir_version} and operator sets {opsets}")
+    for node in model.graph.node:
+        if node.domain or node.op_type not in OPERATORS.split():
+            raise ValueError(f"the operator {node.op_type!r:.60} of the domain {node.domain!r:.60}")
+        if node.op_type == "Cast" and [item.i for item in node.attribute if item.i not in TYPES]:
+            raise ValueError("a conversion to a type that is no number")
+
+
+def check_tensor(item: Any) -> None:
+    """Raise ValueError unless a constant's bytes are as many as its shape says and its numbers are finite."""
+    dtype = numpy.dtype(DTYPES.get(item.data_type, "V1"))
+    if dtype.kind == "V" or min(item.dims, default=1) < 1 or prod(item.dims) * dtype.itemsize != len(item.raw_data):
+        shape = f"type {item.data_type} and shape {list(item.dims)!r:.60}"
+        raise ValueError(f"a constant {item.name!r:.60} of {shape} in {len(item.raw_data):,} bytes")
+    if dtype.kind == "f" and not numpy.isfinite(numpy.frombuffer(item.raw_data, dtype)).all():
+        raise ValueError(f"numbers in {item.name!r:.60} that are not finite")
+
+
+def check_sizes(model: Any, rows: dict[str, int], reviews: int, length: int) -> None:
+    """Infer the types and shapes of all tensors for one batch; an error at what does not fit or is too large."""
+    graph = model.graph
+    shapes = {"token_ids": (reviews, length), "valid_length": (reviews,), "ngram_ids": (reviews, length, NGRAMS)}
+    inputs = {name: shapes[name] for name in shapes if name in rows or name == "valid_length"}
+    outputs = {"probability": (reviews,), "weights": (reviews, length, length)}
+    given = as_declared(graph.input, TensorProto.INT32, inputs)
+    results = as_declared(graph.output, TensorProto.FLOAT, outputs)
+    large = {item.name: item for item in graph.initializer if prod(item.dims) > ARGUMENTS}
+    given += [helper.make_tensor_value_info(name, item.data_type, item.dims) for name, item in large.items()]
+    constants = [item for item in graph.initializer if item.name not in large]
+    sizes = list(range_sizes(graph, constants, inputs))
+    small = helper.make_graph(graph.node, graph.name, given, results, constants, value_info=sizes)
+    sized = helper.make_model(small, opset_imports=model.opset_import, ir_version=model.ir_version)
+    onnx.checker.check_model(sized)
+    sized = shape_inference.infer_shapes(sized, check_type=True, strict_mode=True)
+    found = {item.name: item.type.tensor_type for item in [*sized.graph.value_info, *results]}
+    limit = reviews * min(MOST_NUMBERS, NUMBERS_PER_PAIR * length**2)
+    total = 0
+    ids = {name: name for name in rows}
+    tables = {item.name: item.dims[0] for item in graph.initializer if item.dims}
+    for node in graph.node:
+        for name in filter(None, node.output):
+            shape = [each.dim_value if each.HasField("dim_value") else -1 for each in found[name].shape.dim]
+            total += prod(shape)
+            if min(shape, default=1) < 0 or prod(shape) > limit or total > TENSORS * limit:
+                raise ValueError(f"{node.op_type} ({name:.60}) of {shape} for {reviews} reviews of {length} tokens")
+        if node.op_type == "Div" and found[node.output[0]].elem_type != TensorProto.FLOAT:
+            raise ValueError("a division of whole numbers, which by 0 ends the process")
+        if node.op_type == "Transpose" and node.input[0] in ids:
+            ids[node.output[0]] = ids[node.input[0]]
+        if node.op_type == "Gather" and node.input[1] in ids and node.input[0] in tables:
+            size, expected = tables[node.input[0]], rows[ids[node.input[1]]]
+            if size != expected or any(item.i for item in node.attribute):
+                raise ValueError(
+                    f"a table {node.input[0]!r:.60} of {size:,} rows for {expected:,} {ids[node.input[1]]}"
+                )
+
+
+def as_declared(items: Any, kind: int, shapes: dict[str, tuple[int, ...]]) -> list[Any]:
+    """Return inputs or outputs with the shapes of one batch; ValueError if the graph declares others."""
+    names = [item.name for item in items]
+    if sorted(names) != sorted(shapes):
+        raise ValueError(f"inputs or outputs {str(names):.100} in place of {list(shapes)}")
+    for item in items:
+        tensor = item.type.tensor_type
+        sizes = [each.dim_value if each.HasField("dim_value") else None for each in tensor.shape.dim]
+        shape = shapes[item.name]
+        if (
+            tensor.elem_type != kind
+            or len(sizes) != len(shape)
+            or any(a not in (None, b) for a, b in zip(sizes, shape))
+        ):
+            raise ValueError(f"{item.name} of type {tensor.elem_type} and shape {sizes} in place of {list(shape)}")
+    return [helper.make_tensor_value_info(name, kind, shapes[name]) for name in names]
+
+
+def range_sizes(graph: Any, constants: list[Any], inputs: dict[str, tuple[int, ...]]) -> Iterator[Any]:
+    """Yield the shape of each Range, which inference does not know: from 0, by 1, to a size of an input."""
+    known = {item.name: numpy_helper.to_array(item) for item in constants}
+    for node in graph.node:
+        values = [known.get(name) for name in (*node.input, "", "")]
+        attributes = {item.name: item.i for item in node.attribute}
+        if node.op_type == "Shape" and node.input[0] in inputs:
+            sizes = inputs[node.input[0]]
+            known[node.output[0]] = numpy.array(sizes[attributes.get("start", 0) : attributes.get("end", len(sizes))])
+        elif node.op_type in ("Cast", "Squeeze") and values[0] is not None:
+            known[node.output[0]] = values[0]
+        elif node.op_type == "Gather" and values[0] is not None and getattr(values[1], "dtype", None) == "int64":
+            known[node.output[0]] = values[0].take(values[1])
+        elif node.op_type == "Range":
+            if any(value is None or value.size != 1 for value in values[:3]) or values[0] != 0 or values[2] != 1:
+                raise ValueError("a Range of anything but the positions 0, 1, 2, … of an input")
+            kind = helper.np_dtype_to_tensor_dtype(values[0].dtype)
+            yield helper.make_tensor_value_info(node.output[0], kind, [int(values[1].item())])

@@ -1,0 +1,157 @@
+"""A network's function as an ONNX graph: each MXNet operator of the traced HybridBlock through one table.
+
+The graph is built from its outputs backwards, so operators whose result a rewrite does not need are never written.
+Written with `onnx.helper`: MXNet's own exporter does not work with today's onnx package.
+"""
+
+from typing import Any, Optional, Union
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from ..parameters import snapshot, stored
+from ..tracing import SIZES, Node, Value, trace
+from .operators import ELEMENTWISE, FOLDED, OPERATORS
+
+OPSET, IR_VERSION = 17, 9
+# Gluon takes lengths as float32, as MXNet's sequence operators do; ONNX takes every input as int32
+FLOAT_INPUTS = ("valid_length",)
+# A tensor by its name in the graph, or one number that stands for a tensor filled with it
+Lowered = Union[str, float]
+
+
+def lower(network: Any) -> onnx.ModelProto:
+    """Write a classifying network as an ONNX model.
+
+    Parameters
+    ----------
+    network : HybridBlock
+        Returns logits (N, 2) and weights. `network.inputs` is {name: dimensions} of its arguments and
+        `network.axes` the names of the weights' axes after the first, as ("queries", "keys").
+
+    Returns
+    -------
+    onnx.ModelProto
+        Inputs as the network's, int32; outputs probability (N,) of positive and weights (N, *axes), float32.
+    """
+    (logits, weights), _ = trace(network)
+    graph = Graph(network)
+    both = graph.add("Softmax", graph.value(logits), axis=1)
+    positive = graph.add("Slice", both, graph.integers(1), graph.integers(2), graph.integers(1))
+    names = {
+        graph.add("Squeeze", positive, graph.integers(1)): "probability",
+        graph.tensor(graph.value(weights)): "weights",
+    }
+    for node in graph.nodes:
+        for side in (node.input, node.output):
+            side[:] = [names.get(name, name) for name in side]
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT32, dimensions)
+        for name, dimensions in network.inputs.items()
+    ]
+    outputs = [
+        helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
+        helper.make_tensor_value_info("weights", TensorProto.FLOAT, ["N", *network.axes]),
+    ]
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "nsmc_attention", inputs, outputs, list(graph.constants.values())),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="nsmc_attention",
+    )
+    onnx.checker.check_model(model)
+    return model
+
+
+class Graph:
+    """The ONNX nodes and constants written so far, and what each MXNet value became.
+
+    MXNet's batch_dot has one batch axis, so multi-head attention folds its heads into it; ONNX's MatMul has any
+    number. A value in `folded` keeps its heads on an axis of their own: MXNet's axes count from the end then.
+    """
+
+    def __init__(self, network: Any) -> None:
+        self.inputs = network.inputs
+        self.arrays = snapshot(network)
+        self.names = {item.name: name for name, item in network._collect_params_with_prefix().items()}
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: dict[str, onnx.TensorProto] = {}
+        self.lowered: dict[Node, dict[int, Lowered]] = {}
+        self.folded: set[Node] = set()
+
+    def value(self, value: Value) -> Any:
+        """Return what a value became: the name of a tensor, or the number that fills it."""
+        if value.node not in self.lowered:
+            outputs = self.lower_node(value.node)
+            self.lowered[value.node] = dict(enumerate(outputs if isinstance(outputs, list) else [outputs]))
+        return self.lowered[value.node][value.index]
+
+    def lower_node(self, node: Node) -> Union[Lowered, list[Lowered]]:
+        if node.operator in ELEMENTWISE:
+            written = self.add(ELEMENTWISE[node.operator], *(self.tensor(self.value(each)) for each in node.inputs))
+        elif node.operator == "null":
+            written = self.input(node)
+        else:
+            self.require(node.operator in OPERATORS, node)
+            written = OPERATORS[node.operator](self, node)
+        if any(each.node in self.folded for each in node.inputs) and node.operator != "Reshape":
+            self.require(node.operator in FOLDED.split() or node.operator in ELEMENTWISE, node)
+            self.folded.add(node)
+        return written
+
+    def require(self, condition: Any, node: Node) -> None:
+        """Raise NotImplementedError for an operator of attributes or inputs that no rule lowers."""
+        if not condition:
+            raise NotImplementedError(
+                f"{node.operator} ({node.name}) with {node.attributes}: extend model.onnx.operators"
+            )
+
+    def input(self, node: Node) -> str:
+        if node.name not in self.inputs:
+            return self.constant(self.names[node.name], self.arrays[self.names[node.name]])
+        return self.add("Cast", node.name, to=TensorProto.FLOAT) if node.name in FLOAT_INPUTS else node.name
+
+    def add(self, operator: str, *inputs: str, outputs: Optional[list[str]] = None, **attributes: Any) -> str:
+        """Write an ONNX node and return the name of its first output."""
+        names = outputs or [f"{operator.lower()}_{len(self.nodes)}"]
+        self.nodes.append(helper.make_node(operator, inputs, names, **attributes))
+        return names[0]
+
+    def tensor(self, lowered: Lowered) -> str:
+        """Return the name of a tensor; a number becomes a constant, which every operator broadcasts."""
+        return lowered if isinstance(lowered, str) else self.constant(f"float_{lowered!r}", numpy.float32(lowered))
+
+    def constant(self, name: str, array: Any) -> str:
+        if name not in self.constants:
+            self.constants[name] = numpy_helper.from_array(numpy.ascontiguousarray(array).reshape(array.shape), name)
+        return name
+
+    def integers(self, *values: int) -> str:
+        return self.constant("int_" + "_".join(map(str, values)).replace("-", "m"), numpy.array(values, "int64"))
+
+    def size(self, size: int) -> str:
+        """Return an int64 scalar of a traced size, one that varies read from an input at run time."""
+        for name, dimensions in self.inputs.items():
+            for axis, dimension in enumerate(dimensions):
+                if SIZES.get(dimension) == size:
+                    shape = self.add("Shape", name, start=axis, end=axis + 1)
+                    return self.add("Squeeze", shape, self.integers(0))
+        return self.constant(f"size_{size}", numpy.array(size, "int64"))
+
+    def lengths(self, value: Value) -> str:
+        """Return lengths as int32, which a GRU takes: an input as it is given."""
+        name = value.node.name
+        return name if name in self.inputs else self.add("Cast", self.value(value), to=TensorProto.INT32)
+
+    def name(self, value: Value) -> str:
+        """Return the structural name of a parameter, through the reshaping that MXNet's RNN needs."""
+        return self.names[value.node.inputs[0].node.name if value.node.inputs else value.node.name]
+
+    def array(self, value: Value) -> Any:
+        return self.arrays[self.name(value)]
+
+    def table(self, value: Value) -> list[str]:
+        """Write an embedding's table as `model.parameters` stores it, in one constant or two; return their names."""
+        found = stored(self.name(value), self.array(value))
+        return [self.constant(name, array) for name, array in found.items()]

@@ -1,0 +1,275 @@
+"""Each MXNet operator in ONNX: OPERATORS = {operator: function of the graph and the node that writes its ONNX nodes}.
+
+A function returns the name of its output, or a list of names where there are several. `ones_like` and its kind become
+numbers, not tensors, because ONNX broadcasts; so what MXNet repeats along an axis is written once.
+"""
+
+from operator import add, mul
+from typing import Any, Callable, Optional
+
+import numpy
+from onnx import TensorProto
+
+from ..tracing import Node, Value
+
+# ONNX orders a GRU's gates update, reset, new; MXNet and cuDNN reset, update, new
+GATES = (1, 0, 2)
+INT64_MAX = 2**63 - 1
+
+# One ONNX operator of the same inputs, which broadcast
+ELEMENTWISE = {
+    **{f"{kind}_{name.lower()}": name for kind in ("elemwise", "broadcast") for name in ("Add", "Sub", "Mul", "Div")},
+    **dict.fromkeys(("_maximum", "broadcast_maximum"), "Max"),
+    "sqrt": "Sqrt",
+}
+ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
+FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
+# What may be done with heads folded into the batch, beside ELEMENTWISE: nothing that counts axes from the first
+FOLDED = "batch_dot softmax where ones_like _mul_scalar _plus_scalar _contrib_div_sqrt_dim _copy Dropout"
+
+
+def same(graph: Any, node: Node) -> Any:
+    return graph.value(node.inputs[0])
+
+
+def with_number(operator: str, function: Callable[[float, float], float]) -> Callable[..., Any]:
+    def write(graph: Any, node: Node) -> Any:
+        given, number = same(graph, node), float(node.attributes["scalar"])
+        return graph.add(operator, given, graph.tensor(number)) if isinstance(given, str) else function(given, number)
+
+    return write
+
+
+def cast(graph: Any, node: Node) -> Any:
+    given = same(graph, node)
+    return graph.add("Cast", given, to=FLOATS[node.attributes["dtype"]]) if isinstance(given, str) else given
+
+
+def expand_dims(graph: Any, node: Node) -> Any:
+    given = same(graph, node)
+    return graph.add("Unsqueeze", given, graph.integers(node.attributes["axis"])) if isinstance(given, str) else given
+
+
+def split(graph: Any, node: Node) -> list[str]:
+    given = same(graph, node)
+    names = [f"split_{len(graph.nodes)}_{number}" for number in range(node.attributes["num_outputs"])]
+    graph.add("Split", given, outputs=names, axis=node.attributes["axis"])
+    return names
+
+
+def slice_axis(graph: Any, node: Node) -> str:
+    begin, end, axis = (node.attributes[name] for name in ("begin", "end", "axis"))
+    bounds = (graph.integers(each) for each in (begin, INT64_MAX if end is None else end, axis))
+    return graph.add("Slice", same(graph, node), *bounds)
+
+
+def slice_like(graph: Any, node: Node) -> str:
+    """Concat(0, x) cut to x's size is x shifted by one: a Pad that drops the last."""
+    joined, like = node.inputs
+    axis = joined.node.attributes.get("dim")
+    graph.require(joined.node.operator == "Concat" and joined.node.inputs[1:] == [like], node)
+    zero = joined.node.inputs[0]
+    graph.require(zero.shape[axis] == 1 and graph.value(zero) == 0.0, node)
+    begins, ends = ([side * (each == axis) for each in range(len(like.shape))] for side in (1, -1))
+    return graph.add("Pad", graph.value(like), graph.integers(*begins, *ends))
+
+
+def sequence_mask(graph: Any, node: Node) -> str:
+    """1 up to each review's length, else 0, times what is masked."""
+    data, lengths = node.inputs
+    axis, rank = node.attributes.get("axis", 0), len(data.shape)
+    size = graph.add("Cast", graph.size(data.shape[axis]), to=TensorProto.FLOAT)
+    positions = graph.add("Range", graph.tensor(0.0), size, graph.tensor(1.0))
+    if axis < rank - 1:
+        positions = graph.add("Unsqueeze", positions, graph.integers(*range(1, rank - axis)))
+    shape = (-1 if each == 1 - axis else 1 for each in range(rank))
+    ends = graph.add("Reshape", graph.value(lengths), graph.integers(*shape))
+    mask = graph.add("Cast", graph.add("Less", positions, ends), to=TensorProto.FLOAT)
+    given = graph.value(data)
+    return mask if given == 1.0 else graph.add("Mul", graph.tensor(given), mask)
+
+
+def where(graph: Any, node: Node) -> str:
+    condition, *choices = map(graph.value, node.inputs)
+    return graph.add("Where", graph.add("Cast", condition, to=TensorProto.BOOL), *map(graph.tensor, choices))
+
+
+def softmax(graph: Any, node: Node) -> str:
+    graph.require(len(node.inputs) == 1 and node.attributes.get("axis", -1) == -1, node)
+    return graph.add("Softmax", same(graph, node), axis=-1)
+
+
+def embedding(graph: Any, node: Node) -> str:
+    """Rows of int8 times a scale a row, or of float16: as the table is stored."""
+    ids = graph.value(node.inputs[0])
+    tables = graph.table(node.inputs[1])
+    rows = [graph.add("Cast", graph.add("Gather", table, ids), to=TensorProto.FLOAT) for table in tables]
+    return rows[0] if len(rows) == 1 else graph.add("Mul", *rows)
+
+
+def dense(graph: Any, node: Node) -> str:
+    source, weight, *bias = node.inputs
+    if node.attributes.get("flatten", True):
+        rows = graph.add("Flatten", graph.value(source))
+        return graph.add("Gemm", rows, *map(graph.value, (weight, *bias)), transB=1)
+    turned = graph.constant(f"{graph.name(weight)}.T", graph.array(weight).T)
+    product = graph.add("MatMul", graph.value(source), turned)
+    return graph.add("Add", product, graph.value(bias[0])) if bias else product
+
+
+def batch_dot(graph: Any, node: Node) -> str:
+    left, right = node.inputs
+    turn_left, turn_right = (node.attributes.get(f"transpose_{side}", False) for side in "ab")
+    rows, inner = left.shape[:0:-1] if turn_left else left.shape[1:]
+    first = transposed(graph, left) if turn_left else graph.value(left)
+    heads = follow(right, "Reshape", "transpose", "Reshape")
+    if rows == 1 and not turn_right and heads and heads.node.operator == "batch_dot":
+        # (1, T) x ((T, T) x (T, D)) from the left: the contexts of all heads are never built for their mean alone
+        weights, values = map(graph.value, heads.node.inputs)
+        by_head = graph.add("MatMul", graph.add("Unsqueeze", first, graph.integers(1)), weights)
+        pooled = graph.add("Transpose", graph.add("MatMul", by_head, values), perm=[0, 2, 1, 3])
+        return graph.add("Reshape", pooled, graph.integers(0, 0, right.shape[2]))
+    second = transposed(graph, right) if turn_right else graph.value(right)
+    # an outer product is a product of tensors that broadcast
+    return graph.add("Mul" if inner == 1 else "MatMul", first, second)
+
+
+def transposed(graph: Any, value: Value) -> str:
+    """Swap the last two axes; heads folded into the batch have an axis of their own."""
+    name = graph.value(value)
+    return graph.add("Transpose", name, perm=[0, 1, 3, 2] if value.node in graph.folded else [0, 2, 1])
+
+
+def dot(graph: Any, node: Node) -> str:
+    """A product with copied unit matrices, by which MXNet repeats (N, T, A) T times: (N, T, 1, A) broadcasts."""
+    unit = follow(node.inputs[1], "broadcast_like", "expand_dims")
+    graph.require(unit and unit.node.operator == "_eye", node)
+    return graph.add("Unsqueeze", graph.value(node.inputs[0]), graph.integers(2))
+
+
+def reshape_like(graph: Any, node: Node) -> str:
+    """A product of a column of 1 with (N, 1, T * A), by which MXNet repeats (N, T, A) T times: (N, 1, T, A)."""
+    graph.require(follow(node.inputs[0], "batch_dot", "ones_like"), node)
+    flat = node.inputs[0].node.inputs[1].node
+    graph.require(flat.attributes.get("shape") == (0, 1, -1), node)
+    return graph.add("Unsqueeze", graph.value(flat.inputs[0]), graph.integers(1))
+
+
+def reshape(graph: Any, node: Node) -> str:
+    found, shape = directions(node), node.attributes["shape"]
+    if found:
+        return gru(graph, *found)
+    given = graph.value(node.inputs[0])
+    if not node.attributes.get("reverse", False) and min(shape) >= -1:
+        return graph.add("Reshape", given, graph.integers(*shape))
+    # heads are folded into the batch, or unfolded: in ONNX they have an axis of their own throughout
+    fold = shape == (-1, 0, 0) and len(node.inputs[0].shape) == 4
+    graph.require(fold or node.inputs[0].node in graph.folded and len(shape) == 4, node)
+    graph.folded |= {node} if fold else set()
+    return given
+
+
+def transpose(graph: Any, node: Node) -> str:
+    axes = node.attributes.get("axes") or tuple(range(len(node.shapes[0])))[::-1]
+    if node.operator == "SwapAxis":
+        axes = (1, 0, *range(2, len(node.shapes[0])))
+    found = directions(node.inputs[0].node) if axes == (1, 0, 2) else None
+    return gru(graph, *found, batch_major=True) if found else graph.add("Transpose", same(graph, node), perm=axes)
+
+
+def gru(graph: Any, source: Value, cells: list[Node], lengths: Optional[Value], batch_major: bool = False) -> str:
+    """Write one ONNX GRU for all directions: source (T, N, E) -> states (T, N, 2H), or (N, T, 2H)."""
+    constants: list[list[Any]] = []  # W, R and B of each direction
+    for cell in cells:
+        graph.require(cell.attributes["mode"] == "gru" and cell.attributes["num_layers"] == 1, cell)
+        parameters = cell.inputs[1].node.inputs
+        arrays = [numpy.stack(numpy.split(graph.array(each), 3))[list(GATES)] for each in parameters]
+        joined = [array.reshape(-1, *array.shape[2:]) for array in arrays]
+        # weights of input and state, a pair a direction, and then as many pairs of biases
+        pairs = [joined[at : at + 2] for at in range(0, len(joined), 2)]
+        half = len(pairs) // 2
+        constants += [[*weights, numpy.concatenate(biases)] for weights, biases in zip(pairs[:half], pairs[half:])]
+    name = graph.name(cells[0].inputs[1].node.inputs[0])
+    stacked = [graph.constant(f"{name}.{part}", numpy.stack(each)) for part, each in zip("WRB", zip(*constants))]
+    given = [graph.value(source), *stacked, graph.lengths(lengths) if lengths else ""]
+    hidden, direction = cells[0].attributes["state_size"], "forward" if len(constants) == 1 else "bidirectional"
+    outputs = [f"gru_{len(graph.nodes)}", ""]
+    sizes = {"direction": direction, "hidden_size": hidden, "linear_before_reset": 1}
+    states = graph.add("GRU", *given, outputs=outputs, **sizes)  # (T, directions, N, H)
+    states = graph.add("Transpose", states, perm=[2, 0, 1, 3] if batch_major else [0, 2, 1, 3])
+    return graph.add("Reshape", states, graph.integers(0, 0, len(constants) * hidden))
+
+
+def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]]:
+    """Return (source, RNN nodes, lengths) if a node's output is the states (T, N, H) or (T, N, 2H) of a GRU.
+
+    Of an RNN, in one direction or both; or of two side by side, of which one reads the source reversed within each
+    review's length and has its states reversed back: what a bidirectional ONNX GRU with lengths does.
+    """
+    if node.operator == "RNN":
+        return node.inputs[0], [node], None
+    if node.operator != "Reshape" or node.inputs[0].node.operator != "stack":
+        return None
+    forward, back = node.inputs[0].node.inputs
+    outer = reversal(back)
+    inner = reversal(outer[0].node.inputs[0]) if outer and outer[0].node.operator == "RNN" else None
+    if not outer or forward.node.operator != "RNN" or inner != (forward.node.inputs[0], outer[1]):
+        return None
+    return forward.node.inputs[0], [forward.node, outer[0].node], outer[1]
+
+
+def reversal(value: Value) -> Optional[tuple[Value, Value]]:
+    """Return (source, lengths) if a value (T, N, E) is a source with each sequence reversed within its length."""
+    source = follow(value, "reshape_like", "take", "Reshape")
+    rows = follow(value.node.inputs[0].node.inputs[1], "Reshape") if source else None
+    return (source, rows.node.inputs[1]) if source and rows and rows.node.operator == "SequenceReverse" else None
+
+
+def follow(value: Value, *operators: str) -> Optional[Value]:
+    """Return what is reached through the first inputs of these operators, None if there are others."""
+    for operator in operators:
+        if value.node.operator != operator:
+            return None
+        value = value.node.inputs[0]
+    return value
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("Dropout", "_copy", "BlockGrad", "broadcast_axis"), same),
+    **dict.fromkeys(("transpose", "SwapAxis"), transpose),
+    "Activation": lambda graph, node: graph.add(ACTIVATIONS[node.attributes["act_type"]], same(graph, node)),
+    "Cast": cast,
+    "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),
+    "Embedding": embedding,
+    "FullyConnected": dense,
+    "RNN": lambda graph, node: gru(graph, node.inputs[0], [node], None),
+    "Reshape": reshape,
+    "SequenceMask": sequence_mask,
+    "SliceChannel": split,
+    "_contrib_div_sqrt_dim": lambda graph, node: graph.add(
+        "Mul", same(graph, node), graph.tensor(node.inputs[0].shape[-1] ** -0.5)
+    ),
+    "_mul_scalar": with_number("Mul", mul),
+    "_plus_scalar": with_number("Add", add),
+    "batch_dot": batch_dot,
+    "dot": dot,
+    "expand_dims": expand_dims,
+    # of opset 17, ReduceSum alone takes its axes as an input
+    "mean": lambda graph, node: graph.add(
+        "ReduceMean", same(graph, node), axes=[node.attributes["axis"]], keepdims=keeps(node)
+    ),
+    "ones_like": lambda graph, node: 1.0,
+    "reshape_like": reshape_like,
+    "slice_axis": slice_axis,
+    "slice_like": slice_like,
+    "softmax": softmax,
+    "sum": lambda graph, node: graph.add(
+        "ReduceSum", same(graph, node), graph.integers(node.attributes["axis"]), keepdims=keeps(node)
+    ),
+    "where": where,
+    "zeros_like": lambda graph, node: 0.0,
+}
+
+
+def keeps(node: Node) -> int:
+    return int(node.attributes.get("keepdims", False))

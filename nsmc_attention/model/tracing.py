@@ -1,0 +1,75 @@
+"""A HybridBlock as the graph of operators it computes: what its ONNX graph and its parameters' shapes are taken from.
+
+The network declares what it reads, `network.inputs` = {name: dimensions}, in the order of its arguments; a dimension
+is a number or the name of one that varies. Nothing here depends on which network it is.
+"""
+
+import json
+from ast import literal_eval
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .._runtime.mxnet_shim import import_mxnet
+
+# Shapes are inferred for these sizes of the dimensions that vary: primes above every longest review, so that no
+# size that is fixed by a setting is taken for one of them by chance
+SIZES = {"N": 257, "T": 1031}
+
+
+class Value(NamedTuple):
+    """One output of a node."""
+
+    node: "Node"
+    index: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.node.shapes[self.index]
+
+
+@dataclass(eq=False)
+class Node:
+    """An MXNet operator, or an input or parameter (operator "null"); its shapes are for a batch of `SIZES`."""
+
+    operator: str
+    name: str
+    attributes: dict[str, Any]
+    inputs: list[Value]
+    shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+
+def trace(network: Any) -> tuple[list[Value], list[Node]]:
+    """Return the outputs of a network, called with symbols, and all its nodes, inputs first."""
+    mxnet = import_mxnet()
+    outputs = mxnet.sym.Group(network(*(mxnet.sym.var(name) for name in network.inputs)))
+    internals = outputs.get_internals()
+    read = set(outputs.list_inputs())
+    sizes = {
+        name: tuple(SIZES.get(size, size) for size in dimensions)
+        for name, dimensions in network.inputs.items()
+        if name in read
+    }
+    graph = json.loads(internals.tojson())
+    nodes: list[Node] = []
+    for item in graph["nodes"]:
+        inputs = [Value(nodes[number], index) for number, index, *_ in item["inputs"]]
+        attributes = {name: parsed(text) for name, text in item.get("attrs", {}).items()}
+        nodes.append(Node(item["op"], item["name"], attributes, inputs))
+    for (number, index, *_), shape in zip(graph["heads"], internals.infer_shape(**sizes)[1]):
+        nodes[number].shapes[index] = shape
+    # both graphs list their nodes in the same, topological order
+    return [Value(nodes[number], index) for number, index, *_ in json.loads(outputs.tojson())["heads"]], nodes
+
+
+def parsed(text: str) -> Any:
+    """Return an attribute's value: a number, truth value or tuple, else the text itself."""
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def parameter_shapes(network: Any) -> dict[str, tuple[int, ...]]:
+    """Return {structural name: shape} of a network's parameters, initialized or not."""
+    shapes = {node.name: node.shapes[0] for node in trace(network)[1] if node.operator == "null"}
+    return {name: shapes[item.name] for name, item in network._collect_params_with_prefix().items()}
