@@ -72,8 +72,6 @@ class Question(BaseModel, extra="forbid"):
 
 
 class Problem(BaseModel):
-    """What was expected and what was found, in one line."""
-
     error: str
 
 
@@ -93,7 +91,7 @@ class Service:
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
         self.woff, self.font_lock = b"", threading.Lock()
-        self.html = with_words((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
+        self.html: str = with_words((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
 
     async def load(self, bundle: Bundle, engine: str) -> None:
         self.classifier = await self.batcher.run_alone(load_classifier, bundle, engine)

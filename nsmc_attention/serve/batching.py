@@ -19,12 +19,7 @@ class Busy(HTTPException):
 class Batcher:
     """Runs a function in one thread over the items that arrived since its last run; an idle one starts at once.
 
-    Parameters
-    ----------
-    function : callable
-        list of items -> list of results, one each. Called from that thread only.
-    largest, most_waiting : int
-        Items of one run, and items that may wait.
+    The function maps a list of at most `largest` items to one result each; at most `most_waiting` items wait.
     """
 
     def __init__(self, function: Function, largest: int = 128, most_waiting: int = 4096) -> None:

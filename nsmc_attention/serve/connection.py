@@ -28,6 +28,8 @@ class Connection(HttpToolsProtocol):
         # the request in progress; bytes of the next one's headers, which may be those of its body until it begins
         self.exchange: Optional[Exchange] = None
         self.head_bytes = 0
+        # status and line of the response to what follows the last whole request
+        self.refusal: Optional[tuple[int, str]] = None
         # when the time for headers began, and when the client stopped reading
         self.since, self.unread_since = time.monotonic(), 0.0
 
@@ -36,7 +38,7 @@ class Connection(HttpToolsProtocol):
         self.stream = transport
         Connection.open += 1
         if Connection.open > self.limits.connections:
-            self.refuse(503, "too many connections; try again in a second")
+            self.close_with(503, "too many connections; try again in a second")
         self.schedule_check()
 
     def connection_lost(self, exc: Optional[Exception]) -> None:
@@ -60,6 +62,8 @@ class Connection(HttpToolsProtocol):
     def end(self) -> None:
         """Note that a response is complete; uvicorn limits the time until the next request begins."""
         self.exchange, self.since = None, time.monotonic() if self.head_bytes else math.inf
+        if self.refusal:
+            self.refuse(*self.refusal)
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -68,13 +72,6 @@ class Connection(HttpToolsProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self.unread_since = 0
-
-    def cut(self) -> None:
-        """Close the connection without waiting for the client to read."""
-        if self.exchange:
-            # writing to a closed transport is an error
-            self.exchange.refused = True
-        self.stream.abort()
 
     def check_head(self) -> None:
         if self.head_bytes > self.limits.head and not self.stream.is_closing():
@@ -92,26 +89,31 @@ class Connection(HttpToolsProtocol):
             self.unread_since = now
         if self.unread_since:
             if now - self.unread_since > self.limits.answer_seconds:
-                self.cut()
+                self.stream.abort()
         elif not self.exchange and now - self.since > self.limits.head_seconds:
-            self.refuse(408, "headers: expected sooner; send faster") if self.head_bytes else self.stream.close()
+            self.close_with(408, "headers: expected sooner; send faster") if self.head_bytes else self.stream.close()
         self.schedule_check()
 
     def send_400_response(self, msg: str) -> None:
         self.refuse(400, "request: expected HTTP/1.1, found something else")
 
     def refuse(self, status: int, line: str) -> None:
-        """Respond {"error": line} and close the connection; the response to a whole request comes first instead."""
-        if self.exchange and self.exchange.whole:
-            self.exchange.last = True
+        """Respond {"error": line} and close the connection, after the responses to the whole requests before."""
+        self.refusal = status, line
+        if not self.stream.is_closing():
             self.stream.pause_reading()
-        elif self.exchange and self.exchange.answered:
-            self.cut()
-        else:
-            if self.exchange:
-                self.exchange.refused = True
-            headers, body = error_response(status, line)
-            lines = b"".join(b"%b: %b\r\n" % pair for pair in [*headers, *security_headers()])
-            phrase = HTTPStatus(status).phrase.encode()
-            self.stream.write(b"HTTP/1.1 %d %b\r\n%b\r\n%b" % (status, phrase, lines, body))
-            self.stream.close()
+        if self.exchange and self.exchange.waiting and not self.exchange.whole:
+            self.exchange.waiting.cancel()
+        # after the start of a request that has just been received
+        asyncio.get_running_loop().call_soon(self.close_refused)
+
+    def close_refused(self) -> None:
+        if self.refusal and not self.exchange and not self.stream.is_closing():
+            self.close_with(*self.refusal)
+
+    def close_with(self, status: int, line: str) -> None:
+        headers, body = error_response(status, line)
+        lines = b"".join(b"%b: %b\r\n" % pair for pair in [*headers, *security_headers()])
+        phrase = HTTPStatus(status).phrase.encode()
+        self.stream.write(b"HTTP/1.1 %d %b\r\n%b\r\n%b" % (status, phrase, lines, body))
+        self.stream.close()

@@ -60,7 +60,19 @@ class Guard:
         if scope["type"] == "http":
             await Exchange(self, scope, receive, send).run(scope)
         else:
-            await self.application(scope, receive, send)
+            await self.application(scope, until_cancelled(receive), send)
+
+
+def until_cancelled(receive: Receive) -> Receive:
+    """Return a lifespan's `receive` for which cancellation, by a second Ctrl-C, is the shutdown and not an error."""
+
+    async def received() -> Message:
+        try:
+            return await receive()
+        except asyncio.CancelledError:
+            return {"type": "lifespan.shutdown"}
+
+    return received
 
 
 class Exchange:
@@ -75,7 +87,9 @@ class Exchange:
         self.too_large = 413, f"body: expected at most {self.limit} bytes, found more; send less at a time"
         # whether the body has been received, and whether the client waits for "100 Continue" before sending it
         self.whole, self.waits = not self.declared and b"transfer-encoding" not in headers, b"expect" in headers
-        self.answered = self.refused = self.late = self.last = False
+        self.answered = self.refused = self.late = False
+        # while the next part of the body is awaited
+        self.waiting: Any = None
         # `connection.Connection`, or None under another server
         self.connection: Any = scope.get("state", {}).get("connection")
         self.started = time.perf_counter()
@@ -99,7 +113,8 @@ class Exchange:
         if self.read > self.limit:
             await self.refuse(*self.too_large)
         elif self.late:
-            await self.refuse(408, "body: expected sooner; send faster")
+            refusal = self.connection and self.connection.refusal
+            await self.refuse(*(refusal or (408, "body: expected sooner; send faster")))
         return DISCONNECT if self.refused else message
 
     async def take(self) -> Message:
@@ -107,7 +122,10 @@ class Exchange:
         if self.whole:
             return await self.receive_next()
         allowed = self.guard.limits.body_seconds + self.read / self.guard.limits.rate
-        with move_on_after(self.started + allowed - time.perf_counter()):
+        if self.connection and self.connection.refusal:
+            # malformed: what has not been received yet never will be
+            allowed = 0
+        with move_on_after(self.started + allowed - time.perf_counter()) as self.waiting:
             message = await self.receive_next()
             self.read += len(message.get("body", b""))
             self.whole = not message.get("more_body", False)
@@ -116,14 +134,14 @@ class Exchange:
         return DISCONNECT
 
     async def send(self, message: Message) -> None:
-        if self.refused:
+        if self.refused or (self.connection and self.connection.stream.is_closing()):
             return
         if message["type"] == "http.response.start":
             self.answered = True
             self.guard.observe(self.path, message["status"], time.perf_counter() - self.started)
             while not (self.whole or self.late or self.waits) and max(self.read, self.declared) <= self.limit + DRAINED:
                 await self.take()
-            close = [] if self.whole and not self.last else [(b"connection", b"close")]
+            close = [] if self.whole else [(b"connection", b"close")]
             message = {**message, "headers": [*message["headers"], *security_headers(self.path), *close]}
         await self.send_on(message)
         if self.connection and message["type"] == "http.response.body" and not message.get("more_body"):

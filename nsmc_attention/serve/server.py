@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -68,7 +68,10 @@ def serve(
     end_on_hangup()
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
-        folder = stack.enter_context(shared_folder()) if workers > 1 else ""
+        # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
+        place = "/dev/shm" if os.path.isdir("/dev/shm") else None
+        shared = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=place) if workers > 1 else nullcontext("")
+        folder = stack.enter_context(shared)
         limits = fit_open_files(limits)
         application = partial(create_app, bundle, engine, limits, folder)
         # any callable that makes a protocol; uvicorn declares a class
@@ -79,11 +82,6 @@ def serve(
             uvicorn.Server(config).run([listener])
         elif run_workers(config, listener):
             sys.exit(BAD_BUNDLE)
-
-
-def shared_folder() -> "tempfile.TemporaryDirectory[str]":
-    # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
-    return tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 
 
 def end(number: int, frame: Optional[FrameType]) -> NoReturn:

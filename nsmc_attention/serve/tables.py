@@ -17,12 +17,8 @@ from ..reviews.nsmc import is_nsmc
 from ..reviews.tables import chunks
 from .limits import Limits
 
-KINDS = {
-    "text/csv": "csv",
-    "text/tab-separated-values": "tsv",
-    "application/x-ndjson": "jsonl",
-    "application/jsonl": "jsonl",
-}
+KINDS = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
+KINDS.update({"application/x-ndjson": "jsonl", "application/jsonl": "jsonl"})
 # Bytes that may be stored at once, in tables of the largest size for each that may be scored
 STORED = 4
 
@@ -50,8 +46,7 @@ class StorageQuota:
 class Table:
     """A body in a file without a name, which a killed worker cannot leave behind; OSError if there is no space.
 
-    `kind` is a value of KINDS. The threads are shared by all tables, as one each would cost memory that is never
-    returned; one at a time uses a table.
+    Tables share the threads, as one each would cost memory that is never returned; one at a time uses a table.
     """
 
     def __init__(self, kind: str, text_column: str, verbatim: bool, threads: ThreadPoolExecutor, quota: StorageQuota):
@@ -70,10 +65,10 @@ class Table:
             self.size += len(piece)
             self.file.write(piece)
 
-    def enter(self) -> bool:
-        """Take a slot until the table is closed, and return whether one was free."""
+    def enter(self) -> int:
+        """Take a slot until the table is closed; return 0 if none is free."""
         self.slots = int(self.quota.take(slots=1))
-        return bool(self.slots)
+        return self.slots
 
     def rows(self) -> Iterator[pandas.DataFrame]:
         # where opening /dev/fd duplicates the file, it continues at the file's position
