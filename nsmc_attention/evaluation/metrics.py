@@ -10,20 +10,10 @@ HEADLINE = ("accuracy", "f1", "log_loss", "ece")
 
 
 def metrics(labels: ArrayLike, probability: ArrayLike) -> dict[str, Any]:
-    """Score probabilities of `positive` against labels.
+    """Score (N,) probabilities of `positive` against (N,) labels of 0 and 1; positive from 0.5 on.
 
-    Parameters
-    ----------
-    labels : (N,) of 0 and 1
-    probability : (N,) float in 0..1
-        Positive from 0.5 on.
-
-    Returns
-    -------
-    dict
-        n; accuracy, f1, precision, recall (of positive), roc_auc, log_loss (nats), ece as floats;
-        confusion as [[true negative, false positive], [false negative, true positive]].
-        roc_auc is None where all labels are the same.
+    Returns n; accuracy, f1, precision, recall (of positive), roc_auc (None if all labels are the same), log_loss
+    (nats), ece as floats; confusion as [[true negative, false positive], [false negative, true positive]].
     """
     from sklearn import metrics as score
 

@@ -23,18 +23,10 @@ SIGNED = ("gradient", "integrated", "erasure")
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """A prediction with one value a word.
+    """A prediction with one value a word, (T,) float64, by one of METHODS; `source` is the name of the model.
 
-    Attributes
-    ----------
-    prediction : Prediction
-    values : (T,) float64
-        For attention and random, weights that sum to 1; for the other METHODS, log-odds: above 0 for positive, below
-        0 for negative.
-    method : str
-        One of METHODS.
-    source : str
-        Name of the model.
+    The values are weights that sum to 1 for attention and random, else log-odds: above 0 for positive, below 0 for
+    negative.
     """
 
     prediction: Prediction

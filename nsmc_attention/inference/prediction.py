@@ -27,17 +27,12 @@ class Prediction:
     ----------
     text : str
         The clean text, which offsets point into.
-    label : "positive", "negative" or None
-    score : float in 0.5..1 or None
-        Probability of the label.
-    probability : float in 0..1 or None
-        Probability of positive.
-    tokens : tuple of str, T of them
-    offsets : tuple of (start, end)
+    score, probability : float or None
+        Probability of the label, 0.5..1, and of positive, 0..1.
+    tokens, offsets : T str, T (start, end)
         text[start:end] is the token. If the last end is before the text's, the rest was beyond max_length.
     weights : float32, one axis for each of `axes`
         (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
-    error : str or None
     axes : tuple of str
         Names of the axes of the weights: the last is "keys", whose places are the tokens; "queries" before it where
         each query has weights of its own; before these heads, hops, layers or time, where a network has them.

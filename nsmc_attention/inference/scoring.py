@@ -6,7 +6,6 @@ Every row keeps its place and its other columns; a row that cannot be scored has
 
 import io
 import json
-import math
 import sys
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
@@ -289,16 +288,8 @@ def as_json(values: dict[str, Any]) -> str:
     try:
         return json.dumps(values, ensure_ascii=False, default=plain, allow_nan=False)
     except ValueError:
-        return json.dumps(finite(values), ensure_ascii=False, default=plain, allow_nan=False)
-
-
-def finite(value: Any) -> Any:
-    """Replace every number in lists and dicts that is not finite by None."""
-    if isinstance(value, dict):
-        return {name: finite(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return list(map(finite, value))
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        finite = json.loads(json.dumps(values, default=plain), parse_constant=lambda _: None)
+        return json.dumps(finite, ensure_ascii=False)
 
 
 def plain(value: Any) -> Any:

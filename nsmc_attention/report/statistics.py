@@ -20,10 +20,7 @@ DATES = (
 
 
 def share(positive: ArrayLike, count: ArrayLike) -> dict[str, Any]:
-    """Return share, low and high: positive of count, with Wilson's 95 % interval (Wilson 1927), each in 0..1.
-
-    Takes numbers or arrays; NaN where count is 0.
-    """
+    """Return share, low and high of numbers or arrays, with Wilson's 95 % interval (1927); NaN where count is 0."""
     positive, count = numpy.asarray(positive, dtype="float64"), numpy.asarray(count, dtype="float64")
     with numpy.errstate(invalid="ignore", divide="ignore"):
         found = positive / count
