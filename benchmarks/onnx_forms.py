@@ -31,18 +31,19 @@ def shipped(model):
 
 def wider(model, dtype):
     """The same embeddings as floating-point numbers instead of bytes with a scale a row."""
-    tables = {each.name: each for each in model.graph.initializer}
-    whole, scale = (numpy_helper.to_array(tables[name]) for name in ("embedding", "embedding_scale"))
+    table = next(each for each in model.graph.initializer if each.data_type == onnx.TensorProto.INT8)
+    scales = next(each for each in model.graph.initializer if each.dims[:] == [table.dims[0], 1])
+    whole, scale = numpy_helper.to_array(table), numpy_helper.to_array(scales)
     rows = (whole.astype("float32") * scale.astype("float32")).astype(dtype)
-    tables["embedding"].CopyFrom(numpy_helper.from_array(rows, "embedding"))
-    tables["embedding_scale"].CopyFrom(numpy_helper.from_array(numpy.ones_like(scale), "embedding_scale"))
+    table.CopyFrom(numpy_helper.from_array(rows, table.name))
+    scales.CopyFrom(numpy_helper.from_array(numpy.ones_like(scale), scales.name))
     return model
 
 
 def float32_table(model):
     """The table of n-grams in single precision."""
-    table = next(each for each in model.graph.initializer if each.name == "ngram_table")
-    table.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(table).astype("float32"), "ngram_table"))
+    table = next(each for each in model.graph.initializer if each.name.startswith("ngram_table"))
+    table.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(table).astype("float32"), table.name))
     return model
 
 
