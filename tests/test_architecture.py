@@ -66,6 +66,7 @@ def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
         "model/attention.py",
         "model/networks/classifier.py",
         "model/parameters.py",
+        "model/tracing.py",
         "training/batches.py",
         "training/loop.py",
         "training/checkpoint.py",
