@@ -12,10 +12,10 @@ from .inference.predictor import load_classifier as load_classifier
 from .inference.predictor import predict as predict
 from .judgement import evaluate as evaluate
 from .recipe import train as train
-from .version import __version__ as __version__
 from .visualization.heatmap import draw_heatmap as draw_heatmap
 from .visualization.heatmap import save_heatmap as save_heatmap
 from .visualization.pictures import save_attributions as save_attributions
 
 EXPORTS: dict[str, str]
+__version__: str
 __all__: list[str]

@@ -46,6 +46,14 @@ def pytest_xdist_auto_num_workers(config):
     return min(2, cores()) if whole else 0
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave the notebook that trains three models to the slow tests; `python -m pytest notebooks` runs both."""
+    for item in items:
+        if item.path.name == "attention_heatmap.ipynb":
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(tmp_path_factory):
     """Keep prepared data of the tests out of the user's cache."""

@@ -30,7 +30,7 @@ def import_mxnet():
         # numpy < 1.24 has the name and warns of it
         warnings.simplefilter("ignore")
         if not hasattr(numpy, "bool"):
-            numpy.bool = numpy.bool_
+            numpy.bool = numpy.bool_  # type: ignore[attr-defined]
         try:
             import mxnet
         except ImportError as problem:
