@@ -9,6 +9,7 @@ Films, dates and stars come from the raw archive, by review id.
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pandas
@@ -70,14 +71,15 @@ def draw(rows, label, name):
 
 
 def reliability(classifier, table):
-    """Draw accuracy against confidence; answer ECE of the network alone, uncalibrated, and of the whole model."""
+    """Draw accuracy against confidence; return ECE of the network alone, uncalibrated, and of the whole model."""
     from nsmc_attention.inference.engines import load_engine
     from nsmc_attention.model.parameters import snapshot
     from nsmc_attention.training.wide import log_odds
 
     bundle = classifier.bundle
+    gluon: Any = load_engine(bundle, "gluon")
     wide = log_odds(
-        snapshot(load_engine(bundle, "gluon").network)["ngram_table.weight"],
+        snapshot(gluon.network)["ngram_table.weight"],
         [bundle.encoder.encode(text).tokens or ["\0"] for text in table["document"]],
     )
     found = bundle.manifest["calibration"]

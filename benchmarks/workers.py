@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.training.distributed.communicator import worker_group
@@ -85,7 +86,8 @@ def exchange():
     """Print, in worker 0, the median milliseconds in which a message of each size is added up over the workers."""
     import numpy
 
-    with worker_group("dist_sync") as workers:
+    with worker_group("dist_sync") as group:
+        workers: Any = group
         if workers.first:
             print("\n| what is exchanged | floats | ms |\n|---|---|---|")
         for name, size in MESSAGES.items():

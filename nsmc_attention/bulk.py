@@ -232,7 +232,7 @@ def score_partition(
         if output.suffix == ".parquet":
             # pyarrow takes no path that is not UTF-8
             with open(temporary, "wb") as file:
-                rows: int = write_parquet(classifier, pieces, file, text_column, processes=1, folder=folder)
+                rows: int = write_parquet(classifier, pieces, file, text_column, processes=1, folder=Path(folder))
         else:
             rows = write_rows(classifier, pieces, output.suffix[1:], text_column, verbatim, temporary)
         check_state(partition)

@@ -79,7 +79,7 @@ def compare(
         for name in names
         for seed in seeds
     ]
-    where = {"data_dir": data_dir, "text_column": text_column, "label_column": label_column}
+    where: dict[str, Any] = {"data_dir": data_dir, "text_column": text_column, "label_column": label_column}
     train_file = tables.load(data, "train", **where)
     test_file = tables.load(data, "test", **where) if test else None
     out, rows = Path(out), []

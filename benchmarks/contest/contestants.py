@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy
 
-from nsmc_attention.config import ModelConfig, TrainingConfig
+from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import MissingPackage
+from nsmc_attention.model.settings import ClassifierConfig
 
 MATRIX = 2048
 
@@ -31,7 +32,7 @@ class Workload:
     batches: list
     documents: list
     vocabulary: int
-    model: ModelConfig
+    model: ClassifierConfig
     training: TrainingConfig
 
     @property
@@ -46,9 +47,9 @@ class Workload:
 
 def review_flop(length, model):
     """Return the matrix products' operations for one review of `length` tokens: GRU, query and key, score, pooling."""
-    width = 2 * model.hidden_size
-    gru = 2 * 2 * length * 3 * model.hidden_size * (model.embedding_size + model.hidden_size)
-    attention = 2 * 2 * length * width * model.attention_units + 2 * length**2 * model.attention_units
+    width, hidden, units = model.width, model.width // 2, model.attention.numbers_per_pair
+    gru = 2 * 2 * length * 3 * hidden * (model.embedding_size + hidden)
+    attention = 2 * 2 * length * width * units + 2 * length**2 * units
     return gru + attention + 2 * length**2 + 2 * length * width
 
 
@@ -70,15 +71,16 @@ class GluonTraining:
     def __init__(self, workload):
         from nsmc_attention.training.batches import Batch
         from nsmc_attention.training.loop import make_trainer, train_step
+        from nsmc_attention.training.objectives import LabelsObjective
 
         self.mxnet, self.network = network(workload)
         self.batches = [Batch(*arrays) for arrays in workload.batches]
         self.step = partial(
             train_step,
             self.network,
-            make_trainer(self.network, workload.training),
+            make_trainer(self.network, workload.training.labels.learning_rate),
+            LabelsObjective(None, self.mxnet.cpu()),
             clip_norm=workload.training.clip_norm,
-            device=self.mxnet.cpu(),
         )
 
     def __call__(self):

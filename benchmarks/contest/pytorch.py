@@ -11,15 +11,15 @@ from nsmc_attention._runtime.processes import cores
 
 
 class TorchClassifier(nn.Module):
-    """token ids (N, T) int64 -> logits (N, 2), weights (N, T, T); `model` is a ModelConfig."""
+    """token ids (N, T) int64 -> logits (N, 2), weights (N, T, T); `model` is a ClassifierConfig."""
 
     def __init__(self, vocab_size, model, sparse):
         super().__init__()
-        width, units = 2 * model.hidden_size, model.attention_units
+        width, units = model.width, model.attention.numbers_per_pair
         self.word_dropout = nn.Dropout1d(model.word_dropout)
         self.embedding = nn.Embedding(vocab_size, model.embedding_size, sparse=sparse)
         self.dropout = nn.Dropout(model.dropout)
-        self.gru = nn.GRU(model.embedding_size, model.hidden_size, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(model.embedding_size, model.width // 2, batch_first=True, bidirectional=True)
         self.query, self.key = nn.Linear(width, units), nn.Linear(width, units, bias=False)
         self.score = nn.Linear(units, 1, bias=False)
         self.output = nn.Linear(width, 2)
@@ -65,7 +65,7 @@ class TorchTraining:
             for token_ids, _, labels in workload.batches
         ]
         rest = [value for name, value in self.plain.named_parameters() if not (sparse and name.startswith("embedding"))]
-        rate = workload.training.learning_rate
+        rate = workload.training.labels.learning_rate
         self.optimizers: list[torch.optim.Optimizer] = [torch.optim.Adam(rest, rate)]
         if sparse:
             self.optimizers.append(torch.optim.SparseAdam(list(self.plain.embedding.parameters()), rate))

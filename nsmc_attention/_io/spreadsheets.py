@@ -11,7 +11,7 @@ keeps a cell whole where commas (in tsv tabs) are split at, and the first column
 import csv
 import io
 import re
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
@@ -40,14 +40,14 @@ class ShortLineEnds:
     that could be read as several, also a bare \\r or \\n, and no others.
     """
 
-    def __init__(self, file: TextIO, end: str):
+    def __init__(self, file: IO[str], end: str):
         self.file, self.end = file, end
 
     def write(self, row: str) -> object:
         return self.file.write(row[: -len(LINE_END)] + self.end)
 
 
-def table_writer(file: TextIO, delimiter: str = ",") -> Any:
+def table_writer(file: IO[str], delimiter: str = ",") -> Any:
     """Return a csv.writer of lines that end in \\n, which quotes every cell that could be read as several."""
     return csv.writer(ShortLineEnds(file, "\n"), delimiter=delimiter, lineterminator=LINE_END)
 

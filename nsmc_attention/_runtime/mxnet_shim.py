@@ -1,7 +1,7 @@
-"""The one place where MXNet is first imported: made to work with numpy >= 1.24 and to use the cores there are.
+"""The one place where MXNet is first imported: made to work with numpy >= 1.24 and to use the available cores.
 
 MXNet 1.9.1 reads `numpy.bool` at import, which numpy 1.24 removed (apache/mxnet#21165; MXNet is retired, so
-no release will mend it). The name is put back before the import, so worker processes get it the same way.
+no release will fix it). The name is added before the import, in worker processes too.
 
 Two settings double the speed on a CPU; both are left alone where the user has set them. MXNet takes half the
 cores unless OMP_NUM_THREADS is set, expecting two hardware threads a core. And its engine runs operators in
@@ -14,13 +14,14 @@ import os
 import warnings
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Iterator
 
 from ..errors import MissingPackage
 from .processes import cores
 
 
-def import_mxnet():
-    """Import and answer the module mxnet; MissingPackage where there is no wheel for this platform."""
+def import_mxnet() -> Any:
+    """Import and return the module mxnet; MissingPackage where there is no wheel for this platform."""
     import numpy
 
     os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
@@ -46,8 +47,8 @@ def import_mxnet():
 
 
 @contextmanager
-def stderr_closed():
-    """Keep what native code prints to stderr out of the user's sight for the length of a `with` block."""
+def stderr_closed() -> Iterator[None]:
+    """Discard what native code prints to stderr within a `with` block."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
@@ -58,8 +59,8 @@ def stderr_closed():
         os.close(nowhere)
 
 
-def is_cpu_build():
-    """Tell whether the wheel without CUDA is installed; those with it are called mxnet-cu112 and the like."""
+def is_cpu_build() -> bool:
+    """Return whether the wheel without CUDA is installed; those with it are called mxnet-cu112 and the like."""
     try:
         return bool(version("mxnet"))
     except PackageNotFoundError:

@@ -67,6 +67,7 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
 @click.pass_obj
 def train(
     arguments: list[str],
+    /,
     data: str,
     data_dir: Optional[Path],
     text_column: str,

@@ -38,10 +38,11 @@ def calibration(odds: Any, labels: Any, wide: Optional[NDArray[Any]] = None) -> 
         `after` the dev part's accuracy, f1, log_loss and ece.
     """
     if wide is None:
-        scale, wide_scale, bias, wide = 1 / temperature(odds, labels), 0.0, 0.0, 0.0
+        scale, wide_scale, bias = 1 / temperature(odds, labels), 0.0, 0.0
+        after = expit(scale * odds)
     else:
         scale, wide_scale, bias = fit_stacking(odds, wide, labels)
-    after = expit(scale * odds + wide_scale * wide + bias)
+        after = expit(scale * odds + wide_scale * wide + bias)
     return {
         "scale": scale,
         "wide_scale": wide_scale,

@@ -20,11 +20,11 @@ class Value(NamedTuple):
     """One output of a node."""
 
     node: "Node"
-    index: int = 0
+    output: int = 0
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.node.shapes[self.index]
+        return self.node.shapes[self.output]
 
 
 @dataclass(eq=False)

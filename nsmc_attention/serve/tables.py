@@ -88,7 +88,7 @@ class Table:
 
     async def score(self, classifier: Classifier) -> AsyncIterator[bytes]:
         """Yield the table with the predictions."""
-        options = {"text_column": self.text_column, "verbatim": self.verbatim}
+        options: dict[str, Any] = {"text_column": self.text_column, "verbatim": self.verbatim}
         # all cores for a single table; several would each start as many processes as there are cores
         processes = None if self.quota.used_slots == 1 else 1
         self.pieces = table_pieces(classifier, self.rows(), self.kind, processes=processes, **options)

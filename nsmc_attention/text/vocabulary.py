@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any, Iterable, Sequence
 
 from .._runtime.mxnet_shim import import_mxnet
-from ..config import TextConfig
+from .settings import TextConfig
 
 import_mxnet()
 

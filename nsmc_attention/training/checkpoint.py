@@ -243,8 +243,9 @@ def is_record(record: object) -> bool:
 
 def is_figure(value: object) -> bool:
     """Whether a value is a number that can be plotted, infinity or NaN."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and not MAX_FIGURE < abs(value) < math.inf
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return not MAX_FIGURE < abs(value) < math.inf
 
 
 def check_state(arrays: Arrays, network: Any, trainer: Any, path: Path) -> None:

@@ -101,7 +101,7 @@ def fit(
             if progress.step % config.checkpoint_steps == 0:
                 checkpoints.save(network, trainer, average, progress)
         with average.applied(progress.step):
-            record = {"epoch": progress.epoch + 1, "steps": progress.step}
+            record: dict[str, Any] = {"epoch": progress.epoch + 1, "steps": progress.step}
             record["train_loss"] = progress.loss_sum / max(1, progress.batch)
             record.update(dev_figures(network, stage, metric), seconds=time.perf_counter() - started)
             progress.history.append(record)

@@ -37,7 +37,7 @@ class SelfAttentionClassifier(HybridBlock):
         width = settings.width
         self.multihead = settings.attention.kind == "multihead"
         self.has_ngrams = bool(ngram_buckets)
-        self.inputs = {"token_ids": ("N", "T"), "valid_length": ("N",)}
+        self.inputs: dict[str, tuple[Any, ...]] = {"token_ids": ("N", "T"), "valid_length": ("N",)}
         if self.has_ngrams:
             self.inputs["ngram_ids"] = ("N", "T", NGRAMS)
         with self.name_scope():

@@ -227,7 +227,7 @@ def as_declared(items: Any, kind: int, shapes: dict[str, tuple[int, ...]]) -> li
 
 def range_sizes(graph: Any, constants: list[Any], inputs: dict[str, tuple[int, ...]]) -> Iterator[Any]:
     """Yield the shape of each Range, which inference does not know: from 0, by 1, to a size of an input."""
-    known = {item.name: numpy_helper.to_array(item) for item in constants}
+    known: dict[str, Any] = {item.name: numpy_helper.to_array(item) for item in constants}
     for node in graph.node:
         values = [known.get(name) for name in (*node.input, "", "")]
         attributes = {item.name: item.i for item in node.attribute}

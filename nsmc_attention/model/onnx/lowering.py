@@ -85,7 +85,7 @@ class Graph:
         if value.node not in self.lowered:
             outputs = self.lower_node(value.node)
             self.lowered[value.node] = dict(enumerate(outputs if isinstance(outputs, list) else [outputs]))
-        return self.lowered[value.node][value.index]
+        return self.lowered[value.node][value.output]
 
     def lower_node(self, node: Node) -> Union[Lowered, list[Lowered]]:
         if node.operator in ELEMENTWISE:

@@ -66,7 +66,7 @@ def slice_axis(graph: Any, node: Node) -> str:
 def slice_like(graph: Any, node: Node) -> str:
     """Concat(0, x) cut to x's size is x shifted by one: a Pad that drops the last."""
     joined, like = node.inputs
-    axis = joined.node.attributes.get("dim")
+    axis: int = joined.node.attributes["dim"]
     graph.require(joined.node.operator == "Concat" and joined.node.inputs[1:] == [like], node)
     zero = joined.node.inputs[0]
     graph.require(zero.shape[axis] == 1 and graph.value(zero) == 0.0, node)

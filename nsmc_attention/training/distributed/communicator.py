@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import numpy
 from numpy.typing import NDArray
+from safetensors.numpy import load as unpack
+from safetensors.numpy import save as pack
 
 from ..._runtime.mxnet_shim import import_mxnet
 from ...errors import ConfigError
 from ...model.parameters import restore, snapshot
 from ...settings import difference
-from ..checkpoint import Checkpoints, pack, unpack
+from ..checkpoint import Checkpoints
 from .job import Place, supervised
 
 if TYPE_CHECKING:

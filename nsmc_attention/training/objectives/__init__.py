@@ -4,6 +4,8 @@ from .base import Objective
 from .erasure import ErasureObjective
 from .labels import LabelsObjective
 
+__all__ = ["OBJECTIVES", "ErasureObjective", "LabelsObjective", "Objective"]
+
 OBJECTIVES: dict[str, type[Objective]] = {
     "stars": LabelsObjective,
     "labels": LabelsObjective,
