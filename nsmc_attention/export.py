@@ -49,7 +49,7 @@ def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] =
         The output's folder is not there or cannot be written to.
     """
     bundle = load_bundle(folder)
-    if is_own_model(bundle, output):
+    if output is None or is_own_model(bundle, output):
         content, found = verified_model(bundle)
         write_bundle(
             bundle.folder, {**bundle.manifest, "parity": found}, {**read_contents(bundle), "model.onnx": content}
@@ -63,10 +63,8 @@ def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] =
     return {"output": str(output), "bytes": len(content), **found}
 
 
-def is_own_model(bundle: Bundle, output: Optional[Union[str, Path]]) -> bool:
+def is_own_model(bundle: Bundle, output: Union[str, Path]) -> bool:
     """Return whether an output is the bundle's own model.onnx; ConfigError if no model can be written there."""
-    if output is None:
-        return True
     if str(output) == "-":
         raise ConfigError(
             "--output -: expected a file, found stdout; a model is not for a terminal, name a file as model.onnx"
