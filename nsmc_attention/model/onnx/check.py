@@ -93,7 +93,7 @@ def check_graph(content: bytes, rows: dict[str, int], batches: list[tuple[int, i
             f"{where}: expected an ONNX graph that is safe to run, found {str(problem):.250}; write it again with "
             f"`nsmc-attention export --bundle {where.parent}`, or use --engine gluon"
         ) from problem
-    return model.SerializeToString()
+    return bytes(model.SerializeToString())
 
 
 def limit_fields(content: bytes) -> None:
@@ -229,7 +229,7 @@ def range_sizes(graph: Any, constants: list[Any], inputs: dict[str, tuple[int, .
     """Yield the shape of each Range, which inference does not know: from 0, by 1, to a size of an input."""
     known: dict[str, Any] = {item.name: numpy_helper.to_array(item) for item in constants}
     for node in graph.node:
-        values = [known.get(name) for name in (*node.input, "", "")]
+        values: list[Any] = [known.get(name) for name in (*node.input, "", "")]
         attributes = {item.name: item.i for item in node.attribute}
         if node.op_type == "Shape" and node.input[0] in inputs:
             sizes = inputs[node.input[0]]

@@ -5,12 +5,15 @@ numbers, not tensors, because ONNX broadcasts; so what MXNet repeats along an ax
 """
 
 from operator import add, mul
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import numpy
 from onnx import TensorProto
 
 from ..tracing import Node, Value
+
+if TYPE_CHECKING:
+    from .lowering import Graph
 
 # ONNX orders a GRU's gates update, reset, new; MXNet and cuDNN reset, update, new
 GATES = (1, 0, 2)
@@ -28,42 +31,42 @@ FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
 FOLDED = "batch_dot softmax where ones_like _mul_scalar _plus_scalar _contrib_div_sqrt_dim _copy Dropout"
 
 
-def same(graph: Any, node: Node) -> Any:
+def same(graph: "Graph", node: Node) -> Any:
     return graph.value(node.inputs[0])
 
 
 def with_number(operator: str, function: Callable[[float, float], float]) -> Callable[..., Any]:
-    def write(graph: Any, node: Node) -> Any:
+    def write(graph: "Graph", node: Node) -> Any:
         given, number = same(graph, node), float(node.attributes["scalar"])
         return graph.add(operator, given, graph.tensor(number)) if isinstance(given, str) else function(given, number)
 
     return write
 
 
-def cast(graph: Any, node: Node) -> Any:
+def cast(graph: "Graph", node: Node) -> Any:
     given = same(graph, node)
     return graph.add("Cast", given, to=FLOATS[node.attributes["dtype"]]) if isinstance(given, str) else given
 
 
-def expand_dims(graph: Any, node: Node) -> Any:
+def expand_dims(graph: "Graph", node: Node) -> Any:
     given = same(graph, node)
     return graph.add("Unsqueeze", given, graph.integers(node.attributes["axis"])) if isinstance(given, str) else given
 
 
-def split(graph: Any, node: Node) -> list[str]:
+def split(graph: "Graph", node: Node) -> list[str]:
     given = same(graph, node)
     names = [f"split_{len(graph.nodes)}_{number}" for number in range(node.attributes["num_outputs"])]
     graph.add("Split", given, outputs=names, axis=node.attributes["axis"])
     return names
 
 
-def slice_axis(graph: Any, node: Node) -> str:
+def slice_axis(graph: "Graph", node: Node) -> str:
     begin, end, axis = (node.attributes[name] for name in ("begin", "end", "axis"))
     bounds = (graph.integers(each) for each in (begin, INT64_MAX if end is None else end, axis))
     return graph.add("Slice", same(graph, node), *bounds)
 
 
-def slice_like(graph: Any, node: Node) -> str:
+def slice_like(graph: "Graph", node: Node) -> str:
     """Concat(0, x) cut to x's size is x shifted by one: a Pad that drops the last."""
     joined, like = node.inputs
     axis: int = joined.node.attributes["dim"]
@@ -74,7 +77,7 @@ def slice_like(graph: Any, node: Node) -> str:
     return graph.add("Pad", graph.value(like), graph.integers(*begins, *ends))
 
 
-def sequence_mask(graph: Any, node: Node) -> str:
+def sequence_mask(graph: "Graph", node: Node) -> str:
     """1 up to each review's length, else 0, times what is masked."""
     data, lengths = node.inputs
     axis, rank = node.attributes.get("axis", 0), len(data.shape)
@@ -89,17 +92,17 @@ def sequence_mask(graph: Any, node: Node) -> str:
     return mask if given == 1.0 else graph.add("Mul", graph.tensor(given), mask)
 
 
-def where(graph: Any, node: Node) -> str:
+def where(graph: "Graph", node: Node) -> str:
     condition, *choices = map(graph.value, node.inputs)
     return graph.add("Where", graph.add("Cast", condition, to=TensorProto.BOOL), *map(graph.tensor, choices))
 
 
-def softmax(graph: Any, node: Node) -> str:
+def softmax(graph: "Graph", node: Node) -> str:
     graph.require(len(node.inputs) == 1 and node.attributes.get("axis", -1) == -1, node)
     return graph.add("Softmax", same(graph, node), axis=-1)
 
 
-def embedding(graph: Any, node: Node) -> str:
+def embedding(graph: "Graph", node: Node) -> str:
     """Rows of int8 times a scale a row, or of float16: as the table is stored."""
     ids = graph.value(node.inputs[0])
     tables = graph.table(node.inputs[1])
@@ -107,7 +110,7 @@ def embedding(graph: Any, node: Node) -> str:
     return rows[0] if len(rows) == 1 else graph.add("Mul", *rows)
 
 
-def dense(graph: Any, node: Node) -> str:
+def dense(graph: "Graph", node: Node) -> str:
     source, weight, *bias = node.inputs
     if node.attributes.get("flatten", True):
         rows = graph.add("Flatten", graph.value(source))
@@ -117,7 +120,7 @@ def dense(graph: Any, node: Node) -> str:
     return graph.add("Add", product, graph.value(bias[0])) if bias else product
 
 
-def batch_dot(graph: Any, node: Node) -> str:
+def batch_dot(graph: "Graph", node: Node) -> str:
     left, right = node.inputs
     turn_left, turn_right = (node.attributes.get(f"transpose_{side}", False) for side in "ab")
     rows, inner = left.shape[:0:-1] if turn_left else left.shape[1:]
@@ -134,20 +137,20 @@ def batch_dot(graph: Any, node: Node) -> str:
     return graph.add("Mul" if inner == 1 else "MatMul", first, second)
 
 
-def transposed(graph: Any, value: Value) -> str:
+def transposed(graph: "Graph", value: Value) -> str:
     """Swap the last two axes; heads folded into the batch have an axis of their own."""
     name = graph.value(value)
     return graph.add("Transpose", name, perm=[0, 1, 3, 2] if value.node in graph.folded else [0, 2, 1])
 
 
-def dot(graph: Any, node: Node) -> str:
+def dot(graph: "Graph", node: Node) -> str:
     """A product with copied unit matrices, by which MXNet repeats (N, T, A) T times: (N, T, 1, A) broadcasts."""
     unit = follow(node.inputs[1], "broadcast_like", "expand_dims")
     graph.require(unit and unit.node.operator == "_eye", node)
     return graph.add("Unsqueeze", graph.value(node.inputs[0]), graph.integers(2))
 
 
-def reshape_like(graph: Any, node: Node) -> str:
+def reshape_like(graph: "Graph", node: Node) -> str:
     """A product of a column of 1 with (N, 1, T * A), by which MXNet repeats (N, T, A) T times: (N, 1, T, A)."""
     graph.require(follow(node.inputs[0], "batch_dot", "ones_like"), node)
     flat = node.inputs[0].node.inputs[1].node
@@ -155,7 +158,7 @@ def reshape_like(graph: Any, node: Node) -> str:
     return graph.add("Unsqueeze", graph.value(flat.inputs[0]), graph.integers(1))
 
 
-def reshape(graph: Any, node: Node) -> str:
+def reshape(graph: "Graph", node: Node) -> Any:
     found, shape = directions(node), node.attributes["shape"]
     if found:
         return gru(graph, *found)
@@ -169,7 +172,7 @@ def reshape(graph: Any, node: Node) -> str:
     return given
 
 
-def transpose(graph: Any, node: Node) -> str:
+def transpose(graph: "Graph", node: Node) -> str:
     axes = node.attributes.get("axes") or tuple(range(len(node.shapes[0])))[::-1]
     if node.operator == "SwapAxis":
         axes = (1, 0, *range(2, len(node.shapes[0])))
@@ -177,7 +180,7 @@ def transpose(graph: Any, node: Node) -> str:
     return gru(graph, *found, batch_major=True) if found else graph.add("Transpose", same(graph, node), perm=axes)
 
 
-def gru(graph: Any, source: Value, cells: list[Node], lengths: Optional[Value], batch_major: bool = False) -> str:
+def gru(graph: "Graph", source: Value, cells: list[Node], lengths: Optional[Value], batch_major: bool = False) -> str:
     """Write one ONNX GRU for all directions: source (T, N, E) -> states (T, N, 2H), or (N, T, 2H)."""
     constants: list[list[Any]] = []  # W, R and B of each direction
     for cell in cells:
