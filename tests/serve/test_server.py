@@ -513,6 +513,8 @@ def test_a_full_disk_is_one_line_without_a_path_and_ends_no_worker(start, tmp_pa
 
         small, large = b"document\na\n", b"document\n" + b"a\n" * 2**20
         assert [ask(body) for body in (large, small, large, small)] == [503, 200, 503, 200]
+        while tables_of(server.process):
+            time.sleep(0.1)
         with pytest.raises(OSError):
             for number in range(10):
                 (tmp_path / str(number)).touch()
