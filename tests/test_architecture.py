@@ -13,17 +13,20 @@ import nsmc_attention
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 # An import goes to a smaller number, or stays within its own folder
+# Training and prediction do not know each other: `recipe` brings them together
 RANK = {
     name: floor
     for floor, names in enumerate(
         [
             "version errors",
             "_io _runtime",
-            "config",
+            "settings",
             "text",
             "reviews model",
-            "bundle evaluation",
-            "inference training",
+            "config",
+            "evaluation",
+            "bundle training",
+            "inference",
             "visualization",
             "report export",
             "recipe judgement bulk",
@@ -62,15 +65,19 @@ def test_imports_point_one_way(path):
 def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
     rooms = {
         "_runtime/mxnet_shim.py",
+        "_runtime/devices.py",
         "text/vocabulary.py",
-        "model/attention.py",
+        "model/attention/cells.py",
+        "model/encoders.py",
+        "model/networks/article.py",
         "model/networks/classifier.py",
         "model/parameters.py",
         "model/tracing.py",
         "training/batches.py",
-        "training/loop.py",
         "training/checkpoint.py",
         "training/distributed/communicator.py",
+        "training/loop.py",
+        "training/objectives/labels.py",
         "training/stages.py",
         "inference/engines.py",
         "inference/gradients.py",
@@ -117,13 +124,19 @@ def test_every_public_name_can_be_imported(name):
 
 
 def test_no_function_is_longer_than_sixty_lines():
-    long = [
-        (path.name, node.name)
+    """Of code: neither its parameters nor its docstring count."""
+    functions = [
+        (path.name, node)
         for path in MODULES
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60
+        if isinstance(node, ast.FunctionDef)
     ]
-    assert not long
+    assert not [(name, node.name) for name, node in functions if node.end_lineno - code_starts(node) >= 60]
+
+
+def code_starts(function):
+    body = function.body
+    return (body[1] if ast.get_docstring(function) and len(body) > 1 else body[0]).lineno
 
 
 def test_downloads_are_made_in_one_place():

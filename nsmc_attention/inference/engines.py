@@ -9,7 +9,7 @@ of text. Only the gluon engine imports MXNet, and only when it is built.
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Optional, Protocol, Union
+from typing import Any, Callable, Optional, Protocol, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -134,7 +134,7 @@ def as_nd(nd: Any, device: Any, token_ids: Any, valid_length: Any, *ngram_ids: A
 class ForeignEngine(OnnxEngine):
     """Runs a graph that did not come with the package: checked before, and its results with each batch."""
 
-    def run(self, *arrays):
+    def run(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         try:
             probability, weights = super().run(*arrays)
         except Exception as problem:  # onnxruntime's own classes have no other base
@@ -153,7 +153,7 @@ class ForeignEngine(OnnxEngine):
         return probability, weights
 
 
-def onnx_engine(bundle, device, threads):
+def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngine:
     """Load the bundle's model.onnx into ONNX Runtime; a foreign one is checked before."""
     if device not in ("auto", "cpu"):
         raise ConfigError(
@@ -164,7 +164,7 @@ def onnx_engine(bundle, device, threads):
     return OnnxEngine(content, threads) if bundle.packaged else ForeignEngine(checked(bundle, content), threads)
 
 
-def checked(bundle, content):
+def checked(bundle: Bundle, content: bytes) -> bytes:
     """Return a foreign bundle's graph as checked by `model.onnx.check`; BundleError if it may not be run."""
     try:
         from ..model.onnx.check import check_graph
@@ -182,7 +182,7 @@ def checked(bundle, content):
     return check_graph(content, rows, list(zip((1, 3, PIECE), lengths)), bundle.file("model.onnx"))
 
 
-def gluon_engine(bundle, device, threads):
+def gluon_engine(bundle: Bundle, device: str, threads: Optional[int]) -> GluonEngine:
     """Build the bundle's network with the parameters of its weights.params."""
     from .._runtime.devices import choose_device
     from ..model.parameters import fill, read_gluon_file
@@ -194,7 +194,7 @@ def gluon_engine(bundle, device, threads):
     return GluonEngine(network, context)
 
 
-ENGINES = {"onnx": onnx_engine, "gluon": gluon_engine}
+ENGINES: dict[str, Callable[..., Engine]] = {"onnx": onnx_engine, "gluon": gluon_engine}
 
 
 def load_engine(bundle: Bundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None) -> Engine:
@@ -203,5 +203,4 @@ def load_engine(bundle: Bundle, name: str = "auto", device: str = "auto", thread
         name = "onnx" if "model.onnx" in bundle.manifest["files"] and device != "gpu" else "gluon"
     if name not in ENGINES:
         raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, [*ENGINES, 'auto'])}")
-    engine: Engine = ENGINES[name](bundle, device, threads)
-    return engine
+    return ENGINES[name](bundle, device, threads)

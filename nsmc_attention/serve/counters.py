@@ -39,7 +39,7 @@ class Counters:
                 self.lock.close()
         # read by prometheus_client
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
-        values.ValueClass = values.MultiProcessValue(lambda: number)
+        values.ValueClass = values.MultiProcessValue(lambda: number)  # type: ignore[no-untyped-call]
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count a response."""
@@ -49,5 +49,5 @@ class Counters:
         """Return the counters of all workers in Prometheus' text format."""
         registry = CollectorRegistry() if self.folder else self.registry
         if self.folder:
-            MultiProcessCollector(registry, self.folder)
+            MultiProcessCollector(registry, self.folder)  # type: ignore[no-untyped-call]
         return generate_latest(registry)

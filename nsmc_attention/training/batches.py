@@ -39,11 +39,11 @@ class Batch:
     ngram_ids : (N, T, NGRAMS) int32 or None
     """
 
-    token_ids: numpy.ndarray
-    valid_length: numpy.ndarray
-    labels: numpy.ndarray
-    importance: Optional[numpy.ndarray] = None
-    ngram_ids: Optional[numpy.ndarray] = None
+    token_ids: NDArray[numpy.int32]
+    valid_length: NDArray[numpy.float32]
+    labels: NDArray[numpy.float32]
+    importance: Optional[NDArray[Any]] = None
+    ngram_ids: Optional[NDArray[Any]] = None
 
     def take(self, members: Any) -> "Batch":
         """Return the Batch of these rows."""

@@ -10,7 +10,7 @@ import math
 import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 import numpy
 from numpy.typing import NDArray
@@ -51,8 +51,8 @@ class Progress:
     loss_sum: float = 0.0
     best: float = float("inf")
     best_epoch: int = -1
-    before: dict = field(default_factory=dict)
-    history: list = field(default_factory=list)
+    before: dict[str, float] = field(default_factory=dict)
+    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def moments(trainer: Any) -> Arrays:
@@ -206,8 +206,8 @@ def read_progress(arrays: Arrays, path: Path) -> Progress:
         progress = Progress(**read_json(content, path, BundleError, "the progress of a training"))
     except (KeyError, TypeError) as problem:
         raise BundleError(f"{path}: the checkpoint has no progress of the training") from problem
-    for name, kind in get_type_hints(Progress).items():
-        value = getattr(progress, name)
+    for name, hint in get_type_hints(Progress).items():
+        value, kind = getattr(progress, name), get_origin(hint) or hint
         if not isinstance(value, (int, float) if kind is float else kind):
             raise BundleError(f"{path}: expected {name} as {kind.__name__}, found {str(value)[:60]}")
     check_ranges(progress, path)
