@@ -72,16 +72,15 @@ def bulk(
     sources : list of str
         csv, tsv, jsonl, parquet or txt files, patterns (`*.csv`) and folders of such files.
     output : path
-        A folder, for one file a partition: the rows with their columns, and label, score, probability, error.
-        Continuing in a folder requires the same sources, bundle and settings.
+        A folder, for one file a partition: the rows' columns, label, score, probability, error. It must be new, or of
+        the same sources, bundle and settings.
     style : "csv", "tsv", "jsonl" or "parquet"
     scheduler : str or None
-        Address of a running Dask scheduler, whose workers see the same paths and have this package; None starts
-        `workers` processes here.
+        Address of a running Dask scheduler, whose workers see the same paths; None starts processes here.
     workers : int or None
-        None is the number of cores.
+        Number of processes here; None is the number of cores.
     rows : int
-        Rows of a partition, at most: a partition of text has about 32 MiB at most too.
+        Rows of a partition at most; one of text has about 32 MiB at most too.
     verbatim : bool
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
 
@@ -92,40 +91,38 @@ def bulk(
 
     Raises
     ------
-    DataError
-        A source is missing, malformed or modified meanwhile.
-    ConfigError
-        Another style, an output folder with other content, or no scheduler at the address.
-    BundleError
-        The bundle is damaged, or was replaced meanwhile.
-    MissingPackage
-        Dask is not installed.
+    DataError, BundleError, ConfigError, MissingPackage
+        A source or the bundle is damaged or was replaced meanwhile; the folder is of another plan; Dask is missing.
     """
     distributed = require_dask()
     if style not in FORMATS:
         raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
-    files, folder = expand(sources), Path(output)
-    verified = load_bundle(bundle)
-    # before they are read, so that a later modification makes another plan
-    states = [[str(path), *state_of(path)] for path in files]
-    partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
-    plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, "text_column": text_column}
-    check_plan(folder, {**plan, "verbatim": verbatim, "bundle": verified.fingerprint})
+    folder, verified = Path(output), load_bundle(bundle)
+    settings = {"text_column": text_column, "verbatim": verbatim, "bundle": verified.fingerprint}
+    partitions = prepare(sources, folder, style, rows, settings)
     missing = [each for each in partitions if not (folder / each.output).exists()]
     model = (str(verified.folder.resolve()), verified.fingerprint, engine)
-    settings = (str(folder.resolve()), text_column, verbatim)
-    done = 0
+    others = (model, str(folder.resolve()), text_column, verbatim)
     try:
         with connected(distributed, scheduler, workers) as client:
-            futures = [
-                client.submit(score_partition, each, model, *settings, pure=False, retries=2) for each in missing
-            ]
-            for scored in progress(distributed.as_completed(futures, with_results=True), len(missing)):
-                done += scored
+            futures = [client.submit(score_partition, each, *others, pure=False, retries=2) for each in missing]
+            done = sum(progress(distributed.as_completed(futures, with_results=True), len(missing)))
     finally:
         # temporary files of workers that were killed
         sweep(folder)
     return {"partitions": len(partitions), "scored": len(missing), "rows": done}
+
+
+def prepare(
+    sources: Iterable[Union[str, Path]], folder: Path, style: str, rows: int, settings: dict[str, Any]
+) -> list[Partition]:
+    """Split the sources and check the folder's plan."""
+    files = expand(sources)
+    # before they are read, so that a later modification makes another plan
+    states = [[str(path), *state_of(path)] for path in files]
+    partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
+    check_plan(folder, {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, **settings})
+    return partitions
 
 
 def require_dask() -> ModuleType:
