@@ -245,7 +245,7 @@ def csv_writer(delimiter: str, file: IO[str], names: list[str], prefix: str, wei
 
     Probabilities have 6 digits; further ones depend on the other reviews of a batch.
     """
-    shown = (lambda cell: cell) if verbatim else as_cell
+    shown: Callable[[Any], Any] = (lambda cell: cell) if verbatim else as_cell
     table = table_writer(file, delimiter)
     table.writerow([*map(shown, names), *(prefix + name for name in COLUMNS)])
 
