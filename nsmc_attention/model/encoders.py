@@ -40,13 +40,13 @@ def reverse_indices(F: Any, sequences: Any, valid_length: Any) -> Any:
 
 
 def gather_rows(F: Any, sequences: Any, rows: Any) -> Any:
-    """Pick rows of (T, N, E). SequenceReverse takes three times as long (benchmarks/operators.py)."""
+    """Pick rows of (T, N, E). SequenceReverse takes three times as long (docs/performance.md)."""
     flat = F.take(F.reshape(sequences, shape=(-3, 0)), rows)
     return F.reshape_like(flat, sequences, lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2)
 
 
 def concat_directions(F: Any, forward: Any, backward: Any) -> Any:
-    """Two (T, N, H) -> (T, N, 2H). Concatenated they take six times as long (benchmarks/operators.py).
+    """Two (T, N, H) -> (T, N, 2H). Concatenated they take six times as long (docs/performance.md).
 
     As matrices twice as long, and on a CPU each backward pass keeps 1.8 kB for good.
     """

@@ -1,7 +1,7 @@
 """A network's parameters as arrays by structural name, and as Gluon's parameter file.
 
 Tables are most of a model's size. In files, embeddings are int8 with a float16 scale a row, and the table of n-grams
-is float16, which costs no accuracy (benchmarks/onnx_forms.py); a trained network is rounded to what they hold, so
+is float16, which costs no accuracy (docs/performance.md); a trained network is rounded to what they hold, so
 that all files of a bundle hold the same numbers.
 
 A parameter file is read here, in Python, and not by `mx.nd.load`, native code that believes every count and length

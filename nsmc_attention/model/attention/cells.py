@@ -24,7 +24,7 @@ class AdditiveAttention(MLPAttentionCell):
 
     The sum of each query with each key is a matrix product with 0 and 1 instead of a broadcast: its gradient is then
     a product too, whereas MXNet reduces a broadcast's gradient over its middle axes element by element
-    (`benchmarks/operators.py`; longer reviews gain more).
+    (docs/performance.md; longer reviews gain more).
     """
 
     def _compute_score(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
