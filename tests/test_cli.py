@@ -177,7 +177,7 @@ def test_help_names_every_command_and_every_setting(command):
         (["train", "--data", "sample", "--tokenizer", "mecba"], "unknown tokenizer 'mecba'; did you mean 'mecab'?"),
         (["train", "--data", "sample", "--hiden-size", "3"], "--hiden-size"),
         (["train", "--data", "sample", "--hidden-size", "x"], "--hidden-size"),
-        (["train", "--data", "sample", "--epochs", "0"], "training.epochs: expected at least 1, found 0"),
+        (["train", "--data", "sample", "--epochs", "0"], "epochs: expected at least 1, found 0"),
         (["train", "--data", "sample", "--out", "/proc/run"], "/proc/run"),
         (["compare", "tfid", "--data", "sample"], "unknown preset or baseline 'tfid'; did you mean 'tfidf'?"),
         (["compare", "tfidf", "--seeds", "one"], "--seeds: expected whole numbers as 0,1,2, found 'one'"),

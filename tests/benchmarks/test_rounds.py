@@ -45,10 +45,9 @@ def test_pytorch_computes_the_same_architecture(workload):
     torch = pytest.importorskip("torch")
     from benchmarks.contest.contestants import network
     from benchmarks.contest.pytorch import TorchTraining
-    from nsmc_attention.model.attention import mxnet
     from nsmc_attention.model.parameters import snapshot
 
-    _, ours = network(workload)
+    mxnet, ours = network(workload)
     token_ids, valid_length, _ = workload.batches[0]
     given = mxnet.nd.array(token_ids, dtype="int32"), mxnet.nd.array(valid_length)
     ours(*given)
