@@ -21,6 +21,7 @@ from .recipe import split, tokenized, train
 from .reviews import tables
 from .reviews.corpus import Reviews
 from .training.baselines import BASELINES, probabilities
+from .training.checkpoint import is_figure
 
 FILES = ("comparison.csv", "comparison.md", "comparison.png")
 
@@ -145,6 +146,11 @@ def manifest_value(bundle: Bundle, *keys: str) -> Any:
 def preset_row(run: Path, seconds: Optional[float], test_file: Optional[Reviews]) -> dict[str, Any]:
     classifier = load_classifier(run / "bundle")
     dev = {name: manifest_value(classifier.bundle, "metrics", "dev", name) for name in HEADLINE}
+    for name, value in dev.items():
+        if not is_figure(value):
+            raise BundleError(
+                f"{run / 'bundle'}: its manifest lacks metrics.dev.{name}; name another folder with --out"
+            )
     row = {"seconds": seconds, **figures("dev", dev)}
     return {**row, **figures("test", evaluate(classifier, test_file))} if test_file else row
 

@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 
 distributed = pytest.importorskip("distributed")
 
-from nsmc_attention.cli.main import run  # noqa: E402
-
 from nsmc_attention._io.atomic import PREFIX  # noqa: E402
 from nsmc_attention.bulk import check_plan, connected, expand, score_partition, split  # noqa: E402
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
+from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402

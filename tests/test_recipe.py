@@ -167,7 +167,7 @@ def test_a_bad_file_leaves_no_run_folder(tiny, tmp_path):
     "rows, message",
     [
         ("좋다,1\n최고,1\n", "expected reviews of both labels, found one"),
-        ("좋다,1\n별로,0\n", "too few reviews to split a dev part off"),
+        ("좋다,1\n별로,0\n", "too few reviews to hold a dev part out"),
     ],
 )
 def test_too_little_data_is_refused(tiny, tmp_path, rows, message):
@@ -189,7 +189,7 @@ def test_a_dev_file_of_the_user_is_used_whole(short, tmp_path):
 
 
 def test_a_loss_that_is_not_finite_ends_the_run_with_advice(tiny, tmp_path):
-    with pytest.raises(ConfigError, match="expected a finite loss, found nan; lower --learning-rate"):
+    with pytest.raises(ConfigError, match="expected a finite loss, found nan; lower training.labels.learning_rate"):
         train("sample", tiny.with_fields(learning_rate=1e30, warmup=0.0), tmp_path / "run", quiet=True)
 
 
@@ -258,15 +258,15 @@ def test_misspelt_reviews_change_the_parameters_not_the_vocabulary(short_run, sh
 @given(st.integers(1, 400), st.floats(0, 1), st.sampled_from(["cosine", "constant"]))
 def test_the_learning_rate_is_never_above_its_highest(total, warmup, schedule):
     training = TrainingConfig(warmup=warmup, schedule=schedule)
-    rates = [fit_module.learning_rate(step, total, training) for step in range(total)]
-    assert min(rates) >= 0 and max(rates) <= training.learning_rate
+    rates = [fit_module.learning_rate(step, total, 0.002, training) for step in range(total)]
+    assert min(rates) >= 0 and max(rates) <= 0.002
 
 
 @pytest.mark.parametrize("total", [1, 2, 10, 30, 1000])
 def test_the_learning_rate_rises_to_its_highest_however_few_the_steps(total):
     training = TrainingConfig(warmup=0.05)
-    rates = [fit_module.learning_rate(step, total, training) for step in range(total)]
-    assert max(rates) == training.learning_rate == rates[int(0.05 * total)]
+    rates = [fit_module.learning_rate(step, total, 0.002, training) for step in range(total)]
+    assert max(rates) == 0.002 == rates[int(0.05 * total)]
 
 
 def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):

@@ -196,7 +196,7 @@ def test_weights_that_overflow_are_reported_by_the_prediction(bundle):
             + content[at + int(numpy.prod(shape)) * dtype.itemsize :]
         )
     put(bundle, "weights.params", content)
-    with pytest.raises(BundleError, match="expected a probability from the network, found what is no number"):
+    with pytest.raises(BundleError, match="expected a probability from the network, found none that is finite"):
         load_classifier(bundle, "gluon").predict("영화")
 
 

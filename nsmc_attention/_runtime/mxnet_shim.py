@@ -23,7 +23,6 @@ from typing import Any, Iterator
 from ..errors import MissingPackage
 from .processes import cores
 
-
 # Turns of a loop in which a thread waits for the others before it sleeps
 SPIN_COUNT = "1000"
 

@@ -226,7 +226,7 @@ def check_ranges(progress: Progress, path: Path) -> None:
         if not is_record(record):
             raise BundleError(f"{path}: expected a history of figures, found {str(record)[:60]}")
     epochs = [record.get("epoch") for record in progress.history]
-    if epochs != list(range(1, progress.epoch + 1)):
+    if len(epochs) != progress.epoch or epochs != list(range(1, len(epochs) + 1)):
         raise BundleError(f"{path}: expected a history of {progress.epoch} epochs, found {str(epochs)[:60]}")
     if not all(map(is_figure, (progress.loss_sum, progress.best))):
         raise BundleError(f"{path}: expected the losses of a training, found {progress.loss_sum}, {progress.best}")

@@ -102,7 +102,7 @@ def test_a_foreign_file_in_the_folder_is_refused(copy):
 
 def test_parameters_of_another_shape_are_refused(copy):
     manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
-    manifest["config"]["model"]["hidden_size"] = 16
+    manifest["config"]["model"]["encoder"]["hidden_size"] = 16
     change(copy, config=manifest["config"])
     with pytest.raises(BundleError, match="weights.params: does not fit the bundle's config"):
         load_classifier(copy, engine="gluon")

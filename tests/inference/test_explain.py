@@ -56,9 +56,12 @@ def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing(class
     for review, odds, each in zip(encoded, log_odds(probability), values):
         batch = classifier.bundle.encoder.batch([review])
         rows = [
-            0 * row for row in network.look_up(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
+            0 * row
+            for row in network.embed_tokens(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
         ]
-        logits, _ = network.read(nd, rows, nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32"))
+        logits, _ = network.forward_embedded(
+            nd, rows, nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32")
+        )
         nothing = float((logits[0, 1] - logits[0, 0]).asscalar())
         assert each.sum() == pytest.approx(odds - nothing, abs=0.02)
 
@@ -75,12 +78,12 @@ def test_the_gradient_is_that_of_a_small_step(explainer, encoded):
     encoder = explainer.bundle.encoder
     for review in encoded[:10]:
         batch = encoder.batch([review])
-        rows = network.look_up(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
+        rows = network.embed_tokens(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
         mask, lengths = nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32")
         odds = [
             float((logits[0, 1] - logits[0, 0]).asscalar())
             for logits, _ in (
-                network.read(nd, [factor * row for row in rows], mask, lengths) for factor in (0.99, 1.01)
+                network.forward_embedded(nd, [factor * row for row in rows], mask, lengths) for factor in (0.99, 1.01)
             )
         ]
         assert explainer.gradients([review])[0].sum() == pytest.approx((odds[1] - odds[0]) / 0.02, abs=0.01)

@@ -83,7 +83,7 @@ def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
         ({"attention_units": 64}, 48, 16),
         ({"attention_units": 512}, 48, 2),
         ({"attention_units": 512}, 1024, 1),
-        ({"attention_units": 512, "attention": "dot"}, 48, 32),
+        ({"attention": "dot"}, 48, 32),
         ({"attention": "multihead", "attention_heads": 128}, 48, 8),
     ],
 )

@@ -9,8 +9,8 @@ from itertools import cycle, islice
 import pandas
 import pyarrow.parquet
 import pytest
-from nsmc_attention.cli.main import run
 
+from nsmc_attention.cli import run
 from nsmc_attention.errors import ConfigError, DataError, NsmcError
 from nsmc_attention.inference.parallel import probability_stream
 from nsmc_attention.inference.predictor import load_classifier

@@ -13,14 +13,14 @@ SIZES = (32, 7, 2, 1)
 def network_and_trainer(config, vocab_size):
     from mxnet import init, random
 
-    from nsmc_attention.model.networks.classifier import build_network
-    from nsmc_attention.training.loop import as_inputs, make_trainer
+    from nsmc_attention.training.loop import make_trainer
+    from nsmc_attention.training.objectives.labels import as_inputs
 
     random.seed(3)
-    network = build_network(vocab_size, config, wide=False)
+    network = config.network(vocab_size, with_ngrams=False)
     network.initialize(init.Xavier())
     network(*as_inputs(batch(2, vocab_size, 0), None))
-    return network, make_trainer(network, config.training)
+    return network, make_trainer(network, config.training.labels.learning_rate)
 
 
 def batch(size, vocab_size, seed):

@@ -16,10 +16,11 @@ import time
 from pathlib import Path
 
 import pytest
-from nsmc_attention.cli.main import run
 
+from nsmc_attention import recipe
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.config import all_fields
+from nsmc_attention.cli import run
+from nsmc_attention.config import Config
 from nsmc_attention.errors import ConfigError, JobError
 from nsmc_attention.recipe import train
 from nsmc_attention.training.distributed.job import Place, connect
@@ -42,14 +43,7 @@ def none_left():
 
 
 def flags(config, **changes):
-    config = config.with_fields(**changes)
-    return [
-        word
-        for part in config.parts().values()
-        for name, value in vars(part).items()
-        if name in all_fields()
-        for word in (f"--{name.replace('_', '-')}", str(value))
-    ]
+    return recipe.flags(config.with_fields(**changes), Config())
 
 
 def start(*arguments, **environment):
