@@ -161,7 +161,7 @@ def check_refused(done, message):
     """The last line says where and what to do."""
     assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr, done
     last = done.stderr.splitlines()[-1]
-    assert re.fullmatch(f"error: .*{message}.*; (make room|choose another place).*", last), last
+    assert re.fullmatch(f"error: .*{message}.*; (make room|choose another p|free some space).*", last), last
 
 
 @pytest.mark.slow

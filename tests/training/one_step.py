@@ -42,9 +42,10 @@ def batch(size, vocab_size, seed):
 def step(network, trainer, batch, clip_norm, workers):
     """Learn from a batch; answer its loss, and the gradient from which the step was made, whole."""
     from nsmc_attention.training.loop import gradients, train_step
+    from nsmc_attention.training.objectives import ErasureObjective
 
     trainer.set_learning_rate(1e-3)
-    loss = train_step(network, trainer, batch, clip_norm, None, workers)
+    loss = train_step(network, trainer, ErasureObjective(None, None), batch, clip_norm, workers)
     return loss, [gradient.tostype("default").asnumpy() for gradient in gradients(trainer)]
 
 

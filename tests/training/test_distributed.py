@@ -167,7 +167,7 @@ def test_all_workers_make_the_step_that_one_process_would_make(tmp_path, workers
 def killed(config, out, name):
     """Start a job, kill one of its processes in the middle; answer the outcome and all process numbers."""
     job = start("--workers", 2, *flags(config), "--out", out)
-    wait_for(lambda: list(out.glob("checkpoint-*20.npz")) or job.poll() is not None)
+    wait_for(lambda: list(out.glob("checkpoint-*20.safetensors")) or job.poll() is not None)
     processes = {**children(job), "launcher": job.pid}
     assert set(processes) == {*names(2), "launcher"}
     os.kill(processes[name], signal.SIGKILL)
@@ -254,7 +254,7 @@ def test_without_a_launcher_two_workers_of_one_number_are_refused():
 def test_without_a_launcher_a_killed_worker_ends_a_training(tiny, tmp_path):
     port = free_port()
     jobs = {name: start(*flags(tiny), "--out", tmp_path / "run", **place(name, 2, port)) for name in names(2)}
-    wait_for(lambda: list((tmp_path / "run").glob("checkpoint-*.npz")))
+    wait_for(lambda: list((tmp_path / "run").glob("checkpoint-*.safetensors")))
     jobs.pop("worker 1").kill()
     for job in jobs.values():
         code, (line,) = outcome(job)
@@ -310,7 +310,7 @@ def test_two_workers_reach_one_process_with_dropout_too(tmp_path):
         (["--workers", "0"], "'--workers': 0 is not in the range"),
         (["--kvstore", "dist_async"], "'dist_async' is not one of 'local', 'dist_sync'"),
         (["--kvstore", "local", "--workers", "2"], "--workers: expected --kvstore dist_sync beside it, found local"),
-        (["--kvstore", "dist_sync", "--epochs", "0"], "training.epochs: expected at least 1, found 0"),
+        (["--kvstore", "dist_sync", "--epochs", "0"], "training.labels.epochs: expected at least 1, found 0"),
     ],
 )
 def test_bad_input_is_one_line(arguments, message, tmp_path, capsys):
