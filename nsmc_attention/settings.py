@@ -5,7 +5,7 @@ A field may hold settings of one of several kinds (`kinds`): they are written wi
 `model.encoder.hidden_size` name a setting. Knows nothing of what the settings mean.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, Optional, TypeVar
 
@@ -176,12 +176,6 @@ def paths(settings: Settings, where: str = "") -> Iterator[tuple[str, Any]]:
 
 def join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
-
-
-def refuse_unknown(given: Collection[str], known: Collection[str], where: str) -> None:
-    for key in given:
-        if key not in known:
-            raise ConfigError(f"unknown key {key!r} in {where}{did_you_mean(key, known)}")
 
 
 def difference(key: str, saved: Any, given: Any) -> str:

@@ -1,0 +1,98 @@
+"""The training loop knows nothing of the task: here it fits a line."""
+
+from dataclasses import replace
+
+import numpy
+import pytest
+
+from nsmc_attention.config import TrainingConfig
+from nsmc_attention.errors import ConfigError
+from nsmc_attention.training.checkpoint import Checkpoints
+from nsmc_attention.training.loop import Stage, fit, mxnet
+from nsmc_attention.training.objectives import Objective
+from nsmc_attention.training.stages import ignore_progress
+
+nd = mxnet.nd
+X = numpy.linspace(-1, 1, 32, dtype="float32").reshape(-1, 1)
+
+
+class Line(Objective):
+    metric = "error"
+
+    def loss(self, network, batch):
+        return ((network(nd.array(batch)) - 2 * nd.array(batch)) ** 2).mean()
+
+    def evaluate(self, network):
+        return {"error": float(abs(network(nd.array(X)) - 2 * nd.array(X)).mean().asscalar())}
+
+
+class WithoutMetric(Line):
+    metric = "accuracy"
+
+
+class Worse(Line):
+    """Its metric grows with each evaluation."""
+
+    calls = 0
+
+    def evaluate(self, network):
+        self.calls += 1
+        return {"error": float(self.calls)}
+
+
+class Batches:
+    def __len__(self):
+        return 4
+
+    def epoch(self, seed, epoch):
+        order = numpy.random.RandomState([seed, epoch]).permutation(32)
+        return (X[part] for part in numpy.split(order, 4))
+
+
+def network():
+    mxnet.random.seed(0)
+    layer = mxnet.gluon.nn.Dense(1, in_units=1)
+    layer.initialize()
+    return layer
+
+
+def train(folder, objective=Line, layer=None, report=ignore_progress, **changes):
+    stage = replace(Stage("labels", objective(None, None), Batches(), 20, 0.1, patience=3), **changes)
+    config = TrainingConfig(average=0.0, checkpoint_steps=3, warmup=0.0)
+    layer = layer or network()
+    folder.mkdir(exist_ok=True)
+    return layer, fit(layer, stage, config, Checkpoints(folder, 3), report)
+
+
+def test_any_objective_can_be_trained_for(tmp_path):
+    _, progress = train(tmp_path, epochs=60, patience=None)
+    assert progress.history[-1]["dev_error"] < 0.05 < progress.before["dev_error"]
+
+
+def test_the_epoch_with_the_smallest_metric_is_kept_and_patience_ends_the_stage(tmp_path):
+    _, progress = train(tmp_path, Worse)
+    assert (progress.best_epoch, progress.epoch, len(progress.history)) == (0, 4, 4)
+
+
+def test_without_patience_all_epochs_are_trained_and_the_last_is_kept(tmp_path):
+    _, progress = train(tmp_path, Worse, epochs=6, patience=None)
+    assert (progress.best_epoch, progress.epoch) == (5, 6)
+
+
+def test_an_interrupted_stage_ends_with_the_same_parameters(tmp_path):
+    whole, _ = train(tmp_path / "whole")
+
+    def interrupt(progress, record=None):
+        if progress.step == 13:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "resumed", report=interrupt)
+    resumed, _ = train(tmp_path / "resumed")
+    assert resumed.weight.data().asscalar() == whole.weight.data().asscalar()
+
+
+def test_an_objective_without_its_dev_metric_is_one_line_before_any_step(tmp_path):
+    with pytest.raises(ConfigError, match=r"stage labels: expected its objective to evaluate dev_accuracy, found \["):
+        train(tmp_path, WithoutMetric)
+    assert not list(tmp_path.iterdir())
