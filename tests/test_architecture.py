@@ -181,7 +181,9 @@ def test_no_command_but_fetch_uses_the_network(tmp_path):
     assert "NETWORK" not in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["좋다"], ["--input", "reviews.csv", "--output", "out.csv"]])
+@pytest.mark.parametrize(
+    "arguments", [["좋다"], pytest.param(["--input", "reviews.csv", "--output", "out.csv"], marks=pytest.mark.slow)]
+)
 def test_onnxruntime_sends_no_telemetry(arguments, tmp_path):
     """Native code, which no audit hook sees; it writes a device number under the home folder before it sends."""
     (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10_000, encoding="utf-8")

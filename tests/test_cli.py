@@ -234,6 +234,7 @@ def test_lone_surrogates_from_the_shell_are_answered(bundle_folder):
     assert done.returncode == 0 and done.stdout.endswith(b"good\n")
 
 
+@pytest.mark.slow
 def test_the_article_preset_is_trained_evaluated_and_explained_on_the_sample(command, refused, tmp_path):
     run = tmp_path / "post"
     assert command("train", "--data", "sample", "--preset", "post", "--epochs", 1, "--out", run).returncode == 0

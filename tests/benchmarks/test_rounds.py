@@ -41,6 +41,7 @@ def test_every_contestant_of_the_core_install_runs(name, workload):
     contestant()
 
 
+@pytest.mark.slow
 def test_pytorch_computes_the_same_architecture(workload):
     torch = pytest.importorskip("torch")
     from benchmarks.contest.contestants import network
@@ -73,6 +74,7 @@ def test_pytorch_computes_the_same_architecture(workload):
         numpy.testing.assert_allclose(one.asnumpy(), other.numpy(), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_rounds_give_a_rate_and_a_ratio_for_each_contestant(workload):
     names = ("nsmc_attention, onnx", "TF-IDF + logistic regression", "sgemm")
     rows = compare(Comparison("try", workload, names, baseline="TF-IDF"), 2)
@@ -84,6 +86,7 @@ def test_rounds_give_a_rate_and_a_ratio_for_each_contestant(workload):
     assert json.loads(json.dumps(rows)) == rows
 
 
+@pytest.mark.slow
 def test_a_contestant_that_cannot_run_is_a_row_with_its_reason(workload):
     broken = Workload(workload.batches, [], 1, workload.model, workload.training)
     absent, present = compare(Comparison("try", broken, ("TF-IDF + logistic regression", "sgemm")), 1)

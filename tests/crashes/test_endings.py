@@ -71,7 +71,8 @@ def test_a_prediction_by_workers_ends_clean(child, bundle_folder, table, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("number, word", [TERMINATED, pytest.param(*INTERRUPTED, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number, word", [TERMINATED, INTERRUPTED])
 def test_a_training_ends_clean_and_goes_on(child, command, training, run_folder, tmp_path, number, word):
     run = tmp_path / "run"
     process = child().start(*training, run)

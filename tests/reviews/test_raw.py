@@ -114,6 +114,7 @@ def test_a_truncated_archive_is_refused_and_an_altered_member_too(archive, tmp_p
         raw.load(broken, [])
 
 
+@pytest.mark.slow
 def test_no_raw_review_of_the_archive_is_in_the_official_test_file(nsmc_folder):
     test = nsmc.load("nsmc", "test").frame
     found = raw.load(raw.find(), [test])

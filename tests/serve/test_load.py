@@ -25,6 +25,7 @@ def check(seconds):
     assert found["kept"] and found["statuses"]["200"] > 100
 
 
+@pytest.mark.slow
 def test_mixed_load_with_a_killed_worker_gets_right_answers():
     check(4)
 

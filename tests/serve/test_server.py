@@ -250,7 +250,7 @@ def signed(answers):
     return [round(each["score"], 4) * (1 if each["label"] == "positive" else -1) for each in answers]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_thousand_clients_at_once_get_each_their_own_predictions(start, expected, workers):
     words = ["최고", "별로", "재미", "지루", "감동", "연출", "배우", "음악", "결말", "돈"]
     texts = [" ".join(words[int(digit)] for digit in f"{number:03}") + " 영화" * (number % 9) for number in range(1000)]

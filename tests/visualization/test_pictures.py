@@ -32,7 +32,7 @@ def attribution(text="배우는 좋은데 영화는 별로", method="attention",
     "suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".html", b"<!DOCTYPE html>")]
 )
 @pytest.mark.parametrize("reviews", [[["attention"]], [["attention", "erasure"]], [["gradient"], ["random"]]])
-@pytest.mark.parametrize("text", [STRANGE, "긴 " * 100])
+@pytest.mark.parametrize("text", [STRANGE, pytest.param("긴 " * 100, marks=pytest.mark.slow)])
 def test_every_format_is_written_whole(tmp_path, suffix, magic, reviews, text):
     path = tmp_path / f"picture{suffix}"
     save_attributions([[attribution(text, method) for method in beside] for beside in reviews], path)
