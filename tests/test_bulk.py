@@ -186,6 +186,7 @@ def test_every_row_is_scored_as_predict_does_and_a_rerun_does_what_is_missing(sc
     assert code == 2 and "was begun with other rows" in line
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_costs_its_partition_alone(bundle_folder, texts, tmp_path):
     with open(tmp_path / "many.jsonl", "w", encoding="utf-8") as file:
         file.writelines(json.dumps({"id": n, "document": texts[n % 100]}) + "\n" for n in range(20_000))
@@ -218,7 +219,11 @@ def test_a_worker_killed_in_the_middle_costs_its_partition_alone(bundle_folder, 
         (["bad.csv", "--output", "out"], "bad.csv line 2: expected 2 fields"),
         (["good.csv", "--output", "out", "--format", "xlsx"], "expected one of csv, tsv, jsonl, parquet, found 'xlsx'"),
         (["good.csv", "--output", "."], "expected a new or empty folder"),
-        (["good.csv", "--output", "out", "--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers there"),
+        pytest.param(
+            ["good.csv", "--output", "out", "--scheduler", "tcp://127.0.0.1:9"],
+            "no Dask scheduler answers there",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_bad_input_is_one_line(score, tmp_path, monkeypatch, arguments, message):
@@ -229,6 +234,7 @@ def test_bad_input_is_one_line(score, tmp_path, monkeypatch, arguments, message)
     assert code == 2 and message in line
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_before_any_output_can_be_begun_anew(score, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"review": "좋다"}\n' * 3 + "[]\n", encoding="utf-8")
     arguments = [tmp_path / "a.jsonl", "--output", tmp_path / "out", "--rows", 2]

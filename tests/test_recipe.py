@@ -220,7 +220,8 @@ def lose_checkpoints(run, stage):
         path.unlink()
 
 
-def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_folder, tiny, tmp_path):
+@pytest.mark.parametrize("resume", [(), pytest.param(("stars", "labels"), marks=pytest.mark.slow)])
+def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_folder, tiny, tmp_path, resume):
     config = tiny.with_fields(
         pretrain_epochs=2, epochs=1, erasure_epochs=1, rare_words="pieces", vocab_size=800, checkpoint_steps=3
     )
@@ -231,7 +232,7 @@ def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_fol
     assert "stars of 180 raw reviews" in (run / "bundle" / "README.md").read_text(encoding="utf-8")
     assert [record["epoch"] for record in history(run / "pretraining")] == [1, 2]
     before = parameters(run)
-    for stage in ("stars", "labels"):
+    for stage in resume:
         lose_checkpoints(run, stage)
         train("sample", config, run, quiet=True, resume=True, data_dir=stars_folder)
         assert parameters(run) == before, stage

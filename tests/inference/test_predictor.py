@@ -278,7 +278,7 @@ def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
     shutil.rmtree(tmp_path / "b")
 
 
-@pytest.mark.parametrize("packaged", [True, False])
+@pytest.mark.parametrize("packaged", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_prediction_works_where_mxnet_cannot_be_imported(bundle_folder, tmp_path, packaged):
     """The packaged bundle needs no onnx either; with it the graph of any other is compared."""
     code = f"""

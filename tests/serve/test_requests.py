@@ -168,7 +168,7 @@ def check_mutation(start, sent):
 FUZZ = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
-@settings(max_examples=25, **FUZZ)
+@settings(max_examples=8, **FUZZ)
 @given(mutations())
 def test_mutated_requests_get_an_answer_or_an_end(start, sent):
     check_mutation(start, sent)

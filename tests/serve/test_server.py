@@ -430,7 +430,7 @@ def test_an_address_of_another_machine_is_an_error(host, reason):
         listen(host, 0)
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_an_engine_that_cannot_be_loaded_ends_the_server(workers, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     done = command("--port", "0", "--workers", workers, "--engine", "onyx")
@@ -498,7 +498,7 @@ def fill(file):
             file.write(bytes(4096))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_full_disk_is_one_line_without_a_path_and_ends_no_worker(start, tmp_path, monkeypatch, workers):
     with small_disk(tmp_path, "size=1m,nr_inodes=10"):
         monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -155,6 +155,7 @@ def test_prepared_tokens_are_read_back_as_they_were(tmp_path, documents, token_l
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_worker_processes_give_what_one_process_gives(documents):
     many = documents * 40
     assert tokenize_many(many, "mecab", processes=2) == tokenize_many(many, "mecab", processes=1)

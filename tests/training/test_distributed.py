@@ -125,11 +125,13 @@ def drawing_run(tiny, tmp_path_factory):
     return undisturbed(tiny, tmp_path_factory.mktemp("drawing") / "run")
 
 
+@pytest.mark.slow
 def test_a_shared_run_ends_with_a_bundle_that_does_not_know_of_it(shared_run, plain):
     assert load_bundle(shared_run / "bundle").config == plain
     assert "dist_sync" not in (shared_run / "bundle" / "manifest.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_two_workers_learn_what_one_process_learns(shared_run, plain, tmp_path):
     """The same batches make the same steps; without dropout, what is left is the order in which is added up."""
     train("sample", plain, tmp_path / "run", quiet=True)
@@ -181,6 +183,7 @@ def resumed(out):
     return parameters(out)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_ends_the_job_and_resume_ends_as_if_nothing_had_happened(shared_run, plain, tmp_path):
     code, lines = killed(plain, tmp_path / "run", "worker 1")
     assert code == 2 and lines == [
