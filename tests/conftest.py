@@ -41,17 +41,9 @@ TINY = preset("default").with_fields(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """Run the whole suite in two processes, chosen files in this one; `-n` sets another number."""
+    """Run the whole suite in one process more than there are cores (many tests wait), at most three; files in this one."""
     whole = config.args_source is config.ArgsSource.TESTPATHS
-    return min(2, cores()) if whole else 0
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Leave the notebook that trains three models to the slow tests; `python -m pytest notebooks` runs both."""
-    for item in items:
-        if item.path.name == "attention_heatmap.ipynb":
-            item.add_marker(pytest.mark.slow)
+    return min(3, cores() + 1) if whole else 0
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -102,6 +102,7 @@ def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, t
     assert parameters(copy) == parameters(run_folder)
 
 
+@pytest.mark.slow
 def test_a_history_that_was_not_written_before_the_end_came_is_written_on_resuming(run_folder, tiny, tmp_path):
     """As when a run is killed right after the last checkpoint of a stage."""
     copy = tmp_path / "run"

@@ -57,8 +57,8 @@ def ended(process, folder, number, word):
 @pytest.mark.parametrize(
     "send, number, word",
     [
-        (os.killpg, *INTERRUPTED),
-        pytest.param(os.kill, *TERMINATED, marks=pytest.mark.slow),
+        pytest.param(os.killpg, *INTERRUPTED, marks=pytest.mark.slow),
+        (os.kill, *TERMINATED),
         pytest.param(os.kill, *INTERRUPTED, marks=pytest.mark.slow),
         pytest.param(os.killpg, *TERMINATED, marks=pytest.mark.slow),
     ],
