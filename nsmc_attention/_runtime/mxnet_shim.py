@@ -9,9 +9,9 @@ one thread and large copies in another; as soon as both have used OpenMP, libgom
 cores and puts them to sleep at every operator instead of spinning (from the first checkpoint on, training
 ran at 2,100 instead of 3,100 reviews/s). The engine called NaiveEngine runs all in one thread.
 
-Threads of libgomp wait for each other by spinning, 300,000 times unless GOMP_SPINCOUNT is set: beside a process that
-keeps a core busy, the time of that core. At 1,000 a training alone keeps 0.98 of its speed, and beside a busy process
-on two cores it is 1.6 times as fast as before, and 0.9 of the speed of one thread (docs/performance.md).
+Threads of libgomp wait for each other by spinning, 300,000 turns unless GOMP_SPINCOUNT is set, which beside a busy
+process takes the time that the other thread needs. With 1,000 a training there is nearly twice as fast, four fifths of
+one thread's speed or more, and loses up to a fifth where it is alone (docs/performance.md).
 """
 
 import os
