@@ -10,8 +10,8 @@ from typing import Iterator, NoReturn, Optional
 
 # The last line of a command that a signal ended
 ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-# Seconds until a lost signal is sent again
-DELAY = 0.01
+# Seconds until a lost signal is sent again: on a busy machine long enough for the finalizer to have ended
+DELAY = 0.1
 
 
 class Ended(SystemExit):
