@@ -10,8 +10,8 @@ cores and puts them to sleep at every operator instead of spinning (from the fir
 ran at 2,100 instead of 3,100 reviews/s). The engine called NaiveEngine runs all in one thread.
 
 Threads of libgomp wait for each other by spinning, 300,000 turns unless GOMP_SPINCOUNT is set, which beside a busy
-process takes the time that the other thread needs. With 1,000 a training there is nearly twice as fast, four fifths of
-one thread's speed or more, and loses up to a fifth where it is alone (docs/performance.md).
+process takes the time that the other thread needs. With 1,000 a training there is nearly twice as fast, at 0.7 to
+0.9 of one thread's speed, and loses about a sixth where it is alone (docs/performance.md).
 """
 
 import os
