@@ -1,5 +1,6 @@
 """What the tests share: a tiny model trained once, the command line, and the official files where there are any."""
 
+import fcntl
 import io
 import os
 import subprocess
@@ -57,24 +58,30 @@ def tiny():
     return TINY
 
 
+def trained_once(tmp_path_factory, name, config):
+    """Train on the sample in the first of the test processes that asks; the others wait and share the run."""
+    from nsmc_attention.recipe import train
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with open(folder / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / name / "bundle").exists():
+            train("sample", config, folder / name, quiet=True)
+    return folder / name
+
+
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory):
     """A run on the sample, trained once for all tests. Do not change it."""
-    from nsmc_attention.recipe import train
-
-    out = tmp_path_factory.mktemp("runs") / "tiny"
-    train("sample", TINY, out, quiet=True)
-    return out
+    return trained_once(tmp_path_factory, "tiny", TINY)
 
 
 @pytest.fixture(scope="session")
 def post_run_folder(tmp_path_factory):
-    from nsmc_attention.recipe import train
-
-    out = tmp_path_factory.mktemp("runs") / "post"
     config = preset("post").with_fields(embedding_size=8, hidden_size=4, epochs=1, max_length=12)
-    train("sample", config, out, quiet=True)
-    return out
+    return trained_once(tmp_path_factory, "post", config)
 
 
 @pytest.fixture(scope="session")

@@ -292,6 +292,7 @@ def test_a_killed_prediction_is_simply_started_again(predict, at):
     predict.finish()
 
 
+@pytest.mark.slow
 def test_a_killed_bulk_goes_on_where_it_was(bulk):
     process = bulk.child().start(*bulk.arguments())
     while not list(bulk.folder.glob("out/*.csv")):
@@ -303,13 +304,12 @@ def test_a_killed_bulk_goes_on_where_it_was(bulk):
     bulk.finish()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "also, k, kind",
     [
         pytest.param("", 1, "shutil.rmtree", id="right after the exchange"),
-        pytest.param(
-            NO_EXCHANGE, 2, "os.rename", id="between two renames where there is no exchange", marks=pytest.mark.slow
-        ),
+        pytest.param(NO_EXCHANGE, 2, "os.rename", id="between two renames where there is no exchange"),
     ],
 )
 def test_a_bundle_is_there_when_its_replacement_is_killed(export, also, k, kind):

@@ -11,6 +11,8 @@ from nsmc_attention.bundle.format import PRETRAINED
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
 
+# npm fetches the packages
+pytestmark = pytest.mark.system
 HERE = Path(__file__).parent
 STRANGE = ["😀😀 최고 😀", "a", "ㅋㅋㅋㅋㅋㅋ", "가가가 가가가", "constructor toString", "뷁뷁 쀍"]
 
