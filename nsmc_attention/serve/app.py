@@ -1,9 +1,9 @@
 """The page and the HTTP API over one classifier.
 
     GET  /                the page
-    POST /predict         {"inputs": "..."} or a list: predictions as of Hugging Face's text-classification pipelines
-    POST /explain         a review's words with one value each, by attention or another attribution method
-    POST /predict/batch   csv, tsv or jsonl in; streamed out with its columns and the predictions
+    POST /predict         predictions as of Hugging Face's text-classification pipelines
+    POST /explain         a review's words with one value each
+    POST /predict/batch   a table in; streamed out with its columns and the predictions
     GET  /healthz, /readyz, /metrics, /docs
 
 An error is one line without a path of this machine; bad input gets status 413 or 422.
@@ -29,6 +29,7 @@ from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from .._runtime.processes import exit_with_parent
 from ..errors import NsmcError, did_you_mean
 from ..inference.attribution import METHODS
 from ..inference.explain import Explainer
@@ -86,8 +87,8 @@ class Service:
     explanations: SerialExecutor
     table_threads: ThreadPoolExecutor
 
-    def __init__(self, limits: Limits, folder: str) -> None:
-        self.limits, self.counters, self.quota = limits, Counters(folder), StorageQuota(limits)
+    def __init__(self, limits: Limits) -> None:
+        self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
         self.woff, self.font_lock = b"", threading.Lock()
@@ -113,13 +114,14 @@ class Service:
         return self.explainer
 
     def check_texts(self, texts: list[str], most: int, kind: str = "reviews") -> None:
-        found, longest, largest = len(texts), max(map(len, texts), default=0), self.limits.characters
-        if found > most:
-            line = f"inputs: expected at most {most} {kind}, found {found}; send tables to /predict/batch"
+        longest, characters = max(map(len, texts), default=0), self.limits.characters
+        if len(texts) > most:
+            line = f"inputs: expected at most {most} {kind}, found {len(texts)}; send tables to /predict/batch"
             raise HTTPException(422, line)
-        if longest > largest:
-            line = f"inputs: expected reviews of at most {largest} characters, found one of {longest}"
-            raise HTTPException(422, line)
+        if longest > characters:
+            raise HTTPException(
+                422, f"inputs: expected reviews of at most {characters} characters, found one of {longest}"
+            )
 
     async def page(self) -> str:
         return self.html
@@ -197,26 +199,17 @@ class Service:
             raise
 
 
-def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Limits(), folder: str = "") -> Guard:
-    """Return the ASGI application.
-
-    Parameters
-    ----------
-    bundle, engine
-        As in `inference.predictor.load_classifier`.
-    limits : Limits
-    folder : str
-        Shared by the workers of one server; empty if this process is the only one.
-    """
-    service = Service(limits, folder)
+def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Limits()) -> Guard:
+    """Return the ASGI application; bundle and engine as in `inference.predictor.load_classifier`."""
+    service = Service(limits)
 
     @asynccontextmanager
     async def lifespan(application: FastAPI) -> AsyncIterator[None]:
         task = asyncio.create_task(service.load(bundle, engine))
         task.add_done_callback(stop_on_failure)
         parent = multiprocessing.parent_process()
-        if folder and parent:
-            threading.Thread(target=end_with, args=[parent], daemon=True).start()
+        if parent:
+            exit_with_parent(parent.pid or 0)
             end_on_hangup()
             # another worker responds meanwhile
             await asyncio.wait([task])
@@ -251,12 +244,6 @@ def stop_on_failure(task: "asyncio.Task[None]") -> None:
         if multiprocessing.parent_process():
             os.kill(os.getppid(), signal.SIGTERM)
         os._exit(BAD_BUNDLE)
-
-
-def end_with(parent: Any) -> None:
-    """End this worker when its supervisor is dead; otherwise it would wait forever."""
-    parent.join()
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def end_on_hangup() -> None:
