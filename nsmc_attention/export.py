@@ -28,11 +28,7 @@ ROUNDING_MARGIN, MOST_ROUNDING = 4, 1e-3
 def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] = None) -> dict[str, Any]:
     """Write a bundle's function as an ONNX model, after comparing it with Gluon on 1,000 raw texts.
 
-    Parameters
-    ----------
-    folder : path
-    output : path or None
-        Where to; None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.
+    Output None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.
 
     Returns
     -------
@@ -43,17 +39,14 @@ def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] =
     ------
     BundleError
         The ONNX model differs from Gluon by more than rounding explains; nothing is written.
-    ConfigError
-        The output is stdout, or a file that would be foreign to the bundle.
-    DataError
-        The output's folder is not there or cannot be written to.
+    ConfigError, DataError
+        The output is stdout or would be foreign to the bundle; its folder is not there or cannot be written to.
     """
     bundle = load_bundle(folder)
     if output is None or is_own_model(bundle, output):
         content, found = verified_model(bundle)
-        write_bundle(
-            bundle.folder, {**bundle.manifest, "parity": found}, {**read_contents(bundle), "model.onnx": content}
-        )
+        contents = {**read_contents(bundle), "model.onnx": content}
+        write_bundle(bundle.folder, {**bundle.manifest, "parity": found}, contents)
         output = bundle.folder / "model.onnx"
     else:
         # opened before the work, so that a place that cannot be written to is reported at once
@@ -104,10 +97,8 @@ def parity(
     Returns
     -------
     dict
-        reviews (compared: those that are not blank), probability_difference and weights_difference (the largest);
-        if one of them is above PARITY, also rounding_difference: the largest change of Gluon's results by the last bit
-        of every parameter, which is what rounding alone does to this network's results. A dot product of 100 is known to
-        some 1e-5, and so are the weights that are its softmax.
+        reviews (compared: those that are not blank), probability_difference and weights_difference (the largest); if
+        one of them is above PARITY, also rounding_difference, which is what rounding alone does to this network.
     """
     engine = OnnxEngine(content)
     reviews = [each for each in map(encoder.encode, texts[:PARITY_TEXTS]) if len(each)]

@@ -95,7 +95,7 @@ class Model:
 
     bundle: Optional[Path]
     engine: str
-    device: str
+    device: str = "auto"
 
     def load(self) -> "Classifier":
         from ..inference.predictor import load_classifier
@@ -112,17 +112,24 @@ class Labelled:
     text_column: str
     label_column: str
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {"text_column": self.text_column, "label_column": self.label_column}
+
     def load_test(self) -> "Reviews":
         from ..reviews import tables
 
-        return tables.load(self.data, "test", self.data_dir, self.text_column, self.label_column)
+        return tables.load(self.data, "test", self.data_dir, **self.columns)
 
 
 text_column_option = click.option("--text-column", default="document")
-bundle_option = path_option("--bundle", help="bundle folder  [default: the packaged one]")
-engine_option = click.option("--engine", default="auto", help="auto, onnx or gluon")
+engine_options = (
+    path_option("--bundle", help="bundle folder  [default: the packaged one]"),
+    click.option("--engine", default="auto", help="auto, onnx or gluon"),
+)
 device_option = click.option("--device", default="auto", type=click.Choice(["auto", "cpu", "gpu"]), help="of MXNet")
-model_options = gathered("model", Model, bundle_option, engine_option, device_option)
+model_options = gathered("model", Model, *engine_options, device_option)
+cpu_model_options = gathered("model", Model, *engine_options)
 json_option = click.option("--json", "as_json", is_flag=True, help="one JSON object")
 input_format_option = click.option(
     "--input-format",

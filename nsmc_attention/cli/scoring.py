@@ -9,8 +9,7 @@ import click
 from ..errors import ConfigError
 from .options import (
     Model,
-    bundle_option,
-    engine_option,
+    cpu_model_options,
     input_format_option,
     model_options,
     path_option,
@@ -108,8 +107,7 @@ def report(
 @click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
 @click.option("--rows", type=click.IntRange(1), default=50_000, help="rows of a partition")
 @verbatim_option
-@bundle_option
-@engine_option
+@cpu_model_options
 def bulk(
     sources: tuple[str, ...],
     output: Path,
@@ -119,8 +117,7 @@ def bulk(
     workers: Optional[int],
     rows: int,
     verbatim: bool,
-    bundle: Optional[Path],
-    engine: str,
+    model: Model,
 ) -> None:
     """Classify files, patterns and folders of any size on Dask; a rerun continues where it stopped.
 
@@ -131,7 +128,9 @@ def bulk(
     """
     from .. import bulk as dask
 
-    found = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows, verbatim)
+    found = dask.bulk(
+        sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, verbatim
+    )
     print(f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now")
 
 
@@ -139,9 +138,8 @@ def bulk(
 @click.option("--host", default="127.0.0.1", help="0.0.0.0 for every network this machine is in")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 for any that is free")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, help="processes")
-@bundle_option
-@engine_option
-def serve(host: str, port: int, workers: int, bundle: Optional[Path], engine: str) -> None:
+@cpu_model_options
+def serve(host: str, port: int, workers: int, model: Model) -> None:
     """Serve an interactive page and an HTTP API.
 
     \b
@@ -151,4 +149,4 @@ def serve(host: str, port: int, workers: int, bundle: Optional[Path], engine: st
     """
     from ..serve.server import serve as run_server
 
-    run_server(host, port, bundle, engine, workers)
+    run_server(host, port, model.bundle, model.engine, workers)

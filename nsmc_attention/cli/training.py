@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
@@ -81,8 +82,8 @@ def train(
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
         return launcher.launch(arguments, workers or 2)
     with worker_group(kvstore) as group:
-        quiet, columns = not group.first, (reviews.text_column, reviews.label_column)
-        run(reviews.data, config, out, valid, resume, device, reviews.data_dir, quiet, *columns, group)
+        quiet = not group.first
+        run(reviews.data, config, out, valid, resume, device, reviews.data_dir, quiet, workers=group, **reviews.columns)
 
 
 @click.command(cls=GroupedCommand)
@@ -109,16 +110,8 @@ def compare(
         numbers = tuple(int(seed) for seed in seeds.split(","))
     except ValueError:
         raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
+    report = partial(print, file=sys.stderr)
     table = comparison.compare(
-        reviews.data,
-        names,
-        out,
-        numbers,
-        test,
-        settings,
-        reviews.data_dir,
-        report=lambda row: print(row, file=sys.stderr),
-        text_column=reviews.text_column,
-        label_column=reviews.label_column,
+        reviews.data, names, out, numbers, test, settings, reviews.data_dir, report=report, **reviews.columns
     )
     print(comparison.as_markdown(table), end="")

@@ -45,6 +45,7 @@ from .tables import KINDS, StorageQuota, Table, TableResponse
 Bundle = Optional[Union[str, Path]]
 # Rows and columns of the largest matrix that the page draws
 LARGEST_MATRIX = 128
+DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
 LOG = logging.getLogger("uvicorn.error")
@@ -113,15 +114,15 @@ class Service:
             raise HTTPException(503, "the model is still being loaded; try again in a second")
         return self.explainer
 
-    def check_texts(self, texts: list[str], most: int, kind: str = "reviews") -> None:
+    def check_texts(self, texts: list[str], most: int, kind: str) -> None:
         longest, characters = max(map(len, texts), default=0), self.limits.characters
         if len(texts) > most:
             line = f"inputs: expected at most {most} {kind}, found {len(texts)}; send tables to /predict/batch"
-            raise HTTPException(422, line)
-        if longest > characters:
-            raise HTTPException(
-                422, f"inputs: expected reviews of at most {characters} characters, found one of {longest}"
-            )
+        elif longest > characters:
+            line = f"inputs: expected reviews of at most {characters} characters, found one of {longest}"
+        else:
+            return
+        raise HTTPException(422, line)
 
     async def page(self) -> str:
         return self.html
@@ -152,11 +153,10 @@ class Service:
         A review without words has label and score null, and the reason in `error`.
         """
         self.require()
-        single, options = isinstance(question.inputs, str), question.parameters
+        single, options, limits = isinstance(question.inputs, str), question.parameters, self.limits
         texts: Any = [question.inputs] if single else question.inputs
-        if options.weights:
-            self.check_texts(texts, self.limits.weighted, "reviews with weights")
-        self.check_texts(texts, self.limits.reviews)
+        limit = (limits.weighted, "reviews with weights") if options.weights else (limits.reviews, "reviews")
+        self.check_texts(texts, *limit)
         predictions = await self.batcher(texts)
         self.counters.reviews.inc(len(texts))
         results = [labels(each, options) for each in predictions]
@@ -167,7 +167,7 @@ class Service:
     async def explain(self, question: Question, request: Request) -> Any:
         """Return a review's words with one value each, and for attention the whole matrix."""
         explainer = self.require()
-        self.check_texts([question.inputs], 1)
+        self.check_texts([question.inputs], 1, "reviews")
         return await unless_gone(request, self.explanations(explanation, explainer, question))
 
     async def batch(self, request: Request, text_column: str = "document", verbatim: bool = False) -> Response:
@@ -228,11 +228,11 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
     application.post("/predict", responses=ERRORS)(service.predict)
     application.post("/explain", responses=ERRORS)(service.explain)
     content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
-    table: Any = {
-        "responses": {200: content, **ERRORS},
-        "openapi_extra": {"requestBody": {"required": True, **content}},
-    }
-    application.post("/predict/batch", response_class=StreamingResponse, **table)(service.batch)
+    body = {"requestBody": {"required": True, **content}}
+    table = application.post(
+        "/predict/batch", response_class=StreamingResponse, responses={200: content, **ERRORS}, openapi_extra=body
+    )
+    table(service.batch)
     # outermost, so that its response to a bug has the security headers too
     return Guard(application, limits, service.counters.observe)
 
@@ -286,7 +286,7 @@ def labels(prediction: Prediction, parameters: Parameters) -> list[dict[str, Any
     found: list[dict[str, Any]] = [{"label": label, "score": both[label]} for label in best]
     if parameters.weights:
         details = prediction.to_dict(weights=True)
-        found[0].update({name: details[name] for name in ("text", "tokens", "offsets", "weights", "token_weights")})
+        found[0].update({name: details[name] for name in DETAILS})
     return found
 
 

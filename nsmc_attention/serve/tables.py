@@ -26,8 +26,8 @@ STORED = 4
 class StorageQuota:
     """What the tables of a process share, used from any thread.
 
-    Uploads are limited by total bytes, not by count, so that a few slow clients cannot occupy every slot. A slot is
-    for a table that has been received.
+    Uploads are limited by total bytes, so that a few slow clients cannot occupy every slot; a slot is for a table that
+    has been received.
     """
 
     def __init__(self, limits: Limits) -> None:
