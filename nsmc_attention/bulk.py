@@ -72,27 +72,21 @@ def bulk(
     rows: int = ROWS,
     verbatim: bool = False,
 ) -> dict[str, int]:
-    """Score files of reviews on Dask.
+    """Score files of reviews on Dask; return the numbers of partitions, of those scored now, and of their rows.
 
     Parameters
     ----------
     sources : list of str
         csv, tsv, jsonl, parquet or txt files, patterns (`*.csv`) and folders of such files.
     output : path
-        A folder, new or of the same sources, bundle and settings, for one file a partition: the rows' columns, label,
-        score, probability, error.
-    style : "csv", "tsv", "jsonl" or "parquet"
+        A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
+        the rows' columns, label, score, probability, error.
     scheduler : str or None
         Address of a running Dask scheduler, whose workers see the same paths; None starts `workers` processes here.
     rows : int
         Rows of a partition at most; one of text has about 32 MiB at most too.
     verbatim : bool
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
-
-    Returns
-    -------
-    dict
-        partitions, scored (of them now), rows (scored now).
 
     Raises
     ------
@@ -105,10 +99,11 @@ def bulk(
         raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
     folder, verified, files = Path(output), load_bundle(bundle), expand(sources)
     # before they are read, so that a later modification makes another plan
-    plan: dict[str, Any] = {"sources": [[str(path), *state_of(path)] for path in files], "rows": rows}
+    states = [[str(path), *state_of(path)] for path in files]
     partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
-    plan.update(partition_bytes=PIECE, style=style, text_column=text_column, verbatim=verbatim)
-    check_plan(folder, {**plan, "bundle": verified.fingerprint})
+    plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style}
+    settings = {"text_column": text_column, "verbatim": verbatim, "bundle": verified.fingerprint}
+    check_plan(folder, {**plan, **settings})
     missing = [each for each in partitions if not (folder / each.output).exists()]
     model = (str(verified.folder.resolve()), verified.fingerprint, engine)
     others = (model, str(folder.resolve()), text_column, verbatim)

@@ -26,14 +26,9 @@ ROUNDING_MARGIN, MOST_ROUNDING = 4, 1e-3
 
 
 def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] = None) -> dict[str, Any]:
-    """Write a bundle's function as an ONNX model, after comparing it with Gluon on 1,000 raw texts.
+    """Write a bundle's function as an ONNX model; return output, bytes and the figures of `parity` on 1,000 raw texts.
 
     Output None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.
-
-    Returns
-    -------
-    dict
-        output, bytes, and the figures of `parity`.
 
     Raises
     ------
@@ -94,11 +89,8 @@ def parity(
 ) -> dict[str, Any]:
     """Compare a GluonEngine with a serialized ONNX model on raw texts.
 
-    Returns
-    -------
-    dict
-        reviews (compared: those that are not blank), probability_difference and weights_difference (the largest); if
-        one of them is above PARITY, also rounding_difference, which is what rounding alone does to this network.
+    Return reviews (compared: those that are not blank), probability_difference and weights_difference (the largest);
+    if one of them is above PARITY, also rounding_difference, which is what rounding alone does to this network.
     """
     engine = OnnxEngine(content)
     reviews = [each for each in map(encoder.encode, texts[:PARITY_TEXTS]) if len(each)]
@@ -116,13 +108,11 @@ def rounding_difference(gluon: GluonEngine, batches: Sequence[Any]) -> float:
     arrays, random = snapshot(gluon.network), numpy.random.RandomState(0)
     ends = numpy.array([-numpy.inf, numpy.inf], dtype="float32")
     moved = {name: numpy.nextafter(array, random.choice(ends, array.shape)) for name, array in arrays.items()}
-    largest = []
-    for batch in batches:
-        expected = gluon(*batch)
-        restore(gluon.network, moved)
-        largest.append(differences(expected, gluon(*batch)))
-        restore(gluon.network, arrays)
-    return float(numpy.max(largest))
+    expected = [gluon(*batch) for batch in batches]
+    restore(gluon.network, moved)
+    largest = numpy.max([differences(before, gluon(*batch)) for before, batch in zip(expected, batches)])
+    restore(gluon.network, arrays)
+    return float(largest)
 
 
 def differences(one: Any, other: Any) -> list[float]:

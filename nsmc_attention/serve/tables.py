@@ -46,7 +46,7 @@ class StorageQuota:
 class Table:
     """A body in a file without a name, which a killed worker cannot leave behind; OSError if there is no space.
 
-    Tables share the threads, as one each would cost memory that is never returned; one at a time uses a table.
+    Tables share the threads; one thread at a time uses a table.
     """
 
     def __init__(self, kind: str, text_column: str, verbatim: bool, threads: ThreadPoolExecutor, quota: StorageQuota):
