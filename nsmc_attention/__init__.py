@@ -4,8 +4,7 @@
 >>> predict("정말 재미있는 영화였어요").label
 'positive'
 
-Public names are imported on first use, so that `import nsmc_attention` loads nothing else.
-Type checkers read them from `__init__.pyi`.
+Public names are imported on first use; type checkers read them from `__init__.pyi`.
 """
 
 from .version import __version__

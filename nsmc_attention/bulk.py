@@ -10,9 +10,9 @@ import glob
 import json
 import sys
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 from ._io.atomic import PREFIX, replaced_file, sweep, vacant, write_text
@@ -27,14 +27,21 @@ from .reviews import tables
 from .reviews.parquet import row_groups
 from .reviews.pieces import PIECE
 
+try:
+    from distributed import Client, as_completed
+except ImportError as problem:
+    raise MissingPackage(f"bulk needs Dask ({problem}): pip install 'nsmc_attention[bulk]'") from problem
+
 # The underscore hides it from programs that read the folder as one table
 PLAN = "_plan.json"
 # Rows of a partition: seconds of work
 ROWS = 50_000
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
-HINTS = {"sources": " (or they were written or copied since: their size or modification time differs)"}
+CHANGED = " (or they were written or copied since: their size or modification time differs)"
 # Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
 OWN_MACHINE = {
+    "threads_per_worker": 1,
+    "processes": True,
     "host": "127.0.0.1",
     "dashboard_address": "127.0.0.1:0",
     "worker_dashboard_address": "127.0.0.1:0",
@@ -65,72 +72,51 @@ def bulk(
     rows: int = ROWS,
     verbatim: bool = False,
 ) -> dict[str, int]:
-    """Score files of reviews on Dask.
+    """Score files of reviews on Dask; return the numbers of partitions, of those scored now, and of their rows.
 
     Parameters
     ----------
     sources : list of str
         csv, tsv, jsonl, parquet or txt files, patterns (`*.csv`) and folders of such files.
     output : path
-        A folder, for one file a partition: the rows' columns, label, score, probability, error. It must be new, or of
-        the same sources, bundle and settings.
-    style : "csv", "tsv", "jsonl" or "parquet"
+        A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
+        the rows' columns, label, score, probability, error.
     scheduler : str or None
-        Address of a running Dask scheduler, whose workers see the same paths; None starts processes here.
-    workers : int or None
-        Number of processes here; None is the number of cores.
+        Address of a running Dask scheduler, whose workers see the same paths; None starts `workers` processes here.
     rows : int
         Rows of a partition at most; one of text has about 32 MiB at most too.
     verbatim : bool
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
 
-    Returns
-    -------
-    dict
-        partitions, scored (of them now), rows (scored now).
-
     Raises
     ------
-    DataError, BundleError, ConfigError, MissingPackage
-        A source or the bundle is damaged or was replaced meanwhile; the folder is of another plan; Dask is missing.
+    DataError, BundleError, ConfigError
+        A source or the bundle is damaged or was replaced meanwhile; the folder is of another plan.
     """
-    distributed = require_dask()
+    from tqdm import tqdm
+
     if style not in FORMATS:
         raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
-    folder, verified = Path(output), load_bundle(bundle)
+    folder, verified, files = Path(output), load_bundle(bundle), expand(sources)
+    # before they are read, so that a later modification makes another plan
+    states = [[str(path), *state_of(path)] for path in files]
+    partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
+    plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style}
     settings = {"text_column": text_column, "verbatim": verbatim, "bundle": verified.fingerprint}
-    partitions = prepare(sources, folder, style, rows, settings)
+    check_plan(folder, {**plan, **settings})
     missing = [each for each in partitions if not (folder / each.output).exists()]
     model = (str(verified.folder.resolve()), verified.fingerprint, engine)
     others = (model, str(folder.resolve()), text_column, verbatim)
+    bar = partial(tqdm, total=len(missing), desc="partitions", file=sys.stderr, disable=None, mininterval=0.5)
     try:
-        with connected(distributed, scheduler, workers) as client:
+        with connected(scheduler, workers) as client:
             futures = [client.submit(score_partition, each, *others, pure=False, retries=2) for each in missing]
-            done = sum(progress(distributed.as_completed(futures, with_results=True), len(missing)))
+            results: Any = as_completed(futures, with_results=True)  # type: ignore[no-untyped-call]
+            done = sum(scored for _, scored in bar(results))
     finally:
         # temporary files of workers that were killed
         sweep(folder)
     return {"partitions": len(partitions), "scored": len(missing), "rows": done}
-
-
-def prepare(
-    sources: Iterable[Union[str, Path]], folder: Path, style: str, rows: int, settings: dict[str, Any]
-) -> list[Partition]:
-    """Split the sources and check the folder's plan."""
-    files = expand(sources)
-    # before they are read, so that a later modification makes another plan
-    states = [[str(path), *state_of(path)] for path in files]
-    partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
-    check_plan(folder, {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, **settings})
-    return partitions
-
-
-def require_dask() -> ModuleType:
-    try:
-        import distributed
-    except ImportError as problem:
-        raise MissingPackage(f"bulk needs Dask ({problem}): pip install 'nsmc_attention[bulk]'") from problem
-    return distributed
 
 
 def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
@@ -177,7 +163,7 @@ def check_plan(folder: Path, plan: dict[str, Any]) -> None:
         # names of files that are not UTF-8 are compared as they were written
         for name, value in json.loads(text.encode("utf-8", "replace")).items():
             if not isinstance(saved, dict) or saved.get(name) != value:
-                difference = f"other {name.replace('_', ' ')}{HINTS.get(name, '')}"
+                difference = f"other {name.replace('_', ' ')}{CHANGED if name == 'sources' else ''}"
                 raise ConfigError(f"{folder}: was begun with {difference}; name another --output, or remove it")
         return
     if not vacant(folder) and not path.is_file():
@@ -186,30 +172,16 @@ def check_plan(folder: Path, plan: dict[str, Any]) -> None:
     write_text(path, text)
 
 
-def connected(distributed: ModuleType, scheduler: Optional[str], workers: Optional[int]) -> Any:
+def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
     """Return a client of the scheduler at an address, or of worker processes here with one thread each."""
     if not scheduler:
         with blocked():
-            processes = {"n_workers": workers or cores(), "threads_per_worker": 1, "processes": True}
-            return distributed.Client(silence_logs=50, **processes, **OWN_MACHINE)
+            return Client(silence_logs=50, n_workers=workers or cores(), **OWN_MACHINE)  # type: ignore[no-untyped-call]
     try:
-        return distributed.Client(scheduler, timeout=10)
+        return Client(scheduler, timeout=10)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as problem:
         hint = "no Dask scheduler answers there; give its address as tcp://host:8786"
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
-
-
-def progress(completed: Iterable[tuple[Any, int]], total: int) -> Iterator[int]:
-    """Yield the number of rows of each completed partition, with a bar on stderr."""
-    from tqdm import tqdm
-
-    with tqdm(total=total, desc="partitions", file=sys.stderr, disable=None, mininterval=0.5) as bar:
-        rows = 0
-        for _, scored in completed:
-            rows += scored
-            bar.update()
-            bar.set_postfix_str(f"{rows / max(1e-9, bar.format_dict['elapsed']):,.0f} reviews/s")
-            yield scored
 
 
 def score_partition(
@@ -217,10 +189,7 @@ def score_partition(
 ) -> int:
     """Score a Partition in a worker and write its output; return the number of rows.
 
-    Raises
-    ------
-    DataError
-        The source was modified: rows of two versions would be mixed.
+    DataError if the source was modified: rows of two versions would be mixed.
     """
     classifier, output = worker_classifier(*model), Path(folder) / partition.output
     check_state(partition)
@@ -231,7 +200,13 @@ def score_partition(
             with open(temporary, "wb") as file:
                 rows: int = write_parquet(classifier, pieces, file, text_column, processes=1, folder=Path(folder))
         else:
-            rows = write_rows(classifier, pieces, output.suffix[1:], text_column, verbatim, temporary)
+            number = count()
+            written = table_pieces(
+                classifier, pieces, output.suffix[1:], False, text_column, 1, verbatim, lambda: next(number)
+            )
+            with open(temporary, "w", encoding="utf-8", newline="", errors="replace") as file:
+                file.writelines(written)
+            rows = next(number)
         check_state(partition)
     return rows
 
@@ -239,11 +214,3 @@ def score_partition(
 def check_state(partition: Partition) -> None:
     if state_of(partition.source) != partition.state:
         raise DataError(f"{partition.source}: was modified while bulk ran; begin again, with another --output")
-
-
-def write_rows(classifier: Any, pieces: Any, style: str, text_column: str, verbatim: bool, output: Path) -> int:
-    """Write the rows as csv, tsv or jsonl; return their number."""
-    rows = count()
-    with open(output, "w", encoding="utf-8", newline="", errors="replace") as file:
-        file.writelines(table_pieces(classifier, pieces, style, False, text_column, 1, verbatim, lambda: next(rows)))
-    return next(rows)

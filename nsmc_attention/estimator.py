@@ -24,14 +24,8 @@ from .inference.predictor import Classifier, load_classifier
 class SentimentEstimator(ClassifierMixin, BaseEstimator):
     """Trains and predicts through the same functions as the command line.
 
-    Parameters
-    ----------
-    preset : str
-        One of `config.PRESETS`.
-    settings : dict or None
-        Settings that differ from the preset, by short name or path: {"hidden_size": 64}, {"model.dropout": 0.1}.
-    seed : int
-    device : "auto", "cpu" or "gpu"
+    `preset` is one of `config.PRESETS`; `settings` are those that differ from it, by short name or path:
+    {"hidden_size": 64}, {"model.dropout": 0.1}; `device` is "auto", "cpu" or "gpu".
 
     Attributes
     ----------
@@ -55,10 +49,8 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             raise ValueError(f"fit: expected one label for each of {len(texts)} reviews, found {labels.shape}")
         self.classes_, numbers = numpy.unique(labels, return_inverse=True)
         if len(self.classes_) != 2:
-            raise ValueError(
-                f"fit: expected labels of two classes, found {len(self.classes_)} class"
-                f"{'es' if len(self.classes_) > 1 else ''}"
-            )
+            plural = "es" if len(self.classes_) > 1 else ""
+            raise ValueError(f"fit: expected labels of two classes, found {len(self.classes_)} class{plural}")
         config = named_preset(self.preset).with_fields(**{"seed": self.seed, **(self.settings or {})})
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "reviews.csv"
@@ -97,20 +89,13 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False, True
         tags.classifier_tags.multi_class = False
-        tags.non_deterministic = False
         return tags
-
-    def _more_tags(self) -> dict[str, Any]:
-        # as scikit-learn before 1.6 asks
-        return {"X_types": ["string"], "binary_only": True}
 
 
 def as_texts(X: Any) -> list[str]:
     """Return a list of str; ValueError (as scikit-learn's own) for anything else."""
     if isinstance(X, (str, bytes)):
         raise ValueError("expected a sequence of reviews, found one string; put it into a list")
-    if isinstance(X, dict):
-        raise ValueError("expected a sequence of reviews, found a dict; pass a list of them")
     shape = getattr(X, "shape", None)
     if shape is not None and len(shape) != 1:
         raise ValueError(

@@ -26,34 +26,22 @@ ROUNDING_MARGIN, MOST_ROUNDING = 4, 1e-3
 
 
 def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] = None) -> dict[str, Any]:
-    """Write a bundle's function as an ONNX model, after comparing it with Gluon on 1,000 raw texts.
+    """Write a bundle's function as an ONNX model; return output, bytes and the figures of `parity` on 1,000 raw texts.
 
-    Parameters
-    ----------
-    folder : path
-    output : path or None
-        Where to; None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.
-
-    Returns
-    -------
-    dict
-        output, bytes, and the figures of `parity`.
+    Output None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.
 
     Raises
     ------
     BundleError
         The ONNX model differs from Gluon by more than rounding explains; nothing is written.
-    ConfigError
-        The output is stdout, or a file that would be foreign to the bundle.
-    DataError
-        The output's folder is not there or cannot be written to.
+    ConfigError, DataError
+        The output is stdout or would be foreign to the bundle; its folder is not there or cannot be written to.
     """
     bundle = load_bundle(folder)
     if output is None or is_own_model(bundle, output):
         content, found = verified_model(bundle)
-        write_bundle(
-            bundle.folder, {**bundle.manifest, "parity": found}, {**read_contents(bundle), "model.onnx": content}
-        )
+        contents = {**read_contents(bundle), "model.onnx": content}
+        write_bundle(bundle.folder, {**bundle.manifest, "parity": found}, contents)
         output = bundle.folder / "model.onnx"
     else:
         # opened before the work, so that a place that cannot be written to is reported at once
@@ -101,13 +89,8 @@ def parity(
 ) -> dict[str, Any]:
     """Compare a GluonEngine with a serialized ONNX model on raw texts.
 
-    Returns
-    -------
-    dict
-        reviews (compared: those that are not blank), probability_difference and weights_difference (the largest);
-        if one of them is above PARITY, also rounding_difference: the largest change of Gluon's results by the last bit
-        of every parameter, which is what rounding alone does to this network's results. A dot product of 100 is known to
-        some 1e-5, and so are the weights that are its softmax.
+    Return reviews (compared: those that are not blank), probability_difference and weights_difference (the largest);
+    if one of them is above PARITY, also rounding_difference, which is what rounding alone does to this network.
     """
     engine = OnnxEngine(content)
     reviews = [each for each in map(encoder.encode, texts[:PARITY_TEXTS]) if len(each)]
@@ -125,13 +108,11 @@ def rounding_difference(gluon: GluonEngine, batches: Sequence[Any]) -> float:
     arrays, random = snapshot(gluon.network), numpy.random.RandomState(0)
     ends = numpy.array([-numpy.inf, numpy.inf], dtype="float32")
     moved = {name: numpy.nextafter(array, random.choice(ends, array.shape)) for name, array in arrays.items()}
-    largest = []
-    for batch in batches:
-        expected = gluon(*batch)
-        restore(gluon.network, moved)
-        largest.append(differences(expected, gluon(*batch)))
-        restore(gluon.network, arrays)
-    return float(numpy.max(largest))
+    expected = [gluon(*batch) for batch in batches]
+    restore(gluon.network, moved)
+    largest = numpy.max([differences(before, gluon(*batch)) for before, batch in zip(expected, batches)])
+    restore(gluon.network, arrays)
+    return float(largest)
 
 
 def differences(one: Any, other: Any) -> list[float]:

@@ -311,7 +311,7 @@ def test_a_file_s_name_need_not_be_utf_8(score, tmp_path):
 
 def test_nothing_of_it_listens_to_other_machines(tmp_path):
     """No port of scheduler, workers or their pages is open to the network."""
-    with connected(distributed, None, workers=1):
+    with connected(None, workers=1):
         here = psutil.Process()
         found = {
             each.laddr.ip

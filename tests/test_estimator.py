@@ -110,7 +110,6 @@ def test_scikit_learn_s_own_checks():
             r"found DataFrame of shape \(2, 1\); pass one",
         ),
         (numpy.array([["가"], ["나"]]), [0, 1], ValueError, r"found ndarray of shape \(2, 1\)"),
-        ({"가": 0, "나": 1}, [0, 1], ValueError, "found a dict; pass a list"),
         (["가", "나"], [0], ValueError, "expected one label for each of 2 reviews"),
         (["가", "나"], [1, 1], ValueError, "expected labels of two classes, found 1 class"),
     ],

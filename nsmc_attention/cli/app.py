@@ -8,7 +8,7 @@ library is imported inside the commands: `--help` is instant.
 import os
 import signal
 import sys
-from typing import NoReturn, Optional
+from typing import Any, NoReturn, Optional
 
 import click
 from click.utils import PacifyFlushWrapper
@@ -17,23 +17,24 @@ from .._io.atomic import NO_ROOM
 from .._runtime import signals
 from ..errors import NsmcError
 from ..version import __version__
-from . import judging, scoring, training
+from .judging import behaviour, evaluate, explain, export, faithfulness
+from .scoring import bulk, predict, report, serve
+from .training import compare, fetch, train
 
+# Mode, encoding and what is done about errors, whatever the locale says
+WRITTEN = ("w", "utf-8", "replace")
+STREAMS = {"stdin": ("r", "utf-8-sig", "strict"), "stdout": WRITTEN, "stderr": WRITTEN}
 # 128 + SIGPIPE, as of other programs whose reader has gone
 CLOSED_PIPE = 141
 
 
 def main(arguments: Optional[list[str]] = None) -> NoReturn:
     """Run the command line; never returns."""
-    # UTF-8 whatever the locale says; a stream that the shell has closed is None
-    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="replace")
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict")
+    for name, (mode, encoding, errors) in STREAMS.items():
+        # None if the shell has closed it
+        stream: Any = getattr(sys, name) or open(os.devnull, mode, encoding=encoding)
+        stream.reconfigure(encoding=encoding, errors=errors)
+        setattr(sys, name, stream)
     with signals.as_exceptions():
         code = run(arguments)
     sys.exit(code)
@@ -92,7 +93,10 @@ class WorkflowGroup(click.Group):
         return list(self.commands)
 
 
-@click.group(cls=WorkflowGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
+
+
+@click.group(cls=WorkflowGroup, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="nsmc-attention")
 def commands() -> None:
     """Korean film-review sentiment with readable self-attention.
@@ -106,18 +110,6 @@ def commands() -> None:
 
 
 # in the order in which they are used
-for command in (
-    training.fetch,
-    training.train,
-    training.compare,
-    judging.evaluate,
-    judging.behaviour,
-    judging.faithfulness,
-    scoring.predict,
-    judging.explain,
-    scoring.report,
-    scoring.bulk,
-    scoring.serve,
-    judging.export,
-):
+ORDER = (fetch, train, compare, evaluate, behaviour, faithfulness, predict, explain, report, bulk, serve, export)
+for command in ORDER:
     commands.add_command(command)

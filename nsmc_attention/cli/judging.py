@@ -1,54 +1,41 @@
 """Commands that judge a bundle and show why: evaluate, behaviour, faithfulness, explain, export."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Optional
 
 import click
 
-from .options import data_options, engine_options, json_option
+from .options import Labelled, Model, data_options, json_option, model_options, path_option
 
 
 @click.command()
-@data_options
-@engine_options
+@data_options(required=True)
+@model_options
 @json_option
 @click.option("--record", is_flag=True, help="write the figures into the bundle's manifest and model card")
-def evaluate(
-    data: str,
-    data_dir: Optional[Path],
-    text_column: str,
-    label_column: str,
-    bundle: Optional[Path],
-    engine: str,
-    device: str,
-    as_json: bool,
-    record: bool,
-) -> None:
+def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool) -> None:
     """Score a bundle on labelled reviews; `--data nsmc` is the official test file.
 
     \b
     nsmc-attention evaluate --data nsmc
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
     """
-    from ..inference.predictor import load_classifier
-    from ..judgement import evaluate as score
-    from ..judgement import record as write
-    from ..reviews import tables
+    from .. import judgement
 
-    classifier = load_classifier(bundle, engine, device)
-    reviews = tables.load(data, "test", data_dir, text_column, label_column)
-    found = score(classifier, reviews)
+    classifier, test = model.load(), reviews.load_test()
+    found = judgement.evaluate(classifier, test)
     print(json.dumps(found) if as_json else "\n".join(f"{name:10} {value}" for name, value in found.items()))
     if record:
-        write(classifier.bundle, found, reviews)
+        judgement.record(classifier.bundle, found, test)
 
 
 @click.command()
-@engine_options
+@model_options
 @click.option("--failures", is_flag=True, help="list the cases that failed, not the categories")
 @click.option("--json", "as_json", is_flag=True, help="one JSON object a row")
-def behaviour(bundle: Optional[Path], engine: str, device: str, failures: bool, as_json: bool) -> None:
+def behaviour(model: Model, failures: bool, as_json: bool) -> None:
     """Test a bundle on 320 hand-written sentences: negation, contrast, slang, typos, missing spaces.
 
     \b
@@ -56,53 +43,36 @@ def behaviour(bundle: Optional[Path], engine: str, device: str, failures: bool, 
     nsmc-attention behaviour --bundle runs/first/bundle --failures
     """
     from ..evaluation.behaviour import cases, check, summary
-    from ..inference.predictor import load_classifier
 
-    table = check(load_classifier(bundle, engine, device).probabilities, cases())
+    table = check(model.load().probabilities, cases())
     shown = table[~table["passed"]] if failures else summary(table)
-    print(
-        shown.to_json(orient="records", lines=True, force_ascii=False).strip()
-        if as_json
-        else shown.to_string(index=False, na_rep="", float_format="{:.3f}".format)
-    )
+    if as_json:
+        print(shown.to_json(orient="records", lines=True, force_ascii=False).strip())
+    else:
+        print(shown.to_string(index=False, na_rep="", float_format="{:.3f}".format))
 
 
 @click.command()
-@data_options
-@engine_options
-@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="reviews, drawn by seed")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
-@click.option("--plot", type=click.Path(path_type=Path), help=".png, .svg or .pdf, beside published figures")
+@data_options(required=True)
+@model_options
+@click.option("--limit", type=click.IntRange(1), default=1000, help="reviews, drawn by seed")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0)
+@path_option("--plot", help=".png, .svg or .pdf, beside published figures")
 @json_option
-def faithfulness(
-    data: str,
-    data_dir: Optional[Path],
-    text_column: str,
-    label_column: str,
-    bundle: Optional[Path],
-    engine: str,
-    device: str,
-    limit: int,
-    seed: int,
-    plot: Optional[Path],
-    as_json: bool,
-) -> None:
+def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: Optional[Path], as_json: bool) -> None:
     """Measure how faithful the attention is: agreement with erased words and gradients, beside a random order.
 
     \b
     nsmc-attention faithfulness --data nsmc
     nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --plot faithfulness.png
     """
-    from ..inference.predictor import load_classifier
-    from ..judgement import faithfulness as measure
-    from ..reviews import tables
+    from .. import judgement
     from ..visualization.faithfulness import as_text, save_plot
     from ..visualization.heatmap import check_suffix
 
     if plot:
         check_suffix(plot)
-    classifier = load_classifier(bundle, engine, device)
-    found = measure(classifier, tables.load(data, "test", data_dir, text_column, label_column), limit, seed)
+    found = judgement.faithfulness(model.load(), reviews.load_test(), limit, seed)
     print(json.dumps(found) if as_json else as_text(found))
     if plot:
         save_plot({found["bundle"]: found}, plot)
@@ -110,13 +80,12 @@ def faithfulness(
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--output", required=True, type=click.Path(path_type=Path), help=".png, .svg, .pdf or .html")
+@path_option("--output", required=True, help=".png, .svg, .pdf or .html")
 @click.option(
     "--method",
     "methods",
     multiple=True,
     default=["attention"],
-    show_default=True,
     help="attention, erasure, gradient, integrated, random; may be given again",
 )
 @click.option(
@@ -125,8 +94,8 @@ def faithfulness(
     help="of .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
 )
 @click.option("--by-word", is_flag=True, help="weights of words between white space, not of morphemes")
-@click.option("--beside", multiple=True, type=click.Path(path_type=Path), help="another bundle to draw beside")
-@engine_options
+@path_option("--beside", multiple=True, help="another bundle to draw beside")
+@model_options
 def explain(
     text: tuple[str, ...],
     output: Path,
@@ -134,9 +103,7 @@ def explain(
     picture: Optional[str],
     by_word: bool,
     beside: tuple[Path, ...],
-    bundle: Optional[Path],
-    engine: str,
-    device: str,
+    model: Model,
 ) -> None:
     """Draw which words each word of a review attends to, or the attributions of other methods.
 
@@ -148,11 +115,10 @@ def explain(
     """
     from ..inference.attribution import check_method
     from ..inference.explain import explain_many
-    from ..inference.predictor import load_classifier
     from ..visualization.pictures import check_picture, save_attributions
 
     check_picture(output, picture, [check_method(method) for method in methods])
-    classifiers = [load_classifier(each, engine, device) for each in (bundle, *beside)]
+    classifiers = [replace(model, bundle=bundle).load() for bundle in (model.bundle, *beside)]
     reviews = explain_many(classifiers, text, methods, by_word)
     save_attributions(reviews, output, picture)
     for first, *_ in reviews:
@@ -160,8 +126,8 @@ def explain(
 
 
 @click.command()
-@click.option("--bundle", type=click.Path(path_type=Path), required=True)
-@click.option("--output", type=click.Path(path_type=Path), help="model.onnx  [default: into the bundle itself]")
+@path_option("--bundle", required=True)
+@path_option("--output", help="model.onnx  [default: into the bundle itself]")
 def export(bundle: Path, output: Optional[Path]) -> None:
     """Write a bundle's function for ONNX Runtime, after comparing it with Gluon on 1,000 raw texts."""
     from ..export import export_bundle

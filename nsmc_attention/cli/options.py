@@ -1,8 +1,10 @@
 """Options that several commands share, and one flag for each common setting of a training."""
 
+import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Optional
 
 import click
 
@@ -10,7 +12,11 @@ from ..config import PRESETS, SHORT_NAMES, choices_at, field_at
 from ..errors import ConfigError
 from ..settings import KIND, paths
 
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from ..inference.predictor import Classifier
+    from ..reviews.corpus import Reviews
+
+Decorator = Callable[[Any], Any]
 # The sections of `train --help`: each begins at this setting of SHORT_NAMES
 SECTIONS = {
     "epochs": "Common settings",
@@ -26,51 +32,55 @@ class GroupedCommand(click.Command):
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
+        title = ""
         for parameter in self.get_params(context):
-            record = parameter.get_help_record(context)
-            if record:
-                sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
-        for name, records in sections.items():
-            with formatter.section(name):
+            title = SECTIONS.get(str(parameter.name), title) if parameter.name in SHORT_NAMES else "Options"
+            if record := parameter.get_help_record(context):
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
                 formatter.write_dl(records)
 
 
-class SettingOption(click.Option):
-    """A flag for a setting, in its section of the help."""
-
-    section = ""
+def path_option(*names: str, allow_dash: bool = False, **rest: Any) -> Decorator:
+    return click.option(*names, type=click.Path(path_type=Path, allow_dash=allow_dash), **rest)
 
 
-def settings_options(command: Decorated) -> Decorated:
-    """Give a command a flag for each of SHORT_NAMES, and --set for every setting by its path."""
-    values = {path: value for config in reversed(PRESETS.values()) for path, value in paths(config)}
-    options, section = [], ""
+def gathered(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Return one decorator for several options, listed in this order; the command gets make(**values) as `name`."""
+
+    def decorate(command: Callable[..., Any]) -> Any:
+        @functools.wraps(command)
+        def gather(*arguments: Any, **values: Any) -> Any:
+            values[name] = make(**{key: values.pop(key) for key in keys})
+            return command(*arguments, **values)
+
+        decorated: Any = gather
+        for option in reversed(options):
+            decorated = option(decorated)
+        keys = [parameter.name for parameter in decorated.__click_params__[-len(options) :]]
+        return decorated
+
+    return decorate
+
+
+def settings_options() -> Decorator:
+    """Return a flag for each of SHORT_NAMES, and --set for every setting by its path; together `settings`."""
+    defaults = {path: value for config in reversed(PRESETS.values()) for path, value in paths(config)}
+    about = "any setting by its path, as model.encoder.kind=none"
+    options = [click.option("--set", "assignments", multiple=True, metavar="PATH=VALUE", help=about)]
     for name, (path, *_) in SHORT_NAMES.items():
-        section = SECTIONS.get(name, section)
-        item = field_at(path)
-        about = item if item is not None else field_at(path[: -len(KIND) - 1])
-        choices = choices_at(path)
-        text = f"{about.metadata['help']}  [default: {values.get(path, about.default)}]"
+        item, choices = field_at(path), choices_at(path)
+        described = item or field_at(path[: -len(KIND) - 1])
+        about = f"{described.metadata['help']}  [default: {defaults.get(path, described.default)}]"
         flag = f"--{name.replace('_', '-')}"
-        option = click.option(
-            flag, name, cls=SettingOption, type=click.Choice(choices) if choices else item.type, help=text
-        )
-        options.append((option, section))
-    for option, section in reversed(options):
-        command = option(command)
-        command.__click_params__[-1].section = section  # type: ignore[attr-defined]
-    return click.option(
-        "--set",
-        "paths",
-        multiple=True,
-        metavar="PATH=VALUE",
-        help="any setting by its path, as model.encoder.kind=none",
-    )(command)
+        options.append(click.option(flag, name, type=click.Choice(choices) if choices else item.type, help=about))
+    return gathered("settings", given_settings, *options)
 
 
-def given_settings(fields: dict[str, Any], assignments: tuple[str, ...]) -> dict[str, Any]:
+def given_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]:
     """Return the settings that flags and `--set PATH=VALUE` gave, by short name or path."""
-    changes = {name: value for name, value in fields.items() if value is not None}
+    changes = {name: value for name, value in flags.items() if value is not None}
     for assignment in assignments:
         path, found, value = assignment.partition("=")
         if not found or "." not in path:
@@ -79,37 +89,47 @@ def given_settings(fields: dict[str, Any], assignments: tuple[str, ...]) -> dict
     return changes
 
 
-def path_option(*names: str, **rest: Any) -> Callable[[Decorated], Decorated]:
-    return click.option(*names, type=click.Path(path_type=Path), **rest)
+@dataclass(frozen=True)
+class Model:
+    """A bundle and what runs it."""
+
+    bundle: Optional[Path]
+    engine: str
+    device: str = "auto"
+
+    def load(self) -> "Classifier":
+        from ..inference.predictor import load_classifier
+
+        return load_classifier(self.bundle, self.engine, self.device)
 
 
-def together(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
-    """Return one decorator for several options, listed in this order."""
+@dataclass(frozen=True)
+class Labelled:
+    """Labelled reviews: a corpus or a file, and its columns."""
 
-    def decorate(command: Decorated) -> Decorated:
-        for option in reversed(options):
-            command = option(command)
-        return command
+    data: str
+    data_dir: Optional[Path]
+    text_column: str
+    label_column: str
 
-    return decorate
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {"text_column": self.text_column, "label_column": self.label_column}
+
+    def load_test(self) -> "Reviews":
+        from ..reviews import tables
+
+        return tables.load(self.data, "test", self.data_dir, **self.columns)
 
 
-text_column_option = click.option("--text-column", default="document", show_default=True)
-column_options = together(text_column_option, click.option("--label-column", default="label", show_default=True))
-data_dir_option = path_option("--data-dir", help="folder of the official files")
-data_options = together(
-    click.option("--data", required=True, help="nsmc, sample, or a labelled csv, tsv, jsonl or parquet file"),
-    data_dir_option,
-    column_options,
-)
-device_option = click.option(
-    "--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "gpu"]), help="of MXNet"
-)
-bundle_options = together(
+text_column_option = click.option("--text-column", default="document")
+engine_options = (
     path_option("--bundle", help="bundle folder  [default: the packaged one]"),
-    click.option("--engine", default="auto", show_default=True, help="auto, onnx or gluon"),
+    click.option("--engine", default="auto", help="auto, onnx or gluon"),
 )
-engine_options = together(bundle_options, device_option)
+device_option = click.option("--device", default="auto", type=click.Choice(["auto", "cpu", "gpu"]), help="of MXNet")
+model_options = gathered("model", Model, *engine_options, device_option)
+cpu_model_options = gathered("model", Model, *engine_options)
 json_option = click.option("--json", "as_json", is_flag=True, help="one JSON object")
 input_format_option = click.option(
     "--input-format",
@@ -120,3 +140,15 @@ input_format_option = click.option(
 verbatim_option = click.option(
     "--verbatim", is_flag=True, help="csv, tsv: no ' before what a spreadsheet would compute"
 )
+
+
+def data_options(**rest: Any) -> Decorator:
+    """Return the options of labelled reviews; `rest` says whether --data is required or has a default."""
+    return gathered(
+        "reviews",
+        Labelled,
+        click.option("--data", help="nsmc, sample, or a labelled csv, tsv, jsonl or parquet file", **rest),
+        path_option("--data-dir", help="folder of the official files"),
+        text_column_option,
+        click.option("--label-column", default="label"),
+    )

@@ -7,19 +7,22 @@ from typing import Optional
 import click
 
 from ..errors import ConfigError
-from .options import bundle_options, engine_options, input_format_option, text_column_option, verbatim_option
+from .options import (
+    Model,
+    cpu_model_options,
+    input_format_option,
+    model_options,
+    path_option,
+    text_column_option,
+    verbatim_option,
+)
 
 
 @click.command()
 @click.argument("text", nargs=-1)
-@click.option(
-    "--input",
-    "source",
-    type=click.Path(path_type=Path, allow_dash=True),
-    help="csv, tsv, jsonl, parquet or txt file, or - for stdin",
-)
+@path_option("--input", "source", allow_dash=True, help="csv, tsv, jsonl, parquet or txt file, or - for stdin")
 @input_format_option
-@click.option("--output", type=click.Path(path_type=Path, allow_dash=True), default=Path("-"), show_default=True)
+@path_option("--output", allow_dash=True, default=Path("-"))
 @click.option(
     "--format",
     "style",
@@ -29,7 +32,7 @@ from .options import bundle_options, engine_options, input_format_option, text_c
 @text_column_option
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
 @verbatim_option
-@engine_options
+@model_options
 def predict(
     text: tuple[str, ...],
     source: Optional[Path],
@@ -39,9 +42,7 @@ def predict(
     text_column: str,
     weights: bool,
     verbatim: bool,
-    bundle: Optional[Path],
-    engine: str,
-    device: str,
+    model: Model,
 ) -> None:
     """Classify reviews as positive or negative.
 
@@ -51,7 +52,6 @@ def predict(
     cat reviews.txt | nsmc-attention predict --format jsonl
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
-    from ..inference.predictor import load_classifier
     from ..inference.scoring import score_lines, score_table
     from ..reviews import pieces
 
@@ -59,7 +59,7 @@ def predict(
         raise ConfigError("predict: give reviews or --input, not both")
     if kind and not source:
         raise ConfigError("predict: --input-format needs --input, which may be - for stdin")
-    classifier = load_classifier(bundle, engine, device)
+    classifier = model.load()
     if source is None or str(source) == "-" and not kind:
         lines = text or (line.rstrip("\r\n") for line in pieces.lines(sys.stdin, pieces.STDIN))
         score_lines(classifier, lines, output, style, weights, verbatim)
@@ -69,13 +69,13 @@ def predict(
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE")
-@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="the page, .html")
+@path_option("--output", "-o", required=True, help="the page, .html")
 @click.option("--group-by", help="column to compare by, as the film")
 @click.option("--date-column", help="column of dates, to show months")
 @text_column_option
-@click.option("--tables", type=click.Path(path_type=Path), help="folder for the tables as csv")
+@path_option("--tables", help="folder for the tables as csv")
 @input_format_option
-@engine_options
+@model_options
 def report(
     source: Path,
     output: Path,
@@ -84,9 +84,7 @@ def report(
     text_column: str,
     tables: Optional[Path],
     kind: Optional[str],
-    bundle: Optional[Path],
-    engine: str,
-    device: str,
+    model: Model,
 ) -> None:
     """Summarize what viewers think on one page: shares, words of praise and criticism, representative reviews.
 
@@ -94,23 +92,22 @@ def report(
     nsmc-attention report reviews.csv --output report.html
     nsmc-attention report reviews.csv -o report.html --group-by film --date-column date
     """
-    from ..inference.predictor import load_classifier
     from ..report.build import report as write
 
-    write(load_classifier(bundle, engine, device), source, output, group_by, date_column, text_column, tables, kind)
+    write(model.load(), source, output, group_by, date_column, text_column, tables, kind)
     print(output)
 
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="FILES...")
-@click.option("--output", required=True, type=click.Path(path_type=Path), help="folder, one file a partition")
-@click.option("--format", "style", default="parquet", show_default=True, help="csv, tsv, jsonl or parquet")
+@path_option("--output", required=True, help="folder, one file a partition")
+@click.option("--format", "style", default="parquet", help="csv, tsv, jsonl or parquet")
 @text_column_option
 @click.option("--scheduler", help="address of a running Dask scheduler  [default: processes here]")
 @click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
-@click.option("--rows", type=click.IntRange(1), default=50_000, show_default=True, help="rows of a partition")
+@click.option("--rows", type=click.IntRange(1), default=50_000, help="rows of a partition")
 @verbatim_option
-@bundle_options
+@cpu_model_options
 def bulk(
     sources: tuple[str, ...],
     output: Path,
@@ -120,8 +117,7 @@ def bulk(
     workers: Optional[int],
     rows: int,
     verbatim: bool,
-    bundle: Optional[Path],
-    engine: str,
+    model: Model,
 ) -> None:
     """Classify files, patterns and folders of any size on Dask; a rerun continues where it stopped.
 
@@ -132,16 +128,18 @@ def bulk(
     """
     from .. import bulk as dask
 
-    found = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows, verbatim)
+    found = dask.bulk(
+        sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, verbatim
+    )
     print(f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now")
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 for every network this machine is in")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 for any that is free")
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="processes")
-@bundle_options
-def serve(host: str, port: int, workers: int, bundle: Optional[Path], engine: str) -> None:
+@click.option("--host", default="127.0.0.1", help="0.0.0.0 for every network this machine is in")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 for any that is free")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, help="processes")
+@cpu_model_options
+def serve(host: str, port: int, workers: int, model: Model) -> None:
     """Serve an interactive page and an HTTP API.
 
     \b
@@ -151,4 +149,4 @@ def serve(host: str, port: int, workers: int, bundle: Optional[Path], engine: st
     """
     from ..serve.server import serve as run_server
 
-    run_server(host, port, bundle, engine, workers)
+    run_server(host, port, model.bundle, model.engine, workers)

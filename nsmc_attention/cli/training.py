@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
@@ -10,23 +11,13 @@ import click
 from ..config import PRESETS, Config
 from ..config import preset as named
 from ..errors import ConfigError
-from .options import (
-    GroupedCommand,
-    column_options,
-    data_dir_option,
-    data_options,
-    device_option,
-    given_settings,
-    settings_options,
-)
+from .options import GroupedCommand, Labelled, data_options, device_option, path_option, settings_options
 
 
 @click.command()
 @click.argument("what", type=click.Choice(["nsmc", "raw"]))
-@click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    help="where to  [default: where it is already ($NSMC_ATTENTION_DATA), else the cache folder]",
+@path_option(
+    "--data-dir", help="where to  [default: where it is already ($NSMC_ATTENTION_DATA), else the cache folder]"
 )
 def fetch(what: str, data_dir: Optional[Path]) -> None:
     """Download a corpus and print its path.
@@ -41,37 +32,27 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
 
 
 @click.command(cls=GroupedCommand)
-@data_options
-@click.option("--valid", type=click.Path(path_type=Path), help="labelled file to choose the epoch by")
+@data_options(required=True)
+@path_option("--valid", help="labelled file to choose the epoch by")
 @click.option("--preset", show_default="default, or what the run began with", help=", ".join(PRESETS))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("runs/latest"),
-    show_default=True,
-    help="run folder, new unless --resume",
-)
+@path_option("--out", default=Path("runs/latest"), help="run folder, new unless --resume")
 @click.option("--resume", is_flag=True, help="continue the run in --out")
 @device_option
 @click.option(
     "--kvstore",
     default="local",
-    show_default=True,
     type=click.Choice(["local", "dist_sync"]),
     help="dist_sync: several processes, here or, by the DMLC_* variables, on several machines",
 )
 @click.option(
     "--workers", type=click.IntRange(1, 64), help="processes here that share each batch, of dist_sync  [default: 2]"
 )
-@settings_options
+@settings_options()
 @click.pass_obj
 def train(
     arguments: list[str],
     /,
-    data: str,
-    data_dir: Optional[Path],
-    text_column: str,
-    label_column: str,
+    reviews: Labelled,
     valid: Optional[Path],
     preset: Optional[str],
     out: Path,
@@ -79,8 +60,7 @@ def train(
     device: str,
     kvstore: str,
     workers: Optional[int],
-    paths: tuple[str, ...],
-    **fields: Any,
+    settings: dict[str, Any],
 ) -> None:
     """Train a classifier; the run folder ends with its bundle.
 
@@ -96,41 +76,25 @@ def train(
     from ..training.run_folder import read_settings
 
     base = Config.from_dict(read_settings(out)["config"]) if resume and not preset else named(preset or "default")
-    config = base.with_fields(**given_settings(fields, paths))
+    config = base.with_fields(**settings)
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
         return launcher.launch(arguments, workers or 2)
     with worker_group(kvstore) as group:
-        run(data, config, out, valid, resume, device, data_dir, not group.first, text_column, label_column, group)
+        quiet = not group.first
+        run(reviews.data, config, out, valid, resume, device, reviews.data_dir, quiet, workers=group, **reviews.columns)
 
 
 @click.command(cls=GroupedCommand)
 @click.argument("names", nargs=-1, required=True)
-@click.option("--data", default="nsmc", show_default=True, help="nsmc, sample, or a labelled file")
-@data_dir_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("runs/comparison"),
-    show_default=True,
-    help="folder; finished runs in it are not trained again",
-)
-@click.option("--seeds", default="0", show_default=True, help="seeds, as 0,1,2")
+@data_options(default="nsmc")
+@path_option("--out", default=Path("runs/comparison"), help="folder; finished runs in it are not trained again")
+@click.option("--seeds", default="0", help="seeds, as 0,1,2")
 @click.option("--test", is_flag=True, help="score the test file too, of nsmc and sample")
-@column_options
-@settings_options
+@settings_options()
 def compare(
-    names: tuple[str, ...],
-    data: str,
-    data_dir: Optional[Path],
-    out: Path,
-    seeds: str,
-    test: bool,
-    text_column: str,
-    label_column: str,
-    paths: tuple[str, ...],
-    **fields: Any,
+    names: tuple[str, ...], reviews: Labelled, out: Path, seeds: str, test: bool, settings: dict[str, Any]
 ) -> None:
     """Train and evaluate presets and baselines (majority, tfidf), in one table.
 
@@ -140,22 +104,14 @@ def compare(
     """
     from .. import comparison
 
-    if fields.pop("seed") is not None:
+    if "seed" in settings:
         raise ConfigError("compare: expected --seeds, found --seed")
     try:
         numbers = tuple(int(seed) for seed in seeds.split(","))
     except ValueError:
         raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
+    report = partial(print, file=sys.stderr)
     table = comparison.compare(
-        data,
-        names,
-        out,
-        numbers,
-        test,
-        given_settings(fields, paths),
-        data_dir,
-        report=lambda row: print(row, file=sys.stderr),
-        text_column=text_column,
-        label_column=label_column,
+        reviews.data, names, out, numbers, test, settings, reviews.data_dir, report=report, **reviews.columns
     )
     print(comparison.as_markdown(table), end="")

@@ -1,9 +1,9 @@
 """The page and the HTTP API over one classifier.
 
     GET  /                the page
-    POST /predict         {"inputs": "..."} or a list: predictions as of Hugging Face's text-classification pipelines
-    POST /explain         a review's words with one value each, by attention or another attribution method
-    POST /predict/batch   csv, tsv or jsonl in; streamed out with its columns and the predictions
+    POST /predict         predictions as of Hugging Face's text-classification pipelines
+    POST /explain         a review's words with one value each
+    POST /predict/batch   a table in; streamed out with its columns and the predictions
     GET  /healthz, /readyz, /metrics, /docs
 
 An error is one line without a path of this machine; bad input gets status 413 or 422.
@@ -29,6 +29,7 @@ from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from .._runtime.processes import exit_with_parent
 from ..errors import NsmcError, did_you_mean
 from ..inference.attribution import METHODS
 from ..inference.explain import Explainer
@@ -44,6 +45,7 @@ from .tables import KINDS, StorageQuota, Table, TableResponse
 Bundle = Optional[Union[str, Path]]
 # Rows and columns of the largest matrix that the page draws
 LARGEST_MATRIX = 128
+DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
 LOG = logging.getLogger("uvicorn.error")
@@ -86,8 +88,8 @@ class Service:
     explanations: SerialExecutor
     table_threads: ThreadPoolExecutor
 
-    def __init__(self, limits: Limits, folder: str) -> None:
-        self.limits, self.counters, self.quota = limits, Counters(folder), StorageQuota(limits)
+    def __init__(self, limits: Limits) -> None:
+        self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
         self.woff, self.font_lock = b"", threading.Lock()
@@ -112,14 +114,15 @@ class Service:
             raise HTTPException(503, "the model is still being loaded; try again in a second")
         return self.explainer
 
-    def check_texts(self, texts: list[str], most: int, kind: str = "reviews") -> None:
-        found, longest, largest = len(texts), max(map(len, texts), default=0), self.limits.characters
-        if found > most:
-            line = f"inputs: expected at most {most} {kind}, found {found}; send tables to /predict/batch"
-            raise HTTPException(422, line)
-        if longest > largest:
-            line = f"inputs: expected reviews of at most {largest} characters, found one of {longest}"
-            raise HTTPException(422, line)
+    def check_texts(self, texts: list[str], most: int, kind: str) -> None:
+        longest, characters = max(map(len, texts), default=0), self.limits.characters
+        if len(texts) > most:
+            line = f"inputs: expected at most {most} {kind}, found {len(texts)}; send tables to /predict/batch"
+        elif longest > characters:
+            line = f"inputs: expected reviews of at most {characters} characters, found one of {longest}"
+        else:
+            return
+        raise HTTPException(422, line)
 
     async def page(self) -> str:
         return self.html
@@ -150,11 +153,10 @@ class Service:
         A review without words has label and score null, and the reason in `error`.
         """
         self.require()
-        single, options = isinstance(question.inputs, str), question.parameters
+        single, options, limits = isinstance(question.inputs, str), question.parameters, self.limits
         texts: Any = [question.inputs] if single else question.inputs
-        if options.weights:
-            self.check_texts(texts, self.limits.weighted, "reviews with weights")
-        self.check_texts(texts, self.limits.reviews)
+        limit = (limits.weighted, "reviews with weights") if options.weights else (limits.reviews, "reviews")
+        self.check_texts(texts, *limit)
         predictions = await self.batcher(texts)
         self.counters.reviews.inc(len(texts))
         results = [labels(each, options) for each in predictions]
@@ -165,7 +167,7 @@ class Service:
     async def explain(self, question: Question, request: Request) -> Any:
         """Return a review's words with one value each, and for attention the whole matrix."""
         explainer = self.require()
-        self.check_texts([question.inputs], 1)
+        self.check_texts([question.inputs], 1, "reviews")
         return await unless_gone(request, self.explanations(explanation, explainer, question))
 
     async def batch(self, request: Request, text_column: str = "document", verbatim: bool = False) -> Response:
@@ -197,26 +199,17 @@ class Service:
             raise
 
 
-def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Limits(), folder: str = "") -> Guard:
-    """Return the ASGI application.
-
-    Parameters
-    ----------
-    bundle, engine
-        As in `inference.predictor.load_classifier`.
-    limits : Limits
-    folder : str
-        Shared by the workers of one server; empty if this process is the only one.
-    """
-    service = Service(limits, folder)
+def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Limits()) -> Guard:
+    """Return the ASGI application; bundle and engine as in `inference.predictor.load_classifier`."""
+    service = Service(limits)
 
     @asynccontextmanager
     async def lifespan(application: FastAPI) -> AsyncIterator[None]:
         task = asyncio.create_task(service.load(bundle, engine))
         task.add_done_callback(stop_on_failure)
         parent = multiprocessing.parent_process()
-        if folder and parent:
-            threading.Thread(target=end_with, args=[parent], daemon=True).start()
+        if parent:
+            exit_with_parent(parent.pid or 0)
             end_on_hangup()
             # another worker responds meanwhile
             await asyncio.wait([task])
@@ -235,11 +228,11 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
     application.post("/predict", responses=ERRORS)(service.predict)
     application.post("/explain", responses=ERRORS)(service.explain)
     content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
-    table: Any = {
-        "responses": {200: content, **ERRORS},
-        "openapi_extra": {"requestBody": {"required": True, **content}},
-    }
-    application.post("/predict/batch", response_class=StreamingResponse, **table)(service.batch)
+    body = {"requestBody": {"required": True, **content}}
+    table = application.post(
+        "/predict/batch", response_class=StreamingResponse, responses={200: content, **ERRORS}, openapi_extra=body
+    )
+    table(service.batch)
     # outermost, so that its response to a bug has the security headers too
     return Guard(application, limits, service.counters.observe)
 
@@ -251,12 +244,6 @@ def stop_on_failure(task: "asyncio.Task[None]") -> None:
         if multiprocessing.parent_process():
             os.kill(os.getppid(), signal.SIGTERM)
         os._exit(BAD_BUNDLE)
-
-
-def end_with(parent: Any) -> None:
-    """End this worker when its supervisor is dead; otherwise it would wait forever."""
-    parent.join()
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def end_on_hangup() -> None:
@@ -299,7 +286,7 @@ def labels(prediction: Prediction, parameters: Parameters) -> list[dict[str, Any
     found: list[dict[str, Any]] = [{"label": label, "score": both[label]} for label in best]
     if parameters.weights:
         details = prediction.to_dict(weights=True)
-        found[0].update({name: details[name] for name in ("text", "tokens", "offsets", "weights", "token_weights")})
+        found[0].update({name: details[name] for name in DETAILS})
     return found
 
 

@@ -19,7 +19,7 @@ class Busy(HTTPException):
 class Batcher:
     """Runs a function in one thread over the items that arrived since its last run; an idle one starts at once.
 
-    The function maps a list of at most `largest` items to one result each; at most `most_waiting` items wait.
+    The function maps at most `largest` items to one result each; at most `most_waiting` items wait.
     """
 
     def __init__(self, function: Function, largest: int = 128, most_waiting: int = 4096) -> None:

@@ -1,15 +1,14 @@
 """uvicorn's connection with limits on a request's headers and on the time in which a client reads its response.
 
 uvicorn reads headers of any length, waits forever for the rest of them, and keeps a connection whose client does not
-read. Methods of asyncio.Protocol are extended, and the text of the response to malformed HTTP; nothing else of uvicorn
-is used. `guard` limits bodies.
+read. Only methods of asyncio.Protocol and the response to malformed HTTP are extended. `guard` limits bodies.
 """
 
 import asyncio
 import math
 import time
 from http import HTTPStatus
-from typing import Any, ClassVar, Optional
+from typing import Any, Optional
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -19,8 +18,6 @@ from .limits import Limits
 
 class Connection(HttpToolsProtocol):
     """One client; `guard` finds it in scope["state"], which is a copy of app_state."""
-
-    open: ClassVar[int] = 0
 
     def __init__(self, limits: Limits, app_state: dict[str, Any], **uvicorn: Any) -> None:
         super().__init__(app_state={**app_state, "connection": self}, **uvicorn)
@@ -36,14 +33,13 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.stream = transport
-        Connection.open += 1
-        if Connection.open > self.limits.connections:
+        # uvicorn's set of the connections of this process
+        if len(self.connections) > self.limits.connections:
             self.close_with(503, "too many connections; try again in a second")
         self.schedule_check()
 
     def connection_lost(self, exc: Optional[Exception]) -> None:
         super().connection_lost(exc)
-        Connection.open -= 1
         self.timer.cancel()
 
     def data_received(self, data: bytes) -> None:

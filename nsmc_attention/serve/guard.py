@@ -42,11 +42,8 @@ def security_headers(path: str = "") -> Headers:
 def error_response(status: int, line: str) -> tuple[Headers, bytes]:
     """Return the headers and the body {"error": line} of a response that ends its connection."""
     body = json.dumps({"error": line}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-        (b"connection", b"close"),
-    ]
+    length = b"%d" % len(body)
+    headers = [(b"content-type", b"application/json"), (b"content-length", length), (b"connection", b"close")]
     return headers + [(b"retry-after", b"1")] * (status == 503), body
 
 
@@ -121,10 +118,9 @@ class Exchange:
         """Return the next part of the body; set `late` if it does not arrive in time."""
         if self.whole:
             return await self.receive_next()
-        allowed = self.guard.limits.body_seconds + self.read / self.guard.limits.rate
-        if self.connection and self.connection.refusal:
-            # malformed: what has not been received yet never will be
-            allowed = 0
+        # of a malformed body, what has not been received yet never will be
+        malformed = self.connection and self.connection.refusal
+        allowed = 0 if malformed else self.guard.limits.body_seconds + self.read / self.guard.limits.rate
         with move_on_after(self.started + allowed - time.perf_counter()) as self.waiting:
             message = await self.receive_next()
             self.read += len(message.get("body", b""))

@@ -1,7 +1,4 @@
-"""The server's processes: a socket, one or several workers, and their end.
-
-uvicorn supervises several workers and replaces a dead one.
-"""
+"""The server's processes: a socket, one or several workers that uvicorn supervises, and their end."""
 
 import logging
 import os
@@ -9,7 +6,7 @@ import signal
 import socket
 import sys
 import tempfile
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -23,6 +20,7 @@ from ..bundle.format import load_bundle
 from ..errors import ConfigError
 from .app import BAD_BUNDLE, Bundle, create_app, end_on_hangup
 from .connection import Connection
+from .counters import SHARED
 from .limits import Limits
 
 LOG = logging.getLogger("uvicorn.error")
@@ -43,23 +41,9 @@ def serve(
 ) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP, then exit with 0; requests in progress have 15 seconds to finish.
 
-    Parameters
-    ----------
-    host : str
-        127.0.0.1 for this machine alone, 0.0.0.0 for every network it is in.
-    port : int
-        0 for any free one.
-    bundle, engine
-        As in `inference.predictor.load_classifier`.
-    workers : int
-    limits : Limits
-
-    Raises
-    ------
-    ConfigError
-        The address is in use, or not one of this machine.
-    BundleError
-        The bundle cannot be read.
+    Host 127.0.0.1 is this machine alone, 0.0.0.0 every network it is in; port 0 is any free one; bundle and engine are
+    as in `inference.predictor.load_classifier`. ConfigError if the address is in use or not one of this machine,
+    BundleError if the bundle cannot be read.
     """
     # before any process starts
     load_bundle(bundle)
@@ -68,12 +52,13 @@ def serve(
     end_on_hangup()
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
-        # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
-        place = "/dev/shm" if os.path.isdir("/dev/shm") else None
-        shared = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=place) if workers > 1 else nullcontext("")
-        folder = stack.enter_context(shared)
+        if workers > 1:
+            # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
+            place = "/dev/shm" if os.path.isdir("/dev/shm") else None
+            folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=place)
+            os.environ[SHARED] = stack.enter_context(folder)
         limits = fit_open_files(limits)
-        application = partial(create_app, bundle, engine, limits, folder)
+        application = partial(create_app, bundle, engine, limits)
         # any callable that makes a protocol; uvicorn declares a class
         http: Any = partial(Connection, limits)
         config = uvicorn.Config(application, factory=True, http=http, ws="none", workers=workers, **SETTINGS)
@@ -96,11 +81,10 @@ def run_workers(config: uvicorn.Config, listener: socket.socket) -> bool:
     """Supervise workers until a signal; return whether one of them could not load its bundle."""
     # the releases for Python 3.9 need the worker's function
     options: Any = {"target": uvicorn.Server(config).run} if "target" in signature(Multiprocess).parameters else {}
-    hangup = ENDS[2:]
-    handlers = [signal.getsignal(number) for number in hangup]
+    hangup = {number: signal.getsignal(number) for number in ENDS[2:]}
     supervisor = Multiprocess(config, sockets=[listener], **options)
     # uvicorn's handler of SIGHUP restarts the workers
-    for number, handler in zip(hangup, handlers):
+    for number, handler in hangup.items():
         signal.signal(number, handler)
     supervisor.run()
     return any(worker.process.exitcode == BAD_BUNDLE for worker in supervisor.processes)

@@ -26,8 +26,8 @@ STORED = 4
 class StorageQuota:
     """What the tables of a process share, used from any thread.
 
-    Uploads are limited by total bytes, not by count, so that a few slow clients cannot occupy every slot. A slot is
-    for a table that has been received.
+    Uploads are limited by total bytes, so that a few slow clients cannot occupy every slot; a slot is for a table that
+    has been received.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -46,7 +46,7 @@ class StorageQuota:
 class Table:
     """A body in a file without a name, which a killed worker cannot leave behind; OSError if there is no space.
 
-    Tables share the threads, as one each would cost memory that is never returned; one at a time uses a table.
+    Tables share the threads; one thread at a time uses a table.
     """
 
     def __init__(self, kind: str, text_column: str, verbatim: bool, threads: ThreadPoolExecutor, quota: StorageQuota):

@@ -221,7 +221,7 @@ def test_every_response_has_the_security_headers(client):
 
 
 def test_the_font_is_made_once_for_concurrent_requests():
-    service = Service(Limits(), "")
+    service = Service(Limits())
     with ThreadPoolExecutor(4) as pool:
         fonts = [response.body for response in pool.map(lambda _: service.font(), range(4))]
     assert fonts[0][:4] == b"wOFF" and all(font is fonts[0] for font in fonts)
