@@ -1,19 +1,15 @@
 """The settings of a whole training in one value, and the presets.
 
-    text      how a review becomes token ids            (text.settings)
-    model     the network: encoder, attention, sizes    (model.settings)
-    training  stages, optimizer, checkpoints            (here)
-
 The command line has a flag for each setting of SHORT_NAMES and `--set PATH=VALUE` for all; a bundle stores the whole.
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, Optional, Union
+from typing import Any, Iterable, Optional, Union
 
 from .errors import ConfigError, did_you_mean
 from .model.attention.uniform import Uniform
 from .model.settings import NETWORKS, ArticleConfig, ClassifierConfig, NoEncoder
-from .settings import KIND, Settings, check_all, kinds, section, setting
+from .settings import KIND, Settings, check_all, kinds, paths, section, setting
 from .text.settings import TextConfig
 
 # Numbers in the attention scores of one review: a few times 512 MB of memory
@@ -146,48 +142,37 @@ class Config(Settings):
     def with_fields(self, **changes: Any) -> "Config":
         """Return this Config with some settings changed, each by its short name (SHORT_NAMES) or its path.
 
-        Raises
-        ------
-        ConfigError
-            A name is unknown, a setting is of another kind than the one chosen, or a value is impossible.
+        ConfigError where a name is unknown, the kind chosen has no such setting, or a value is impossible.
         """
-        chosen = {path_of(self, name): value for name, value in changes.items() if name_is_kind(name)}
-        config = self.with_settings(chosen) if chosen else self
-        return config.with_settings(
-            {path_of(config, name): value for name, value in changes.items() if not name_is_kind(name)}
-        )
+        chosen = {name: value for name, value in changes.items() if self.path_of(name).endswith(f".{KIND}")}
+        config = self.with_settings({self.path_of(name): value for name, value in chosen.items()})
+        rest = {config.path_of(name): value for name, value in changes.items() if name not in chosen}
+        return config.with_settings(rest)
 
-
-def name_is_kind(name: str) -> bool:
-    return SHORT_NAMES.get(name, (name,))[0].endswith(f".{KIND}")
-
-
-def path_of(config: Config, name: str) -> str:
-    """Return the path of a setting by its short name; a path stays as it is."""
-    if "." in name:
-        return name
-    if name not in SHORT_NAMES:
-        raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
-    candidates = SHORT_NAMES[name]
-    return next((path for path in candidates if config.has(path)), candidates[0])
+    def path_of(self, name: str) -> str:
+        """Return the path of a setting by its short name; a path stays as it is."""
+        if "." in name:
+            return name
+        if name not in SHORT_NAMES:
+            raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
+        candidates, known = SHORT_NAMES[name], dict(paths(self))
+        return next((path for path in candidates if path in known), candidates[0])
 
 
 def field_at(path: str) -> Any:
-    """Return the dataclass field of a setting, whatever kinds are chosen; None for the choice of a kind itself."""
-    classes: list[Any] = [Config]
-    *sections, name = path.split(".")
-    for key in sections:
-        members = [item for cls in classes for item in fields(cls) if item.name == key]
-        registry = members[0].metadata["kinds"]
-        classes = list(registry.values())
-    return next((item for cls in classes for item in fields(cls) if item.name == name), None)
+    """Return the dataclass field of a setting, whatever kinds are chosen; for the choice of a kind, of its group."""
+    item: Any = None
+    classes: Iterable[Any] = [Config]
+    for key in path.split("."):
+        item = next((each for cls in classes for each in fields(cls) if each.name == key), item)
+        classes = item.metadata.get("kinds", {}).values()
+    return item
 
 
 def choices_at(path: str) -> Optional[tuple[str, ...]]:
     """Return the values that a setting may have, or the kinds that there are; None for any."""
-    if path.endswith(f".{KIND}"):
-        return tuple(field_at(path[: -len(KIND) - 1]).metadata["kinds"])
-    return field_at(path).metadata["choices"]
+    metadata = field_at(path).metadata
+    return tuple(metadata["kinds"]) if "kinds" in metadata else metadata["choices"]
 
 
 PRESETS = {
