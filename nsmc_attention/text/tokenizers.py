@@ -1,8 +1,4 @@
-"""Tokenizers by name, and the offsets of their tokens.
-
-A tokenizer is a callable, text -> list of tokens; most are KoNLPy's taggers. `align` finds the tokens in the text
-again, so that no tokenizer needs to report offsets.
-"""
+"""Tokenizers by name, text -> list of tokens, and the offsets of their tokens."""
 
 import difflib
 import unicodedata
@@ -20,10 +16,9 @@ LONGEST = 10_000
 
 @lru_cache(maxsize=1)
 def pip_mecab() -> Any:
-    """KoNLPy's Mecab on the pip packages python-mecab-ko and python-mecab-ko-dic: no system install.
+    """KoNLPy's Mecab on the pip packages python-mecab-ko (pinned for its private `_tagger`) and python-mecab-ko-dic.
 
-    KoNLPy wants the module `MeCab` of a system install. Its class is kept; only the tagger below it is built from
-    python-mecab-ko, whose private `_tagger` is why that version is pinned.
+    KoNLPy itself wants the module `MeCab` of a system install.
     """
     from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
     from konlpy.tag import Mecab
@@ -86,19 +81,15 @@ BUILDERS: dict[str, Callable[[], Tokenizer]] = {
     "characters": lambda: characters,
     "whitespace": lambda: str.split,
 }
-PACKAGES: dict[str, tuple[str, ...]] = {
-    "mecab": ("python-mecab-ko", "python-mecab-ko-dic"),
-    "characters": (),
-    "whitespace": (),
-}
+# What the tokens depend on; of the others, konlpy
+PACKAGES = {"mecab": ("python-mecab-ko", "python-mecab-ko-dic"), "characters": (), "whitespace": ()}
 
 
 @lru_cache(maxsize=None)
 def tokenizer(name: str) -> Tokenizer:
-    """Return the tokenizer called name, built once a process: text -> list of non-empty str.
+    """Return the tokenizer called name, built once a process: clean text -> list of non-empty str.
 
-    The text is clean (see `encoding.clean`); its first LONGEST characters are tokenized. TokenizerError if the name is
-    unknown, or the tokenizer needs Java and there is none.
+    Only the first LONGEST characters are tokenized. TokenizerError if the name is unknown, or Java is needed and missing.
     """
     if name not in BUILDERS:
         raise TokenizerError(f"unknown tokenizer {name!r}{did_you_mean(name, BUILDERS)}")
@@ -119,8 +110,8 @@ def tokenizer_version(name: str) -> str:
 def align(text: str, tokens: Sequence[str]) -> list[Span]:
     """Return the (start, end) of each token in the text, in order.
 
-    Most tokenizers return substrings of the text in order. Some rewrite (Komoran and Kkma split 했다 into 하 았 다);
-    their tokens are matched by letters (NFD jamo), and a token that shares no letter gets an empty span.
+    Tokens that are no substrings (Komoran and Kkma split 했다 into 하 았 다) are matched by letters (NFD jamo); one that
+    shares no letter gets an empty span.
     """
     spans: list[Span] = []
     position = 0
