@@ -120,9 +120,8 @@ class Config(Settings):
                 f"model.kind {self.model.kind}: expected text.ngram_buckets and training.erasure.reviews to be 0, found "
                 f"{self.text.ngram_buckets} and {self.training.erasure.reviews}"
             )
-        attention = self.model.attention
-        attention.check_width(self.model.width, "model.attention")
-        scores = self.text.max_length**2 * attention.numbers_per_pair
+        self.model.attention.check_width(self.model.width, "model.attention")
+        scores = self.text.max_length**2 * self.model.attention.numbers_per_pair
         if scores > MAX_SCORES:
             raise ConfigError(
                 f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, found {scores:,} "

@@ -81,8 +81,7 @@ def require_place(path: Path) -> None:
 def move_folder(new: Path, path: Path) -> None:
     """Rename a new folder to `path`; an old folder there is afterwards called `new`, or is removed.
 
-    One atomic step on Linux. Where the system cannot exchange two names, a process killed between two renames leaves
-    the old folder, complete, as `NAME.old-*`; rename it back by hand.
+    One step on Linux. Elsewhere, a process killed between two renames leaves the old folder, complete, as `NAME.old-*`.
     """
     if not path.exists():
         os.replace(new, path)
@@ -154,8 +153,7 @@ def vacant(folder: Path) -> bool:
 def lock(path: Path, wait: bool = False) -> Optional[int]:
     """Return a descriptor that locks a file or folder until it is closed or the process dies; None where unsupported.
 
-    BlockingIOError where another process holds the lock, unless `wait`. (Process numbers would not do: containers reuse
-    them, and a shared disk has those of several machines.)
+    BlockingIOError where another process holds the lock, unless `wait`.
     """
     descriptor = None
     try:
@@ -220,11 +218,7 @@ def resolve_link(path: Union[str, Path]) -> Path:
 
 
 def refuse_links(paths: Iterable[Path]) -> None:
-    """Raise ConfigError where one of the paths, or anything inside the folders among them, is a symbolic link.
-
-    The user's own path may be a link. One inside a working folder may come from somebody else, and its target would be
-    replaced.
-    """
+    """Raise ConfigError where a path, or anything inside it, is a symbolic link: perhaps somebody else's."""
     for each in chain.from_iterable(chain([path], path.rglob("*")) for path in paths):
         if each.is_symlink():
             raise ConfigError(f"{each}: is a link, whose target would be replaced; remove it or put a copy there")

@@ -1,17 +1,13 @@
 """The one place where MXNet is first imported: made to work with numpy >= 1.24 and to use the available cores.
 
-MXNet 1.9.1 reads `numpy.bool` at import, which numpy 1.24 removed (apache/mxnet#21165; MXNet is retired, so
-no release will fix it). The name is added before the import, in worker processes too.
+MXNet 1.9.1 reads `numpy.bool` at import, which numpy 1.24 removed (apache/mxnet#21165; MXNet is retired). Three
+settings decide the speed on a CPU, each left alone where the user has set it (figures in docs/performance.md):
 
-Three settings decide the speed on a CPU; each is left alone where the user has set it. MXNet takes half the
-cores unless OMP_NUM_THREADS is set, expecting two hardware threads a core. And its engine runs operators in
-one thread and large copies in another; as soon as both have used OpenMP, libgomp counts more threads than
-cores and puts them to sleep at every operator instead of spinning (from the first checkpoint on, training
-ran at 2,100 instead of 3,100 reviews/s). The engine called NaiveEngine runs all in one thread.
-
-Threads of libgomp wait for each other by spinning, 300,000 turns unless GOMP_SPINCOUNT is set, which beside a busy
-process takes the time that the other thread needs. With 1,000 a training there is nearly twice as fast, at 0.7 to
-0.9 of one thread's speed, and loses about a sixth where it is alone (docs/performance.md).
+OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core.
+GOMP_SPINCOUNT     Turns in which a thread waits for the others before it sleeps. With libgomp's 300,000 it takes, beside
+                   a busy process, the time that the other thread needs.
+MXNET_ENGINE_TYPE  NaiveEngine runs all in one thread. Of two that have used OpenMP, libgomp counts more threads than
+                   cores and puts them to sleep at every operator (from the first checkpoint on, a third slower).
 """
 
 import os
@@ -23,16 +19,13 @@ from typing import Any, Iterator
 from ..errors import MissingPackage
 from .processes import cores
 
-# Turns of a loop in which a thread waits for the others before it sleeps
-SPIN_COUNT = "1000"
-
 
 def import_mxnet() -> Any:
     """Import and return the module mxnet; MissingPackage where there is no wheel for this platform."""
     import numpy
 
     os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
-    os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     if is_cpu_build():
         os.environ.setdefault("MXNET_ENGINE_TYPE", "NaiveEngine")
     with warnings.catch_warnings():

@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from nsmc_attention.errors import ConfigError, DataError, MissingPackage
+from nsmc_attention.errors import DataError, MissingPackage
 from nsmc_attention.reviews import corpus, parquet, tables
 from nsmc_attention.reviews.pieces import LINE
 
@@ -252,15 +252,6 @@ def test_an_open_parquet_file_tells_its_rows_and_is_closed_at_the_end(tmp_path):
     assert file.closed
 
 
-@pytest.mark.parametrize("columns", [{"text_column": "text"}, {"label_column": "y"}])
-def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, columns):
-    (tmp_path / "a.txt").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
-    ((_, name),) = columns.items()
-    for data in ("sample", tmp_path / "a.txt"):
-        with pytest.raises(ConfigError, match=f"has the columns of the NSMC files; expected --.*, found '{name}'"):
-            tables.load(data, "test", **columns)
-
-
 def test_a_column_of_parquet_without_a_value_is_read(tmp_path):
     pyarrow.parquet.write_table(pyarrow.table({"document": pyarrow.nulls(3)}), tmp_path / "a.parquet")
     assert rows_of(tmp_path / "a.parquet") == [{"document": None}] * 3
@@ -369,8 +360,6 @@ def test_a_bad_byte_is_found_in_a_file_of_any_size_piece_by_piece(tmp_path, befo
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**21
-    with pytest.raises(DataError, match=f"line {line}: expected UTF-8 text, found byte 0x{byte}"):
-        corpus.decode(path.read_bytes(), path)
     path.write_bytes("정말 좋다\n".encode() * before)
     corpus.check_utf8(path)
 
