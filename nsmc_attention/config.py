@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Iterable, Optional, Union
 
 from .errors import ConfigError, did_you_mean
-from .model.attention.uniform import Uniform
-from .model.settings import NETWORKS, ArticleConfig, ClassifierConfig, NoEncoder
+from .model.settings import NETWORKS, ArticleConfig, ClassifierConfig
 from .settings import KIND, Settings, check_all, kinds, paths, section, setting
 from .text.settings import TextConfig
 
@@ -123,9 +122,9 @@ class Config(Settings):
         self.model.attention.check_width(self.model.width, "model.attention")
         scores = self.text.max_length**2 * self.model.attention.numbers_per_pair
         if scores > MAX_SCORES:
+            found = f"found {scores:,} (tokens x tokens x attention units or heads)"
             raise ConfigError(
-                f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, found {scores:,} "
-                "(tokens x tokens x attention units or heads)"
+                f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, {found}"
             )
 
     @property
@@ -179,24 +178,13 @@ PRESETS = {
     # the extended track: trained on the raw star reviews first
     "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
     # as fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings
-    "average": Config(
-        text=TextConfig(ngram_buckets=0),
-        model=ClassifierConfig(encoder=NoEncoder(), attention=Uniform()),
-        training=TrainingConfig(erasure=ErasureConfig(reviews=0)),
-    ),
+    "average": Config().with_fields(ngram_buckets=0, encoder="none", attention="uniform", erasure_reviews=0),
     # the original article: 30 tokens, a small embedding and GRU, constant rate, no mask
     "post": Config(
-        text=TextConfig(max_length=30, vocab_size=30000, ngram_buckets=0),
-        model=ArticleConfig(),
-        training=TrainingConfig(
-            labels=LabelsConfig(epochs=6, learning_rate=1e-3),
-            erasure=ErasureConfig(reviews=0),
-            schedule="constant",
-            warmup=0.0,
-            batch_size=100,
-            average=0.0,
-        ),
-    ),
+        TextConfig(max_length=30, vocab_size=30000, ngram_buckets=0),
+        ArticleConfig(),
+        TrainingConfig(erasure=ErasureConfig(reviews=0), schedule="constant", warmup=0.0, batch_size=100, average=0.0),
+    ).with_fields(epochs=6, learning_rate=1e-3),
 }
 
 

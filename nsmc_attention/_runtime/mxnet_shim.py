@@ -12,12 +12,14 @@ MXNET_ENGINE_TYPE  NaiveEngine runs all in one thread. Of two that have used Ope
 
 import os
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Iterator
 
-from ..errors import MissingPackage
+from ..errors import ConfigError, MissingPackage, did_you_mean
 from .processes import cores
+
+DEVICES = ("auto", "cpu", "gpu")
 
 
 def import_mxnet() -> Any:
@@ -26,7 +28,9 @@ def import_mxnet() -> Any:
 
     os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-    if is_cpu_build():
+    # the wheels with CUDA are called mxnet-cu112 and the like
+    with suppress(PackageNotFoundError):
+        version("mxnet")
         os.environ.setdefault("MXNET_ENGINE_TYPE", "NaiveEngine")
     with warnings.catch_warnings():
         # numpy < 1.24 has the name and warns of it
@@ -60,9 +64,18 @@ def stderr_closed() -> Iterator[None]:
         os.close(nowhere)
 
 
-def is_cpu_build() -> bool:
-    """Return whether the wheel without CUDA is installed; those with it are called mxnet-cu112 and the like."""
-    try:
-        return bool(version("mxnet"))
-    except PackageNotFoundError:
-        return False
+def choose_device(name: str) -> Any:
+    """Return the MXNet context for "auto", "cpu" or "gpu"; auto is the GPU if MXNet sees one.
+
+    ConfigError for another name, and for "gpu" if there is none: MXNet itself would abort the process.
+    """
+    if name not in DEVICES:
+        raise ConfigError(f"unknown device {name!r}{did_you_mean(name, DEVICES)}")
+    mxnet = import_mxnet()
+    gpus = mxnet.context.num_gpus() if name != "cpu" else 0
+    if name == "gpu" and not gpus:
+        raise ConfigError(
+            "--device gpu: expected a GPU that MXNet sees, found none; install a CUDA build "
+            "(pip install mxnet-cu112==1.9.1) or use --device cpu"
+        )
+    return mxnet.gpu() if gpus else mxnet.cpu()
