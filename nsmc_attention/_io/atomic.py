@@ -1,7 +1,7 @@
 """Files and folders that appear under their final name complete or not at all.
 
 They are written beside the target, flushed to the disk and renamed. A killed process leaves at most a `.partial-*`
-sibling, which the next write to the same target removes. (atomicwrites is archived; no library replaces folders.)
+sibling, which the next write to the same target removes.
 """
 
 import ctypes
@@ -172,10 +172,7 @@ def lock(path: Path, wait: bool = False) -> Optional[int]:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[bool]:
-    """Lock a folder during the `with` block; yield False where another process holds it.
-
-    A file system without locks yields True: two processes go unnoticed there.
-    """
+    """Lock a folder during the `with` block; yield False where another process holds it (True without any locks)."""
     try:
         descriptor = lock(resolve_link(folder))
     except BlockingIOError:

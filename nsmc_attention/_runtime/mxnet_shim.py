@@ -74,8 +74,6 @@ def choose_device(name: str) -> Any:
     mxnet = import_mxnet()
     gpus = mxnet.context.num_gpus() if name != "cpu" else 0
     if name == "gpu" and not gpus:
-        raise ConfigError(
-            "--device gpu: expected a GPU that MXNet sees, found none; install a CUDA build "
-            "(pip install mxnet-cu112==1.9.1) or use --device cpu"
-        )
+        hint = "install a CUDA build (pip install mxnet-cu112==1.9.1) or use --device cpu"
+        raise ConfigError(f"--device gpu: expected a GPU that MXNet sees, found none; {hint}")
     return mxnet.gpu() if gpus else mxnet.cpu()

@@ -1,7 +1,6 @@
-"""The official NSMC files: located or downloaded, verified, read into `Reviews`.
+"""The official NSMC files (github.com/e9t/nsmc, CC0): located or downloaded, verified, read into `Reviews`.
 
 Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (1-4 stars) and 1 (9-10 stars).
-github.com/e9t/nsmc, CC0. The sample corpus has the same format.
 """
 
 import os
@@ -62,8 +61,8 @@ def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
 def verify(content: bytes, expected: str, where: object, advice: str) -> None:
     found = sha256(content)
     if found != expected:
-        what = f"expected the official file with sha256 {expected[:12]}…, found {found[:12]}…"
-        raise DataError(f"{where}: {what}; {advice}")
+        hashes = f"expected the official file with sha256 {expected[:12]}…, found {found[:12]}…"
+        raise DataError(f"{where}: {hashes}; {advice}")
 
 
 def download(name: str, address: str, expected: Optional[str], folder: Path) -> Path:

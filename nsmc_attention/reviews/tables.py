@@ -56,10 +56,8 @@ def format_of(path: Union[str, Path]) -> str:
     if suffix == ".txt":
         with open(path, "rb") as file:
             if b"\t" in file.readline(10000):
-                raise DataError(
-                    f"{path} line 1: expected one review a line, or the header 'id<tab>document<tab>label', "
-                    "found other columns; name a table .tsv"
-                )
+                expected = "expected one review a line, or the header 'id<tab>document<tab>label'"
+                raise DataError(f"{path} line 1: {expected}, found other columns; name a table .tsv")
     return FORMATS[suffix]
 
 
@@ -210,8 +208,9 @@ def read_csv(kind: str, path: Path, rows: int, span: Optional[Span]) -> Iterator
 def read_jsonl(path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
     with opened(path, span=span) as file:
         before = span.line if span else 0
-        numbered = ((number, line) for number, line in enumerate(lines(file, path, before), before + 1) if line.strip())
-        for piece in cut(numbered, rows, lambda pair: len(pair[1])):
+        numbered = enumerate(lines(file, path, before), before + 1)
+        filled = ((number, line) for number, line in numbered if line.strip())
+        for piece in cut(filled, rows, lambda pair: len(pair[1])):
             yield from_rows([parse_object(line, f"{path} line {number}") for number, line in piece], path)
 
 

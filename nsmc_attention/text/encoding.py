@@ -101,9 +101,8 @@ class Encoder:
         except (KeyError, TypeError, AttributeError) as problem:
             raise BundleError(f"{where}: expected a vocabulary as gluonnlp writes it, found none") from problem
         if not numbered:
-            raise BundleError(
-                f"{where}: expected the ids 0 to {len(ids) - 1}, each once, and padding that is not the unknown token"
-            )
+            expected = f"the ids 0 to {len(ids) - 1}, each once, and padding that is not the unknown token"
+            raise BundleError(f"{where}: expected {expected}")
         split_rare, length = text_config.rare_words == "pieces", text_config.max_length
         return cls(text_config.tokenizer, token_to_idx, unknown, padding, length, split_rare, text_config.ngram_buckets)
 
@@ -144,9 +143,9 @@ class Encoder:
 
 
 def longest_pieces(word: str, known: Container[str]) -> list[str]:
-    """Split a word from the left into the longest known pieces; an unknown character is a piece of its own.
+    """Split a word from the left into the longest known pieces, or characters.
 
-    The splitting of WordPiece (Wu et al. 2016, arXiv:1609.08144, section 4.1) without its continuation marks.
+    As WordPiece does (Wu et al. 2016, arXiv:1609.08144, section 4.1), but without its continuation marks.
     """
     found, start = [], 0
     while start < len(word):

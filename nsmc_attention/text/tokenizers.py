@@ -62,10 +62,9 @@ def konlpy_tagger(name: str) -> Tokenizer:
     try:
         return getattr(konlpy.tag, name)().morphs
     except JVMNotFoundException as problem:
-        raise TokenizerError(
-            f"tokenizer {name.lower()!r} runs on Java: expected a Java runtime, found none; install one "
-            "(Debian: apt install default-jre-headless) or use --tokenizer mecab"
-        ) from problem
+        hint = "install one (Debian: apt install default-jre-headless) or use --tokenizer mecab"
+        where = f"tokenizer {name.lower()!r} runs on Java"
+        raise TokenizerError(f"{where}: expected a Java runtime, found none; {hint}") from problem
 
 
 def characters(text: str) -> list[str]:

@@ -50,8 +50,7 @@ def by_frequency(counts: Counter[str]) -> list[str]:
 def frequent_characters(counts: Counter[str], words: Sequence[str], min_count: int) -> Counter[str]:
     """Count the characters of all words but `words`, which are entries already if they are one character long."""
     kept, characters = set(words), Counter[str]()
-    for word, count in counts.items():
-        if word not in kept:
-            for character in word:
-                characters[character] += count
+    for word in counts.keys() - kept:
+        for character in word:
+            characters[character] += counts[word]
     return Counter({each: count for each, count in characters.items() if count >= min_count and each not in kept})
