@@ -26,8 +26,8 @@ ARCHIVE = "nsmc-raw.zip"
 ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"
 COLUMNS = ("id", "document", "stars", "film", "date")
 Row = tuple[str, str, int, str, str]
-# Bytes of a film (the largest has 1 MB) and of all (0.2 GB); text is compressed to a tenth, not to a hundredth
-LARGEST, WHOLE, RATIO = 2**23, 2**30, 100
+# Bytes of a film (the largest has 1 MB) and of all (0.2 GB)
+LARGEST, WHOLE = 2**23, 2**30
 # What zipfile raises for damaged archives
 UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, ValueError, struct.error, zlib.error)
 
@@ -134,7 +134,12 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
             for item in sorted(archive.infolist(), key=lambda item: item.filename):
                 folder, _, name = item.filename.rpartition("/")
                 if name.endswith(".json") and f"/{folder}".endswith("/raw"):
-                    yield item.filename, unpacked(archive, item, path)
+                    if item.file_size > LARGEST:
+                        expected = f"expected at most {LARGEST:,} bytes, found {item.file_size:,}"
+                        raise DataError(f"{path} {item.filename[:60]}: {expected}")
+                    # bounded, whatever size an entry claims to have
+                    with archive.open(item) as film:
+                        yield item.filename, film.read(LARGEST)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except UNREADABLE as problem:
@@ -159,15 +164,3 @@ def check_entries(archive: zipfile.ZipFile, path: Path) -> None:
         whole += item.file_size
     if whole > WHOLE:
         raise DataError(f"{path}: expected at most {WHOLE:,} bytes in all, found {whole:,}")
-
-
-def unpacked(archive: zipfile.ZipFile, item: zipfile.ZipInfo, path: Path) -> bytes:
-    """Return a film's bytes; DataError for an oversized one, before more than LARGEST bytes are in memory."""
-    size = min(LARGEST, RATIO * max(item.compress_size, 1000))
-    if item.file_size <= size:
-        with archive.open(item) as file:
-            content = file.read(size + 1)
-        if len(content) == item.file_size:
-            return content
-    expected = f"at most {size:,} bytes, and as many as the archive says ({item.file_size:,})"
-    raise DataError(f"{path} {item.filename[:60]}: expected {expected}")

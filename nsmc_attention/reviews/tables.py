@@ -18,7 +18,7 @@ from typing import Any, Callable, Collection, Iterable, Iterator, Optional, Text
 import pandas
 
 from .._io.bounded import read_json
-from ..errors import DataError, listed, nearest
+from ..errors import ConfigError, DataError, listed, nearest
 from . import nsmc
 from .corpus import Reviews, check_utf8, read_bytes, sha256
 from .parquet import LEVELS, parquet_file, parquet_rows
@@ -287,12 +287,13 @@ def as_text(value: Any) -> str:
 def read_labelled(path: Union[str, Path], text_column: str = "document", label_column: str = "label") -> Reviews:
     """Read a labelled table as Reviews, a file with the NSMC header by the strict reader of `nsmc`.
 
-    DataError as `chunks`, and for a label that is not 0 or 1, with its row.
+    DataError as `chunks`, and for a label that is not 0 or 1, with its row; ConfigError for other columns of NSMC's.
     """
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
     if format_of(path) == "nsmc":
+        refuse_columns(path, text_column, label_column)
         return nsmc.read(path)
     frame = pandas.concat(list(chunks(path, text_column)) or [pandas.DataFrame()], ignore_index=True)
     require_column(frame, text_column, path)
@@ -321,5 +322,13 @@ def load(
 ) -> Reviews:
     """Load the reviews named by `--data`: "nsmc" or "sample" (their `part`, "train" or "test"), or a labelled file."""
     if data in CORPORA:
+        refuse_columns(data, text_column, label_column)
         return nsmc.load(data, part, data_dir)
     return read_labelled(data, text_column, label_column)
+
+
+def refuse_columns(where: object, text_column: str, label_column: str) -> None:
+    """Raise ConfigError where other names are given for the columns of the NSMC files."""
+    for option, name, own in (("--text-column", text_column, "document"), ("--label-column", label_column, "label")):
+        if name != own:
+            raise ConfigError(f"{where}: has the columns of the NSMC files; expected {option} {own}, found {name!r}")

@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from nsmc_attention.errors import DataError, MissingPackage
+from nsmc_attention.errors import ConfigError, DataError, MissingPackage
 from nsmc_attention.reviews import corpus, parquet, tables
 from nsmc_attention.reviews.pieces import LINE
 
@@ -250,6 +250,15 @@ def test_an_open_parquet_file_tells_its_rows_and_is_closed_at_the_end(tmp_path):
     with parquet.parquet_file(write(tmp_path, "parquet")) as (file, _):
         assert file.metadata.num_rows == len(ROWS)
     assert file.closed
+
+
+@pytest.mark.parametrize("columns", [{"text_column": "text"}, {"label_column": "y"}])
+def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, columns):
+    (tmp_path / "a.txt").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
+    ((_, name),) = columns.items()
+    for data in ("sample", tmp_path / "a.txt"):
+        with pytest.raises(ConfigError, match=f"has the columns of the NSMC files; expected --.*, found '{name}'"):
+            tables.load(data, "test", **columns)
 
 
 def test_a_column_of_parquet_without_a_value_is_read(tmp_path):
