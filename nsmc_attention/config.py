@@ -1,19 +1,14 @@
 """The settings of a whole training in one value, and the presets.
 
-    text      how a review becomes token ids            (text.settings)
-    model     the network: encoder, attention, sizes    (model.settings)
-    training  stages, optimizer, checkpoints            (here)
-
 The command line has a flag for each setting of SHORT_NAMES and `--set PATH=VALUE` for all; a bundle stores the whole.
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, Optional, Union
+from typing import Any, Iterable, Optional, Union
 
 from .errors import ConfigError, did_you_mean
-from .model.attention.uniform import Uniform
-from .model.settings import NETWORKS, ArticleConfig, ClassifierConfig, NoEncoder
-from .settings import KIND, Settings, check_all, kinds, section, setting
+from .model.settings import NETWORKS, ArticleConfig, ClassifierConfig
+from .settings import KIND, Settings, check_all, kinds, paths, section, setting
 from .text.settings import TextConfig
 
 # Numbers in the attention scores of one review: a few times 512 MB of memory
@@ -124,13 +119,12 @@ class Config(Settings):
                 f"model.kind {self.model.kind}: expected text.ngram_buckets and training.erasure.reviews to be 0, found "
                 f"{self.text.ngram_buckets} and {self.training.erasure.reviews}"
             )
-        attention = self.model.attention
-        attention.check_width(self.model.width, "model.attention")
-        scores = self.text.max_length**2 * attention.numbers_per_pair
+        self.model.attention.check_width(self.model.width, "model.attention")
+        scores = self.text.max_length**2 * self.model.attention.numbers_per_pair
         if scores > MAX_SCORES:
+            found = f"found {scores:,} (tokens x tokens x attention units or heads)"
             raise ConfigError(
-                f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, found {scores:,} "
-                "(tokens x tokens x attention units or heads)"
+                f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, {found}"
             )
 
     @property
@@ -146,48 +140,37 @@ class Config(Settings):
     def with_fields(self, **changes: Any) -> "Config":
         """Return this Config with some settings changed, each by its short name (SHORT_NAMES) or its path.
 
-        Raises
-        ------
-        ConfigError
-            A name is unknown, a setting is of another kind than the one chosen, or a value is impossible.
+        ConfigError where a name is unknown, the kind chosen has no such setting, or a value is impossible.
         """
-        chosen = {path_of(self, name): value for name, value in changes.items() if name_is_kind(name)}
-        config = self.with_settings(chosen) if chosen else self
-        return config.with_settings(
-            {path_of(config, name): value for name, value in changes.items() if not name_is_kind(name)}
-        )
+        chosen = {name: value for name, value in changes.items() if self.path_of(name).endswith(f".{KIND}")}
+        config = self.with_settings({self.path_of(name): value for name, value in chosen.items()})
+        rest = {config.path_of(name): value for name, value in changes.items() if name not in chosen}
+        return config.with_settings(rest)
 
-
-def name_is_kind(name: str) -> bool:
-    return SHORT_NAMES.get(name, (name,))[0].endswith(f".{KIND}")
-
-
-def path_of(config: Config, name: str) -> str:
-    """Return the path of a setting by its short name; a path stays as it is."""
-    if "." in name:
-        return name
-    if name not in SHORT_NAMES:
-        raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
-    candidates = SHORT_NAMES[name]
-    return next((path for path in candidates if config.has(path)), candidates[0])
+    def path_of(self, name: str) -> str:
+        """Return the path of a setting by its short name; a path stays as it is."""
+        if "." in name:
+            return name
+        if name not in SHORT_NAMES:
+            raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
+        candidates, known = SHORT_NAMES[name], dict(paths(self))
+        return next((path for path in candidates if path in known), candidates[0])
 
 
 def field_at(path: str) -> Any:
-    """Return the dataclass field of a setting, whatever kinds are chosen; None for the choice of a kind itself."""
-    classes: list[Any] = [Config]
-    *sections, name = path.split(".")
-    for key in sections:
-        members = [item for cls in classes for item in fields(cls) if item.name == key]
-        registry = members[0].metadata["kinds"]
-        classes = list(registry.values())
-    return next((item for cls in classes for item in fields(cls) if item.name == name), None)
+    """Return the dataclass field of a setting, whatever kinds are chosen; for the choice of a kind, of its group."""
+    item: Any = None
+    classes: Iterable[Any] = [Config]
+    for key in path.split("."):
+        item = next((each for cls in classes for each in fields(cls) if each.name == key), item)
+        classes = item.metadata.get("kinds", {}).values()
+    return item
 
 
 def choices_at(path: str) -> Optional[tuple[str, ...]]:
     """Return the values that a setting may have, or the kinds that there are; None for any."""
-    if path.endswith(f".{KIND}"):
-        return tuple(field_at(path[: -len(KIND) - 1]).metadata["kinds"])
-    return field_at(path).metadata["choices"]
+    metadata = field_at(path).metadata
+    return tuple(metadata["kinds"]) if "kinds" in metadata else metadata["choices"]
 
 
 PRESETS = {
@@ -195,24 +178,13 @@ PRESETS = {
     # the extended track: trained on the raw star reviews first
     "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
     # as fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings
-    "average": Config(
-        text=TextConfig(ngram_buckets=0),
-        model=ClassifierConfig(encoder=NoEncoder(), attention=Uniform()),
-        training=TrainingConfig(erasure=ErasureConfig(reviews=0)),
-    ),
+    "average": Config().with_fields(ngram_buckets=0, encoder="none", attention="uniform", erasure_reviews=0),
     # the original article: 30 tokens, a small embedding and GRU, constant rate, no mask
     "post": Config(
-        text=TextConfig(max_length=30, vocab_size=30000, ngram_buckets=0),
-        model=ArticleConfig(),
-        training=TrainingConfig(
-            labels=LabelsConfig(epochs=6, learning_rate=1e-3),
-            erasure=ErasureConfig(reviews=0),
-            schedule="constant",
-            warmup=0.0,
-            batch_size=100,
-            average=0.0,
-        ),
-    ),
+        TextConfig(max_length=30, vocab_size=30000, ngram_buckets=0),
+        ArticleConfig(),
+        TrainingConfig(erasure=ErasureConfig(reviews=0), schedule="constant", warmup=0.0, batch_size=100, average=0.0),
+    ).with_fields(epochs=6, learning_rate=1e-3),
 }
 
 

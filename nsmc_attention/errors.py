@@ -1,7 +1,4 @@
-"""The errors this package raises on purpose; the command line prints each as one line and exits with code 2.
-
-A message says where, what was expected, what was found and what to do.
-"""
+"""The errors this package raises on purpose: where, what was expected, what was found and what to do."""
 
 import difflib
 from typing import Iterable
@@ -11,10 +8,7 @@ LONGEST, LISTED = 600, 200
 
 
 class NsmcError(Exception):
-    """A problem with the user's input, never a bug of this package.
-
-    The message is one printable line, whatever it quotes: no line ends, no terminal control characters.
-    """
+    """A problem with the user's input, never a bug of this package; its message is one printable line."""
 
     def __init__(self, message: object) -> None:
         line = "".join(letter if letter.isprintable() else " " for letter in str(message)[: LONGEST + 1])

@@ -133,7 +133,7 @@ def train_stages(
     begin: Callable[[], None],
 ) -> tuple[Any, Any]:
     """Train all stages; return the TrainingResult and the device. `begin` is called before anything is written."""
-    from ._runtime.devices import choose_device
+    from ._runtime.mxnet_shim import choose_device
     from .training.stages import ClassifierTraining
 
     context = choose_device(device)

@@ -1,8 +1,7 @@
 """Nested settings: frozen dataclasses, checked, written to JSON and read back.
 
-A field may hold settings of one of several kinds (`kinds`): they are written with their tag, as
-`encoder: {kind: gru, hidden_size: 128}`, and a setting that a kind does not have is an error. Paths such as
-`model.encoder.hidden_size` name a setting. Knows nothing of what the settings mean.
+A field may hold settings of one of several kinds (`kinds`), which are written with their tag, as
+`encoder: {kind: gru, hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting.
 """
 
 from collections.abc import Iterator, Mapping
@@ -54,13 +53,7 @@ class Settings:
 
     @classmethod
     def from_dict(cls: type[Self], values: Any, where: str = "") -> Self:
-        """Build settings from what `to_dict` returned.
-
-        Raises
-        ------
-        ConfigError
-            A key is unknown or missing, or a value has another type or lies outside its range.
-        """
+        """Build settings from what `to_dict` returned; ConfigError where a key is unknown or missing."""
         known = {item.name: item for item in fields(cls)}
         if not isinstance(values, dict):
             raise ConfigError(f"{where or 'config'}: expected named settings, found {type(values).__name__}")
@@ -80,10 +73,6 @@ class Settings:
             change(type(self), values, path, changes[path])
         return self.from_dict(values)
 
-    def has(self, path: str) -> bool:
-        """Return whether there is a setting at this path, with the kinds that are chosen."""
-        return path in dict(paths(self))
-
 
 def read(item: "Field[Any]", value: Any, where: str) -> Any:
     """Return the value of one field; nested settings are built from their dicts."""
@@ -99,15 +88,13 @@ def read(item: "Field[Any]", value: Any, where: str) -> Any:
 
 
 def check_all(settings: Settings, where: str = "") -> None:
-    """Raise ConfigError unless every value has the type, the range and the kinds that its field declares."""
+    """Raise ConfigError unless every value has the type and the range that its field declares."""
     for item in fields(settings):
         value, path = getattr(settings, item.name), join(where, item.name)
-        if "kinds" not in item.metadata:
-            check(path, value, item)
-        elif type(value) in item.metadata["kinds"].values():
+        if isinstance(value, Settings):
             check_all(value, path)
         else:
-            raise ConfigError(f"{path}: expected settings, found {value!r}")
+            check(path, value, item)
 
 
 def check(where: str, value: Any, item: "Field[Any]") -> None:
@@ -126,7 +113,7 @@ def check(where: str, value: Any, item: "Field[Any]") -> None:
 
 
 def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -> None:
-    """Set the value at a path within nested dicts of settings of `cls`."""
+    """Set the value, or its text, at a path within nested dicts of settings of `cls`."""
     *sections, name = path.split(".")
     for key in sections:
         registry = known_field(cls, key, path).metadata.get("kinds", {})
@@ -143,7 +130,11 @@ def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -
     item = known_field(cls, name, path)
     if "kinds" in item.metadata:
         raise ConfigError(f"{path}: is a group of settings; expected one of {path}.{', '.join(values[name])}")
-    values[name] = parse(value, item.type, path) if isinstance(value, str) else value
+    kind: Any = item.type
+    try:
+        values[name] = kind(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ConfigError(f"{path}: expected {kind.__name__}, found {value!r}") from None
 
 
 def known_field(cls: type[Settings], name: str, path: str) -> "Field[Any]":
@@ -152,14 +143,6 @@ def known_field(cls: type[Settings], name: str, path: str) -> "Field[Any]":
         of_kind = f" of the kind {cls.kind}" if cls.kind else ""
         raise ConfigError(f"{path}: unknown setting {name!r}{of_kind}{did_you_mean(name, names)}")
     return names[name]
-
-
-def parse(text: str, kind: Any, where: str) -> Any:
-    """Return the value that a text on the command line stands for."""
-    try:
-        return kind(text)
-    except ValueError:
-        raise ConfigError(f"{where}: expected {kind.__name__}, found {text!r}") from None
 
 
 def paths(settings: Settings, where: str = "") -> Iterator[tuple[str, Any]]:

@@ -65,7 +65,6 @@ def test_imports_point_one_way(path):
 def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
     rooms = {
         "_runtime/mxnet_shim.py",
-        "_runtime/devices.py",
         "text/vocabulary.py",
         "model/attention/cells.py",
         "model/encoders.py",

@@ -1,18 +1,18 @@
 """Files and folders that appear under their final name complete or not at all.
 
 They are written beside the target, flushed to the disk and renamed. A killed process leaves at most a `.partial-*`
-sibling, which the next write to the same target removes. Kept instead of a library (atomicwrites is archived, none
-replaces folders): bundles, checkpoints and tables rely on it.
+sibling, which the next write to the same target removes.
 """
 
 import ctypes
 import errno
+import glob
 import os
-import re
 import secrets
 import shutil
 import sys
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Iterable, Iterator, Optional, Union
 
@@ -28,12 +28,8 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2
 def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it becomes `path` on success and is removed on an error.
 
-    A symbolic link is kept and its target replaced. A device or a pipe is yielded as it is.
-
-    Raises
-    ------
-    DataError
-        The folder does not exist or is not writable, or the disk is full.
+    A symbolic link is kept and its target replaced; a device or a pipe is yielded as it is. DataError where the folder
+    does not exist or is not writable, or the disk is full.
     """
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -45,26 +41,15 @@ def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
         yield temporary
         flush(temporary)
         if path.exists():
-            keep_rights(path, temporary)
+            found = path.stat()
+            temporary.chmod(found.st_mode & 0o777)
+            # else the owner could no longer read a file that root has replaced; only root may change owners
+            with suppress(OSError):
+                os.chown(temporary, found.st_uid, found.st_gid)
         os.replace(temporary, path)
         # a folder may be writable and not readable, and the file already has its name
         with suppress(OSError):
             flush(path.parent)
-
-
-def keep_rights(path: Path, temporary: Path) -> None:
-    found = path.stat()
-    temporary.chmod(found.st_mode & 0o777)
-    # else the owner could no longer read a file that root has replaced; only root may change owners
-    with suppress(OSError):
-        os.chown(temporary, found.st_uid, found.st_gid)
-
-
-def require_place(path: Path) -> None:
-    """Raise DataError where `path` is a folder or in none."""
-    if path.is_dir() or not path.parent.is_dir():
-        reason = "is a folder" if path.is_dir() else f"no such folder {path.parent}"
-        raise DataError(f"{path}: {reason}; name a file in a folder that exists")
 
 
 @contextmanager
@@ -80,11 +65,23 @@ def replaced_folder(path: Union[str, Path]) -> Iterator[Path]:
             flush(path.parent)
 
 
+def write_text(path: Union[str, Path], text: str) -> None:
+    """Write a UTF-8 file atomically; a lone surrogate becomes a question mark."""
+    with replaced_file(path) as temporary:
+        temporary.write_bytes(text.encode("utf-8", "replace"))
+
+
+def require_place(path: Path) -> None:
+    """Raise DataError where `path` is a folder or in none."""
+    if path.is_dir() or not path.parent.is_dir():
+        reason = "is a folder" if path.is_dir() else f"no such folder {path.parent}"
+        raise DataError(f"{path}: {reason}; name a file in a folder that exists")
+
+
 def move_folder(new: Path, path: Path) -> None:
     """Rename a new folder to `path`; an old folder there is afterwards called `new`, or is removed.
 
-    One atomic step on Linux. Where the system cannot exchange two names, a process killed between two renames leaves
-    the old folder, complete, as `NAME.old-*`; rename it back by hand.
+    One step on Linux. Elsewhere, a process killed between two renames leaves the old folder, complete, as `NAME.old-*`.
     """
     if not path.exists():
         os.replace(new, path)
@@ -102,11 +99,11 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 @contextmanager
-def temporary_sibling(path: Path, folder: bool = False, suffix: str = "", mode: int = 0o600) -> Iterator[Path]:
+def temporary_sibling(path: Path, folder: bool = False, mode: int = 0o600) -> Iterator[Path]:
     """Yield an empty temporary file or folder beside `path`, removed at the end unless it was renamed."""
     sweep(path.parent, path.name)
     try:
-        temporary, descriptor = create_locked(path, folder, suffix, mode)
+        temporary, descriptor = create_locked(path, folder, mode)
     except OSError as problem:
         raise cannot_write(path, problem) from problem
     try:
@@ -120,10 +117,30 @@ def temporary_sibling(path: Path, folder: bool = False, suffix: str = "", mode: 
         close(descriptor)
 
 
-def write_text(path: Union[str, Path], text: str) -> None:
-    """Write a UTF-8 file atomically; a lone surrogate becomes a question mark."""
-    with replaced_file(path) as temporary:
-        temporary.write_bytes(text.encode("utf-8", "replace"))
+def cannot_write(path: Path, problem: OSError) -> DataError:
+    return DataError(f"{path}: cannot be written: {problem.strerror}; make room or choose another place")
+
+
+def create_locked(path: Path, folder: bool, mode: int) -> tuple[Path, Optional[int]]:
+    while True:
+        temporary = path.with_name(f"{PREFIX}{path.name}.{secrets.token_hex(4)}")
+        temporary.mkdir() if folder else temporary.touch(mode, exist_ok=False)
+        descriptor = lock(temporary, wait=True)
+        # another process's sweep may have removed it before it was locked
+        if temporary.exists():
+            return temporary, descriptor
+        close(descriptor)
+
+
+def sweep(folder: Path, name: Optional[str] = None) -> None:
+    """Remove what killed processes left in a folder: temporary siblings of the target `name`, or of any target."""
+    for leftover in folder.glob(f"{PREFIX}{glob.escape(name) if name else '*'}.{'?' * 8}"):
+        # a living writer holds a lock
+        with suppress(BlockingIOError):
+            descriptor = lock(leftover)
+            if descriptor is not None:
+                remove(leftover)
+                close(descriptor)
 
 
 def vacant(folder: Path) -> bool:
@@ -133,38 +150,10 @@ def vacant(folder: Path) -> bool:
     return all(each.name.startswith(PREFIX) for each in folder.iterdir())
 
 
-def sweep(folder: Path, name: Optional[str] = None) -> None:
-    """Remove what killed processes left in a folder: temporary siblings of the target `name`, or of any target."""
-    pattern = re.compile(rf"{re.escape(PREFIX)}{re.escape(name) if name else '.+'}\.\w{{8}}(\.\w+)?")
-    for leftover in folder.glob(f"{PREFIX}*"):
-        # a living writer holds a lock
-        with suppress(BlockingIOError):
-            descriptor = lock(leftover) if pattern.fullmatch(leftover.name) else None
-            if descriptor is not None:
-                remove(leftover)
-                close(descriptor)
-
-
-def create_locked(path: Path, folder: bool, suffix: str, mode: int) -> tuple[Path, Optional[int]]:
-    while True:
-        temporary = path.with_name(f"{PREFIX}{path.name}.{secrets.token_hex(4)}{suffix}")
-        temporary.mkdir() if folder else temporary.touch(mode, exist_ok=False)
-        descriptor = lock(temporary, wait=True)
-        # another process's sweep may have removed it before it was locked
-        if temporary.exists():
-            return temporary, descriptor
-        close(descriptor)
-
-
 def lock(path: Path, wait: bool = False) -> Optional[int]:
     """Return a descriptor that locks a file or folder until it is closed or the process dies; None where unsupported.
 
-    Process numbers would not do: containers reuse them, and a shared disk has those of several machines.
-
-    Raises
-    ------
-    BlockingIOError
-        Another process holds the lock, and `wait` is False.
+    BlockingIOError where another process holds the lock, unless `wait`.
     """
     descriptor = None
     try:
@@ -173,20 +162,17 @@ def lock(path: Path, wait: bool = False) -> Optional[int]:
         # neither waits for the writer of a pipe nor follows a link
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return descriptor
-    except BaseException as problem:
+    except (ImportError, OSError) as problem:
         close(descriptor)
-        if isinstance(problem, (ImportError, OSError)) and not isinstance(problem, BlockingIOError):
-            return None
-        raise
+        if isinstance(problem, BlockingIOError):
+            raise
+        return None
+    return descriptor
 
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[bool]:
-    """Lock a folder during the `with` block; yield False where another process holds it.
-
-    A file system without locks yields True: two processes go unnoticed there.
-    """
+    """Lock a folder during the `with` block; yield False where another process holds it (True without any locks)."""
     try:
         descriptor = lock(resolve_link(folder))
     except BlockingIOError:
@@ -229,17 +215,7 @@ def resolve_link(path: Union[str, Path]) -> Path:
 
 
 def refuse_links(paths: Iterable[Path]) -> None:
-    """Raise ConfigError where one of the paths, or anything inside the folders among them, is a symbolic link.
-
-    The user's own path may be a link. One inside a working folder may come from somebody else, and its target would be
-    replaced.
-    """
-    for path in paths:
-        inside = sorted(path.rglob("*")) if path.is_dir() and not path.is_symlink() else []
-        for each in (path, *inside):
-            if each.is_symlink():
-                raise ConfigError(f"{each}: is a link, whose target would be replaced; remove it or put a copy there")
-
-
-def cannot_write(path: Path, problem: OSError) -> DataError:
-    return DataError(f"{path}: cannot be written: {problem.strerror}; make room or choose another place")
+    """Raise ConfigError where a path, or anything inside it, is a symbolic link: perhaps somebody else's."""
+    for each in chain.from_iterable(chain([path], path.rglob("*")) for path in paths):
+        if each.is_symlink():
+            raise ConfigError(f"{each}: is a link, whose target would be replaced; remove it or put a copy there")

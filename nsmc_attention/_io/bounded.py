@@ -9,16 +9,7 @@ from ..errors import NsmcError
 
 
 def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
-    """Return the bytes of a file.
-
-    Parameters
-    ----------
-    path : Path
-    largest : int
-        Allowed size in bytes.
-    error : class
-        Raised for a larger file, a link, a folder, a pipe, a device, or where reading fails.
-    """
+    """Return the bytes of a file; `error` for one of more than `largest` bytes, for no regular file, or if unreadable."""
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
@@ -33,13 +24,7 @@ def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
 
 
 def read_json(content: Union[str, bytes], where: object, error: type[NsmcError], expected: str = "JSON") -> Any:
-    """Return the value of a JSON text (str, or UTF-8 bytes).
-
-    Raises
-    ------
-    error
-        It is not UTF-8, not JSON, or nested too deeply for Python's parser.
-    """
+    """Return the value of a JSON text (str, or UTF-8 bytes); `error` for any other, or one nested too deeply."""
     try:
         return json.loads(content if isinstance(content, str) else content.decode())
     except (ValueError, RecursionError) as problem:

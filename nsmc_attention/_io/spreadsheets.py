@@ -1,11 +1,9 @@
 """Text as table cells that a spreadsheet displays and does not compute.
 
-Excel and similar programs treat a cell that begins with =, +, - or @ (also full-width, or after invisible characters)
-as a formula, which can start programs and send neighbouring cells away (OWASP, CSV injection). An apostrophe before it
-makes it text. Reversible: strip one apostrophe from every cell that matches MARKED.
-
-Locale and settings decide which of SEPARATORS a spreadsheet splits at, so a cell with any of them is quoted. That
-keeps a cell whole where commas (in tsv tabs) are split at, and the first column everywhere.
+A cell that begins with =, +, - or @ (also full-width, or after invisible characters) is a formula, which can start
+programs and send neighbouring cells away (OWASP, CSV injection). An apostrophe before it makes it text. Reversible:
+strip one apostrophe from every cell that matches MARKED. A cell with any of SEPARATORS is quoted, because locale and
+settings decide which of them a spreadsheet splits at.
 """
 
 import csv
@@ -22,7 +20,6 @@ FORMULA = re.compile(rf"'*[\s\0{FORMAT}]*[=+\-@＝＋－＠]|'*[{FORMAT}]*[\t\r\
 MARKED = re.compile(r"'(?:" + FORMULA.pattern + ")")
 NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?%?")
 SEPARATORS = ",;\t"
-# see ShortLineEnds
 LINE_END = SEPARATORS + "\r\n"
 
 
@@ -34,10 +31,9 @@ def as_cell(value: Any) -> Any:
 
 
 class ShortLineEnds:
-    """A file for a csv.writer whose rows end in LINE_END; only `end` is written of it.
+    """A file for a csv.writer whose rows end in LINE_END, of which only `end` is written.
 
-    A csv.writer quotes each cell that contains a character of its line terminator: with LINE_END it quotes all cells
-    that could be read as several, also a bare \\r or \\n, and no others.
+    A csv.writer quotes the cells that contain a character of its line terminator: here, all that could be read as several.
     """
 
     def __init__(self, file: IO[str], end: str):

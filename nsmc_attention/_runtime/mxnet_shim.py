@@ -1,30 +1,25 @@
 """The one place where MXNet is first imported: made to work with numpy >= 1.24 and to use the available cores.
 
-MXNet 1.9.1 reads `numpy.bool` at import, which numpy 1.24 removed (apache/mxnet#21165; MXNet is retired, so
-no release will fix it). The name is added before the import, in worker processes too.
+MXNet 1.9.1 reads `numpy.bool` at import, which numpy 1.24 removed (apache/mxnet#21165; MXNet is retired). Three
+settings decide the speed on a CPU, each left alone where the user has set it (figures in docs/performance.md):
 
-Three settings decide the speed on a CPU; each is left alone where the user has set it. MXNet takes half the
-cores unless OMP_NUM_THREADS is set, expecting two hardware threads a core. And its engine runs operators in
-one thread and large copies in another; as soon as both have used OpenMP, libgomp counts more threads than
-cores and puts them to sleep at every operator instead of spinning (from the first checkpoint on, training
-ran at 2,100 instead of 3,100 reviews/s). The engine called NaiveEngine runs all in one thread.
-
-Threads of libgomp wait for each other by spinning, 300,000 turns unless GOMP_SPINCOUNT is set, which beside a busy
-process takes the time that the other thread needs. With 1,000 a training there is nearly twice as fast, at 0.7 to
-0.9 of one thread's speed, and loses about a sixth where it is alone (docs/performance.md).
+OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core.
+GOMP_SPINCOUNT     Turns in which a thread waits for the others before it sleeps. With libgomp's 300,000 it takes, beside
+                   a busy process, the time that the other thread needs.
+MXNET_ENGINE_TYPE  NaiveEngine runs all in one thread. Of two that have used OpenMP, libgomp counts more threads than
+                   cores and puts them to sleep at every operator (from the first checkpoint on, a third slower).
 """
 
 import os
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Iterator
 
-from ..errors import MissingPackage
+from ..errors import ConfigError, MissingPackage, did_you_mean
 from .processes import cores
 
-# Turns of a loop in which a thread waits for the others before it sleeps
-SPIN_COUNT = "1000"
+DEVICES = ("auto", "cpu", "gpu")
 
 
 def import_mxnet() -> Any:
@@ -32,8 +27,10 @@ def import_mxnet() -> Any:
     import numpy
 
     os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
-    os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)
-    if is_cpu_build():
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    # the wheels with CUDA are called mxnet-cu112 and the like
+    with suppress(PackageNotFoundError):
+        version("mxnet")
         os.environ.setdefault("MXNET_ENGINE_TYPE", "NaiveEngine")
     with warnings.catch_warnings():
         # numpy < 1.24 has the name and warns of it
@@ -67,9 +64,16 @@ def stderr_closed() -> Iterator[None]:
         os.close(nowhere)
 
 
-def is_cpu_build() -> bool:
-    """Return whether the wheel without CUDA is installed; those with it are called mxnet-cu112 and the like."""
-    try:
-        return bool(version("mxnet"))
-    except PackageNotFoundError:
-        return False
+def choose_device(name: str) -> Any:
+    """Return the MXNet context for "auto", "cpu" or "gpu"; auto is the GPU if MXNet sees one.
+
+    ConfigError for another name, and for "gpu" if there is none: MXNet itself would abort the process.
+    """
+    if name not in DEVICES:
+        raise ConfigError(f"unknown device {name!r}{did_you_mean(name, DEVICES)}")
+    mxnet = import_mxnet()
+    gpus = mxnet.context.num_gpus() if name != "cpu" else 0
+    if name == "gpu" and not gpus:
+        hint = "install a CUDA build (pip install mxnet-cu112==1.9.1) or use --device cpu"
+        raise ConfigError(f"--device gpu: expected a GPU that MXNet sees, found none; {hint}")
+    return mxnet.gpu() if gpus else mxnet.cpu()

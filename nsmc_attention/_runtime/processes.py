@@ -18,10 +18,9 @@ def cores() -> int:
 
 @contextmanager
 def workers(count: int) -> Iterator[Executor]:
-    """Yield a pool of `count` processes (a concurrent.futures.Executor), all ended after the block.
+    """Yield a pool of `count` processes, all ended after the block; the caller handles SIGINT and SIGTERM.
 
-    joblib's loky: unlike multiprocessing's, its processes do not run the caller's main module again, so scripts
-    without a guard and notebooks can use it. The caller handles SIGINT and SIGTERM.
+    joblib's loky: unlike multiprocessing's, its processes do not run the caller's main module again.
     """
     from joblib.externals.loky import ProcessPoolExecutor
 

@@ -10,7 +10,7 @@ from typing import Iterator, NoReturn, Optional
 
 # The last line of a command that a signal ended
 ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-# Seconds until a lost signal is sent again: on a busy machine long enough for the finalizer to have ended
+# Seconds until a lost signal is sent again, when the finalizer has ended
 DELAY = 0.1
 
 

@@ -184,7 +184,7 @@ def checked(bundle: Bundle, content: bytes) -> bytes:
 
 def gluon_engine(bundle: Bundle, device: str, threads: Optional[int]) -> GluonEngine:
     """Build the bundle's network with the parameters of its weights.params."""
-    from .._runtime.devices import choose_device
+    from .._runtime.mxnet_shim import choose_device
     from ..model.parameters import fill, read_gluon_file
 
     context = choose_device(device)

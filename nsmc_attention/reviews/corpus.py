@@ -1,7 +1,4 @@
-"""Labelled reviews as one value, with counts of duplicates, conflicts and blanks.
-
-Made by the readers of this folder, used by text and training. Knows nothing of tokens.
-"""
+"""Labelled reviews as one value, with counts of duplicates, conflicts and blanks."""
 
 import codecs
 import hashlib
@@ -26,10 +23,8 @@ class Reviews:
     Attributes
     ----------
     frame : DataFrame with columns `document` (str) and `label` (int, 0 negative or 1 positive), maybe more
-    name : str
-        "nsmc", "sample" or a file's name, without its folder.
-    sha256 : str
-        Hash of the file's bytes.
+    name : "nsmc", "sample" or a file's name, without its folder
+    sha256 : hash of the file's bytes
     """
 
     frame: pandas.DataFrame
@@ -49,10 +44,7 @@ class Reviews:
         return numpy.asarray(self.frame["label"])
 
     def counts(self) -> dict[str, int]:
-        """Count the rows: all, positive, blank, duplicate (beyond the first), conflicting.
-
-        A row conflicts when another row has the same document and the other label. All are kept.
-        """
+        """Count the rows: all, positive, blank, duplicate (beyond the first), conflicting (with both labels)."""
         documents = self.frame["document"]
         labels_a_text = self.frame.groupby("document")["label"].transform("nunique")
         return {
@@ -81,34 +73,21 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def decode(content: bytes, where: object) -> str:
-    """Decode UTF-8 with or without a byte-order mark; DataError with the line of the first bad byte."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise bad_byte(where, 0, problem) from problem
-
-
 def check_utf8(path: Path) -> None:
     """Raise DataError with the line of the first bad byte of a file of any size, read in pieces."""
-    decoder, lines = codecs.getincrementaldecoder("utf-8")(), 0
+    decoder, line, piece = codecs.getincrementaldecoder("utf-8")(), 1, None
     with open(path, "rb") as file:
-        piece = None
         while piece != b"":
             piece = file.read(READ)
             try:
                 decoder.decode(piece, final=not piece)
             except UnicodeDecodeError as problem:
-                raise bad_byte(path, lines, problem) from problem
-            lines += piece.count(b"\n")
-
-
-def bad_byte(where: object, before: int, problem: UnicodeDecodeError) -> DataError:
-    line = before + problem.object.count(b"\n", 0, problem.start) + 1
-    return DataError(
-        f"{where} line {line}: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
-        "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)"
-    )
+                line += problem.object.count(b"\n", 0, problem.start)
+                raise DataError(
+                    f"{path} line {line}: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
+                    "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)"
+                ) from problem
+            line += piece.count(b"\n")
 
 
 def sha256(content: bytes) -> str:

@@ -1,7 +1,6 @@
-"""The official NSMC files: located or downloaded, verified, read into `Reviews`.
+"""The official NSMC files (github.com/e9t/nsmc, CC0): located or downloaded, verified, read into `Reviews`.
 
 Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (1-4 stars) and 1 (9-10 stars).
-github.com/e9t/nsmc, CC0. The sample corpus has the same format.
 """
 
 import os
@@ -9,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Optional, Union
 
+import pandas
+
 from .._io.atomic import replaced_file
 from ..errors import DataError
-from .corpus import Reviews, decode, read_bytes, sha256
+from .corpus import Reviews, check_utf8, read_bytes, sha256
 
 ADDRESS = "https://raw.githubusercontent.com/e9t/nsmc/master/"
 HEADER = ["id", "document", "label"]
@@ -26,8 +27,7 @@ def cache_folder() -> Path:
     """Return the folder of downloads and prepared data: $NSMC_ATTENTION_CACHE or the user's cache folder."""
     import platformdirs
 
-    chosen = os.environ.get("NSMC_ATTENTION_CACHE")
-    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("nsmc_attention"))
+    return Path(os.environ.get("NSMC_ATTENTION_CACHE") or platformdirs.user_cache_dir("nsmc_attention"))
 
 
 def sample_folder() -> Path:
@@ -38,24 +38,16 @@ def sample_folder() -> Path:
 
 
 def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
-    """Return the path of the official file `part`, verified; it is downloaded if necessary.
+    """Return the path of the official file `part` ("train" or "test"), verified; it is downloaded if necessary.
 
-    Parameters
-    ----------
-    part : "train" or "test"
-    data_dir : path or None
-        The only folder searched, and the place of a download; None is $NSMC_ATTENTION_DATA, then the cache.
-
-    Raises
-    ------
-    DataError
-        The file's sha256 is not the official one, or the download failed.
+    `data_dir` is the only folder searched, and the place of a download; None is $NSMC_ATTENTION_DATA, then the cache.
+    DataError where the file's sha256 is not the official one, or the download failed.
     """
     name, places = FILES[part], folders(data_dir)
     for folder in places:
         path = folder / name
         if path.exists():
-            verify(path, SHA256[part])
+            verify(read_bytes(path), SHA256[part], path, "delete it and run `nsmc-attention fetch nsmc`")
             return path
     return download(name, ADDRESS + name, SHA256[part], places[-1])
 
@@ -66,11 +58,11 @@ def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
     return [Path(folder) for folder in ((data_dir,) if data_dir else usual) if folder]
 
 
-def verify(path: Path, expected: str) -> None:
-    found = sha256(read_bytes(path))
+def verify(content: bytes, expected: str, where: object, advice: str) -> None:
+    found = sha256(content)
     if found != expected:
-        hint = "delete it and run `nsmc-attention fetch nsmc`"
-        raise DataError(f"{path}: expected the official file with sha256 {expected[:12]}…, found {found[:12]}…; {hint}")
+        hashes = f"expected the official file with sha256 {expected[:12]}…, found {found[:12]}…"
+        raise DataError(f"{where}: {hashes}; {advice}")
 
 
 def download(name: str, address: str, expected: Optional[str], folder: Path) -> Path:
@@ -83,10 +75,8 @@ def download(name: str, address: str, expected: Optional[str], folder: Path) -> 
         folder.mkdir(parents=True, exist_ok=True)
         with replaced_file(path) as temporary:
             pooch.HTTPDownloader(progressbar=sys.stderr.isatty())(address, str(temporary), None)
-            found = sha256(temporary.read_bytes())
-            if expected not in (None, found):
-                what = f"expected the official file with sha256 {expected[:12]}…, found {found[:12]}…"
-                raise DataError(f"{address}: {what}; fetch it elsewhere and put it into {folder}")
+            if expected:
+                verify(temporary.read_bytes(), expected, address, f"fetch it elsewhere and put it into {folder}")
         return path
     except (requests.RequestException, OSError, ValueError) as problem:
         failure = f"the download from {address} into {folder} failed ({type(problem).__name__})"
@@ -106,22 +96,17 @@ def is_nsmc(path: Union[str, Path]) -> bool:
 
 
 def read(path: Union[str, Path], name: Optional[str] = None) -> Reviews:
-    """Read a file in the NSMC format.
+    """Read a file in the NSMC format; DataError, with the line, for any other.
 
     A quotation mark is a character like any other, and "NA" or "null" is a review.
-
-    Raises
-    ------
-    DataError
-        With the line number: wrong header, not 3 fields, a label that is not 0 or 1, not UTF-8.
     """
-    import pandas
-
     path = Path(path)
     content = read_bytes(path)
-    lines = decode(content, path).split("\n")
-    if lines[-1] == "":
-        lines.pop()
+    try:
+        lines = content.decode("utf-8-sig").removesuffix("\n").split("\n")
+    except UnicodeDecodeError:
+        check_utf8(path)
+        raise
     rows = [line.rstrip("\r").split("\t") for line in lines]
     if rows[0] != HEADER:
         raise DataError(f"{path} line 1: expected the header 'id<tab>document<tab>label', found {lines[0][:60]!r}")

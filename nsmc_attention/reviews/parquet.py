@@ -3,7 +3,7 @@
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Optional
+from typing import Any, Iterable, Iterator
 
 from ..errors import DataError, MissingPackage
 from .pieces import PIECE, STDIN
@@ -25,23 +25,17 @@ def require_parquet() -> Any:
 
 @contextmanager
 def parquet_file(path: Path) -> Iterator[tuple[Any, Any]]:
-    """Open a pyarrow ParquetFile twice: plainly, and with text and bytes as dictionaries.
+    """Open a pyarrow ParquetFile twice: plainly, and with text and bytes as dictionaries, where shared values are small.
 
-    A value shared by all rows is small in the file; in a dictionary it is small in memory too.
-
-    Raises
-    ------
-    DataError
-        Also within the `with` block: the file cannot be read, or is nested too deeply.
+    DataError, also within the `with` block, where the file cannot be read or is nested too deeply.
     """
     parquet = require_parquet()
     from pyarrow import ArrowException, BufferReader
 
     try:
+        source: Any = path
         if path is STDIN or not path.is_file():
-            source: Any = BufferReader(sys.stdin.buffer.read() if path is STDIN else path.read_bytes())
-        else:
-            source = path
+            source = BufferReader(sys.stdin.buffer.read() if path is STDIN else path.read_bytes())
         with parquet.ParquetFile(source) as file:
             check_levels(file.schema_arrow, path)
             columns = [file.schema.column(place) for place in range(len(file.schema))]
@@ -72,9 +66,9 @@ def inner_types(kind: Any) -> list[Any]:
     return [kind.value_type] if types.is_nested(kind) and hasattr(kind, "value_type") else []
 
 
-def parquet_rows(file: Any, shared: Any, groups: Optional[Iterable[int]] = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of some row groups (None: all) of a file opened by `parquet_file`, few bytes decoded at a time."""
-    for group in range(file.num_row_groups) if groups is None else groups:
+def parquet_rows(file: Any, shared: Any, groups: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of some row groups of a file opened by `parquet_file`, few bytes decoded at a time."""
+    for group in groups:
         first = next(shared.iter_batches(batch_size=1, row_groups=[group]), None)
         # includes the whole dictionaries: no later row can have larger values
         largest = 1 if first is None else first.nbytes + 1

@@ -1,7 +1,4 @@
-"""Lines of bounded length and pieces of bounded size, whatever a file holds.
-
-Imports no pandas: predicting a single review from the shell uses this module too.
-"""
+"""Lines of bounded length and pieces of bounded size, whatever a file holds. Imports no pandas, which is slow."""
 
 from pathlib import Path
 from typing import Callable, Iterable, Iterator, TextIO, TypeVar

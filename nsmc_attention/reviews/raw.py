@@ -1,10 +1,7 @@
 """The raw reviews that NSMC was drawn from, with 1 to 10 stars, film and date, streamed from a zip or a folder.
 
-Format: one JSON file a film under `raw/`, a list of objects. They contain the official files, so the reviews of test
-and dev sets must be left out of training: `load` leaves them out and counts them.
-
-The public archive has no lasting hash, so its content is untrusted: nothing is unpacked to the disk; oversized
-entries, links, duplicate names and names that lead out of the archive are refused.
+Format: one JSON file a film under `raw/`, a list of objects. They contain the official files, so `load` leaves the
+reviews of test and dev sets out. The public archive has no lasting hash, so its content is untrusted.
 """
 
 import hashlib
@@ -29,8 +26,8 @@ ARCHIVE = "nsmc-raw.zip"
 ADDRESS = "https://github.com/e9t/nsmc/archive/refs/heads/master.zip"
 COLUMNS = ("id", "document", "stars", "film", "date")
 Row = tuple[str, str, int, str, str]
-# Bytes of a film (the largest has 1 MB) and of all (0.2 GB); text is compressed to a tenth, not to a hundredth
-LARGEST, WHOLE, RATIO = 2**23, 2**30, 100
+# Bytes of a film (the largest has 1 MB) and of all (0.2 GB)
+LARGEST, WHOLE = 2**23, 2**30
 # What zipfile raises for damaged archives
 UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, ValueError, struct.error, zlib.error)
 
@@ -39,23 +36,14 @@ UNREADABLE = (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, ValueE
 class StarReviews:
     """Reviews with stars.
 
-    Attributes
-    ----------
-    frame : DataFrame
-        id (str), document (str), stars (int, 1 to 10), film (str), date (str, as the archive has it).
-    sha256 : str
-        Hash of ids and texts of the reviews kept, in order.
-    counts : dict
-        read, of these blank, repeated (the same id again), left_out_by_id, left_out_by_text, kept.
+    `frame` has the columns id, document (str), stars (int, 1 to 10), film, date (str, as the archive has it); `sha256`
+    is of its ids and texts, in order. `counts`: read, of these blank, repeated (the same id again), left_out_by_id,
+    left_out_by_text, kept.
     """
 
     frame: pandas.DataFrame
     sha256: str
     counts: dict[str, int]
-
-    @property
-    def documents(self) -> list[str]:
-        return list(self.frame["document"])
 
     @property
     def targets(self) -> NDArray[numpy.float32]:
@@ -78,20 +66,10 @@ def find(data_dir: Optional[Union[str, Path]] = None) -> Path:
 
 
 def load(path: Union[str, Path], leave_out: list[pandas.DataFrame]) -> StarReviews:
-    """Read the raw reviews, without those of the dev and test sets.
+    """Read the raw reviews of a zip with `.../raw/*.json`, or of a folder of such files.
 
-    Parameters
-    ----------
-    path : path
-        A zip with `.../raw/*.json`, or a folder of such files.
-    leave_out : list of DataFrame
-        Reviews with `document` and perhaps `id`; left out is every raw review with one of these ids, or with one of
-        these texts when white space is ignored.
-
-    Raises
-    ------
-    DataError
-        There is no such archive, a file is not a list of reviews, or stars are not 1 to 10.
+    Left out is every review with an `id` of a frame in `leave_out`, or with a `document` of it when white space is
+    ignored. DataError where there is no such archive, or a film's file is no list of reviews with 1 to 10 stars.
     """
     ids = {str(each) for frame in leave_out if "id" in frame for each in frame["id"]}
     texts = {folded(each) for frame in leave_out for each in frame["document"]}
@@ -100,27 +78,22 @@ def load(path: Union[str, Path], leave_out: list[pandas.DataFrame]) -> StarRevie
     seen: set[str] = set()
     for row in stream(path):
         counts["read"] += 1
-        reason = reason_to_drop(row, ids, texts, seen)
-        if reason:
-            counts[reason] += 1
-            continue
-        seen.add(row[0])
-        content.update(f"{row[0]}\t{row[1]}\n".encode("utf-8", "surrogatepass"))
-        rows.append(row)
+        text = folded(row[1])
+        if not text:
+            counts["blank"] += 1
+        elif row[0] in ids:
+            counts["left_out_by_id"] += 1
+        elif text in texts:
+            counts["left_out_by_text"] += 1
+        elif row[0] in seen:
+            counts["repeated"] += 1
+        else:
+            seen.add(row[0])
+            content.update(f"{row[0]}\t{row[1]}\n".encode("utf-8", "surrogatepass"))
+            rows.append(row)
     if not rows:
         raise DataError(f"{path}: no raw review is left of {counts['read']}; expected files raw/<film>.json")
     return StarReviews(pandas.DataFrame(rows, columns=COLUMNS), content.hexdigest(), {**counts, "kept": len(rows)})
-
-
-def reason_to_drop(row: Row, ids: set[str], texts: set[str], seen: set[str]) -> Optional[str]:
-    text = folded(row[1])
-    if not text:
-        return "blank"
-    if row[0] in ids:
-        return "left_out_by_id"
-    if text in texts:
-        return "left_out_by_text"
-    return "repeated" if row[0] in seen else None
 
 
 def folded(text: str) -> str:
@@ -134,23 +107,19 @@ def stream(path: Union[str, Path]) -> Iterator[Row]:
     for name, content in files(Path(path)):
         reviews = read_json(content, f"{path} {name}", DataError, expected)
         try:
-            rows = [
-                (
-                    str(row["review_id"]),
-                    row["review"],
-                    int(row["rating"]),
-                    str(row["movie_id"]),
-                    str(row.get("date", "")),
-                )
-                for row in reviews
-            ]
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as problem:
+            rows = [row_of(review) for review in reviews]
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
             found = f"{type(problem).__name__}: {problem}"
             raise DataError(f"{path} {name}: expected {expected}, found {found}") from problem
         for row in rows:
             if not isinstance(row[1], str) or not 1 <= row[2] <= 10:
                 raise DataError(f"{path} {name}: expected a text and 1 to 10 stars, found {str(row[1:3])[:60]}")
             yield row
+
+
+def row_of(review: Any) -> Row:
+    film, date = str(review["movie_id"]), str(review.get("date", ""))
+    return str(review["review_id"]), review["review"], int(review["rating"]), film, date
 
 
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -162,19 +131,20 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(path) as archive:
             check_entries(archive, path)
-            for item in sorted(filter(is_film, archive.infolist()), key=lambda item: item.filename):
-                yield item.filename, unpacked(archive, item, path)
+            for item in sorted(archive.infolist(), key=lambda item: item.filename):
+                folder, _, name = item.filename.rpartition("/")
+                if name.endswith(".json") and f"/{folder}".endswith("/raw"):
+                    if item.file_size > LARGEST:
+                        expected = f"expected at most {LARGEST:,} bytes, found {item.file_size:,}"
+                        raise DataError(f"{path} {item.filename[:60]}: {expected}")
+                    # bounded, whatever size an entry claims to have
+                    with archive.open(item) as film:
+                        yield item.filename, film.read(LARGEST)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except UNREADABLE as problem:
-        raise DataError(
-            f"{path}: not a readable zip archive: {problem}; delete it and run `nsmc-attention fetch raw`"
-        ) from problem
-
-
-def is_film(item: zipfile.ZipInfo) -> bool:
-    folder, _, name = item.filename.rpartition("/")
-    return name.endswith(".json") and (folder == "raw" or folder.endswith("/raw"))
+        hint = "delete it and run `nsmc-attention fetch raw`"
+        raise DataError(f"{path}: not a readable zip archive: {problem}; {hint}") from problem
 
 
 def check_entries(archive: zipfile.ZipFile, path: Path) -> None:
@@ -194,15 +164,3 @@ def check_entries(archive: zipfile.ZipFile, path: Path) -> None:
         whole += item.file_size
     if whole > WHOLE:
         raise DataError(f"{path}: expected at most {WHOLE:,} bytes in all, found {whole:,}")
-
-
-def unpacked(archive: zipfile.ZipFile, item: zipfile.ZipInfo, path: Path) -> bytes:
-    """Return a film's bytes; DataError for an oversized one, before more than LARGEST bytes are in memory."""
-    size = min(LARGEST, RATIO * max(item.compress_size, 1000))
-    if item.file_size <= size:
-        with archive.open(item) as file:
-            content = file.read(size + 1)
-        if len(content) == item.file_size:
-            return content
-    expected = f"at most {size:,} bytes, and as many as the archive says ({item.file_size:,})"
-    raise DataError(f"{path} {item.filename[:60]}: expected {expected}")

@@ -1,7 +1,7 @@
 """The user's own table: csv, tsv, jsonl, parquet or plain lines, from a file or stdin, every column unchanged.
 
-`chunks` yields DataFrames for prediction, whatever the size of the file; `read_labelled` makes `Reviews` for training
-and evaluation. Every value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
+`chunks` yields DataFrames for prediction, `read_labelled` makes `Reviews` for training and evaluation. Every value of
+csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
 import csv
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Callable, Collection, Iterable, Iterator, Literal, Optional, TextIO, Union
+from typing import Any, Callable, Collection, Iterable, Iterator, Optional, TextIO, Union
 
 import pandas
 
@@ -26,12 +26,9 @@ from .pieces import LINE, PIECE, STDIN, cut, lines
 
 ROWS, COLUMNS = 8192, 2000
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-# Delimiter and quoting of the formats with fields
-DIALECTS: dict[str, tuple[str, Literal[0, 3]]] = {
-    "csv": (",", csv.QUOTE_MINIMAL),
-    "tsv": ("\t", csv.QUOTE_MINIMAL),
-    "nsmc": ("\t", csv.QUOTE_NONE),
-}
+# What csv.reader needs to know of the formats with fields
+DIALECTS: dict[str, Any] = {"csv": {"delimiter": ","}, "tsv": {"delimiter": "\t"}}
+DIALECTS["nsmc"] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
 # What has a test file of its own
 CORPORA = ("nsmc", "sample")
 
@@ -46,6 +43,9 @@ class Span:
     line: int = 0
 
 
+Reader = Callable[[Path, int, Optional[Span]], Iterator[pandas.DataFrame]]
+
+
 def format_of(path: Union[str, Path]) -> str:
     """Return csv, tsv, lines, jsonl, parquet or nsmc, by the file's name and first line."""
     suffix = Path(path).suffix.lower()
@@ -56,10 +56,8 @@ def format_of(path: Union[str, Path]) -> str:
     if suffix == ".txt":
         with open(path, "rb") as file:
             if b"\t" in file.readline(10000):
-                raise DataError(
-                    f"{path} line 1: expected one review a line, or the header 'id<tab>document<tab>label', "
-                    "found other columns; name a table .tsv"
-                )
+                expected = "expected one review a line, or the header 'id<tab>document<tab>label'"
+                raise DataError(f"{path} line 1: {expected}, found other columns; name a table .tsv")
     return FORMATS[suffix]
 
 
@@ -70,23 +68,11 @@ def chunks(
     kind: Optional[str] = None,
     span: Optional[Span] = None,
 ) -> Iterator[pandas.DataFrame]:
-    """Yield the table as DataFrames of at most `rows` rows, in order.
+    """Yield the table, or its `span`, as DataFrames of at most `rows` rows, in order.
 
-    Plain lines (.txt) have one review each; their only column is called text_column.
-
-    Parameters
-    ----------
-    path : path
-        "-" is stdin, which is streamed (parquet is read whole).
-    kind : "csv", "tsv", "jsonl", "lines", "parquet", "nsmc" or None
-        None chooses by the name; for stdin, lines.
-    span : Span or None
-        Of a regular file, the part to read.
-
-    Raises
-    ------
-    DataError
-        The file is missing, empty, not UTF-8, malformed (with its line), or has no column text_column.
+    `path` "-" is stdin, which is streamed (parquet is read whole). `kind` is csv, tsv, jsonl, parquet, nsmc or lines (one
+    review each, in a column called text_column); None chooses by the name, for stdin lines. DataError where the file is
+    missing, empty, not UTF-8, malformed (with its line), or has no column text_column.
     """
     path = STDIN if str(path) == "-" else Path(path)
     if path is STDIN:
@@ -97,7 +83,10 @@ def chunks(
         kind = kind or format_of(path)
         if path.is_file() and path.stat().st_size == 0:
             raise DataError(f"{path}: the file is empty; expected reviews")
-    for frame in reader(kind, text_column)(path, rows, span):
+    readers: dict[str, Reader] = {"jsonl": read_jsonl, "parquet": read_parquet}
+    readers["lines"] = partial(read_lines, text_column)
+    read = readers[kind] if kind in readers else partial(read_csv, kind)
+    for frame in read(path, rows, span):
         require_column(frame, text_column, path)
         yield frame
 
@@ -105,15 +94,14 @@ def chunks(
 @contextmanager
 def opened(path: Path, newline: Optional[str] = None, span: Optional[Span] = None) -> Iterator[TextIO]:
     """Open the text of a table, or of its span; stdin stays open. DataError with the line of a byte that is not UTF-8."""
-    if path is STDIN:
-        file: TextIO = open(sys.stdin.fileno(), encoding="utf-8-sig", closefd=False, newline=newline)
-    elif span is None:
-        file = open(path, encoding="utf-8-sig", newline=newline)
-    else:
+    if span:
         with open(path, "rb") as whole:
             whole.seek(span.start)
             content = io.BytesIO(whole.read(span.end - span.start))
-        file = io.TextIOWrapper(content, "utf-8", newline=newline)
+        file: TextIO = io.TextIOWrapper(content, "utf-8", newline=newline)
+    else:
+        source = sys.stdin.fileno() if path is STDIN else path
+        file = open(source, encoding="utf-8-sig", newline=newline, closefd=path is not STDIN)
     with file:
         try:
             yield file
@@ -123,12 +111,10 @@ def opened(path: Path, newline: Optional[str] = None, span: Optional[Span] = Non
             raise
 
 
-def require_column(
-    frame: pandas.DataFrame,
-    column: str,
-    where: object,
-    hint: str = "; name the one of the texts by text_column (--text-column)",
-) -> None:
+TEXT_HINT = "; name the one of the texts by text_column (--text-column)"
+
+
+def require_column(frame: pandas.DataFrame, column: str, where: object, hint: str = TEXT_HINT) -> None:
     """Raise DataError, with the frame's columns and the hint, where it lacks the column."""
     if column not in frame.columns:
         names = [str(name) for name in frame.columns]
@@ -136,11 +122,9 @@ def require_column(
 
 
 class RowLines:
-    """Lines of a table for a parser of rows, counted and bounded.
+    """Lines of a table for a parser of rows, with the `number` of lines and the `position` in bytes so far.
 
-    A row may have many lines (line breaks within quotes), of LINE characters together.
-
-    `number` and `position` are the lines and bytes read so far.
+    A row may have many lines, of LINE characters together; whoever takes a row sets `length` to 0.
     """
 
     def __init__(self, file: TextIO, path: Path, number: int = 0, position: int = 0):
@@ -153,27 +137,19 @@ class RowLines:
             self.position += len(line) if line.isascii() else len(line.encode())
             self.length += len(line)
             if self.length > LINE + 1:
-                raise DataError(
-                    f"{self.path} line {self.number}: expected at most {LINE:,} characters in a row, found "
-                    "more; is a quote missing?"
-                )
+                expected = f"expected at most {LINE:,} characters in a row"
+                raise DataError(f"{self.path} line {self.number}: {expected}, found more; is a quote missing?")
             yield line
-
-    def rows(self, parser: Iterable[Any]) -> Iterator[Any]:
-        """Yield the rows that a parser makes of these lines."""
-        for row in parser:
-            self.length = 0
-            yield row
 
 
 def csv_rows(source: RowLines, kind: str, header: Iterable[str] = ()) -> Iterator[list[str]]:
     """Yield the header of csv, tsv or nsmc, unless it is given, and the rows, each with as many fields."""
     # of the whole process; csv's own limit is lower than a row's here
     csv.field_size_limit(LINE)
-    delimiter, quoting = DIALECTS[kind]
     names = list(header)
     try:
-        for row in source.rows(csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)):
+        for row in csv.reader(source, strict=True, **DIALECTS[kind]):
+            source.length = 0
             if not names:
                 if row:
                     check_columns(row, f"{source.path} line 1")
@@ -192,19 +168,16 @@ def csv_rows(source: RowLines, kind: str, header: Iterable[str] = ()) -> Iterato
 
 
 def spans(path: Path, kind: str, rows: int) -> Iterator[Span]:
-    """Cut a text file between its rows into Spans of at most `rows` rows and about PIECE bytes; at least one.
-
-    Rows end where `chunks` ends them: csv and tsv are read by the same parser.
-    """
+    """Cut a text file between its rows into Spans of at most `rows` rows and about PIECE bytes; at least one."""
     with open(path, "rb") as file:
         start = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
     with opened(path, newline="") as text:
         source = RowLines(text, path, position=start)
-        table = kind in DIALECTS
-        found = csv_rows(source, kind) if table else source.rows(source)
-        header, count, cuts = tuple(next(found)) if table else (), 0, 0
+        found: Iterator[Any] = csv_rows(source, kind) if kind in DIALECTS else iter(source)
+        header, count, cuts = tuple(next(found)) if kind in DIALECTS else (), 0, 0
         start, line = source.position, source.number
         for _ in found:
+            source.length = 0
             count += 1
             if count == rows or source.position - start >= PIECE:
                 yield Span(start, source.position, header, line)
@@ -235,18 +208,15 @@ def read_csv(kind: str, path: Path, rows: int, span: Optional[Span]) -> Iterator
 def read_jsonl(path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
     with opened(path, span=span) as file:
         before = span.line if span else 0
-        numbered = ((number, line) for number, line in enumerate(lines(file, path, before), before + 1) if line.strip())
-        for piece in cut(numbered, rows, lambda pair: len(pair[1])):
+        numbered = enumerate(lines(file, path, before), before + 1)
+        filled = ((number, line) for number, line in numbered if line.strip())
+        for piece in cut(filled, rows, lambda pair: len(pair[1])):
             yield from_rows([parse_object(line, f"{path} line {number}") for number, line in piece], path)
 
 
 def from_rows(rows: list[dict[str, Any]], path: Path) -> pandas.DataFrame:
     """Make a DataFrame of dicts, values unchanged, None where a row lacks the key."""
-    names: set[str] = set()
-    for row in rows:
-        names.update(row)
-        if len(names) > COLUMNS:
-            check_columns(names, path)
+    check_columns(set[str]().union(*rows), path)
     frame = pandas.DataFrame(rows, dtype=object)
     return frame.where(frame.notna(), None)
 
@@ -285,7 +255,7 @@ def read_parquet(path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas
         schema = file.schema_arrow
         check_columns(schema.names, path)
         types = Types(zip(schema.names, schema.types))
-        groups = range(span.start, span.end) if span else None
+        groups = range(span.start, span.end) if span else range(file.num_row_groups)
         pieces = cut(parquet_rows(file, shared, groups), rows, characters)
         for piece in chain([next(pieces, [])], pieces):
             frame = from_rows(piece, path) if piece else pandas.DataFrame(columns=schema.names, dtype=object)
@@ -302,18 +272,6 @@ def characters(value: Any) -> int:
     return 1 + sum(map(characters, value)) if isinstance(value, (list, tuple)) else 1
 
 
-Reader = Callable[[Path, int, Optional[Span]], Iterator[pandas.DataFrame]]
-
-
-def reader(kind: str, text_column: str) -> Reader:
-    others: dict[str, Reader] = {
-        "jsonl": read_jsonl,
-        "parquet": read_parquet,
-        "lines": partial(read_lines, text_column),
-    }
-    return partial(read_csv, kind) if kind in DIALECTS else others[kind]
-
-
 def as_text(value: Any) -> str:
     """Return a cell as text, empty for a missing value (None, NaN, NA, NaT); DataError for bytes that are not UTF-8."""
     if value is None or value is pandas.NA or value is pandas.NaT or isinstance(value, float) and value != value:
@@ -327,16 +285,9 @@ def as_text(value: Any) -> str:
 
 
 def read_labelled(path: Union[str, Path], text_column: str = "document", label_column: str = "label") -> Reviews:
-    """Read a labelled table as Reviews.
+    """Read a labelled table as Reviews, a file with the NSMC header by the strict reader of `nsmc`.
 
-    A file with the NSMC header is read by the strict reader of `nsmc`.
-
-    Raises
-    ------
-    DataError
-        As `chunks`; a label that is not 0 or 1, with its row.
-    ConfigError
-        Other column names are given for an NSMC file.
+    DataError as `chunks`, and for a label that is not 0 or 1, with its row; ConfigError for other columns of NSMC's.
     """
     path = Path(path)
     if not path.is_file():

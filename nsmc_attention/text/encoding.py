@@ -1,7 +1,6 @@
-"""The only way from a review to token ids, used by training and prediction alike.
+"""The only way from a review to token ids, for training and prediction: clean text, tokens, ids by vocab.json.
 
-review -> clean text -> tokens -> ids by the bundle's vocab.json, carried together by `Encoded`. Needs no MXNet:
-`vocabulary` builds the vocabulary with GluonNLP, and a test holds both to the same ids.
+Needs no MXNet: `vocabulary` builds the vocabulary with GluonNLP, and a test holds both to the same ids.
 """
 
 import unicodedata
@@ -27,14 +26,12 @@ FILLERS = "\u115f\u1160\u3164\uffa0"
 def clean(review: str) -> str:
     """Normalize a review to the text that is tokenized and that offsets refer to.
 
-    NFC (not NFKC, which turns ㅋ into another letter); lone surrogates, control characters (MeCab stops at NUL) and
-    combining marks beyond 30 in a row are dropped; runs of white space become one space, none at either end. A text
-    of invisible characters only (zero-width characters, Hangul fillers) is empty.
+    NFC (NFKC would turn ㅋ into another letter), without lone surrogates, control characters and combining marks beyond
+    30 in a row; runs of white space become one space, none at either end. A text of invisible characters is empty.
     """
     if not review.isprintable():
-        # Cc control, Cs lone surrogate; white space among them (tab, line ends) is folded below
-        kept = (each for each in review if each.isspace() or unicodedata.category(each) not in ("Cc", "Cs"))
-        review = "".join(kept)
+        # white space among the control characters (tab, line ends) is folded below
+        review = "".join(each for each in review if each.isspace() or unicodedata.category(each) not in ("Cc", "Cs"))
     if not review.isascii():
         review = composed(review)
     text = " ".join(review.split())
@@ -47,12 +44,9 @@ def is_visible(character: str) -> bool:
 
 @dataclass
 class Encoded:
-    """A review as the network reads it; its length is its number of tokens. Read it only.
+    """A review as the network reads it: clean text (empty where only the tokens are known), tokens, an id for each."""
 
-    `text` is the clean text, empty where only the tokens are known; `ids` has one id a token.
-    """
-
-    # not frozen, which takes six times as long to make, for each review and each erased token
+    # not frozen, which takes six times as long to make
     __slots__ = ("text", "tokens", "ids")
     text: str
     tokens: tuple[str, ...]
@@ -78,11 +72,10 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Encoder:
-    """Turns reviews into token ids; equal vocabularies and settings give equal ids.
+    """Turns reviews into token ids, at most `max_length` of them.
 
-    `unknown` and `padding` are ids that differ, because padding is masked. Reviews are truncated to `max_length` tokens.
-    With `cut_rare` out-of-vocabulary words are split into the longest known pieces. `ngram_buckets` is the size of the
-    hash table of character n-grams, 0 for none.
+    `unknown` and `padding` are different ids. With `cut_rare` out-of-vocabulary words are split into the longest known
+    pieces. `ngram_buckets` is the size of the hash table of character n-grams, 0 for none.
     """
 
     tokenizer_name: str
@@ -108,9 +101,8 @@ class Encoder:
         except (KeyError, TypeError, AttributeError) as problem:
             raise BundleError(f"{where}: expected a vocabulary as gluonnlp writes it, found none") from problem
         if not numbered:
-            raise BundleError(
-                f"{where}: expected the ids 0 to {len(ids) - 1}, each once, and padding that is not the unknown token"
-            )
+            expected = f"the ids 0 to {len(ids) - 1}, each once, and padding that is not the unknown token"
+            raise BundleError(f"{where}: expected {expected}")
         split_rare, length = text_config.rare_words == "pieces", text_config.max_length
         return cls(text_config.tokenizer, token_to_idx, unknown, padding, length, split_rare, text_config.ngram_buckets)
 
@@ -135,10 +127,9 @@ class Encoder:
         return words[: self.max_length]
 
     def batch(self, reviews: Sequence[Encoded], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:
-        """Pad N reviews, none empty, to the arrays that a network reads.
+        """Return token_ids (N, T), valid_length (N,) and, if there are n-grams, ngram_ids (N, T, NGRAMS) of N reviews.
 
-        Returns token_ids (N, T), valid_length (N,) and, where there are n-grams, ngram_ids (N, T, NGRAMS), see `ngrams`.
-        T is `width`; None is the length of the longest.
+        No review is empty. T is `width`, by default the length of the longest.
         """
         valid_length = numpy.array([len(each.ids) for each in reviews], dtype="int32")
         width = width or int(valid_length.max())
@@ -152,9 +143,9 @@ class Encoder:
 
 
 def longest_pieces(word: str, known: Container[str]) -> list[str]:
-    """Split a word from the left into the longest known pieces; an unknown character is a piece of its own.
+    """Split a word from the left into the longest known pieces, or characters.
 
-    The splitting of WordPiece (Wu et al. 2016, arXiv:1609.08144, section 4.1) without its continuation marks.
+    As WordPiece does (Wu et al. 2016, arXiv:1609.08144, section 4.1), but without its continuation marks.
     """
     found, start = [], 0
     while start < len(word):

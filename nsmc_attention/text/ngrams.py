@@ -24,8 +24,8 @@ SEED, STEP, LAST = (numpy.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2
 def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) -> NDArray[numpy.int32]:
     """Hash the character n-grams of the first `width` tokens of N reviews; return (N, width, NGRAMS).
 
-    1 to buckets - 1 (buckets >= 2), each at most once in a review; 0 where a token has no such n-gram, and in the
-    padding. The end of a review counts as a character.
+    Ids are 1 to buckets - 1 (buckets >= 2), each at most once in a review; 0 is no n-gram. A review's end counts as a
+    character.
     """
     token_lists = [tokens[:width] for tokens in token_lists]
     found = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")

@@ -1,8 +1,4 @@
-"""Misspellings as people type them: text in, misspelt text out.
-
-Each way is a function, text -> text, that makes every change it can. `--misspelt-fraction` applies WAYS to a share of
-the training reviews; `benchmarks/robustness.py` measures what each costs, and ways that no training has seen.
-"""
+"""Misspellings as people type them: functions, text -> text, that make every change they can."""
 
 import re
 import unicodedata

@@ -1,11 +1,10 @@
 """Tokens of a whole corpus: computed by worker processes and cached on disk.
 
-A cache entry's name hashes everything that its content depends on (texts, tokenizer and its version, the rules of
-`clean`), so no entry is stale and any may be deleted. It begins with the hash of what follows: a damaged entry is
-ignored and written again.
+A cache entry's name hashes all that its content depends on (texts, tokenizer and its version, the rules of `clean`),
+so no entry is stale and any may be deleted. It begins with the hash of what follows; a damaged one is written again.
 """
 
-import hashlib
+from hashlib import sha256
 from pathlib import Path
 from typing import Optional
 
@@ -42,37 +41,21 @@ def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Optional[Path]
     """Return `tokenize_many`, cached in the folder `cache` (None: no cache)."""
     if cache is None:
         return tokenize_many(reviews, tokenizer_name)
-    path = cache / f"tokens-{key(reviews, tokenizer_name)}.txt"
-    lines = read_lines(path)
-    if len(lines) == len(reviews):
-        return [line.split(TOKEN) if line else [] for line in lines]
+    depends_on = sha256(f"{LAYOUT} {tokenizer_name} {tokenizer_version(tokenizer_name)}\n".encode())
+    for review in reviews:
+        depends_on.update(review.encode("utf-8", "surrogatepass") + b"\0")
+    path = cache / f"tokens-{depends_on.hexdigest()[:32]}.txt"
+    if path.exists():
+        head, _, content = path.read_bytes().partition(REVIEW.encode())
+        if head == sha256(content).hexdigest().encode():
+            return [line.split(TOKEN) if line else [] for line in content.decode().split(REVIEW)]
     token_lists = tokenize_many(reviews, tokenizer_name)
-    content = REVIEW.join(TOKEN.join(tokens) for tokens in token_lists)
+    text = REVIEW.join(TOKEN.join(tokens) for tokens in token_lists)
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        write_text(path, REVIEW.join((sha256(content.encode()), content)))
+        write_text(path, sha256(text.encode()).hexdigest() + REVIEW + text)
     except OSError as problem:
         raise NsmcError(
             f"{path}: the tokens cannot be written: {problem.strerror}; set NSMC_ATTENTION_CACHE to a folder with room"
         ) from problem
     return token_lists
-
-
-def read_lines(path: Path) -> list[str]:
-    """Return an entry's lines, one a review; none where it is missing or damaged."""
-    try:
-        head, _, content = path.read_bytes().partition(REVIEW.encode())
-    except OSError:
-        return []
-    return content.decode().split(REVIEW) if head == sha256(content).encode() else []
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def key(reviews: list[str], tokenizer_name: str) -> str:
-    content = hashlib.sha256(f"{LAYOUT} {tokenizer_name} {tokenizer_version(tokenizer_name)}\n".encode())
-    for review in reviews:
-        content.update(review.encode("utf-8", "surrogatepass") + b"\0")
-    return content.hexdigest()[:32]

@@ -1,8 +1,4 @@
-"""Tokenizers by name, and the offsets of their tokens.
-
-A tokenizer is a callable, text -> list of tokens; most are KoNLPy's taggers. `align` finds the tokens in the text
-again, so that no tokenizer needs to report offsets.
-"""
+"""Tokenizers by name, text -> list of tokens, and the offsets of their tokens."""
 
 import difflib
 import unicodedata
@@ -20,37 +16,34 @@ LONGEST = 10_000
 
 @lru_cache(maxsize=1)
 def pip_mecab() -> Any:
-    """KoNLPy's Mecab on the pip packages python-mecab-ko and python-mecab-ko-dic: no system install.
+    """KoNLPy's Mecab on the pip packages python-mecab-ko (pinned for its private `_tagger`) and python-mecab-ko-dic.
 
-    KoNLPy wants the module `MeCab` of a system install. Its class is kept; only the tagger below it is built from
-    python-mecab-ko, whose private `_tagger` is why that version is pinned.
+    KoNLPy itself wants the module `MeCab` of a system install.
     """
     from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
     from konlpy.tag import Mecab
     from mecab import MeCab
 
-    class LatticeTagger:
-        """Parses a text into MeCab's lines of `surface<tab>features`; safe to call from several threads."""
+    class PipMecab(Mecab):
+        """Safe to call from several threads."""
 
         def __init__(self) -> None:
-            self.tagger = MeCab()._tagger
+            # KoNLPy calls self.tagger.parse
+            self.tagger, self.mecab = self, MeCab()._tagger
 
         def parse(self, text: str) -> str:
+            """Return MeCab's lines of `surface<tab>features`."""
             # a new one costs 1.5 us of 60; a shared one grows by 8 KiB for each text of over 8,192 bytes
             lattice = Lattice()
             lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
             lattice.set_sentence(text)
-            if not self.tagger.parse(lattice):
-                raise TokenizerError(f"mecab: {self.tagger.what()}")
+            if not self.mecab.parse(lattice):
+                raise TokenizerError(f"mecab: {self.mecab.what()}")
             return lattice.to_string()
-
-    class PipMecab(Mecab):
-        def __init__(self) -> None:
-            self.tagger = LatticeTagger()
 
         def morphs(self, phrase: str) -> list[str]:
             """KoNLPy's `morphs`, without making (surface, tag) pairs first."""
-            return [line.partition("\t")[0] for line in self.tagger.parse(phrase).split("\n")[:-2]]
+            return [line.partition("\t")[0] for line in self.parse(phrase).split("\n")[:-2]]
 
     return PipMecab()
 
@@ -69,10 +62,9 @@ def konlpy_tagger(name: str) -> Tokenizer:
     try:
         return getattr(konlpy.tag, name)().morphs
     except JVMNotFoundException as problem:
-        raise TokenizerError(
-            f"tokenizer {name.lower()!r} runs on Java: expected a Java runtime, found none; install one "
-            "(Debian: apt install default-jre-headless) or use --tokenizer mecab"
-        ) from problem
+        hint = "install one (Debian: apt install default-jre-headless) or use --tokenizer mecab"
+        where = f"tokenizer {name.lower()!r} runs on Java"
+        raise TokenizerError(f"{where}: expected a Java runtime, found none; {hint}") from problem
 
 
 def characters(text: str) -> list[str]:
@@ -86,19 +78,15 @@ BUILDERS: dict[str, Callable[[], Tokenizer]] = {
     "characters": lambda: characters,
     "whitespace": lambda: str.split,
 }
-PACKAGES: dict[str, tuple[str, ...]] = {
-    "mecab": ("python-mecab-ko", "python-mecab-ko-dic"),
-    "characters": (),
-    "whitespace": (),
-}
+# What the tokens depend on; of the others, konlpy
+PACKAGES = {"mecab": ("python-mecab-ko", "python-mecab-ko-dic"), "characters": (), "whitespace": ()}
 
 
 @lru_cache(maxsize=None)
 def tokenizer(name: str) -> Tokenizer:
-    """Return the tokenizer called name, built once a process: text -> list of non-empty str.
+    """Return the tokenizer called name, built once a process: clean text -> list of non-empty str.
 
-    The text is clean (see `encoding.clean`); its first LONGEST characters are tokenized. TokenizerError if the name is
-    unknown, or the tokenizer needs Java and there is none.
+    Only the first LONGEST characters are tokenized. TokenizerError if the name is unknown, or Java is needed and missing.
     """
     if name not in BUILDERS:
         raise TokenizerError(f"unknown tokenizer {name!r}{did_you_mean(name, BUILDERS)}")
@@ -119,8 +107,8 @@ def tokenizer_version(name: str) -> str:
 def align(text: str, tokens: Sequence[str]) -> list[Span]:
     """Return the (start, end) of each token in the text, in order.
 
-    Most tokenizers return substrings of the text in order. Some rewrite (Komoran and Kkma split 했다 into 하 았 다);
-    their tokens are matched by letters (NFD jamo), and a token that shares no letter gets an empty span.
+    Tokens that are no substrings (Komoran and Kkma split 했다 into 하 았 다) are matched by letters (NFD jamo); one that
+    shares no letter gets an empty span.
     """
     spans: list[Span] = []
     position = 0

@@ -17,16 +17,10 @@ SPECIAL = 2
 
 
 def build_vocab(token_lists: Iterable[Sequence[str]], text_config: TextConfig) -> Any:
-    """Keep the most frequent tokens of the training part.
+    """Return the gluonnlp.Vocab of the most frequent tokens, at most text_config.vocab_size entries.
 
-    Ids: 0 `<unk>`, 1 `<pad>`, then by falling count, ties by code point, so that the same tokens always give the same
-    file. Where rare words are split into pieces, the characters of the words left out are kept too, if as frequent
-    as text_config.min_count.
-
-    Returns
-    -------
-    gluonnlp.Vocab
-        At most text_config.vocab_size entries; its padding_token is `<pad>`.
+    Ids: 0 `<unk>`, 1 `<pad>`, then by falling count, ties by code point. Where rare words are split into pieces, the
+    characters of the words left out are kept too, if as frequent as text_config.min_count.
     """
     counts = Counter(chain.from_iterable(token_lists))
     size, min_count = text_config.vocab_size - SPECIAL, text_config.min_count
@@ -45,9 +39,8 @@ def with_characters(counts: Counter[str], size: int, min_count: int) -> Counter[
     while words and len(words) + len(characters) > size:
         words = words[: max(0, size - len(characters))]
         characters = frequent_characters(counts, words, min_count)
-    kept = Counter({word: counts[word] for word in words})
-    kept.update({each: characters[each] for each in by_frequency(characters)[: size - len(kept)]})
-    return kept
+    letters = by_frequency(characters)[: size - len(words)]
+    return Counter({**{word: counts[word] for word in words}, **{each: characters[each] for each in letters}})
 
 
 def by_frequency(counts: Counter[str]) -> list[str]:
@@ -57,8 +50,7 @@ def by_frequency(counts: Counter[str]) -> list[str]:
 def frequent_characters(counts: Counter[str], words: Sequence[str], min_count: int) -> Counter[str]:
     """Count the characters of all words but `words`, which are entries already if they are one character long."""
     kept, characters = set(words), Counter[str]()
-    for word, count in counts.items():
-        if word not in kept:
-            for character in word:
-                characters[character] += count
+    for word in counts.keys() - kept:
+        for character in word:
+            characters[character] += counts[word]
     return Counter({each: count for each, count in characters.items() if count >= min_count and each not in kept})

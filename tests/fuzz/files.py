@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from mutations import generator, mutated, mutated_json
 
-import nsmc_attention._runtime.devices  # noqa: F401
+import nsmc_attention._runtime.mxnet_shim  # noqa: F401
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bulk import check_plan
 from nsmc_attention.bundle.format import load_bundle, write_bundle
