@@ -95,13 +95,16 @@ def train(
     if workers.first:
         check_run(out, settings, resume)
     say = silent if quiet else on_stderr
-    say(f"{reviews.name}: {reviews.counts()}")
+    say(f"data: {reviews.name}, {in_words(reviews.counts())}")
+    name, changes = nearest_preset(config)
+    say(f"settings: preset {name}{' with ' if changes else ''}{' '.join(changes)}")
     whole = tokenized(reviews, config)
     train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
     stars, star_part = read_stars(config, dev_part, data_dir, say)
     parts = Parts(train_part, dev_part, misspelt_part(train_part, config), star_part)
     vocab, encoder = build_encoder(parts, config)
-    say(f"train {len(train_part.labels)}, dev {len(dev_part.labels)}, vocabulary {len(encoder)}")
+    sizes = f"{len(train_part.labels):,} reviews to train on, {len(dev_part.labels):,} to choose the epoch by (dev)"
+    say(f"{sizes}, a vocabulary of {len(encoder):,}; {'continuing' if resume else 'writing'} in {out}")
     settings["reads"] = input_versions(config, vocab, stars)
     # nothing about the input can be wrong from here on: only now is anything written
     with ExitStack() as stack:
@@ -211,7 +214,7 @@ def read_stars(
     if not config.training.stars.epochs:
         return None, None
     stars = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev_part.frame])
-    say(f"raw star reviews: {stars.counts}")
+    say(f"raw star reviews: {in_words(stars.counts)}")
     return stars, tokenized_part(stars.frame, stars.targets, config)
 
 
@@ -278,6 +281,11 @@ def describe(
     }
 
 
+def in_words(counts: dict[str, int]) -> str:
+    """Return `540 rows, 270 positive`: what is 0 is left out."""
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+
+
 def command(
     data: str, config: Config, dev_reviews: Optional[Reviews] = None, columns: Optional[dict[str, str]] = None
 ) -> str:
@@ -285,12 +293,15 @@ def command(
     given = ["--valid", dev_reviews.name] if dev_reviews else []
     for (name, column), usual in zip((columns or {}).items(), ("document", "label")):
         given += [f"--{name}-column", column] if column != usual else []
-    choices = [
-        ([] if name == "default" else ["--preset", name]) + flags(config, known)
-        for name, known in PRESETS.items()
-        if known.model.kind == config.model.kind
-    ]
-    return shlex.join(["nsmc-attention", "train", "--data", data, *given, *min(choices, key=len)])
+    name, changes = nearest_preset(config)
+    chosen = [] if name == "default" else ["--preset", name]
+    return shlex.join(["nsmc-attention", "train", "--data", data, *given, *chosen, *changes])
+
+
+def nearest_preset(config: Config) -> tuple[str, list[str]]:
+    """Return the preset that a config differs least from, and the flags that make up the difference."""
+    choices = [(name, flags(config, known)) for name, known in PRESETS.items() if known.model.kind == config.model.kind]
+    return min(choices, key=lambda choice: len(choice[1]) + 2 * (choice[0] != "default"))
 
 
 def flags(config: Config, base: Config) -> list[str]:

@@ -71,9 +71,11 @@ def test_another_seed_gives_another_model(short_run, short, tmp_path):
     assert parameters(tmp_path / "other") != parameters(short_run)
 
 
-@pytest.mark.parametrize("stop_after", [21, *(pytest.param(steps, marks=pytest.mark.slow) for steps in (7, 16))])
-def test_a_resumed_run_ends_like_an_uninterrupted_one(run_folder, tiny, tmp_path, monkeypatch, stop_after):
-    """Stopped in the middle of the second epoch; between two checkpoints; at the end of an epoch."""
+@pytest.mark.parametrize(
+    "stop_after, unsaved", [(24, 0), *(pytest.param(steps, 60, marks=pytest.mark.slow) for steps in (7, 16, 21))]
+)
+def test_a_resumed_run_ends_like_an_uninterrupted_one(run_folder, tiny, tmp_path, monkeypatch, stop_after, unsaved):
+    """Stopped at a checkpoint that time made, within a stretch of random numbers; elsewhere, at those of each stretch."""
     step, done = fit_module.train_step, []
 
     def stopping(*args):
@@ -83,8 +85,10 @@ def test_a_resumed_run_ends_like_an_uninterrupted_one(run_folder, tiny, tmp_path
         return step(*args)
 
     monkeypatch.setattr(fit_module, "train_step", stopping)
+    monkeypatch.setattr(fit_module, "LONGEST_UNSAVED", unsaved)
     with pytest.raises(KeyboardInterrupt):
         train("sample", tiny, tmp_path / "run", quiet=True)
+    assert (tmp_path / "run" / f"checkpoint-{stop_after:08d}.safetensors").exists() == (not unsaved)
     monkeypatch.undo()
     train("sample", tiny, tmp_path / "run", quiet=True, resume=True)
     assert history(tmp_path / "run") == history(run_folder)

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Optional
+from typing import Any, Iterator, Optional
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_shim import import_mxnet, stderr_closed
 from ..errors import ConfigError
 from .average import Average
 from .batches import Batches
@@ -21,6 +21,9 @@ from .objectives import Objective
 mxnet = import_mxnet()
 
 from mxnet import autograd, gluon  # noqa: E402
+
+# Seconds of training that a crash may cost at most
+LONGEST_UNSAVED = 60
 
 
 @dataclass(frozen=True)
@@ -85,11 +88,13 @@ def fit(
     if not progress.step:
         progress.before = dev_figures(network, stage, metric)
     while progress.epoch < stage.epochs and not out_of_patience(progress, stage):
-        started = time.perf_counter()
+        started = saved = time.perf_counter()
         group.broadcast_parameters(network)
-        for index, batch in islice(enumerate(stage.batches.epoch(config.seed, progress.epoch)), progress.batch, None):
+        batches = enumerate(stage.batches.epoch(config.seed, progress.epoch))
+        skip_done(batches, network, stage, progress, config, group)
+        for index, batch in batches:
             if index == 0 or progress.step % config.checkpoint_steps == 0:
-                # MXNet cannot save its generator's state, so each stretch between two checkpoints starts anew
+                # MXNet cannot save its generator's state, so each stretch of checkpoint_steps starts anew
                 mxnet.random.seed(dropout_seed(config.seed, progress.step, group.rank))
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, stage.learning_rate, config))
             loss = train_step(network, trainer, stage.objective, batch, config.clip_norm, group)
@@ -98,8 +103,9 @@ def fit(
             progress.step, progress.batch = progress.step + 1, index + 1
             average.update(progress.step)
             report(progress)
-            if progress.step % config.checkpoint_steps == 0:
+            if progress.step % config.checkpoint_steps == 0 or time.perf_counter() - saved > LONGEST_UNSAVED:
                 checkpoints.save(network, trainer, average, progress)
+                saved = time.perf_counter()
         with average.applied(progress.step):
             record: dict[str, Any] = {"epoch": progress.epoch + 1, "steps": progress.step}
             record["train_loss"] = progress.loss_sum / max(1, progress.batch)
@@ -113,6 +119,20 @@ def fit(
         report(progress, record)
     checkpoints.load_best(network)
     return progress
+
+
+def skip_done(
+    batches: Iterator[Any], network: Any, stage: Stage, progress: Progress, config: Any, group: SingleWorker
+) -> None:
+    """Pass the batches of a resumed epoch that are done; of the last stretch, with the random numbers they drew."""
+    drawn = min(progress.batch, progress.step % config.checkpoint_steps)
+    for _ in islice(batches, progress.batch - drawn):
+        pass
+    if drawn:
+        mxnet.random.seed(dropout_seed(config.seed, progress.step - drawn, group.rank))
+    for _, batch in islice(batches, drawn):
+        with autograd.record():
+            stage.objective.loss(network, group.shard_batch(batch)[0]).wait_to_read()
 
 
 def out_of_patience(progress: Progress, stage: Stage) -> bool:
@@ -142,8 +162,17 @@ def check_finite(loss: float, step: int, stage: Stage) -> None:
 
 def make_trainer(network: Any, rate: float) -> Any:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
+    take_lazy_update_warning()
     trained = {name: each for name, each in network.collect_params().items() if each.grad_req != "null"}
     return gluon.Trainer(trained, "adam", kvstore=None, optimizer_params={"learning_rate": rate, "lazy_update": True})
+
+
+def take_lazy_update_warning() -> None:
+    """Discard MXNet's warning of lazy updates, which it prints at a thread's first one: they are intended."""
+    one, none = mxnet.nd.zeros((1, 1)), mxnet.nd.sparse.zeros("row_sparse", (1, 1))
+    with stderr_closed():
+        mxnet.nd.adam_update(one, none, mxnet.nd.zeros((1, 1)), mxnet.nd.zeros((1, 1)), lr=0.0)
+        mxnet.nd.waitall()
 
 
 def train_step(
