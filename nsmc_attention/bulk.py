@@ -202,7 +202,7 @@ def score_partition(
         else:
             number = count()
             written = table_pieces(
-                classifier, pieces, output.suffix[1:], False, text_column, 1, verbatim, lambda: next(number)
+                classifier, pieces, output.suffix[1:], False, text_column, 1, verbatim, lambda *_: next(number)
             )
             with open(temporary, "w", encoding="utf-8", newline="", errors="replace") as file:
                 file.writelines(written)

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from nsmc_attention import load_classifier
+from nsmc_attention._runtime.signals import Ended
+from nsmc_attention.cli import commands
+from nsmc_attention.cli.terminal import ATTENTION, NEGATIVE, POSITIVE, WHITE, has_colors, shade, words
+from nsmc_attention.inference.explain import explain
 from nsmc_attention.reviews import nsmc
 
 SENTENCE = "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
@@ -62,6 +68,40 @@ def test_a_table_keeps_its_columns_and_rows(command, bundle_folder, tmp_path):
     assert [row["film"] for row in rows] == ["A", "B", "C"] and rows[0]["document"] == "좋다, 정말"
     assert rows[1]["label"] == "" and rows[1]["error"] == "blank: no word to score"
     assert list(rows[0]) == ["film", "document", "label", "score", "probability", "error"]
+
+
+def test_an_output_file_is_announced_with_its_rows_and_errors(command, bundle_folder, tmp_path):
+    (tmp_path / "a.csv").write_text("document,film\n좋다,A\n,B\n", encoding="utf-8")
+    for name in ("o.csv", "o.jsonl", "o.parquet"):
+        done = command("predict", "-i", tmp_path / "a.csv", "-o", tmp_path / name, "--bundle", bundle_folder)
+        assert (done.stdout, done.stderr) == ("", f"{tmp_path / name}: 2 reviews, 1 with an error\n")
+    done = command("predict", "좋다", "-f", "text", "-o", tmp_path / "o.txt", "--bundle", bundle_folder)
+    assert done.stderr == f"{tmp_path / 'o.txt'}: 1 review, 0 with an error\n"
+
+
+@pytest.mark.parametrize("text", ["-1점 영화", "--별로", "- 좋다", "-ㅋㅋ", "--재미 없음 --bundle"])
+def test_a_review_may_begin_with_a_dash(command, bundle_folder, text):
+    for arguments in ([text, "좋다", "--bundle", bundle_folder], ["--bundle", bundle_folder, "--", text, "좋다"]):
+        lines = command("predict", *arguments).stdout.splitlines()
+        assert [line.split("\t")[2] for line in lines] == [text, "좋다"]
+
+
+def test_a_dash_alone_is_standard_input(command, bundle_folder):
+    assert command("predict", "-", "--bundle", bundle_folder, stdin="별로\n").stdout.endswith("\t별로\n")
+
+
+def test_the_name_of_a_file_is_no_review(refused, bundle_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my reviews").write_text("좋다\n", encoding="utf-8")
+    message = "found the name of a file, my reviews; score its rows with --input 'my reviews'"
+    assert message in refused("predict", "my reviews", "--bundle", bundle_folder)
+
+
+def test_a_run_folder_stands_for_its_bundle(command, refused, run_folder, tmp_path):
+    given, inner = (command("predict", "좋다", "--bundle", each) for each in (run_folder, run_folder / "bundle"))
+    assert given.returncode == 0 and given.stdout == inner.stdout
+    (tmp_path / "settings.json").write_text("{}", encoding="utf-8")
+    assert "whose training has not ended; continue it" in refused("predict", "좋다", "--bundle", tmp_path)
 
 
 def test_a_column_called_label_is_not_overwritten(command, bundle_folder, tmp_path):
@@ -139,6 +179,38 @@ def test_explain_draws_reviews_and_models_beside_each_other(command, bundle_fold
     assert (tmp_path / "a.html").read_text(encoding="utf-8").count('"method": "erasure"') == 4
 
 
+def test_explain_without_an_output_prints_the_words_with_their_weights(command, bundle_folder):
+    done = command("explain", "배우는 좋은데", "-별로", "--method", "erasure", "--bundle", bundle_folder)
+    (first, second), number = done.stdout.split("\n\n"), r"\([+-]\d+\.\d\d\)"
+    assert done.returncode == 0 and "\x1b" not in done.stdout and "--output words.png" in done.stderr
+    title, words, strongest, meaning = first.splitlines()
+    assert re.fullmatch(r"(positive|negative) \d+\.\d % - erasure - .*", title)
+    assert re.sub(number, "", words) == "배우는 좋은데" and len(re.findall(number, words)) >= 4
+    assert strongest.startswith("strongest: ") and meaning.endswith("+ for positive, - for negative")
+    assert re.sub(number, "", second.splitlines()[1]) == "-별로"
+
+
+def test_words_on_a_terminal_are_shaded_by_hue_of_the_method(bundle_folder):
+    classifier = load_classifier(bundle_folder)
+    for method, ramps in (("attention", [ATTENTION]), ("erasure", [POSITIVE, NEGATIVE])):
+        found = explain(classifier, SENTENCE, method)
+        shown = words(found, colors=True)
+        shades = {int(each) for each in re.findall(r"48;5;(\d+)m", shown)} - {WHITE}
+        assert shades and shades <= {color for ramp in ramps for color in ramp}
+        assert re.sub(r"\x1b\[[\d;]*m", "", shown) == found.text
+    assert shade(1.0, True) == POSITIVE[-1] and shade(-1.0, True) == NEGATIVE[-1] and shade(0.01, True) == WHITE
+
+
+def test_words_are_shaded_only_where_the_terminal_says_so():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    assert has_colors(Terminal(), {"TERM": "xterm-256color"}) and has_colors(Terminal(), {"COLORTERM": "truecolor"})
+    assert not has_colors(Terminal(), {"TERM": "xterm-256color", "NO_COLOR": "1"})
+    assert not has_colors(Terminal(), {"TERM": "linux"}) and not has_colors(io.StringIO(), {"TERM": "xterm-256color"})
+
+
 def test_export_gives_the_model_of_the_bundle(command, bundle_folder, tmp_path):
     assert command("export", "--bundle", bundle_folder, "--output", tmp_path / "m.onnx").returncode == 0
     assert (tmp_path / "m.onnx").read_bytes() == (bundle_folder / "model.onnx").read_bytes()
@@ -150,6 +222,27 @@ def test_help_names_every_command_and_every_setting(command):
 
     assert all(name in top for name in ("fetch", "train", "evaluate", "predict", "explain", "export"))
     assert all(f"--{name.replace('_', '-')}" in training for name in SHORT_NAMES)
+    order = "fetch train compare evaluate behaviour faithfulness predict explain report bulk serve export"
+    assert [line.split()[0] for line in top.split("Commands:\n")[1].splitlines()] == order.split()
+
+
+def test_help_shows_choices(command):
+    from nsmc_attention.config import PRESETS
+    from nsmc_attention.inference.attribution import METHODS
+    from nsmc_attention.inference.engines import ENGINES
+
+    assert f"[{'|'.join(PRESETS)}]" in command("train", "--help").stdout
+    explaining = command("explain", "--help").stdout
+    for flag, names in (("--method", METHODS), ("--engine", ["auto", *ENGINES])):
+        (shown,) = re.findall(rf"{flag} \[([^]]*)\]", explaining)
+        assert sorted(shown.split("|")) == sorted(names)
+
+
+@pytest.mark.parametrize("name", sorted(commands.commands))
+def test_short_flags_are_the_same_in_all_commands(name):
+    meant = {"-i": "--input", "-o": "--output", "-f": "--format"}
+    options = {flag for each in commands.commands[name].params for flag in each.opts}
+    assert [short in options for short in meant] == [flag in options for flag in meant.values()]
 
 
 @pytest.mark.parametrize(
@@ -169,6 +262,14 @@ def test_help_names_every_command_and_every_setting(command):
         (["explain", "a", "--output", "a.html", "--picture", "words"], "leave --picture words out"),
         (["explain", "a", " ", "--output", "a.html"], "explain: blank: no word to score"),
         (["explain", "--output", "a.html"], "Missing argument 'TEXT...'"),
+        (["explain", "a", "--picture", "words"], "--picture words: expected --output too, as --output words.png"),
+        (["explain", "a.csv"], "found the name of a file, a.csv; give the text itself, or summarize the file with"),
+        (["predict", "좋다", "revews.xlsx"], "found the name of a file, revews.xlsx; score its rows with --input rev"),
+        (["predict", "--formt", "csv", "a"], "No such option '--formt'. (Did you mean"),
+        (["predict", "-x"], "No such option '-x'. A review that begins with a dash goes after --."),
+        (["evaluate", "--data", "smaple"], "smaple: no such file; did you mean 'sample'?"),
+        (["train", "--data", "nsm"], "nsm: no such file; did you mean 'nsmc'?"),
+        (["evaluate", "--data", "sample", "--record"], "--record: expected --bundle too, found the packaged model"),
         (["faithfulness", "--data", "sample", "--plot", "a.html"], "a.html: unknown suffix '.html'"),
         (["explain", " ", "--output", "a.png"], "explain: blank: no word to score"),
         (["explain", "영화", "--output", "/proc/a.png"], "/proc"),
@@ -227,6 +328,27 @@ def test_an_interrupt_is_exit_code_130(bundle_folder):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     assert (process.communicate()[1].strip(), process.returncode) == (b"interrupted", 130)
+
+
+def test_an_interrupted_training_says_how_it_continues(command, tmp_path, monkeypatch):
+    from nsmc_attention.training import loop
+
+    def interrupted(*_):
+        raise Ended(128 + signal.SIGINT)
+
+    run = tmp_path / "my run"
+    given = ["train", "--data", "sample", "--epochs", 1, "--hidden-size", 8, "--erasure-reviews", 0, "--out", run]
+    monkeypatch.setattr(loop, "train_step", interrupted)
+    done = command(*given)
+    assert done.returncode == 130
+    assert f"\ncontinue with: nsmc-attention {shlex.join(map(str, given))} --resume\ninterrupted\n" in done.stderr
+    assert done.stderr.splitlines()[:3] == [
+        "data: sample, 540 rows, 270 positive",
+        "settings: preset default with --hidden-size 8 --epochs 1 --erasure-reviews 0",
+        f"513 reviews to train on, 27 to choose the epoch by (dev), a vocabulary of 750; writing in {run}",
+    ]
+    again = command(*given, "--resume")
+    assert again.stderr.count("--resume") == 1 and f"continuing in {run}" in again.stderr
 
 
 def test_lone_surrogates_from_the_shell_are_answered(bundle_folder):

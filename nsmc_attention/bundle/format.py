@@ -118,7 +118,7 @@ def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None
 
 
 def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
-    """Verify and return a bundle; without a folder, the packaged one.
+    """Verify and return a bundle; of a run folder, its bundle; without a folder, the packaged one.
 
     Raises
     ------
@@ -127,6 +127,8 @@ def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
         is not the one the vocabulary was made with.
     """
     folder = Path(folder) if folder else PRETRAINED
+    if not (folder / "manifest.json").exists() and (folder / "bundle" / "manifest.json").is_file():
+        folder = folder / "bundle"
     manifest = read_manifest(folder)
     contents = {name: verified(folder, name, expected) for name, expected in manifest["files"].items()}
     foreign = sorted({path.name for path in folder.iterdir()} - {"manifest.json", *manifest["files"]})
@@ -146,6 +148,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise BundleError(f"{folder}: no such bundle folder; make one with `nsmc-attention train`")
     path = folder / "manifest.json"
+    if (folder / "settings.json").is_file():
+        raise BundleError(f"{folder}: a run whose training has not ended; continue it with train --resume")
     if not path.is_file():
         raise BundleError(
             f"{folder} has no manifest.json (found {names_in(folder)}); is it the folder `bundle` of a run?"

@@ -1,13 +1,25 @@
 """Commands that judge a bundle and show why: evaluate, behaviour, faithfulness, explain, export."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Optional
 
 import click
 
-from .options import Labelled, Model, data_options, json_option, model_options, path_option
+from ..errors import ConfigError
+from .options import (
+    Labelled,
+    Model,
+    TextCommand,
+    choices,
+    data_options,
+    json_option,
+    model_options,
+    path_option,
+    text_argument,
+)
 
 
 @click.command()
@@ -16,7 +28,9 @@ from .options import Labelled, Model, data_options, json_option, model_options, 
 @json_option
 @click.option("--record", is_flag=True, help="write the figures into the bundle's manifest and model card")
 def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool) -> None:
-    """Score a bundle on labelled reviews; `--data nsmc` is the official test file.
+    """Score a bundle on labelled reviews.
+
+    `--data nsmc` is the official test file.
 
     \b
     nsmc-attention evaluate --data nsmc
@@ -24,6 +38,10 @@ def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool) -> No
     """
     from .. import judgement
 
+    if record and not model.bundle:
+        raise ConfigError(
+            "--record: expected --bundle too, found the packaged model, which is part of the installation"
+        )
     classifier, test = model.load(), reviews.load_test()
     found = judgement.evaluate(classifier, test)
     print(json.dumps(found) if as_json else "\n".join(f"{name:10} {value}" for name, value in found.items()))
@@ -36,7 +54,9 @@ def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool) -> No
 @click.option("--failures", is_flag=True, help="list the cases that failed, not the categories")
 @click.option("--json", "as_json", is_flag=True, help="one JSON object a row")
 def behaviour(model: Model, failures: bool, as_json: bool) -> None:
-    """Test a bundle on 320 hand-written sentences: negation, contrast, slang, typos, missing spaces.
+    """Test a bundle on 320 hand-written sentences.
+
+    Negation, contrast, slang, typos, missing spaces.
 
     \b
     nsmc-attention behaviour
@@ -60,7 +80,9 @@ def behaviour(model: Model, failures: bool, as_json: bool) -> None:
 @path_option("--plot", help=".png, .svg or .pdf, beside published figures")
 @json_option
 def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: Optional[Path], as_json: bool) -> None:
-    """Measure how faithful the attention is: agreement with erased words and gradients, beside a random order.
+    """Measure how faithful the attention is.
+
+    By its agreement with erased words and gradients, beside a random order.
 
     \b
     nsmc-attention faithfulness --data nsmc
@@ -78,15 +100,16 @@ def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: O
         save_plot({found["bundle"]: found}, plot)
 
 
-@click.command()
-@click.argument("text", nargs=-1, required=True)
-@path_option("--output", required=True, help=".png, .svg, .pdf or .html")
+@click.command(cls=TextCommand)
+@text_argument("give the text itself, or summarize the file with nsmc-attention report %s", required=True)
+@path_option("--output", "-o", help=".png, .svg, .pdf or .html  [default: shaded words in the terminal]")
 @click.option(
     "--method",
     "methods",
     multiple=True,
     default=["attention"],
-    help="attention, erasure, gradient, integrated, random; may be given again",
+    metavar=choices(["attention", "erasure", "gradient", "integrated", "random"]),
+    help="may be given again",
 )
 @click.option(
     "--picture",
@@ -98,28 +121,40 @@ def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: O
 @model_options
 def explain(
     text: tuple[str, ...],
-    output: Path,
+    output: Optional[Path],
     methods: tuple[str, ...],
     picture: Optional[str],
     by_word: bool,
     beside: tuple[Path, ...],
     model: Model,
 ) -> None:
-    """Draw which words each word of a review attends to, or the attributions of other methods.
+    """Shade the words of a review, or draw a picture of them.
 
-    An .html page is interactive: hovering over a word shows its value, clicking it shows what it attends to.
+    By attention or by one of its rivals. An .html page is interactive: hovering over a word shows its value, clicking it
+    shows what it attends to.
 
     \b
+    nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
     nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집" --output heatmap.png
     nsmc-attention explain "배우는 좋은데 영화는 별로" --method attention --method erasure --output words.html
     """
     from ..inference.attribution import check_method
     from ..inference.explain import explain_many
     from ..visualization.pictures import check_picture, save_attributions
+    from .terminal import as_text, has_colors
 
-    check_picture(output, picture, [check_method(method) for method in methods])
+    found = [check_method(method) for method in methods]
+    if output:
+        check_picture(output, picture, found)
+    elif picture:
+        raise ConfigError(f"--picture {picture}: expected --output too, as --output {picture}.png")
     classifiers = [replace(model, bundle=bundle).load() for bundle in (model.bundle, *beside)]
     reviews = explain_many(classifiers, text, methods, by_word)
+    if output is None:
+        shown = [as_text(each, has_colors(sys.stdout)) for group in reviews for each in group]
+        print(*shown, sep="\n\n")
+        print("for a picture: --output words.png (or .svg, .pdf, .html)", file=sys.stderr)
+        return
     save_attributions(reviews, output, picture)
     for first, *_ in reviews:
         print(f"{first.label}\t{max(first.probability, 1 - first.probability):.4f}\t{output}")
@@ -127,9 +162,12 @@ def explain(
 
 @click.command()
 @path_option("--bundle", required=True)
-@path_option("--output", help="model.onnx  [default: into the bundle itself]")
+@path_option("--output", "-o", help="model.onnx  [default: into the bundle itself]")
 def export(bundle: Path, output: Optional[Path]) -> None:
-    """Write a bundle's function for ONNX Runtime, after comparing it with Gluon on 1,000 raw texts."""
+    """Write a bundle's function for ONNX Runtime.
+
+    It is compared with Gluon's on 1,000 raw texts first.
+    """
     from ..export import export_bundle
 
     print(json.dumps(export_bundle(bundle, output)))

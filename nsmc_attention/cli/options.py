@@ -1,8 +1,12 @@
 """Options that several commands share, and one flag for each common setting of a training."""
 
 import functools
-from collections.abc import Callable
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -25,6 +29,10 @@ SECTIONS = {
     "patience": "Stages",
     "schedule": "Optimizer and checkpoints",
 }
+# What is an option, rather than a review that begins with a dash: `-1점`, `--별로`, `- 좋다`
+OPTION = re.compile(r"-[A-Za-z]|--[A-Za-z][\w-]*(=|$)", re.ASCII)
+# A name, though there may be no such file here
+FILE_NAME = re.compile(r"\S+\.(csv|tsv|txt|jsonl|ndjson|parquet|xlsx)")
 
 
 class GroupedCommand(click.Command):
@@ -40,6 +48,45 @@ class GroupedCommand(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+class TextCommand(click.Command):
+    """A command on reviews, one of which may begin with a dash."""
+
+    def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
+        options = [each for each in self.params if isinstance(each, click.Option) and not each.is_flag]
+        valued = {name for each in options for name in each.opts}
+        given, texts, rest = list[str](), list[str](), iter(words)
+        for word in rest:
+            if word == "--":
+                texts += rest
+            elif OPTION.match(word):
+                given += [word, *islice(rest, word in valued)]
+            else:
+                texts.append(word)
+        try:
+            return super().parse_args(context, [*given, "--", *texts])
+        except click.NoSuchOption as problem:
+            hint = "" if problem.possibilities else " A review that begins with a dash goes after --."
+            raise click.UsageError(problem.format_message() + hint) from problem
+
+
+def text_argument(hint: str, **rest: Any) -> Decorator:
+    """Return the argument TEXT; where it is the name of a file, what to type instead is the hint of that name."""
+
+    def refuse_files(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+        for text in texts:
+            if os.path.isfile(text) or FILE_NAME.fullmatch(text):
+                found = f"expected the text of a review, found the name of a file, {text}"
+                raise ConfigError(f"{context.info_name}: {found}; {hint % shlex.quote(text)}")
+        return texts
+
+    return click.argument("text", nargs=-1, callback=refuse_files, **rest)
+
+
+def choices(names: Iterable[str]) -> str:
+    """Return a metavar, for values that the library checks itself: it also says which one was meant."""
+    return f"[{'|'.join(names)}]"
 
 
 def path_option(*names: str, allow_dash: bool = False, **rest: Any) -> Decorator:
@@ -124,8 +171,8 @@ class Labelled:
 
 text_column_option = click.option("--text-column", default="document")
 engine_options = (
-    path_option("--bundle", help="bundle folder  [default: the packaged one]"),
-    click.option("--engine", default="auto", help="auto, onnx or gluon"),
+    path_option("--bundle", help="bundle or run folder  [default: the packaged one]"),
+    click.option("--engine", default="auto", metavar=choices(["auto", "onnx", "gluon"])),
 )
 device_option = click.option("--device", default="auto", type=click.Choice(["auto", "cpu", "gpu"]), help="of MXNet")
 model_options = gathered("model", Model, *engine_options, device_option)

@@ -9,25 +9,29 @@ import click
 from ..errors import ConfigError
 from .options import (
     Model,
+    TextCommand,
+    choices,
     cpu_model_options,
     input_format_option,
     model_options,
     path_option,
+    text_argument,
     text_column_option,
     verbatim_option,
 )
 
 
-@click.command()
-@click.argument("text", nargs=-1)
-@path_option("--input", "source", allow_dash=True, help="csv, tsv, jsonl, parquet or txt file, or - for stdin")
+@click.command(cls=TextCommand)
+@text_argument("score its rows with --input %s")
+@path_option("--input", "-i", "source", allow_dash=True, help="csv, tsv, jsonl, parquet or txt file, or - for stdin")
 @input_format_option
-@path_option("--output", allow_dash=True, default=Path("-"))
+@path_option("--output", "-o", allow_dash=True, default=Path("-"), help="file, or - for stdout")
 @click.option(
     "--format",
+    "-f",
     "style",
     type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet"]),
-    help="[default: by the output's suffix, else text]",
+    help="of the output  [default: by its suffix, else text]",
 )
 @text_column_option
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
@@ -52,7 +56,7 @@ def predict(
     cat reviews.txt | nsmc-attention predict --format jsonl
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
-    from ..inference.scoring import score_lines, score_table
+    from ..inference.scoring import STDOUT, score_lines, score_table
     from ..reviews import pieces
 
     if text and source:
@@ -61,10 +65,16 @@ def predict(
         raise ConfigError("predict: --input-format needs --input, which may be - for stdin")
     classifier = model.load()
     if source is None or str(source) == "-" and not kind:
-        lines = text or (line.rstrip("\r\n") for line in pieces.lines(sys.stdin, pieces.STDIN))
-        score_lines(classifier, lines, output, style, weights, verbatim)
+        lines = (
+            text
+            if text not in ((), ("-",))
+            else (line.rstrip("\r\n") for line in pieces.lines(sys.stdin, pieces.STDIN))
+        )
+        found = score_lines(classifier, lines, output, style, weights, verbatim)
     else:
-        score_table(classifier, source, output, style, weights, text_column, kind=kind, verbatim=verbatim)
+        found = score_table(classifier, source, output, style, weights, text_column, kind=kind, verbatim=verbatim)
+    if str(output) not in STDOUT:
+        print(f"{output}: {found}", file=sys.stderr)
 
 
 @click.command()
@@ -86,7 +96,9 @@ def report(
     kind: Optional[str],
     model: Model,
 ) -> None:
-    """Summarize what viewers think on one page: shares, words of praise and criticism, representative reviews.
+    """Summarize what viewers think on one page.
+
+    Shares, words of praise and criticism, representative reviews.
 
     \b
     nsmc-attention report reviews.csv --output report.html
@@ -100,8 +112,8 @@ def report(
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="FILES...")
-@path_option("--output", required=True, help="folder, one file a partition")
-@click.option("--format", "style", default="parquet", help="csv, tsv, jsonl or parquet")
+@path_option("--output", "-o", required=True, help="folder, one file a partition")
+@click.option("--format", "-f", "style", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"]))
 @text_column_option
 @click.option("--scheduler", help="address of a running Dask scheduler  [default: processes here]")
 @click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
@@ -119,7 +131,9 @@ def bulk(
     verbatim: bool,
     model: Model,
 ) -> None:
-    """Classify files, patterns and folders of any size on Dask; a rerun continues where it stopped.
+    """Classify files, patterns and folders of any size on Dask.
+
+    A rerun continues where it stopped.
 
     \b
     pip install 'nsmc_attention[bulk]'

@@ -1,17 +1,19 @@
 """Commands that get data and train: fetch, train, compare."""
 
 import os
+import shlex
 import sys
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Iterator, Optional
 
 import click
 
+from .._runtime.signals import Ended
 from ..config import PRESETS, Config
 from ..config import preset as named
 from ..errors import ConfigError
-from .options import GroupedCommand, Labelled, data_options, device_option, path_option, settings_options
+from .options import GroupedCommand, Labelled, choices, data_options, device_option, path_option, settings_options
 
 
 @click.command()
@@ -34,7 +36,7 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
 @click.command(cls=GroupedCommand)
 @data_options(required=True)
 @path_option("--valid", help="labelled file to choose the epoch by")
-@click.option("--preset", show_default="default, or what the run began with", help=", ".join(PRESETS))
+@click.option("--preset", metavar=choices(PRESETS), show_default="default, or what the run began with")
 @path_option("--out", default=Path("runs/latest"), help="run folder, new unless --resume")
 @click.option("--resume", is_flag=True, help="continue the run in --out")
 @device_option
@@ -80,13 +82,26 @@ def train(
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
-        return launcher.launch(arguments, workers or 2)
-    with worker_group(kvstore) as group:
+        with resumable(out, arguments):
+            return launcher.launch(arguments, workers or 2)
+    with resumable(out, arguments), worker_group(kvstore) as group:
         quiet = not group.first
         run(reviews.data, config, out, valid, resume, device, reviews.data_dir, quiet, workers=group, **reviews.columns)
 
 
-@click.command(cls=GroupedCommand)
+@contextmanager
+def resumable(run: Path, arguments: list[str]) -> Iterator[None]:
+    """Say how a training is continued that is interrupted after its run has begun."""
+    try:
+        yield
+    except (KeyboardInterrupt, Ended):
+        if (run / "settings.json").is_file():
+            again = [each for each in arguments if each != "--resume"]
+            print(f"continue with: nsmc-attention {shlex.join([*again, '--resume'])}", file=sys.stderr)
+        raise
+
+
+@click.command(cls=GroupedCommand, epilog=f"Names: {', '.join(PRESETS)}; baselines: majority, tfidf.")
 @click.argument("names", nargs=-1, required=True)
 @data_options(default="nsmc")
 @path_option("--out", default=Path("runs/comparison"), help="folder; finished runs in it are not trained again")
@@ -96,7 +111,9 @@ def train(
 def compare(
     names: tuple[str, ...], reviews: Labelled, out: Path, seeds: str, test: bool, settings: dict[str, Any]
 ) -> None:
-    """Train and evaluate presets and baselines (majority, tfidf), in one table.
+    """Train and evaluate presets and baselines, in one table.
+
+    After an interruption the same command continues.
 
     \b
     nsmc-attention compare majority tfidf average default --data nsmc
@@ -110,8 +127,14 @@ def compare(
         numbers = tuple(int(seed) for seed in seeds.split(","))
     except ValueError:
         raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
-    report = partial(print, file=sys.stderr)
     table = comparison.compare(
-        reviews.data, names, out, numbers, test, settings, reviews.data_dir, report=report, **reviews.columns
+        reviews.data, names, out, numbers, test, settings, reviews.data_dir, report=say_row, **reviews.columns
     )
     print(comparison.as_markdown(table), end="")
+
+
+def say_row(row: dict[str, Any]) -> None:
+    """Print a row of the comparison on stderr: `tfidf, seed 0: dev_accuracy 0.7778, ...`."""
+    figures = {name: value for name, value in row.items() if isinstance(value, float)}
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+    print(f"{row['name']}, seed {row['seed']}: {shown}", file=sys.stderr)

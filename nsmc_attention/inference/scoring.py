@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Itera
 
 from .._io.atomic import NO_ROOM, replaced_file
 from .._io.spreadsheets import as_cell, table_writer
+from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.pieces import cut
 from ..text.encoding import clean
@@ -29,12 +30,31 @@ if TYPE_CHECKING:
 PathLike = Union[str, Path]
 Frames = Iterator["pandas.DataFrame"]
 Write = Callable[[Any, str, Any], None]
+# Takes the numbers of rows and of rows without a result since the last call
+Report = Callable[[int, int], object]
 # Characters that are written at a time, and lines that are read
 PIECE, WINDOW = 1 << 16, 4096
 # Opening /dev/stdout by its name would truncate the file that it is redirected to
 STDOUT = ("-", "/dev/stdout")
 STYLES = {f".{style}": style for style in ("csv", "tsv", "jsonl", "parquet")}
 STYLES.update({".ndjson": "jsonl", ".txt": "text", "": "text"})
+
+
+class Scored:
+    """How many rows were scored, and how many of them with an error; a bar on stderr where it takes seconds."""
+
+    def __init__(self, output: PathLike):
+        # a bar would break the lines on a terminal
+        shown = False if str(output) in STDOUT and sys.stdout.isatty() else None
+        self.rows, self.errors = 0, 0
+        self.bar = progress_bar(shown=shown, unit=" reviews", delay=2)
+
+    def __str__(self) -> str:
+        return f"{self.rows:,} review{'s' * (self.rows != 1)}, {self.errors:,} with an error"
+
+    def add(self, rows: int, errors: int) -> None:
+        self.rows, self.errors = self.rows + rows, self.errors + errors
+        self.bar.update(rows)
 
 
 def score_lines(
@@ -44,14 +64,17 @@ def score_lines(
     style: Optional[str] = None,
     weights: bool = False,
     verbatim: bool = False,
-) -> None:
+) -> Scored:
     """Score an iterable of reviews; csv has the column `text`, the clean text."""
     if style == "parquet" or style is None and Path(output).suffix.lower() == ".parquet":
         raise ConfigError("parquet output: expected a table, found lines; say what they are by --input-format")
-    with opened(output, style, weights) as (file, style):
+    scored = Scored(output)
+    with opened(output, style, weights) as (file, style), scored.bar:
         write = WRITERS[style](file, ["text"], "", weights, verbatim)
         for each in line_predictions(classifier, lines):
             write({} if style == "jsonl" else {"text": each.text}, each.text, each)
+            scored.add(1, each.label is None)
+    return scored
 
 
 def line_predictions(classifier: Classifier, lines: Iterable[str]) -> Iterator[Prediction]:
@@ -74,26 +97,24 @@ def score_table(
     processes: Optional[int] = None,
     kind: Optional[str] = None,
     verbatim: bool = False,
-) -> None:
+) -> Scored:
     """Score a table of any size, see `reviews.tables.chunks` for source and kind; its columns come first in the output.
 
     The style (text, csv, tsv, jsonl, parquet) is by default given by the output's suffix. `processes` workers (None:
     one a core) share a table of more than one chunk, unless the output is jsonl, which has tokens and weights. Csv and
     tsv cells that a spreadsheet would compute are marked (see `spreadsheets`), unless verbatim.
     """
-    from tqdm import tqdm
-
     from ..reviews import tables
 
-    with opened(output, style, weights) as (file, style):
-        bar = tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5)
+    scored = Scored(output)
+    with opened(output, style, weights) as (file, style), scored.bar:
         frames = tables.chunks(source, text_column, kind=kind)
-        with bar:
-            if style == "parquet":
-                write_parquet(classifier, frames, file, text_column, processes, bar.update, folder_of(output))
-                return
-            for text in table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, bar.update):
-                file.write(text)
+        if style == "parquet":
+            write_parquet(classifier, frames, file, text_column, processes, scored.add, folder_of(output))
+            return scored
+        for text in table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, scored.add):
+            file.write(text)
+    return scored
 
 
 def table_pieces(
@@ -104,9 +125,9 @@ def table_pieces(
     text_column: str = "document",
     processes: Optional[int] = None,
     verbatim: bool = False,
-    report: Callable[[], object] = lambda: None,
+    report: Report = lambda rows, errors: None,
 ) -> Iterator[str]:
-    """Yield the output of `score_table` for the DataFrames of a table, as it is computed; report() after each row."""
+    """Yield the output of `score_table` for the DataFrames of a table, as it is computed; reports each row."""
     first = next(frames, None)
     names = [text_column] if first is None else [str(name) for name in first.columns]
     frames = chain([] if first is None else [first], frames)
@@ -116,7 +137,7 @@ def table_pieces(
     for frame, texts, results in rows(classifier, frames, text_column, processes):
         for row, text, result in zip(frame.to_dict("records"), texts, results):
             write(row, text, result)
-            report()
+            report(1, answer_columns(result)[0] is None)
             if written.tell() > PIECE:
                 yield written.getvalue()
                 written.seek(0)
@@ -130,12 +151,12 @@ def write_parquet(
     file: IO[bytes],
     text_column: str = "document",
     processes: Optional[int] = None,
-    report: Callable[[int], object] = lambda rows: None,
+    report: Report = lambda rows, errors: None,
     folder: Optional[Path] = None,
 ) -> int:
     """Write the DataFrames of a table with their columns and types, and the output columns; return the number of rows.
 
-    report(rows) is called after each DataFrame. `folder` is for the temporary file of `ParquetSpool`.
+    report(rows, errors) is called after each DataFrame. `folder` is for the temporary file of `ParquetSpool`.
     """
     from .parquet import ParquetSpool
 
@@ -143,7 +164,7 @@ def write_parquet(
         for frame, _, scores in with_probabilities(classifier, frames, text_column, processes):
             columns = {str(name): frame[name].tolist() for name in frame.columns}
             spool.append(columns, output_columns(scores), frame.attrs.get("types"))
-            report(len(frame))
+            report(len(frame), int((scores != scores).sum()))
         if not spool.sizes:
             # a table without rows still has columns
             spool.append({text_column: []}, {name: [] for name in COLUMNS})

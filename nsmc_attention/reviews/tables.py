@@ -324,6 +324,8 @@ def load(
     if data in CORPORA:
         refuse_columns(data, text_column, label_column)
         return nsmc.load(data, part, data_dir)
+    if not Path(data).exists() and (hint := nearest(data, CORPORA)):
+        raise DataError(f"{data}: no such file{hint}")
     return read_labelled(data, text_column, label_column)
 
 
