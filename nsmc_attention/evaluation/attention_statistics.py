@@ -38,7 +38,7 @@ def token_table(predictions: Iterable[Any], tag: Optional[Tagger] = None) -> pan
     token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token) and,
     with `tag`, as `text.tokenizers.mecab_tags`, the tag of the morpheme that the token begins in.
     """
-    parts = []
+    parts = [pandas.DataFrame(columns=["token", "label", "weight", "position", *(["tag"] if tag else [])])]
     for each in predictions:
         if each.label is not None:
             size = len(each.tokens)
@@ -46,8 +46,7 @@ def token_table(predictions: Iterable[Any], tag: Optional[Tagger] = None) -> pan
             part = {"token": each.tokens, "label": each.label, "weight": each.token_weights * size}
             tags = {"tag": tags_at([start for start, _ in each.offsets], tag(each.text))} if tag else {}
             parts.append(pandas.DataFrame({**part, "position": position, **tags}))
-    columns = ["token", "label", "weight", "position", *(["tag"] if tag else [])]
-    return pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=columns)
+    return pandas.concat(parts[1:] or parts, ignore_index=True)
 
 
 def tags_at(starts: Sequence[int], spans: Sequence[tuple[int, int, str]]) -> list[str]:

@@ -10,7 +10,7 @@ import sys
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, tee
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Optional, Union
 
@@ -77,23 +77,23 @@ def score_table(
 ) -> None:
     """Score a table of any size, see `reviews.tables.chunks` for source and kind; its columns come first in the output.
 
-    The style (text, csv, tsv, jsonl, parquet) is by default given by the output's suffix. `processes` workers (None:
-    one a core) share a table of more than one chunk, unless the output is jsonl, which has tokens and weights. Csv and
-    tsv cells that a spreadsheet would compute are marked (see `spreadsheets`), unless verbatim.
+    The style (text, csv, tsv, jsonl, parquet) is by default that of the output's suffix. `processes` workers (None: one
+    a core) share a table of more than one chunk, unless the output is jsonl. Csv and tsv cells that a spreadsheet would
+    compute are marked (see `spreadsheets`), unless verbatim.
     """
     from tqdm import tqdm
 
     from ..reviews import tables
 
     with opened(output, style, weights) as (file, style):
-        bar = tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5)
         frames = tables.chunks(source, text_column, kind=kind)
-        with bar:
+        with tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
             if style == "parquet":
                 write_parquet(classifier, frames, file, text_column, processes, bar.update, folder_of(output))
                 return
-            for text in table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, bar.update):
-                file.write(text)
+            file.writelines(
+                table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, bar.update)
+            )
 
 
 def table_pieces(
@@ -135,7 +135,7 @@ def write_parquet(
 ) -> int:
     """Write the DataFrames of a table with their columns and types, and the output columns; return the number of rows.
 
-    report(rows) is called after each DataFrame. `folder` is for the temporary file of `ParquetSpool`.
+    report(rows) is called after each DataFrame; `folder` is for `ParquetSpool`.
     """
     from .parquet import ParquetSpool
 
@@ -144,7 +144,7 @@ def write_parquet(
             columns = {str(name): frame[name].tolist() for name in frame.columns}
             spool.append(columns, output_columns(scores), frame.attrs.get("types"))
             report(len(frame))
-        if not spool.sizes:
+        if not spool.schemas:
             # a table without rows still has columns
             spool.append({text_column: []}, {name: [] for name in COLUMNS})
         spool.write(file)
@@ -164,19 +164,15 @@ def with_probabilities(
     """Yield (DataFrame, texts, probabilities); a table of one DataFrame starts no processes."""
     from ..reviews import tables
 
-    waiting, first = [], next(frames, None)
+    first = next(frames, None)
     if first is None:
         return
-
-    def texts_only() -> Iterator[list[str]]:
-        for frame in chain([first], frames):
-            waiting.append(frame)
-            yield texts_of(frame, text_column)
-
-    processes = 1 if len(first) < tables.ROWS else processes
+    frames, ahead = tee(chain([first], frames))
+    windows = (texts_of(frame, text_column) for frame in ahead)
     try:
-        for texts, scores in probability_stream(classifier, texts_only(), processes):
-            yield waiting.pop(0), texts, scores
+        stream = probability_stream(classifier, windows, 1 if len(first) < tables.ROWS else processes)
+        for (texts, scores), frame in zip(stream, frames):
+            yield frame, texts, scores
     except BrokenExecutor as problem:
         raise NsmcError(
             "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
