@@ -7,7 +7,7 @@ from typing import Any, Optional, Union
 import pandas
 from tqdm import tqdm
 
-from .._io.atomic import refuse_links, replaced_file, require_place, vacant, write_text
+from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
 from ..errors import ConfigError, DataError, listed
 from ..evaluation.attention_statistics import by_word, token_table
@@ -17,7 +17,7 @@ from ..inference.predictor import Classifier
 from ..reviews import tables
 from ..reviews.pieces import STDIN
 from .page import GROUPS, WORDS, Section, draw_groups, draw_histogram, draw_months, draw_words, report_page
-from .statistics import distinctive_words, extreme_reviews, months, share, shares_by
+from .statistics import distinctive_words, extreme_reviews, month_of, share, shares_by
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
@@ -43,20 +43,10 @@ def report(
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
-    Parameters
-    ----------
-    source, kind : path and str or None
-        See `reviews.tables.chunks`.
-    group_by, date_column : str or None
-        Columns: shares by group and by month.
-    tables_to : path or None
-        A folder for the tables as csv; the page offers them too.
-
-    Raises
-    ------
-    DataError, ConfigError
-        The table cannot be read, lacks a column, or has no review with a word; the output is no .html, or the folder
-        for the tables holds other files.
+    See `reviews.tables.chunks` for source and kind. Shares are by group and by month where `group_by` and `date_column`
+    name columns; `tables_to` is a folder for the tables as csv, which the page offers too. DataError if the table
+    cannot be read, lacks a column, or has no review with a word; ConfigError if the output is no .html, or the folder
+    for the tables holds other files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
@@ -99,12 +89,11 @@ def check_folder(folder: Path) -> None:
 
 def write_tables(folder: Path, found: Tables) -> None:
     folder.mkdir(exist_ok=True)
-    for path in [folder / f"{name}.csv" for name in TABLES]:
-        if path.stem not in found:
-            path.unlink(missing_ok=True)
-            continue
-        with replaced_file(path) as temporary:
-            temporary.write_bytes(as_csv(found[path.stem]).encode(errors="replace"))
+    for name in TABLES:
+        if name in found:
+            write_text(folder / f"{name}.csv", as_csv(found[name]))
+        else:
+            (folder / f"{name}.csv").unlink(missing_ok=True)
 
 
 def read(
@@ -115,21 +104,18 @@ def read(
     for frame in tables.chunks(source, text_column, kind=kind):
         missing -= set(frame.columns)
         kept = pandas.DataFrame({"text": [tables.as_text(value) for value in frame[text_column]]})
+        # the first rows of jsonl may lack a column
+        absent = [None] * len(frame)
         if group_by:
-            kept["group"] = [tables.as_text(value).strip() or None for value in column(frame, group_by)]
+            kept["group"] = [tables.as_text(value).strip() or None for value in frame.get(group_by, absent)]
         if date_column:
-            kept["month"] = months(column(frame, date_column))
+            kept["month"] = [month_of(value) for value in frame.get(date_column, absent)]
         parts.append(kept)
     if not parts:
         raise DataError(f"{source}: expected reviews, found no row")
     for name in missing:
         tables.require_column(frame, name, source, hint="")
     return pandas.concat(parts, ignore_index=True)
-
-
-def column(frame: pandas.DataFrame, name: str) -> pandas.Series:
-    """Return a column, None in each row where the frame lacks it: the first rows of jsonl may."""
-    return frame[name].reset_index(drop=True) if name in frame else pandas.Series([None] * len(frame), dtype=object)
 
 
 def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
@@ -164,10 +150,8 @@ def page(
 def sections(scored: pandas.DataFrame, found: Tables) -> list[Section]:
     """Return the figures of the page."""
     whole = float((scored["label"] == "positive").mean())
-    heading, explanation = (
-        "예측 확률의 분포 · How certain the predictions are",
-        "가운데에 모이면 애매한 리뷰가 많은 것입니다.",
-    )
+    heading = "예측 확률의 분포 · How certain the predictions are"
+    explanation = "가운데에 모이면 애매한 리뷰가 많은 것입니다."
     figures = [Section(heading, explanation, draw_histogram(scored["probability"].astype(float)))]
     if len(found.get("months", ())):
         explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 전체와 뚜렷이 다른 달입니다."
@@ -199,14 +183,13 @@ def summary(frame: pandas.DataFrame, scored: pandas.DataFrame, found: Tables, cl
     ]
     if len(scored) < len(frame):
         lines.append(f"{len(frame) - len(scored):,}개는 읽을 단어가 없어 뺐습니다. Left out, without a word.")
-    if "months" in found and frame["month"].isna().any():
-        undated = int(frame["month"].isna().sum())
+    undated = int(frame["month"].isna().sum()) if "months" in found else 0
+    if undated:
         lines.append(f"{undated:,}개는 날짜를 읽지 못해 월별 그림에 없습니다. Without a readable date.")
     test = classifier.bundle.manifest["metrics"].get("test", {})
-    accuracy = test.get("accuracy")
-    if isinstance(accuracy, float) and test.get("data") == "nsmc":
+    if isinstance(test.get("accuracy"), float) and test.get("data") == "nsmc":
         lines.append(
-            f"모델은 NSMC 테스트 데이터의 {100 * accuracy:.1f} %를 맞힙니다. 신뢰구간에는 모델 오류가 포함되지 않습니다. "
+            f"모델은 NSMC 테스트 데이터의 {100 * test['accuracy']:.1f} %를 맞힙니다. 신뢰구간에는 모델 오류가 포함되지 않습니다. "
             "The intervals do not include the model's own errors."
         )
     return lines

@@ -8,7 +8,7 @@ import pandas
 
 from .._io.spreadsheets import as_csv
 from ..inference.attribution import Attribution
-from ..visualization.heatmap import drawing, new_figure, printable
+from ..visualization.heatmap import draw_bars, drawing, new_figure, printable
 from ..visualization.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 
 # Groups and words that are drawn; the tables have all
@@ -63,8 +63,7 @@ def as_png(figure: Any) -> str:
 
 def draw_months(rows: pandas.DataFrame, whole: float) -> Any:
     """Draw `shares_by` over the months, in their order along the horizontal axis."""
-    with drawing():
-        figure, grid = new_figure((max(6.0, min(14.0, 0.2 * len(rows))), 3.4))
+    with new_figure((max(6.0, min(14.0, 0.2 * len(rows))), 3.4)) as (figure, grid):
         axes, places, step = grid[0, 0], range(len(rows)), -(-len(rows) // 24)
         draw_shares(axes, places, 100 * rows["share"], rows, "yerr")
         axes.axhline(100 * whole, color="0.7", linewidth=1)
@@ -75,8 +74,7 @@ def draw_months(rows: pandas.DataFrame, whole: float) -> Any:
 
 def draw_groups(rows: pandas.DataFrame, whole: float) -> Any:
     """Draw `shares_by` over the groups, one below the other."""
-    with drawing():
-        figure, grid = new_figure((8.0, 1.0 + 0.3 * len(rows)))
+    with new_figure((8.0, 1.0 + 0.3 * len(rows))) as (figure, grid):
         axes, places = grid[0, 0], range(len(rows))
         draw_shares(axes, 100 * rows["share"], places, rows, "xerr")
         axes.axvline(100 * whole, color="0.7", linewidth=1)
@@ -98,22 +96,17 @@ def draw_shares(axes: Any, x: Any, y: Any, rows: pandas.DataFrame, direction: st
 
 def draw_words(praise: pandas.DataFrame, blame: pandas.DataFrame, column: str, label: str) -> Any:
     """Draw the words of praise and of blame beside each other; rows have `word` and `column`."""
-    with drawing():
-        figure, grid = new_figure((9, 4), columns=2)
-        sides = ((praise, BLUE, "칭찬 praise"), (blame, RED, "비판 blame"))
-        for axes, (rows, color, title) in zip(grid.flat, sides):
-            axes.barh(range(len(rows)), rows[column].abs(), color=color)
-            axes.set_yticks(range(len(rows)), [printable(word) for word in rows["word"]])
-            axes.invert_yaxis()
-            axes.set(title=title, xlabel=label)
+    with new_figure((9, 4), columns=2) as (figure, grid):
+        draw_bars(grid[0, 0], praise["word"], praise[column].abs(), BLUE, "칭찬 praise")
+        draw_bars(grid[0, 1], blame["word"], blame[column].abs(), RED, "비판 blame")
+        for axes in grid.flat:
+            axes.set_xlabel(label)
     return figure
 
 
 def draw_histogram(probability: Any) -> Any:
     """Draw the distribution of the probability of positive."""
-    with drawing():
-        figure, grid = new_figure((8, 2.6))
-        axes = grid[0, 0]
-        axes.hist(probability, bins=50, range=(0, 1), color=BLUE)
-        axes.set(xlabel="긍정일 확률 probability of positive", ylabel="리뷰 reviews")
+    with new_figure((8, 2.6)) as (figure, grid):
+        grid[0, 0].hist(probability, bins=50, range=(0, 1), color=BLUE)
+        grid[0, 0].set(xlabel="긍정일 확률 probability of positive", ylabel="리뷰 reviews")
     return figure

@@ -44,16 +44,13 @@ def shares_by(keys: pandas.Series, label: pandas.Series) -> pandas.DataFrame:
     return rows.assign(outlier=(rows["share"] - whole).abs() > limit)
 
 
-def months(dates: pandas.Series) -> pandas.Series:
-    """Return the month of each date as "2019-04", None where it is none.
+def month_of(date: object) -> Optional[str]:
+    """Return the month of a date as "2019-04", None where it is none.
 
     Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"). Time
     zones are ignored: the month is the one where the review was written.
     """
-    return pandas.Series([month_of(str(date).strip()) for date in dates], index=dates.index, dtype=object)
-
-
-def month_of(text: str) -> Optional[str]:
+    text = str(date).strip()
     match = next(filter(None, (pattern.match(text) for pattern in DATES)), None)
     if not match:
         return None
@@ -79,11 +76,9 @@ def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str
     if len(rows) < 2:
         # the only word is all that either label has
         return rows.assign(z=numpy.zeros(len(rows)))
-    prior = rows["positive"] + rows["negative"]
-    inside = {label: rows[label] + prior for label in counts}
-    odds = {label: numpy.log(values / (values.sum() - values)) for label, values in inside.items()}
-    deviation = numpy.sqrt(1 / inside["positive"] + 1 / inside["negative"])
-    rows["z"] = (odds["positive"] - odds["negative"]) / deviation
+    praise, blame = (rows[label] + rows["positive"] + rows["negative"] for label in counts)
+    odds = numpy.log(praise / (praise.sum() - praise)) - numpy.log(blame / (blame.sum() - blame))
+    rows["z"] = odds / numpy.sqrt(1 / praise + 1 / blame)
     return rows.sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Iterable, Optional, Sequence, Union
 
+from .._io.atomic import write_text
 from ..errors import ConfigError
 from ..inference.attribution import Attribution
 from .heatmap import SUFFIXES, attribution_matrices, caption, check_suffix, draw_matrices, draw_words, save_figure
-from .page import save_page
+from .page import page
 
 PAGE = ".html"
 
@@ -38,10 +39,9 @@ def save_attributions(
     panels = [each for group in reviews for each in group]
     path = check_picture(path, picture, [each.method for each in panels])
     if path.suffix.lower() == PAGE:
-        save_page(reviews, path)
+        write_text(path, page(reviews))
     elif picture == "matrix" or picture is None and len(panels) == 1 and panels[0].matrix is not None:
-        save_figure(
-            draw_matrices([found for each in panels for found in attribution_matrices(each, caption(each))]), path
-        )
+        matrices = [found for each in panels for found in attribution_matrices(each, caption(each))]
+        save_figure(draw_matrices(matrices), path)
     else:
         save_figure(draw_words(panels), path)
