@@ -24,11 +24,15 @@ def calibration(odds: Any, labels: Any, wide: Optional[NDArray[Any]] = None) -> 
     them by the logistic regression of the labels on both log-odds (stacking). Returns scale of the network's log-odds,
     wide_scale (0 without), bias; `before` (the network alone) and `after`, the `headline` metrics.
     """
+    from sklearn.linear_model import LogisticRegression
+
     if wide is None:
         scale, wide_scale, bias = 1 / temperature(odds, labels), 0.0, 0.0
         after = expit(scale * odds)
     else:
-        scale, wide_scale, bias = fit_stacking(odds, wide, labels)
+        # three parameters, thousands of reviews: the penalty does not matter
+        model = LogisticRegression(C=100.0).fit(numpy.stack([odds, wide], axis=1), labels)
+        scale, wide_scale, bias = map(float, (*model.coef_[0], model.intercept_[0]))
         after = expit(scale * odds + wide_scale * wide + bias)
     return {
         "scale": scale,
@@ -55,16 +59,6 @@ def calibrated(arrays: dict[str, NDArray[Any]], found: dict[str, Any]) -> dict[s
 
 def log_odds(probability: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
     return logit(numpy.clip(probability, 1e-12, 1 - 1e-12))
-
-
-def fit_stacking(deep: NDArray[Any], wide: NDArray[Any], labels: NDArray[Any]) -> tuple[float, float, float]:
-    """Return (scale, wide_scale, bias) of the log-odds that explain the labels best."""
-    from sklearn.linear_model import LogisticRegression
-
-    # three parameters, thousands of reviews: the penalty does not matter
-    model = LogisticRegression(C=100.0).fit(numpy.stack([deep, wide], axis=1), labels)
-    scale, wide_scale = map(float, model.coef_[0])
-    return scale, wide_scale, float(model.intercept_[0])
 
 
 def temperature(odds: NDArray[Any], labels: ArrayLike) -> float:

@@ -25,8 +25,7 @@ SIGNED = ("gradient", "integrated", "erasure")
 class Attribution:
     """A prediction with one value a word, (T,) float64, by one of METHODS; `source` is the name of the model.
 
-    The values are weights that sum to 1 for attention and random, else log-odds: above 0 for positive, below 0 for
-    negative.
+    Weights that sum to 1 for attention and random, else log-odds: above 0 for positive, below 0 for negative.
     """
 
     prediction: Prediction

@@ -148,9 +148,11 @@ class ForeignEngine(OnnxEngine):
         except Exception as problem:  # onnxruntime's own classes have no other base
             raise BundleError(f"the bundle's model.onnx cannot be run: {reason(problem)}") from problem
         reviews, length = arrays[0].shape
+        # LEADING are of any size but 0
         sizes = dict(zip(self.axes, weights.shape[1:]))
         expected = (reviews, *(length if axis in AXES else max(1, size) for axis, size in sizes.items()))
-        fits = len(sizes) == len(self.axes) and (*weights.shape, *probability.shape) == (*expected, reviews)
+        shapes = (probability.shape, weights.shape)
+        fits = len(sizes) == len(self.axes) and shapes == ((reviews,), expected)
         # not a number is neither at least 0 nor at most 1
         if not fits or not (
             weights.min() >= 0 and weights.max() <= 1 + 1e-5 and probability.min() >= 0 and probability.max() <= 1
@@ -179,13 +181,9 @@ def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngi
             f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
             "or use --engine gluon"
         ) from problem
-    fixed, longest, buckets = (
-        bundle.config.fixed_length,
-        bundle.config.text.max_length,
-        bundle.config.text.ngram_buckets,
-    )
-    rows = {"token_ids": len(bundle.encoder), **({"ngram_ids": buckets} if buckets else {})}
-    batches = [(1, fixed or 1), (3, fixed or min(7, longest)), (PIECE, fixed or longest)]
+    text, fixed = bundle.config.text, bundle.config.fixed_length
+    rows = {"token_ids": len(bundle.encoder), **({"ngram_ids": text.ngram_buckets} if text.ngram_buckets else {})}
+    batches = [(1, fixed or 1), (3, fixed or min(7, text.max_length)), (PIECE, fixed or text.max_length)]
     return ForeignEngine(check_graph(content, rows, batches, bundle.file("model.onnx")), threads)
 
 

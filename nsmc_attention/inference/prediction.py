@@ -85,9 +85,9 @@ class Prediction:
         return {**values, "error": self.error} if self.error else values
 
 
-def output_row(probability: float) -> Row:
-    """Return (label, score, probability, error) for a probability of positive; NaN is a blank text."""
-    if probability != probability:
+def output_row(probability: Optional[float]) -> Row:
+    """Return (label, score, probability, error) for a probability of positive; None or NaN is a blank text."""
+    if probability is None or probability != probability:
         return None, None, None, BLANK
     positive = probability >= 0.5
     return LABELS[positive], probability if positive else 1 - probability, probability, None

@@ -63,8 +63,14 @@ def report(
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{source}: expected reviews, found none with a word")
     found = count(frame, predictions)
+    scored = frame[frame["label"].notna()]
+    reviews: dict[str, list[Attribution]] = {heading: [] for heading in NAMES.values()}
+    for kind, row in found["reviews"].index:
+        values = predictions[row].token_weights.astype("float64")
+        reviews[NAMES[kind]].append(Attribution(predictions[row], values, "attention", classifier.bundle.name))
     name = str(STDIN) if str(source) == "-" else Path(source).name
-    write_text(output, page(name, frame, predictions, found, classifier))
+    lines = summary(frame, scored, found, classifier)
+    write_text(output, report_page(name, lines, found, sections(scored, found), reviews))
     if tables_to:
         write_tables(Path(tables_to), found)
     return found
@@ -135,40 +141,28 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
     return found
 
 
-def page(
-    name: str, frame: pandas.DataFrame, predictions: list[Prediction], found: Tables, classifier: Classifier
-) -> str:
-    scored = frame[frame["label"].notna()]
-    reviews: dict[str, list[Attribution]] = {heading: [] for heading in NAMES.values()}
-    for kind, row in found["reviews"].index:
-        each = predictions[row]
-        values = each.token_weights.astype("float64")
-        reviews[NAMES[kind]].append(Attribution(each, values, "attention", classifier.bundle.name))
-    return report_page(name, summary(frame, scored, found, classifier), found, sections(scored, found), reviews)
-
-
 def sections(scored: pandas.DataFrame, found: Tables) -> list[Section]:
     """Return the figures of the page."""
     whole = float((scored["label"] == "positive").mean())
     heading = "예측 확률의 분포 · How certain the predictions are"
     explanation = "가운데에 모이면 애매한 리뷰가 많은 것입니다."
-    figures = [Section(heading, explanation, draw_histogram(scored["probability"].astype(float)))]
+    figures = [(heading, explanation, draw_histogram(scored["probability"].astype(float)))]
     if len(found.get("months", ())):
         explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 전체와 뚜렷이 다른 달입니다."
-        figures.append(Section("월별 · By month", explanation, draw_months(found["months"], whole)))
+        figures.append(("월별 · By month", explanation, draw_months(found["months"], whole)))
     if "groups" in found:
-        explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 깔때기 그림의 99.8 % 한계 밖에 있는 그룹입니다."
         heading = f"그룹별 · By group (리뷰가 많은 순서로 {GROUPS}개)"
-        figures.append(Section(heading, explanation, draw_groups(found["groups"].head(GROUPS), whole)))
+        explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 깔때기 그림의 99.8 % 한계 밖에 있는 그룹입니다."
+        figures.append((heading, explanation, draw_groups(found["groups"].head(GROUPS), whole)))
     words, weights = found["words_by_log_odds"], found["words_by_attention"]
     praise, blame = words[words["z"] > 0].head(WORDS), words[words["z"] < 0].tail(WORDS)[::-1]
     heading = "칭찬과 비판의 단어 · Words of praise and blame"
     explanation = "한쪽 리뷰에 더 자주 나오는 단어 (로그 오즈 비의 z값, Monroe et al. 2008)."
-    figures.append(Section(heading, explanation, draw_words(praise, blame, "z", "z")))
+    figures.append((heading, explanation, draw_words(praise, blame, "z", "z")))
     praise, blame = (weights[weights["label"] == label].head(WORDS) for label in ("positive", "negative"))
-    figure = draw_words(praise, blame, "weight", "weight x T")
+    heading = "모델이 주목하는 단어 · Words that the model attends to"
     explanation = "어텐션 가중치의 평균 (1: 리뷰 안의 평균 단어)."
-    figures.append(Section("모델이 주목하는 단어 · Words that the model attends to", explanation, figure))
+    figures.append((heading, explanation, draw_words(praise, blame, "weight", "weight x T")))
     return figures
 
 

@@ -2,7 +2,7 @@
 
 import html
 import io
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Sequence
 
 import pandas
 
@@ -16,17 +16,8 @@ GROUPS, WORDS = 20, 15
 BLUE, RED = "#0953a0", "#a64400"
 
 
-class Section(NamedTuple):
-    """A figure of the page with its heading and explanation."""
-
-    heading: str
-    explanation: str
-    figure: Any
-
-    def as_html(self) -> str:
-        heading = html.escape(self.heading)
-        image = f'<img alt="{heading}" src="data:image/png;base64,{as_png(self.figure)}">'
-        return f"<h2>{heading}</h2><p>{html.escape(self.explanation)}</p>{image}"
+# Heading, explanation and figure
+Section = tuple[str, str, Any]
 
 
 def report_page(
@@ -38,7 +29,7 @@ def report_page(
 ) -> str:
     """Return the page: the sentences of the summary, figures, reviews by heading, and the tables as csv."""
     parts = [f"<h1>{html.escape(title)}</h1>", *(f"<p>{html.escape(line)}</p>" for line in summary)]
-    parts += [section.as_html() for section in sections]
+    parts += [as_html(*section) for section in sections]
     parts += [f'<h2>{html.escape(each)}</h2><div id="reviews-{i}"></div>' for i, each in enumerate(reviews)]
     links = " ".join(link(name, table) for name, table in tables.items())
     body = "\n".join([*parts, f"<h2>표 내려받기 · Tables</h2><p>{links}</p>"])
@@ -54,11 +45,13 @@ def link(name: str, table: pandas.DataFrame) -> str:
     return f'<a class="more" download="{name}.csv" href="data:text/csv;base64,{content}">{name}.csv</a>'
 
 
-def as_png(figure: Any) -> str:
+def as_html(heading: str, explanation: str, figure: Any) -> str:
     content = io.BytesIO()
     with drawing():
         figure.savefig(content, format="png", dpi=120)
-    return in_base64(content.getvalue())
+    heading, image = html.escape(heading), in_base64(content.getvalue())
+    picture = f'<img alt="{heading}" src="data:image/png;base64,{image}">'
+    return f"<h2>{heading}</h2><p>{html.escape(explanation)}</p>{picture}"
 
 
 def draw_months(rows: pandas.DataFrame, whole: float) -> Any:

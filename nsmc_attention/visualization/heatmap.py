@@ -100,10 +100,7 @@ def matrices(
     axes: Sequence[str] = AXES,
     title: Optional[str] = None,
 ) -> list[Matrix]:
-    """Split weights into a Matrix for each head, layer or step; rows that are no queries are numbered ("hop 1").
-
-    See `draw_heatmap`. DataError if the shape does not fit the tokens, or there is no token.
-    """
+    """Split weights, see `draw_heatmap`, into a Matrix for each head, layer or step; other rows are numbered ("hop 1")."""
     weights, keys, names = numpy.asarray(weights), list(tokens), [*axes]
     if weights.ndim == len(names) == 1:
         weights, names = weights[None], ["mean", *names]
@@ -124,7 +121,6 @@ def matrices(
 
 
 def numbered(axis: str, index: int) -> str:
-    """Return `head 1` for the first of the heads."""
     return f"{axis.rstrip('s')} {index + 1}"
 
 
@@ -151,9 +147,7 @@ def draw_heatmap(
 
 
 def draw_matrices(panels: Sequence[Matrix]) -> Any:
-    """Draw matrices beside each other, each with its own scale, as a matplotlib Figure."""
-    if not panels:
-        raise DataError("heatmap: expected at least one review, found none")
+    """Draw matrices beside each other, at least one, each with its own scale, as a matplotlib Figure."""
     down, across = max(len(each.queries) for each in panels), max(len(each.keys) for each in panels)
     cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
     height, width = cell * down + 1.3, cell * across + 1.9
@@ -186,14 +180,12 @@ def draw_matrix(figure: Any, plot: Any, panel: Matrix, cell: float) -> None:
 
 
 def draw_words(attributions: Sequence[Attribution]) -> Any:
-    """Draw reviews with their words shaded, one below the other, as a matplotlib Figure.
+    """Draw reviews, at least one, with their words shaded, one below the other, as a matplotlib Figure.
 
     The darker a word, the larger its share within the review. Words for negative are orange, on a hatched band.
     """
     from matplotlib.figure import Figure
 
-    if not attributions:
-        raise DataError("heatmap: expected at least one review, found none")
     with drawing():
         blocks = [layout(each) for each in attributions]
         heights = [(max(line for line, *_ in places) + 2.1) * LINE for places in blocks]
@@ -246,16 +238,15 @@ def draw_tokens(axes: Any, attribution: Attribution, places: list[tuple[int, flo
     from matplotlib.patches import Rectangle
 
     largest = max(float(numpy.abs(attribution.values).max()), 1e-9)
+    band: dict[str, Any] = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
     for token, value, (line, left, width) in zip(attribution.tokens, attribution.values, places):
-        strength = abs(float(value)) / largest
-        upper, lower = top + line * LINE + 0.03, top + (line + 1) * LINE - 0.03
+        strength, middle = abs(float(value)) / largest, top + (line + 0.5) * LINE
+        half = LINE / 2 - 0.03
         shade = colormaps[AGAINST if value < 0 else FOR](0.85 * strength)
-        axes.add_patch(Rectangle((left, upper), width, lower - upper, linewidth=0, facecolor=shade))
+        axes.add_patch(Rectangle((left, middle - half), width, 2 * half, linewidth=0, facecolor=shade))
         if value < 0:
-            band: dict[str, Any] = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
-            axes.add_patch(Rectangle((left, lower - 0.05), width, 0.05, linewidth=0, **band))
+            axes.add_patch(Rectangle((left, middle + half - 0.05), width, 0.05, linewidth=0, **band))
         style = {"ha": "center", "va": "center_baseline", "color": "white" if strength > 0.62 else "black"}
-        middle = top + (line + 0.5) * LINE
         axes.text(left + width / 2, middle, printable(token), fontsize=WORD_SIZE, **style)
 
 
@@ -275,11 +266,11 @@ def check_suffix(path: Union[str, Path], suffixes: Sequence[str] = SUFFIXES) -> 
 
 def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     """Draw the heatmap of a Prediction, as `save_figure`; DataError if the prediction has no tokens."""
-    path = check_suffix(path)
     if prediction.error or prediction.score is None:
         raise DataError(f"heatmap: {prediction.error}")
     title = f"{prediction.label} {100 * prediction.score:.1f} %"
-    save_figure(draw_heatmap(prediction.weights, prediction.tokens, title, prediction.queries, prediction.axes), path)
+    figure = draw_heatmap(prediction.weights, prediction.tokens, title, prediction.queries, prediction.axes)
+    save_figure(figure, path)
 
 
 def save_figure(figure: Any, path: Union[str, Path]) -> None:

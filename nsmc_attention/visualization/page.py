@@ -13,7 +13,6 @@ from typing import Any, Iterable, Sequence
 
 import numpy
 
-from ..errors import DataError
 from ..inference.attribution import METHODS, Attribution
 from .heatmap import attribution_matrices, font_file
 
@@ -23,8 +22,6 @@ OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
 
 def page(reviews: Sequence[Sequence[Attribution]], title: str = "nsmc_attention") -> str:
     """Return the HTML page; Attributions of one list, a review by several methods or models, are beside each other."""
-    if not reviews or not all(reviews):
-        raise DataError("page: expected at least one review, found none")
     data = in_script({"title": title, "reviews": [[panel(each) for each in group] for group in reviews]})
     template = with_words(file("page.html"))
     font = in_base64(font_of(OWN_CHARACTERS + template + title + data))

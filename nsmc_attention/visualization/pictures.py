@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Iterable, Optional, Sequence, Union
 
 from .._io.atomic import write_text
-from ..errors import ConfigError
+from ..errors import ConfigError, DataError
 from ..inference.attribution import Attribution
 from .heatmap import SUFFIXES, attribution_matrices, caption, check_suffix, draw_matrices, draw_words, save_figure
 from .page import page
@@ -31,12 +31,14 @@ def check_picture(
 def save_attributions(
     reviews: Sequence[Sequence[Attribution]], path: Union[str, Path], picture: Optional[str] = None
 ) -> None:
-    """Draw reviews into a .png, .svg, .pdf or .html file, whole or not at all.
+    """Draw reviews, at least one (else DataError), into a .png, .svg, .pdf or .html file, whole or not at all.
 
     Attributions of one list belong to one review: by several methods or models. `picture` is "matrix", "words" or
     None: the matrix of one review's attention and words of anything else.
     """
     panels = [each for group in reviews for each in group]
+    if not panels:
+        raise DataError("picture: expected at least one review, found none")
     path = check_picture(path, picture, [each.method for each in panels])
     if path.suffix.lower() == PAGE:
         write_text(path, page(reviews))
