@@ -96,6 +96,7 @@ class Classifier:
         return [{"label": each.label, "score": each.score} for each in self.predict_stream(many)]
 
     def predict(self, text: str) -> Prediction:
+        """Return the Prediction of one review."""
         return self.predict_many([text])[0]
 
     def predict_many(self, texts: Iterable[str]) -> list[Prediction]:

@@ -64,9 +64,9 @@ def month_of(date: object) -> Optional[str]:
 def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str], fewest: int = 5) -> pandas.DataFrame:
     """Return which words occur more in reviews of one label than in those of the other.
 
-    Log-odds ratio with an informative Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
-    equation 22); a word counts once a review. The prior is the words of all reviews. Returns word, positive and negative
-    (reviews with it; words in fewer than `fewest` are left out), z: above 0 praise, below 0 blame; largest first.
+    Log-odds ratio with the words of all reviews as the Dirichlet prior, divided by its deviation (Monroe, Colaresi &
+    Quinn 2008, equation 22). Returns word, positive and negative (reviews with it; words in fewer than `fewest` are left
+    out), z: above 0 praise, below 0 blame; largest first.
     """
     counts: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
     for tokens, label in zip(token_lists, labels):
