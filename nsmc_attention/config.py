@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Optional, Union
 
 from .errors import ConfigError, did_you_mean
-from .model.attention.uniform import Uniform
+from .model.attention import Uniform
 from .model.settings import NETWORKS, ArticleConfig, ClassifierConfig, NoEncoder
 from .settings import KIND, Settings, check_all, kinds, section, setting
 from .text.settings import TextConfig

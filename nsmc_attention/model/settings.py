@@ -1,11 +1,10 @@
 """The networks' settings, each of which builds its network. Read without MXNet."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Optional, Union
+from dataclasses import dataclass
+from typing import Any, ClassVar, Optional, TypeVar, Union
 
-from ..settings import Settings, kinds, setting
-from .attention import ATTENTIONS, Attention
-from .attention.additive import Additive
+from ..settings import Settings, kinds, paths, setting
+from .attention import ATTENTIONS, Additive, Attention
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class GRU(Settings):
         return 2 * self.hidden_size
 
     def block(self) -> Any:
-        from .encoders import BidirectionalGRU
+        from .blocks import BidirectionalGRU
 
         return BidirectionalGRU(self.hidden_size)
 
@@ -40,15 +39,30 @@ class NoEncoder(Settings):
 
 
 ENCODERS: dict[str, type[Settings]] = {"gru": GRU, "none": NoEncoder}
+Self = TypeVar("Self", bound="NetworkConfig")
+
+
+class NetworkConfig(Settings):
+    """Settings of one kind of network."""
+
+    # whether there may be a table of n-grams, and whether attention can be trained on erasures
+    uses_ngrams: ClassVar[bool]
+
+    def fixed_length(self, max_length: int) -> Optional[int]:
+        """Return the only length that the network reads; None for any."""
+        return None
+
+    def without_dropout(self: Self) -> Self:
+        """Return the settings of the same network without any dropout that can be set."""
+        return self.with_settings({path: 0.0 for path, _ in paths(self) if path.endswith("dropout")})
 
 
 @dataclass(frozen=True)
-class ClassifierConfig(Settings):
+class ClassifierConfig(NetworkConfig):
     """The self-attentive classifier; padding has no influence."""
 
     kind = "classifier"
-    # whether there may be a table of n-grams, and whether attention can be trained on erasures
-    uses_ngrams: ClassVar[bool] = True
+    uses_ngrams = True
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: Union[GRU, NoEncoder] = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
     attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
@@ -59,14 +73,6 @@ class ClassifierConfig(Settings):
     def width(self) -> int:
         """Units of a state (D)."""
         return self.encoder.width(self.embedding_size)
-
-    def fixed_length(self, max_length: int) -> Optional[int]:
-        """Return the only length that the network reads; None for any."""
-        return None
-
-    def without_dropout(self) -> "ClassifierConfig":
-        """Return the settings of the same network without any dropout."""
-        return replace(self, dropout=0.0, word_dropout=0.0, attention=self.attention.without_dropout())
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""
@@ -83,14 +89,13 @@ class ClassifierConfig(Settings):
 
 
 @dataclass(frozen=True)
-class ArticleConfig(Settings):
+class ArticleConfig(NetworkConfig):
     """The original article's network, which takes padding for words."""
 
     kind = "article"
-    uses_ngrams: ClassVar[bool] = False
+    uses_ngrams = False
     embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
     hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
-
     # fixed by the article
     attention: ClassVar[Attention] = Additive(units=30, dropout=0.2)
 
@@ -99,13 +104,8 @@ class ArticleConfig(Settings):
         """Units of a state (D)."""
         return 2 * self.hidden_size
 
-    def fixed_length(self, max_length: int) -> Optional[int]:
-        """Return the only length that the network reads."""
+    def fixed_length(self, max_length: int) -> int:
         return max_length
-
-    def without_dropout(self) -> "ArticleConfig":
-        """Return these settings: the article fixes its dropout."""
-        return self
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""

@@ -122,7 +122,7 @@ def ngram_log_odds(F: Any, rows: Any) -> Any:
     """Rows of the table (N, T, NGRAMS, 2) -> log-odds by token (N, T, 1), whose sum is that by review (N, 1, 1)."""
     weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)  # (N, T, 1) each
     square = F.sum(square, axis=1, keepdims=True)
-    by_token = F.broadcast_div(weight, F.sqrt(F.maximum(square, SMALLEST * F.ones_like(square))))
+    by_token = F.broadcast_div(weight, F.sqrt(F.maximum(square, SMALLEST)))
     return by_token, F.sum(by_token, axis=1, keepdims=True)
 
 

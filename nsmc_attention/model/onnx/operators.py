@@ -22,7 +22,6 @@ INT64_MAX = 2**63 - 1
 # One ONNX operator of the same inputs, which broadcast
 ELEMENTWISE = {
     **{f"{kind}_{name.lower()}": name for kind in ("elemwise", "broadcast") for name in ("Add", "Sub", "Mul", "Div")},
-    **dict.fromkeys(("_maximum", "broadcast_maximum"), "Max"),
     "sqrt": "Sqrt",
 }
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
@@ -252,6 +251,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "_contrib_div_sqrt_dim": lambda graph, node: graph.add(
         "Mul", same(graph, node), graph.tensor(node.inputs[0].shape[-1] ** -0.5)
     ),
+    "_maximum_scalar": with_number("Max", max),
     "_mul_scalar": with_number("Mul", mul),
     "_plus_scalar": with_number("Add", add),
     "batch_dot": batch_dot,
