@@ -18,22 +18,15 @@ class SelfAttentionClassifier(HybridBlock):
     Query and key of the attention are both the encoder's output. Padding is masked in both GRU directions, in the
     attention and in the mean, so wider padding or other reviews in the batch change nothing.
 
-    With a table of n-grams (`training.wide`), the last layer reads the n-grams' log-odds of the review beside the
-    pooled contexts (wide & deep), and those of each token are projected and added to its query and key: the
+    With a table of `ngram_buckets` n-grams (`training.wide`), the last layer reads the n-grams' log-odds of the review
+    beside the pooled contexts (wide & deep), and those of each token are projected and added to its query and key: the
     attention can point at a word that only the n-grams know.
-
-    Parameters
-    ----------
-    vocab_size : int
-    settings : model.settings.ClassifierConfig
-    ngram_buckets : int
-        Rows of the table of n-grams; 0 for a network without.
     """
 
     axes = ("queries", "keys")
 
-    def __init__(self, vocab_size: int, settings: Any, ngram_buckets: int = 0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, vocab_size: int, settings: Any, ngram_buckets: int = 0) -> None:
+        super().__init__()
         width = settings.width
         self.multihead = settings.attention.kind == "multihead"
         self.has_ngrams = bool(ngram_buckets)
@@ -58,22 +51,12 @@ class SelfAttentionClassifier(HybridBlock):
                 self.evidence = nn.Dense(width, in_units=EVIDENCE, use_bias=False, flatten=False)
 
     def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, ngram_ids: Any = None) -> Any:
-        """Classify a batch.
+        """Return logits (N, C) float32 and weights (N, T, T) float32 of token_ids (N, T) int32.
 
-        Parameters
-        ----------
-        token_ids : (N, T) int32
-        valid_length : (N,) float32
-            Tokens of each review, 1 to T; the rest is padding, whatever its id.
-        ngram_ids : (N, T, NGRAMS) int32 or None
-            See `text.ngrams`; given if and only if there is a table of n-grams.
-
-        Returns
-        -------
-        logits : (N, C) float32
-        weights : (N, T, T) float32
-            Row i is how much token i attends to each token: non-negative, sums to 1 over the tokens, 0 on
-            padding. Rows of padding are 0.
+        valid_length (N,) float32 is the number of tokens of each review, 1 to T; the rest is padding, whatever its id.
+        ngram_ids (N, T, NGRAMS) int32, see `text.ngrams`, are given if and only if there is a table of n-grams. Row i of
+        the weights is how much token i attends to each token: non-negative, sums to 1 over the tokens, 0 on padding.
+        Rows of padding are 0.
         """
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
