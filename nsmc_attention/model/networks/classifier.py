@@ -118,5 +118,5 @@ def with_previous_token(F: Any, by_token: Any) -> Any:
 
 def token_mask(F: Any, token_ids: Any, valid_length: Any) -> Any:
     """Return (N, T, 1) float32: 1 for a token, 0 for padding."""
-    ones = F.expand_dims(F.cast(F.ones_like(token_ids), dtype="float32"), axis=2)
+    ones = F.ones_like(F.expand_dims(F.cast(token_ids, dtype="float32"), axis=2))
     return F.SequenceMask(ones, valid_length, use_sequence_length=True, axis=1)
