@@ -4,7 +4,7 @@ A new one is a class like `General` and a name in ATTENTIONS. Settings are read 
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import ConfigError
 from ..settings import Settings, setting
@@ -69,11 +69,19 @@ class Dot(ScoredAttention):
     """score(q, k) = q . k, Luong et al. 2015 (arXiv:1508.04025), equation 8."""
 
     kind = "dot"
+    scaled: ClassVar[bool] = False
 
     def cell(self, width: int) -> Any:
         from .blocks import DotProductAttentionCell
 
-        return DotProductAttentionCell(scaled=False, dropout=self.dropout)
+        return DotProductAttentionCell(scaled=self.scaled, dropout=self.dropout)
+
+
+class Scaled(Dot):
+    """score(q, k) = q . k / sqrt(D), Vaswani et al. 2017 (arXiv:1706.03762), equation 1."""
+
+    kind = "scaled"
+    scaled = True
 
 
 class General(ScoredAttention):
@@ -85,17 +93,6 @@ class General(ScoredAttention):
         from .blocks import DotProductAttentionCell
 
         return DotProductAttentionCell(width, luong_style=True, scaled=False, use_bias=False, dropout=self.dropout)
-
-
-class Scaled(ScoredAttention):
-    """score(q, k) = q . k / sqrt(D), Vaswani et al. 2017 (arXiv:1706.03762), equation 1."""
-
-    kind = "scaled"
-
-    def cell(self, width: int) -> Any:
-        from .blocks import DotProductAttentionCell
-
-        return DotProductAttentionCell(scaled=True, dropout=self.dropout)
 
 
 @dataclass(frozen=True)

@@ -91,10 +91,6 @@ def quantize(table: NDArray[Any]) -> tuple[NDArray[numpy.int8], NDArray[numpy.fl
     return numpy.rint(table / steps).clip(-INT8_MAX, INT8_MAX).astype("int8"), scale
 
 
-def dequantize(whole: NDArray[numpy.int8], scale: NDArray[numpy.float16]) -> NDArray[numpy.float32]:
-    return whole.astype("float32") * scale.astype("float32")
-
-
 def stored(name: str, array: NDArray[Any]) -> Arrays:
     """Return {name: array} as the files hold one parameter; a quantized table is the product of its two arrays."""
     if name in TABLES:
@@ -104,9 +100,10 @@ def stored(name: str, array: NDArray[Any]) -> Arrays:
 
 def loaded(arrays: Arrays) -> Arrays:
     """Return {name: float32 array} of the parameters from all the arrays of `stored`."""
+    floats = {name: array.astype("float32") for name, array in arrays.items()}
     return {
-        name: dequantize(array, arrays[name + SCALE]) if name + SCALE in arrays else array.astype("float32")
-        for name, array in arrays.items()
+        name: array * floats[name + SCALE] if name + SCALE in floats else array
+        for name, array in floats.items()
         if not name.endswith(SCALE)
     }
 

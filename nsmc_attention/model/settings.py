@@ -1,9 +1,9 @@
 """The networks' settings, each of which builds its network. Read without MXNet."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Optional, TypeVar, Union
+from typing import Any, ClassVar, Union
 
-from ..settings import Settings, kinds, paths, setting
+from ..settings import Settings, kinds, setting
 from .attention import ATTENTIONS, Additive, Attention
 
 
@@ -39,30 +39,15 @@ class NoEncoder(Settings):
 
 
 ENCODERS: dict[str, type[Settings]] = {"gru": GRU, "none": NoEncoder}
-Self = TypeVar("Self", bound="NetworkConfig")
-
-
-class NetworkConfig(Settings):
-    """Settings of one kind of network."""
-
-    # whether there may be a table of n-grams, and whether attention can be trained on erasures
-    uses_ngrams: ClassVar[bool]
-
-    def fixed_length(self, max_length: int) -> Optional[int]:
-        """Return the only length that the network reads; None for any."""
-        return None
-
-    def without_dropout(self: Self) -> Self:
-        """Return the settings of the same network without any dropout that can be set."""
-        return self.with_settings({path: 0.0 for path, _ in paths(self) if path.endswith("dropout")})
 
 
 @dataclass(frozen=True)
-class ClassifierConfig(NetworkConfig):
+class ClassifierConfig(Settings):
     """The self-attentive classifier; padding has no influence."""
 
     kind = "classifier"
-    uses_ngrams = True
+    # whether there may be a table of n-grams, and whether attention can be trained on erasures
+    uses_ngrams: ClassVar[bool] = True
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: Union[GRU, NoEncoder] = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
     attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
@@ -73,6 +58,9 @@ class ClassifierConfig(NetworkConfig):
     def width(self) -> int:
         """Units of a state (D)."""
         return self.encoder.width(self.embedding_size)
+
+    def fixed_length(self, max_length: int) -> None:
+        """Return the only length that the network reads: here it reads any."""
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""
@@ -89,11 +77,11 @@ class ClassifierConfig(NetworkConfig):
 
 
 @dataclass(frozen=True)
-class ArticleConfig(NetworkConfig):
+class ArticleConfig(Settings):
     """The original article's network, which takes padding for words."""
 
     kind = "article"
-    uses_ngrams = False
+    uses_ngrams: ClassVar[bool] = False
     embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
     hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
     # fixed by the article
@@ -105,6 +93,7 @@ class ArticleConfig(NetworkConfig):
         return 2 * self.hidden_size
 
     def fixed_length(self, max_length: int) -> int:
+        """Return the only length that the network reads."""
         return max_length
 
     def describe(self) -> str:

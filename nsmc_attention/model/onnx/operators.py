@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 # ONNX orders a GRU's gates update, reset, new; MXNet and cuDNN reset, update, new
 GATES = (1, 0, 2)
 INT64_MAX = 2**63 - 1
-
 ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
@@ -67,9 +66,8 @@ def slice_like(graph: "Graph", node: Node) -> str:
     """Concat(0, x) cut to x's size is x shifted by one: a Pad that drops the last."""
     joined, like = node.inputs
     axis: int = joined.node.attributes["dim"]
-    graph.require(joined.node.operator == "Concat" and joined.node.inputs[1:] == [like], node)
-    zero = joined.node.inputs[0]
-    graph.require(zero.shape[axis] == 1 and graph.value(zero) == 0.0, node)
+    zero, *rest = joined.node.inputs
+    graph.require(joined.node.operator == "Concat" and rest == [like] and graph.value(zero) == 0.0, node)
     begins, ends = ([side * (each == axis) for each in range(len(like.shape))] for side in (1, -1))
     return graph.add("Pad", graph.value(like), graph.integers(*begins, *ends))
 
@@ -202,18 +200,11 @@ def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]
     if node.operator != "Reshape" or node.inputs[0].node.operator != "stack":
         return None
     forward, back = node.inputs[0].node.inputs
-    outer = reversal(back)
-    inner = reversal(outer[0].node.inputs[0]) if outer and outer[0].node.operator == "RNN" else None
-    if not outer or forward.node.operator != "RNN" or inner != (forward.node.inputs[0], outer[1]):
+    backward = follow(back, "reshape_like", "take", "Reshape")
+    order = follow(back.node.inputs[0].node.inputs[1], "Reshape") if backward else None
+    if not backward or not order or order.node.operator != "SequenceReverse":
         return None
-    return forward.node.inputs[0], [forward.node, outer[0].node], outer[1]
-
-
-def reversal(value: Value) -> Optional[tuple[Value, Value]]:
-    """Return (source, lengths) if a value (T, N, E) is a source with each sequence reversed within its length."""
-    source = follow(value, "reshape_like", "take", "Reshape")
-    rows = follow(value.node.inputs[0].node.inputs[1], "Reshape") if source else None
-    return (source, rows.node.inputs[1]) if source and rows and rows.node.operator == "SequenceReverse" else None
+    return forward.node.inputs[0], [forward.node, backward.node], order.node.inputs[1]
 
 
 def follow(value: Value, *operators: str) -> Optional[Value]:
