@@ -98,11 +98,8 @@ def read_contents(bundle: Bundle) -> dict[str, bytes]:
 def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
     """Verify and return a bundle; without a folder, the packaged one.
 
-    Raises
-    ------
-    BundleError
-        A file is missing, altered or foreign; another schema; the tokenizer or dictionary that is installed
-        is not the one the vocabulary was made with.
+    BundleError where a file is missing, altered or foreign, it has another schema, or the tokenizer or dictionary that is
+    installed is not the one the vocabulary was made with.
     """
     folder = Path(folder) if folder else PRETRAINED
     manifest = read_manifest(folder)
@@ -156,9 +153,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     foreign = sorted(set(manifest["files"]) - set(LARGEST))
     if foreign:
         raise BundleError(f"{path}: lists a foreign file {foreign[0][:60]!r}")
-    for name in REQUIRED:
-        if name not in manifest["files"]:
-            raise BundleError(f"{path}: does not list {name}; was the training interrupted?")
+    missing = [name for name in REQUIRED if name not in manifest["files"]]
+    if missing:
+        raise BundleError(f"{path}: does not list {missing[0]}; was the training interrupted?")
     return manifest
 
 

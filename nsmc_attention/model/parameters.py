@@ -169,19 +169,16 @@ def parse(stream: BinaryIO, most: int) -> Arrays:
     """
     if unpack(stream, "<QQ") != (FILE_MAGIC, 0):
         raise ValueError("another beginning")
-    arrays = [parse_array(stream) for _ in range(read_count(stream, most))]
-    names = [stream.read(*unpack(stream, "<Q")).decode() for _ in range(read_count(stream, most))]
-    if not len(set(names)) == len(names) == len(arrays) or stream.read(1):
-        raise ValueError(f"{len(names)} names for {len(arrays)} arrays, or something after them")
-    return dict(zip(names, arrays))
-
-
-def read_count(stream: BinaryIO, most: int) -> int:
-    """Read how many arrays or names follow."""
     (count,) = unpack(stream, "<Q")
     if count > most:
-        raise ValueError(f"it announces {count} arrays or names, expected at most {most}")
-    return int(count)
+        raise ValueError(f"it announces {count} arrays, expected at most {most}")
+    arrays = [parse_array(stream) for _ in range(count)]
+    if unpack(stream, "<Q") != (count,):
+        raise ValueError(f"another number of names than of its {count} arrays")
+    names = [stream.read(*unpack(stream, "<Q")).decode() for _ in range(count)]
+    if len(set(names)) != count or stream.read(1):
+        raise ValueError("a name twice, or something after the names")
+    return dict(zip(names, arrays))
 
 
 def parse_array(stream: BinaryIO) -> NDArray[Any]:

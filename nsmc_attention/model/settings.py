@@ -9,13 +9,12 @@ from .attention import ATTENTIONS, Additive, Attention
 
 @dataclass(frozen=True)
 class GRU(Settings):
-    """A bidirectional GRU."""
+    """A bidirectional GRU; `width` is the units of a state, `block` the HybridBlock."""
 
     kind = "gru"
     hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1, high=4096)
 
     def width(self, embedding_size: int) -> int:
-        """Return the units of a state."""
         return 2 * self.hidden_size
 
     def block(self) -> Any:
@@ -31,7 +30,6 @@ class NoEncoder(Settings):
     kind = "none"
 
     def width(self, embedding_size: int) -> int:
-        """Return the units of a state."""
         return embedding_size
 
     def block(self) -> None:
@@ -89,15 +87,12 @@ class ArticleConfig(Settings):
 
     @property
     def width(self) -> int:
-        """Units of a state (D)."""
         return 2 * self.hidden_size
 
     def fixed_length(self, max_length: int) -> int:
-        """Return the only length that the network reads."""
         return max_length
 
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
         return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
 
     def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:

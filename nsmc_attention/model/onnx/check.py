@@ -187,8 +187,7 @@ def as_declared(items: Any, kind: int, shapes: dict[str, tuple[int, ...]]) -> li
         raise ValueError(f"inputs or outputs {str(names):.100} in place of {list(shapes)}")
     for item in items:
         tensor, shape = item.type.tensor_type, shapes[item.name]
-        # a dimension that is named has the value 0
-        sizes = [each.dim_value or None for each in tensor.shape.dim]
+        sizes = [each.dim_value if each.HasField("dim_value") else None for each in tensor.shape.dim]
         fits = len(sizes) == len(shape) and all(one in (None, other) for one, other in zip(sizes, shape))
         if tensor.elem_type != kind or not fits:
             raise ValueError(f"{item.name} of type {tensor.elem_type} and shape {sizes} in place of {list(shape)}")

@@ -10,7 +10,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from ..parameters import snapshot, stored
+from ..parameters import snapshot
 from ..tracing import SIZES, Node, Value, trace
 from .operators import FOLDED, OPERATORS
 
@@ -115,14 +115,7 @@ class Graph:
                     return self.add("Squeeze", shape, self.integers(0))
         return self.constant(f"size_{size}", numpy.array(size, "int64"))
 
-    def name(self, value: Value) -> str:
-        """Return the structural name of a parameter, through the reshaping that MXNet's RNN needs."""
-        return self.names[value.node.inputs[0].node.name if value.node.inputs else value.node.name]
-
-    def array(self, value: Value) -> Any:
-        return self.arrays[self.name(value)]
-
-    def table(self, value: Value) -> list[str]:
-        """Write an embedding's table as `model.parameters` stores it, in one constant or two; return their names."""
-        found = stored(self.name(value), self.array(value))
-        return [self.constant(name, array) for name, array in found.items()]
+    def parameter(self, value: Value) -> tuple[str, Any]:
+        """Return a parameter's structural name and array, through the reshaping that MXNet's RNN needs."""
+        name = self.names[value.node.inputs[0].node.name if value.node.inputs else value.node.name]
+        return name, self.arrays[name]

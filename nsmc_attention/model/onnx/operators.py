@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import numpy
 from onnx import TensorProto
 
+from ..parameters import stored
 from ..tracing import Node, Value
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ def where(graph: "Graph", node: Node) -> str:
 
 def embedding(graph: "Graph", node: Node) -> str:
     """Rows of int8 times a scale a row, or of float16: as the table is stored."""
-    ids = graph.value(node.inputs[0])
-    tables = graph.table(node.inputs[1])
+    ids, (name, array) = graph.value(node.inputs[0]), graph.parameter(node.inputs[1])
+    tables = [graph.constant(*part) for part in stored(name, array).items()]
     rows = [graph.add("Cast", graph.add("Gather", table, ids), to=TensorProto.FLOAT) for table in tables]
     return rows[0] if len(rows) == 1 else graph.add("Mul", *rows)
 
@@ -101,7 +102,8 @@ def dense(graph: "Graph", node: Node) -> str:
     if node.attributes.get("flatten", True):
         rows = graph.add("Flatten", graph.value(source))
         return graph.add("Gemm", rows, *map(graph.value, (weight, *bias)), transB=1)
-    turned = graph.constant(f"{graph.name(weight)}.T", graph.array(weight).T)
+    name, array = graph.parameter(weight)
+    turned = graph.constant(f"{name}.T", array.T)
     product = graph.add("MatMul", graph.value(source), turned)
     return graph.add("Add", product, graph.value(bias[0])) if bias else product
 
@@ -172,12 +174,12 @@ def gru(graph: "Graph", source: Value, cells: list[Node], lengths: Optional[Valu
     for cell in cells:
         graph.require(cell.attributes["mode"] == "gru" and cell.attributes["num_layers"] == 1, cell)
         # weights of input and state, a pair a direction, and then as many pairs of biases
-        gates = [numpy.split(graph.array(each), 3) for each in cell.inputs[1].node.inputs]
+        gates = [numpy.split(graph.parameter(each)[1], 3) for each in cell.inputs[1].node.inputs]
         arrays = [numpy.concatenate([parts[gate] for gate in GATES]) for parts in gates]
         half = len(arrays) // 2
         for at in range(0, half, 2):
             constants.append([*arrays[at : at + 2], numpy.concatenate(arrays[half + at : half + at + 2])])
-    name = graph.name(cells[0].inputs[1].node.inputs[0])
+    name, _ = graph.parameter(cells[0].inputs[1].node.inputs[0])
     stacked = [graph.constant(f"{name}.{part}", numpy.stack(each)) for part, each in zip("WRB", zip(*constants))]
     # lengths are an input, which a GRU takes as it is given
     given = [graph.value(source), *stacked, lengths.node.name if lengths else ""]
