@@ -22,7 +22,7 @@ class Attention(Settings):
         """Raise ConfigError where the attention cannot read states of `width` units."""
 
     def cell(self, width: int) -> Any:
-        """Build the cell for states of `width` units.
+        """Build the cell for states of `width` units, for a network: that has imported MXNet.
 
         Called as cell(query, key, value, mask) with states (N, T, D) and a mask (N, T, T) of 0 and 1, it returns
         the contexts (N, T, D) and the weights (N, T, T), of several heads (N, K, T, T).
@@ -72,7 +72,7 @@ class Dot(ScoredAttention):
     scaled: ClassVar[bool] = False
 
     def cell(self, width: int) -> Any:
-        from .blocks import DotProductAttentionCell
+        from gluonnlp.model import DotProductAttentionCell
 
         return DotProductAttentionCell(scaled=self.scaled, dropout=self.dropout)
 
@@ -90,7 +90,7 @@ class General(ScoredAttention):
     kind = "general"
 
     def cell(self, width: int) -> Any:
-        from .blocks import DotProductAttentionCell
+        from gluonnlp.model import DotProductAttentionCell
 
         return DotProductAttentionCell(width, luong_style=True, scaled=False, use_bias=False, dropout=self.dropout)
 
@@ -114,7 +114,7 @@ class Multihead(Scaled):
             raise ConfigError(f"{where}.heads: expected a divisor of {width}, the units of a state, found {self.heads}")
 
     def cell(self, width: int) -> Any:
-        from .blocks import MultiHeadAttentionCell
+        from gluonnlp.model import MultiHeadAttentionCell
 
         return MultiHeadAttentionCell(super().cell(width), width, width, width, self.heads)
 

@@ -6,16 +6,8 @@ from .._runtime.mxnet_shim import import_mxnet
 
 import_mxnet()
 
-from gluonnlp.model import DotProductAttentionCell, MLPAttentionCell, MultiHeadAttentionCell  # noqa: E402
+from gluonnlp.model import MLPAttentionCell  # noqa: E402
 from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
-
-__all__ = [
-    "AdditiveAttention",
-    "BidirectionalGRU",
-    "DotProductAttentionCell",
-    "MultiHeadAttentionCell",
-    "UniformAttention",
-]
 
 MASKED_SCORE = -1e18
 

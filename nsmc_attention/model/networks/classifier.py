@@ -30,9 +30,8 @@ class SelfAttentionClassifier(HybridBlock):
         width = settings.width
         self.multihead = settings.attention.kind == "multihead"
         self.has_ngrams = bool(ngram_buckets)
-        self.inputs: dict[str, tuple[Any, ...]] = {"token_ids": ("N", "T"), "valid_length": ("N",)}
-        if self.has_ngrams:
-            self.inputs["ngram_ids"] = ("N", "T", NGRAMS)
+        inputs = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("N", "T", NGRAMS)}
+        self.inputs = {name: inputs[name] for name in inputs if self.has_ngrams or name != "ngram_ids"}
         with self.name_scope():
             # sparse: a batch touches few rows, and only these are updated
             self.embedding = nn.Embedding(vocab_size, settings.embedding_size, sparse_grad=True)
