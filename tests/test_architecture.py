@@ -66,8 +66,7 @@ def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
     rooms = {
         "_runtime/mxnet_shim.py",
         "text/vocabulary.py",
-        "model/attention/cells.py",
-        "model/encoders.py",
+        "model/blocks.py",
         "model/networks/article.py",
         "model/networks/classifier.py",
         "model/parameters.py",

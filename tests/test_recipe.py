@@ -117,19 +117,14 @@ def test_a_history_that_was_not_written_before_the_end_came_is_written_on_resumi
 
 def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
     from nsmc_attention.inference.engines import load_engine
-    from nsmc_attention.model.parameters import dequantize, quantize, snapshot
+    from nsmc_attention.model.parameters import loaded, snapshot, stored
 
     # the attention's stage is the last that changes a parameter
     best = read_arrays(run_folder / "attention" / "best.safetensors")
     kept = snapshot(load_engine(load_bundle(run_folder / "bundle"), "gluon").network)
     assert set(kept) == set(best)
-    stored_as = {
-        "embedding.weight": lambda array: dequantize(*quantize(array)),
-        "ngram_table.weight": lambda array: array.astype("float16").astype("float32"),
-    }
     for name in set(best) - {"output.weight", "output.bias"}:  # these are scaled by the calibration
-        stored = stored_as.get(name, lambda array: array)(best[name])
-        assert numpy.array_equal(stored, kept[name]), name
+        assert numpy.array_equal(loaded(stored(name, best[name]))[name], kept[name]), name
 
 
 def test_an_existing_run_folder_is_not_touched(run_folder, tiny):

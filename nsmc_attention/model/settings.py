@@ -1,26 +1,24 @@
 """The networks' settings, each of which builds its network. Read without MXNet."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Optional, Union
+from dataclasses import dataclass
+from typing import Any, ClassVar, Union
 
 from ..settings import Settings, kinds, setting
-from .attention import ATTENTIONS, Attention
-from .attention.additive import Additive
+from .attention import ATTENTIONS, Additive, Attention
 
 
 @dataclass(frozen=True)
 class GRU(Settings):
-    """A bidirectional GRU."""
+    """A bidirectional GRU; `width` is the units of a state, `block` the HybridBlock."""
 
     kind = "gru"
     hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1, high=4096)
 
     def width(self, embedding_size: int) -> int:
-        """Return the units of a state."""
         return 2 * self.hidden_size
 
     def block(self) -> Any:
-        from .encoders import BidirectionalGRU
+        from .blocks import BidirectionalGRU
 
         return BidirectionalGRU(self.hidden_size)
 
@@ -32,7 +30,6 @@ class NoEncoder(Settings):
     kind = "none"
 
     def width(self, embedding_size: int) -> int:
-        """Return the units of a state."""
         return embedding_size
 
     def block(self) -> None:
@@ -60,13 +57,8 @@ class ClassifierConfig(Settings):
         """Units of a state (D)."""
         return self.encoder.width(self.embedding_size)
 
-    def fixed_length(self, max_length: int) -> Optional[int]:
-        """Return the only length that the network reads; None for any."""
-        return None
-
-    def without_dropout(self) -> "ClassifierConfig":
-        """Return the settings of the same network without any dropout."""
-        return replace(self, dropout=0.0, word_dropout=0.0, attention=self.attention.without_dropout())
+    def fixed_length(self, max_length: int) -> None:
+        """Return the only length that the network reads: here it reads any."""
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""
@@ -90,25 +82,17 @@ class ArticleConfig(Settings):
     uses_ngrams: ClassVar[bool] = False
     embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
     hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
-
     # fixed by the article
     attention: ClassVar[Attention] = Additive(units=30, dropout=0.2)
 
     @property
     def width(self) -> int:
-        """Units of a state (D)."""
         return 2 * self.hidden_size
 
-    def fixed_length(self, max_length: int) -> Optional[int]:
-        """Return the only length that the network reads."""
+    def fixed_length(self, max_length: int) -> int:
         return max_length
 
-    def without_dropout(self) -> "ArticleConfig":
-        """Return these settings: the article fixes its dropout."""
-        return self
-
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
         return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
 
     def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:

@@ -30,6 +30,7 @@ from ..model.parameters import (
     wide_scale,
     without_wide,
 )
+from ..settings import paths
 from . import wide
 from .batches import Batches
 from .checkpoint import Progress
@@ -163,7 +164,8 @@ class ClassifierTraining:
     def inference_network(self, network: Any, table: Optional[NDArray[Any]]) -> Any:
         """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
         arrays, config = snapshot(network), self.config
-        kept = replace(config, model=config.model.without_dropout()).network(len(self.encoder))
+        no_dropout = {path: 0.0 for path, _ in paths(config) if path.endswith("dropout")}
+        kept = config.with_settings(no_dropout).network(len(self.encoder))
         fill(kept, arrays if table is None else add_wide_part(arrays, table), self.device)
         kept.hybridize(static_alloc=True)
         return kept
