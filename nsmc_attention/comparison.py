@@ -11,19 +11,16 @@ from typing import Any, Optional, Union
 import pandas
 
 from ._io.atomic import refuse_links, replaced_file, write_text
-from .bundle.format import Bundle, load_bundle
+from .bundle.format import load_bundle
 from .config import PRESETS, Config, preset
-from .errors import BundleError, ConfigError, did_you_mean
+from .errors import ConfigError, did_you_mean
 from .evaluation.metrics import HEADLINE, headline
 from .inference.predictor import load_classifier
 from .judgement import evaluate
 from .recipe import split, tokenized, train
 from .reviews import tables
 from .reviews.corpus import Reviews
-from .training.baselines import BASELINES, probabilities
-from .training.checkpoint import is_figure
-
-FILES = ("comparison.csv", "comparison.md", "comparison.png")
+from .training.baselines import BASELINES
 
 
 def compare(
@@ -67,8 +64,6 @@ def compare(
     ConfigError, DataError
         Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file,
         there is a link in `out`. Later: `out` has a run with other settings or other data.
-    BundleError
-        The manifest of a run in `out` lacks its data or metrics.
     """
     check_names(names)
     if test and data not in tables.CORPORA:
@@ -85,7 +80,8 @@ def compare(
     test_file = tables.load(data, "test", **where) if test else None
     out, rows = Path(out), []
     runs = [out / f"{name}-{config.training.seed}" for name, config in configs]
-    refuse_links([*runs, *(out / name for name in FILES)])
+    as_csv, text, picture = (out / f"comparison.{suffix}" for suffix in ("csv", "md", "png"))
+    refuse_links([*runs, as_csv, text, picture])
     out.mkdir(parents=True, exist_ok=True)
     for run, (name, config) in zip(runs, configs):
         seconds = None
@@ -99,12 +95,7 @@ def compare(
             found = preset_row(run, seconds, test_file)
         rows.append({"name": name, "seed": config.training.seed, **found})
         report(rows[-1])
-    return save(pandas.DataFrame(rows), out)
-
-
-def save(table: pandas.DataFrame, out: Path) -> pandas.DataFrame:
-    """Write the table as csv, Markdown and picture into a folder, and return it."""
-    as_csv, text, picture = (out / name for name in FILES)
+    table = pandas.DataFrame(rows)
     with replaced_file(as_csv) as temporary:
         table.to_csv(temporary, index=False)
     write_text(text, as_markdown(table))
@@ -128,45 +119,27 @@ def finished(run: Path, config: Config, reviews: Reviews) -> bool:
     bundle = load_bundle(run / "bundle")
     if bundle.config != config:
         raise ConfigError(f"{run}: has a run with other settings; name another folder with --out")
-    if manifest_value(bundle, "data", "train", "sha256") != reviews.sha256:
+    if bundle.manifest["data"]["train"]["sha256"] != reviews.sha256:
         raise ConfigError(f"{run}: has a run on other reviews than {reviews.name}; name another folder with --out")
     return True
 
 
-def manifest_value(bundle: Bundle, *keys: str) -> Any:
-    """Return a value of a bundle's manifest by its keys; BundleError if there is none."""
-    value: Any = bundle.manifest
-    for key in keys:
-        if not isinstance(value, dict) or key not in value:
-            raise BundleError(f"{bundle.folder}: its manifest lacks {'.'.join(keys)}; name another folder with --out")
-        value = value[key]
-    return value
-
-
 def preset_row(run: Path, seconds: Optional[float], test_file: Optional[Reviews]) -> dict[str, Any]:
     classifier = load_classifier(run / "bundle")
-    dev = {name: manifest_value(classifier.bundle, "metrics", "dev", name) for name in HEADLINE}
-    for name, value in dev.items():
-        if not is_figure(value):
-            raise BundleError(
-                f"{run / 'bundle'}: its manifest lacks metrics.dev.{name}; name another folder with --out"
-            )
-    row = {"seconds": seconds, **figures("dev", dev)}
+    row = {"seconds": seconds, **figures("dev", classifier.bundle.manifest["metrics"]["dev"])}
     return {**row, **figures("test", evaluate(classifier, test_file))} if test_file else row
 
 
 def baseline_row(name: str, config: Config, train_file: Reviews, test_file: Optional[Reviews]) -> dict[str, Any]:
     train_part, dev_part = split(tokenized(train_file, config), config.training)
-    others = [("dev", dev_part.frame["document"].tolist(), dev_part.labels)]
+    scored = {"dev": (dev_part.frame["document"], dev_part.labels)}
     if test_file:
-        others.append(("test", test_file.documents, test_file.labels))
-    started, documents = time.perf_counter(), train_part.frame["document"].tolist()
-    scored = [texts for _, texts, _ in others]
-    found = probabilities(name, documents, train_part.labels, scored, config.text.tokenizer)
-    row: dict[str, Any] = {"seconds": round(time.perf_counter() - started, 1)}
-    for (part, _, labels), probability in zip(others, found):
-        row.update(figures(part, headline(labels, probability)))
-    return row
+        scored["test"] = (test_file.frame["document"], test_file.labels)
+    started, row = time.perf_counter(), {}
+    model = BASELINES[name](config.text.tokenizer).fit(train_part.frame["document"], train_part.labels)
+    for part, (documents, labels) in scored.items():
+        row.update(figures(part, headline(labels, model.predict_proba(documents)[:, 1])))
+    return {"seconds": round(time.perf_counter() - started, 1), **row}
 
 
 def figures(part: str, found: dict[str, Any]) -> dict[str, Any]:

@@ -2,20 +2,18 @@
 
 from typing import Any
 
-from numpy.typing import NDArray
-
 from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
 
 
-def majority(tokenizer_name: str = "mecab") -> Any:
+def majority(tokenizer_name: str) -> Any:
     """Always the more frequent label, whatever the tokens."""
     from sklearn.dummy import DummyClassifier
 
     return DummyClassifier(strategy="prior")
 
 
-def tfidf(tokenizer_name: str = "mecab") -> Any:
+def tfidf(tokenizer_name: str) -> Any:
     """Logistic regression on TF-IDF of tokens (1- and 2-grams) and of characters (1- to 4-grams).
 
     Wang & Manning 2012 (ACL) found such n-grams hard to beat on reviews.
@@ -24,41 +22,12 @@ def tfidf(tokenizer_name: str = "mecab") -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline, make_union
 
-    words = TfidfVectorizer(
-        preprocessor=clean,
-        tokenizer=tokenizer(tokenizer_name),
-        token_pattern=None,
-        lowercase=False,
-        ngram_range=(1, 2),
-        sublinear_tf=True,
-        min_df=2,
-    )
-    characters = TfidfVectorizer(
-        preprocessor=clean, analyzer="char", lowercase=False, ngram_range=(1, 4), sublinear_tf=True, min_df=3
-    )
+    shared = {"preprocessor": clean, "lowercase": False, "sublinear_tf": True}
+    split = tokenizer(tokenizer_name)
+    words = TfidfVectorizer(tokenizer=split, token_pattern=None, ngram_range=(1, 2), min_df=2, **shared)
+    characters = TfidfVectorizer(analyzer="char", ngram_range=(1, 4), min_df=3, **shared)
     # more steps change no reported digit
     return make_pipeline(make_union(words, characters), LogisticRegression(C=4, max_iter=60))
 
 
 BASELINES = {"majority": majority, "tfidf": tfidf}
-
-
-def probabilities(
-    name: str, documents: list[str], labels: NDArray[Any], others: list[list[str]], tokenizer_name: str = "mecab"
-) -> list[NDArray[Any]]:
-    """Fit a baseline and score lists of reviews.
-
-    Parameters
-    ----------
-    name : "majority" or "tfidf"
-    documents : list of str
-    labels : (N,) of 0 and 1
-    others : list of lists of str
-    tokenizer_name : str
-
-    Returns
-    -------
-    list of (M,) float64, the probability of positive for each review of each list
-    """
-    model = BASELINES[name](tokenizer_name).fit(documents, labels)
-    return [model.predict_proba(each)[:, 1] for each in others]

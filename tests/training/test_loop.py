@@ -6,7 +6,6 @@ import numpy
 import pytest
 
 from nsmc_attention.config import TrainingConfig
-from nsmc_attention.errors import ConfigError
 from nsmc_attention.training.checkpoint import Checkpoints
 from nsmc_attention.training.loop import Stage, fit, mxnet
 from nsmc_attention.training.objectives import Objective
@@ -24,10 +23,6 @@ class Line(Objective):
 
     def evaluate(self, network):
         return {"error": float(abs(network(nd.array(X)) - 2 * nd.array(X)).mean().asscalar())}
-
-
-class WithoutMetric(Line):
-    metric = "accuracy"
 
 
 class Worse(Line):
@@ -90,9 +85,3 @@ def test_an_interrupted_stage_ends_with_the_same_parameters(tmp_path):
         train(tmp_path / "resumed", report=interrupt)
     resumed, _ = train(tmp_path / "resumed")
     assert resumed.weight.data().asscalar() == whole.weight.data().asscalar()
-
-
-def test_an_objective_without_its_dev_metric_is_one_line_before_any_step(tmp_path):
-    with pytest.raises(ConfigError, match=r"stage labels: expected its objective to evaluate dev_accuracy, found \["):
-        train(tmp_path, WithoutMetric)
-    assert not list(tmp_path.iterdir())
