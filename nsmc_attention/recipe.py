@@ -7,7 +7,7 @@ The command line, the notebooks and every experiment call `train`; it composes r
 import shlex
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -83,45 +83,61 @@ def train(
     tokenizer(config.text.tokenizer)
     reviews = tables.load(data, "train", data_dir, text_column, label_column)
     dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
-    columns = {"text": text_column, "label": label_column}
     settings: dict[str, Any] = {
         "data": identity(reviews),
-        "columns": columns,
+        "columns": {"text": text_column, "label": label_column},
         "valid": dev_reviews and identity(dev_reviews),
         "config": config.to_dict(),
     }
     if workers.first:
         check_run(out, settings, resume)
+    inputs = read_inputs(reviews, dev_reviews, config, data_dir, quiet)
+    settings["reads"] = {
+        "tokenizer": tokenizer_version(config.text.tokenizer),
+        "vocabulary": sha256(inputs.vocabulary).hexdigest(),
+        "stars": inputs.stars and inputs.stars.sha256,
+    }
+    context = choose_device(device)
+    # imports MXNet
+    from .training.stages import ClassifierTraining
+
+    importance = partial(erasure_importance, encoder=inputs.encoder, config=config, device=context, quiet=quiet)
+    training = ClassifierTraining(config, inputs.encoder, out, context, importance, draw_curves, quiet, workers)
+    # nothing about the input can be wrong from here on: only now is anything written
+    with begun_run(out, settings, resume, workers):
+        result = training.run(inputs.parts)
+        if not workers.first:
+            return None
+        manifest = describe(inputs, config, result)
+        manifest["command"] = command(inputs, config, settings["columns"])
+        return finish(out, inputs, config, manifest, result.network, context, quiet)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a training reads: its files, their tokenized reviews, and the training data's vocabulary as JSON."""
+
+    reviews: Reviews
+    dev_reviews: Optional[Reviews]
+    stars: Any
+    parts: Parts
+    vocabulary: bytes
+    encoder: Encoder
+
+
+def read_inputs(reviews: Reviews, dev_reviews: Optional[Reviews], config: Config, data_dir: Any, quiet: bool) -> Inputs:
+    from .text.vocabulary import build_vocab
+
     say(f"{reviews.name}: {reviews.counts()}", quiet)
     whole = tokenized(reviews, config)
     train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
     stars, star_part = read_stars(config, dev_part, data_dir, quiet)
     parts = Parts(train_part, dev_part, misspelt_part(train_part, config), star_part)
-    vocabulary, encoder = build_encoder(parts, config)
+    read = [*(star_part.reviews if star_part else []), *train_part.reviews]
+    vocabulary = build_vocab(read, config.text).to_json().encode()
+    encoder = Encoder.from_json(vocabulary, config.text)
     say(f"train {len(train_part.labels)}, dev {len(dev_part.labels)}, vocabulary {len(encoder)}", quiet)
-    settings["reads"] = {
-        "tokenizer": tokenizer_version(config.text.tokenizer),
-        "vocabulary": sha256(vocabulary).hexdigest(),
-        "stars": stars and stars.sha256,
-    }
-    context = choose_device(device)
-    # nothing about the input can be wrong from here on: only now is anything written
-    with begun_run(out, settings, resume, workers):
-        result = train_stages(config, encoder, parts, out, context, quiet, workers)
-        if not workers.first:
-            return None
-        manifest = describe(reviews, stars, dev_reviews, parts, config, result)
-        manifest.update(vocabulary=len(encoder), command=command(reviews.name, config, dev_reviews, columns))
-        return finish(out, result.network, context, vocabulary, encoder, manifest, config, reviews.documents, quiet)
-
-
-def train_stages(
-    config: Config, encoder: Encoder, parts: Parts, out: Path, device: Any, quiet: bool, workers: SingleWorker
-) -> Any:
-    from .training.stages import ClassifierTraining
-
-    importance = partial(erasure_importance, encoder=encoder, config=config, device=device, quiet=quiet)
-    return ClassifierTraining(config, encoder, out, device, importance, draw_curves, quiet, workers).run(parts)
+    return Inputs(reviews, dev_reviews, stars, parts, vocabulary, encoder)
 
 
 def draw_curves(progress: Any, stage: Any, folder: Path) -> None:
@@ -212,19 +228,9 @@ def misspelt_part(part: Tokenized, config: Config) -> Tokenized:
     return replace(part, reviews=[changed.get(i) or tokens for i, tokens in enumerate(part.reviews)])
 
 
-def build_encoder(parts: Parts, config: Config) -> tuple[bytes, Encoder]:
-    """Return the vocabulary of the training data as JSON, and the Encoder that reads it."""
-    from .text.vocabulary import build_vocab
-
-    read = [parts.stars, parts.train] if parts.stars else [parts.train]
-    vocabulary = build_vocab([tokens for part in read for tokens in part.reviews], config.text).to_json().encode()
-    return vocabulary, Encoder.from_json(vocabulary, config.text)
-
-
-def describe(
-    reviews: Reviews, stars: Any, dev_reviews: Optional[Reviews], parts: Parts, config: Config, result: Any
-) -> dict[str, Any]:
+def describe(inputs: Inputs, config: Config, result: Any) -> dict[str, Any]:
     """Return the manifest of a finished training: its data, and its metrics on the dev part."""
+    reviews, dev_reviews, parts = inputs.reviews, inputs.dev_reviews, inputs.parts
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {
         "train": {**reviews.describe(), "used": len(parts.train.labels)},
@@ -233,16 +239,17 @@ def describe(
     return {
         "package_version": __version__,
         "tokenizer_version": tokenizer_version(config.text.tokenizer),
+        "vocabulary": len(inputs.encoder),
         "config": config.to_dict(),
-        "data": {**data, "pretraining": stars.describe()} if stars else data,
+        "data": {**data, "pretraining": inputs.stars.describe()} if inputs.stars else data,
         "calibration": result.calibration,
         "metrics": {"dev": {"best_epoch": result.progress.best_epoch + 1, **result.calibration["after"]}},
     }
 
 
-def command(data: str, config: Config, dev_reviews: Optional[Reviews], columns: dict[str, str]) -> str:
+def command(inputs: Inputs, config: Config, columns: dict[str, str]) -> str:
     """Return the command line that repeats this training: the nearest preset, and what differs from it."""
-    given = ["--valid", dev_reviews.name] if dev_reviews else []
+    given = ["--valid", inputs.dev_reviews.name] if inputs.dev_reviews else []
     for (name, column), usual in zip(columns.items(), ("document", "label")):
         given += [f"--{name}-column", column] if column != usual else []
     choices = [
@@ -250,7 +257,7 @@ def command(data: str, config: Config, dev_reviews: Optional[Reviews], columns: 
         for name, known in PRESETS.items()
         if known.model.kind == config.model.kind
     ]
-    return shlex.join(["nsmc-attention", "train", "--data", data, *given, *min(choices, key=len)])
+    return shlex.join(["nsmc-attention", "train", "--data", inputs.reviews.name, *given, *min(choices, key=len)])
 
 
 def flags(config: Config, base: Config) -> list[str]:
@@ -271,15 +278,7 @@ def differing(config: Config, base: Config) -> dict[str, Any]:
 
 
 def finish(
-    out: Path,
-    network: Any,
-    device: Any,
-    vocabulary: bytes,
-    encoder: Encoder,
-    manifest: dict[str, Any],
-    config: Config,
-    documents: list[str],
-    quiet: bool,
+    out: Path, inputs: Inputs, config: Config, manifest: dict[str, Any], network: Any, device: Any, quiet: bool
 ) -> Bundle:
     """Export, write the bundle and load it back, so that a run ends with a bundle known to be whole."""
     from .export import disagreement, exceeds, parity
@@ -287,9 +286,9 @@ def finish(
     from .model.onnx.lowering import lower
     from .model.parameters import gluon_file
 
-    contents = {"vocab.json": vocabulary, "weights.params": gluon_file(network)}
+    contents = {"vocab.json": inputs.vocabulary, "weights.params": gluon_file(network)}
     model = lower(network).SerializeToString()
-    manifest["parity"] = parity(GluonEngine(network, device), model, encoder, config, documents)
+    manifest["parity"] = parity(GluonEngine(network, device), model, inputs.encoder, config, inputs.reviews.documents)
     if exceeds(manifest["parity"]):
         say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}", quiet)
     else:

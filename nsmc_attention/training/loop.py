@@ -66,7 +66,7 @@ def fit(network: Any, stage: Stage, config: Any, checkpoints: Checkpoints, repor
         for index, batch in islice(enumerate(stage.batches.epoch(config.seed, progress.epoch)), progress.batch, None):
             if index == 0 or progress.step % config.checkpoint_steps == 0:
                 # MXNet cannot save its generator's state, so each stretch between two checkpoints starts anew
-                mxnet.random.seed(dropout_seed(config.seed, progress.step, group.rank))
+                mxnet.random.seed((config.seed * 1_000_003 + group.rank * 104_729_003 + progress.step) % 2**31)
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, stage.learning_rate, config))
             loss = train_step(network, trainer, stage.objective, batch, config.clip_norm)
             check_finite(loss, progress.step, stage)
@@ -97,11 +97,6 @@ def fit(network: Any, stage: Stage, config: Any, checkpoints: Checkpoints, repor
 
 def dev_figures(network: Any, stage: Stage) -> dict[str, float]:
     return {f"dev_{name}": value for name, value in stage.objective.evaluate(network).items()}
-
-
-def dropout_seed(seed: int, step: int, rank: int) -> int:
-    """Return the seed of dropout from `step` on, a different one for each worker."""
-    return (seed * 1_000_003 + rank * 104_729_003 + step) % 2**31
 
 
 def check_finite(loss: float, step: int, stage: Stage) -> None:

@@ -99,9 +99,10 @@ class ClassifierTraining:
         folder, training = self.out / FOLDERS[stage.name], self.config.training
         checkpoints = Checkpoints(folder, training.keep_checkpoints, self.group)
         if not self.group.first:
-            return fit(network, stage, training, checkpoints, ignore_progress)
+            return fit(network, stage, training, checkpoints, lambda *progress: None)
         folder.mkdir(exist_ok=True)
-        with Reporter(folder, stage, self.quiet) as report:
+        report = Reporter(folder, stage, self.quiet)
+        with report.bar:
             progress = fit(network, stage, training, checkpoints, report)
             # again: a run that was killed right after its last checkpoint has not written it
             report.write(progress.history)
@@ -117,7 +118,7 @@ class ClassifierTraining:
         joined = self.group.run_on_first(lambda: {"shares": numpy.concatenate(self.importance(network, part))})
         importance = numpy.split(joined["shares"], numpy.cumsum([len(review) for review in part.reviews])[:-1])
         restore(network, parameters.without_wide(snapshot(network)))
-        labels = self.probabilities(network, self.batches(part, with_ngrams=True))
+        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.device, self.group)
         batches = self.batches(replace(part, labels=labels), importance, with_ngrams=True)
         self.fit(network, self.stage("erasure", batches, dev_batches))
 
@@ -163,13 +164,10 @@ class ClassifierTraining:
             labels = numpy.concatenate([values[clear] > 5, labels[others]])
         return {"table": wide.fit_wide(token_lists, labels.astype(int), self.config.text.ngram_buckets)}
 
-    def probabilities(self, network: Any, batches: Batches) -> NDArray[numpy.float64]:
-        return predict_batches(network, batches, self.device, self.group)[0]
-
     def calibrate(self, network: Any, dev_batches: Batches, ngram_odds: Optional[NDArray[Any]]) -> dict[str, Any]:
         """Calibrate the network's last layer on the dev part; return the figures."""
         arrays = snapshot(network)
-        odds = log_odds(self.probabilities(network, dev_batches))
+        odds = log_odds(predict_batches(network, dev_batches, self.device, self.group)[0])
         deep = odds if ngram_odds is None else odds - parameters.wide_scale(arrays) * ngram_odds
         figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds)
         restore(network, calibrated(arrays, figures))
@@ -186,23 +184,13 @@ def tokens(part: EncodedPart) -> list[tuple[str, ...]]:
     return [review.tokens for review in part.reviews]
 
 
-def ignore_progress(progress: Progress, record: Optional[dict[str, float]] = None) -> None:
-    pass
-
-
 class Reporter:
     """Shows progress on stderr and writes history.jsonl after each epoch."""
 
     def __init__(self, folder: Path, stage: Stage, quiet: bool):
-        self.path, self.name, self.metric = folder / "history.jsonl", stage.name, f"dev_{stage.objective.metric}"
+        self.path, self.metric = folder / "history.jsonl", f"dev_{stage.objective.metric}"
         total = stage.epochs * len(stage.batches)
         self.bar = tqdm(total=total, desc=stage.name, unit="step", disable=quiet, file=sys.stderr, mininterval=0.5)
-
-    def __enter__(self) -> "Reporter":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.bar.close()
 
     def __call__(self, progress: Progress, record: Optional[dict[str, float]] = None) -> None:
         self.bar.update(progress.step - self.bar.n)

@@ -20,16 +20,9 @@ PIECE = 4096
 
 
 def fit_wide(token_lists: Sequence[Sequence[str]], labels: NDArray[Any], buckets: int) -> NDArray[numpy.float32]:
-    """Fit the table.
+    """Fit the table to lists of tokens and their labels, 0 or 1; both labels have the same total weight.
 
-    A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm. Both labels
-    have the same total weight: the raw star reviews are mostly positive.
-
-    Parameters
-    ----------
-    token_lists : list of N lists of str
-    labels : (N,) of 0 and 1
-    buckets : int
+    A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm.
 
     Returns
     -------
@@ -63,9 +56,8 @@ def presence(token_lists: Sequence[Sequence[str]], buckets: int) -> Any:
         rows.append(row + start)
         columns.append(numbers[row, token, slot])
     rows, columns = numpy.concatenate(rows), numpy.concatenate(columns)
-    return sparse.csr_matrix(
-        (numpy.ones(len(rows), dtype="float32"), (rows, columns)), shape=(len(token_lists), buckets)
-    )
+    ones = numpy.ones(len(rows), dtype="float32")
+    return sparse.csr_matrix((ones, (rows, columns)), shape=(len(token_lists), buckets))
 
 
 def log_odds(table: NDArray[numpy.float32], token_lists: Sequence[Sequence[str]]) -> NDArray[numpy.float64]:
