@@ -262,19 +262,16 @@ def command(inputs: Inputs, config: Config, columns: dict[str, str]) -> str:
 
 def flags(config: Config, base: Config) -> list[str]:
     """Return the flags that make `config` of `base`, both of one kind of network."""
-    kinds = {path: kind for path, kind in differing(config, base).items() if path.endswith(f".{KIND}")}
+    settings, known = dict(paths(config)), dict(paths(base))
+    kinds = {path: kind for path, kind in settings.items() if path.endswith(f".{KIND}") and known.get(path) != kind}
     # a new kind begins with its defaults
-    changes = {**kinds, **differing(config, base.with_settings(kinds))}
+    known = dict(paths(base.with_settings(kinds)))
+    changes = {**kinds, **{path: value for path, value in settings.items() if known.get(path) != value}}
     short = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
     words = []
     for path, value in changes.items():
         words += [short[path], str(value)] if path in short else ["--set", f"{path}={value}"]
     return words
-
-
-def differing(config: Config, base: Config) -> dict[str, Any]:
-    known = dict(paths(base))
-    return {path: value for path, value in paths(config) if known.get(path) != value}
 
 
 def finish(

@@ -50,19 +50,10 @@ class Batch:
 
 
 class Batches:
-    """Reviews padded once, bucket by bucket; a batch is then some rows of its bucket.
+    """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
 
-    Parameters
-    ----------
-    reviews : list of N Encoded
-        At least one token each.
-    labels : (N,) array
-        The probability of positive, 0 to 1.
-    encoder : encoding.Encoder
-    batch_size : int
-    fixed_length : int or None
-        Pad every batch to this length, which no review exceeds.
-    importance : list of N (T,) arrays or None
+    `labels` (N,) are probabilities of positive, `importance` has one number a token of each review. `fixed_length`, which
+    no review exceeds, is the length of every batch.
     """
 
     def __init__(
@@ -84,7 +75,13 @@ class Batches:
             members = numpy.flatnonzero(self.padded_length == width)
             self.row[members] = numpy.arange(len(members))
             token_ids, valid_length, *ngram_ids = encoder.batch([reviews[i] for i in members], width)
-            weights = None if importance is None else pad_weights([importance[i] for i in members], width)
+            weights = None
+            if importance is not None:
+                weights = numpy.zeros(token_ids.shape, dtype="float32")
+                # row by row, in the order of the joined reviews
+                weights[numpy.arange(width) < valid_length[:, None]] = numpy.concatenate(
+                    [importance[i] for i in members]
+                )
             lengths = valid_length.astype("float32")
             self.buckets[width] = Batch(token_ids, lengths, self.labels[members], weights, *ngram_ids)
 
@@ -118,11 +115,3 @@ class Batches:
     def take(self, members: Sequence[int]) -> Batch:
         """Return the Batch of reviews of one bucket."""
         return self.buckets[int(self.padded_length[members[0]])].take(self.row[members])
-
-
-def pad_weights(rows: Sequence[NDArray[Any]], length: int) -> NDArray[numpy.float32]:
-    """Stack one number a token to (N, length) float32, 0 in the padding."""
-    found = numpy.zeros((len(rows), length), dtype="float32")
-    for row, values in zip(found, rows):
-        row[: len(values)] = values
-    return found

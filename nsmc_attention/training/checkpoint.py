@@ -10,7 +10,7 @@ import math
 import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -95,14 +95,16 @@ class Checkpoints:
 
     def read_newest(self, network: Any, trainer: Any) -> Arrays:
         """Return the arrays of the newest undamaged state, {} if there are no files of states."""
-        paths, reason = self.paths(), None
+        paths, reason, own = self.paths(), None, snapshot(network)
+        expected = {f"{part}/{name}": own[name] for part in ("network", "average") for name in own}
+        for index, parameter in enumerate(trainer._params):
+            expected.update({f"adam/{part}.{index}": parameter.data().asnumpy() for part in MOMENTS})
         for path in reversed(paths):
             if reason:
                 warnings.warn(f"{reason}; using the checkpoint before it", stacklevel=2)
             try:
-                arrays = read_arrays(path, largest_state(network))
+                arrays = read_like(path, expected)
                 read_progress(arrays, path)
-                check_forms(arrays, state_forms(network, trainer), path)
                 return arrays
             except BundleError as problem:
                 reason = problem
@@ -114,11 +116,8 @@ class Checkpoints:
         return {}
 
     def read_best(self, network: Any) -> Arrays:
-        path = self.folder / BEST
         try:
-            arrays = read_arrays(path, largest_state(network))
-            check_forms(arrays, forms(snapshot(network)), path)
-            return arrays
+            return read_like(self.folder / BEST, snapshot(network))
         except BundleError as problem:
             raise BundleError(
                 f"{problem}; restore it from a copy, or delete the checkpoints beside it and --resume starts this "
@@ -172,11 +171,6 @@ def checksum(arrays: Arrays) -> NDArray[numpy.uint8]:
     return numpy.frombuffer(found.digest(), dtype="uint8")
 
 
-def largest_state(network: Any) -> int:
-    """Return the largest size of a state's file in bytes: parameters, their average and two moments."""
-    return min(LARGEST, 4 * sum(array.nbytes for array in snapshot(network).values()) + BESIDE)
-
-
 def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:
     """Read what `write_arrays` wrote; BundleError if it is damaged."""
     content = read_file(path, largest, BundleError)
@@ -188,6 +182,22 @@ def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:
     except (ValueError, KeyError, SafetensorError) as problem:
         raise BundleError(f"{path}: the checkpoint is damaged ({problem})") from problem
     return arrays
+
+
+def read_like(path: Path, expected: Arrays) -> Arrays:
+    """Read arrays; BundleError unless they have the names, types and shapes of `expected`, and finite numbers."""
+    arrays = read_arrays(path, BESIDE + sum(array.nbytes for array in expected.values()))
+    for name, array in expected.items():
+        if form(arrays.get(name)) != form(array):
+            found = form(arrays.get(name)) or "none"
+            raise BundleError(f"{path}: expected {name} {form(array)}, found {found}; it is of another training")
+        if not numpy.isfinite(arrays[name]).all():
+            raise BundleError(f"{path}: expected finite numbers in {name}")
+    return arrays
+
+
+def form(array: Optional[NDArray[Any]]) -> Optional[tuple[str, tuple[int, ...]]]:
+    return None if array is None else (array.dtype.name, array.shape)
 
 
 def read_progress(arrays: Arrays, path: Path) -> Progress:
@@ -217,28 +227,3 @@ def is_possible(progress: Progress) -> bool:
         and all(len(record) <= MAX_FIGURES for record in records)
         and not any(MAX_FIGURE < abs(figure) < math.inf for figure in figures)
     )
-
-
-def state_forms(network: Any, trainer: Any) -> dict[str, Any]:
-    """Return the type and shape of each array of a state, by its name."""
-    own = forms(snapshot(network))
-    expected: dict[str, Any] = {f"{part}/{name}": own[name] for part in ("network", "average") for name in own}
-    for index, parameter in enumerate(trainer._params):
-        expected.update({f"adam/{part}.{index}": ("float32", parameter.shape) for part in MOMENTS})
-    return expected
-
-
-def forms(arrays: Arrays) -> dict[str, Any]:
-    return {name: (array.dtype.name, array.shape) for name, array in arrays.items()}
-
-
-def check_forms(arrays: Arrays, expected: dict[str, Any], path: Path) -> None:
-    """BundleError unless there are arrays of all these names, types and shapes, of finite numbers."""
-    found = forms(arrays)
-    for name, form in expected.items():
-        if found.get(name) != form:
-            raise BundleError(
-                f"{path}: expected {name} {form}, found {found.get(name, 'none')}; it is of another training"
-            )
-        if not numpy.isfinite(arrays[name]).all():
-            raise BundleError(f"{path}: expected finite numbers in {name}")

@@ -14,16 +14,9 @@ Review = TypeVar("Review")
 
 @dataclass(frozen=True)
 class Part(Generic[Review]):
-    """N reviews, none of them blank.
+    """N reviews, none of them blank: a list of words each, or an Encoded each, and the rows of the file.
 
-    Attributes
-    ----------
-    reviews : list
-        A list of words each, or an Encoded each.
-    labels : (N,) array
-        The probability of positive: 0 or 1, or of raw reviews (stars - 1) / 9.
-    frame : DataFrame
-        The reviews themselves, row by row.
+    `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9.
     """
 
     reviews: list[Review]

@@ -69,11 +69,12 @@ class ClassifierTraining:
         """
         train, dev, misspelt = (encode(part, self.encoder) for part in (parts.train, parts.dev, parts.misspelt))
         stars = encode(parts.stars, self.encoder) if parts.stars else None
+        training = self.config.training
         dev_batches = self.batches(dev)
         network = self.new_network(dev_batches)
         if stars:
-            self.fit(network, self.stage("stars", self.batches(stars), dev_batches))
-        progress = self.fit(network, self.stage("labels", self.batches(misspelt), dev_batches))
+            self.fit(network, "stars", self.batches(stars), dev_batches)
+        progress = self.fit(network, "labels", self.batches(misspelt), dev_batches)
         table, ngram_odds = None, None
         if self.config.text.ngram_buckets:
             table = self.group.run_on_first(self.ngram_table, stars, train)["table"]
@@ -81,22 +82,24 @@ class ClassifierTraining:
         network = self.inference_network(network, table)
         dev_batches = self.batches(dev, with_ngrams=True)
         figures = self.calibrate(network, dev_batches, ngram_odds)
-        if self.config.training.erasure.reviews:
-            self.teach_attention(network, subsample(misspelt, self.config.training), dev_batches)
+        if training.erasure.reviews:
+            drawn = numpy.random.RandomState(training.seed).permutation(len(misspelt.labels))
+            part = misspelt.take(drawn[: training.erasure.reviews].tolist())
+            self.teach_attention(network, part, dev_batches)
             figures = self.calibrate(network, dev_batches, ngram_odds)
         parameters.round_tables(network)
         return TrainingResult(network, progress, figures)
 
-    def stage(self, name: str, batches: Batches, dev_batches: Batches) -> Stage:
-        """Return a stage by its settings; only the main one may stop early."""
-        settings = getattr(self.config.training, name)
+    def fit(self, network: Any, name: str, batches: Batches, dev_batches: Batches) -> Progress:
+        """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result.
+
+        Only the main stage may stop early.
+        """
+        training, settings = self.config.training, getattr(self.config.training, name)
         objective = OBJECTIVES[name](dev_batches, self.device, self.group)
         patience = settings.patience if name == "labels" else None
-        return Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
-
-    def fit(self, network: Any, stage: Stage) -> Progress:
-        """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
-        folder, training = self.out / FOLDERS[stage.name], self.config.training
+        stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
+        folder = self.out / FOLDERS[name]
         checkpoints = Checkpoints(folder, training.keep_checkpoints, self.group)
         if not self.group.first:
             return fit(network, stage, training, checkpoints, lambda *progress: None)
@@ -120,7 +123,7 @@ class ClassifierTraining:
         restore(network, parameters.without_wide(snapshot(network)))
         labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.device, self.group)
         batches = self.batches(replace(part, labels=labels), importance, with_ngrams=True)
-        self.fit(network, self.stage("erasure", batches, dev_batches))
+        self.fit(network, "erasure", batches, dev_batches)
 
     def batches(
         self, part: EncodedPart, importance: Optional[list[NDArray[Any]]] = None, with_ngrams: bool = False
@@ -172,12 +175,6 @@ class ClassifierTraining:
         figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds)
         restore(network, calibrated(arrays, figures))
         return figures
-
-
-def subsample(part: EncodedPart, training: Any) -> EncodedPart:
-    """Return training.erasure.reviews of the reviews, drawn by the seed."""
-    members = numpy.random.RandomState(training.seed).permutation(len(part.labels))
-    return part.take(members[: training.erasure.reviews].tolist())
 
 
 def tokens(part: EncodedPart) -> list[tuple[str, ...]]:

@@ -117,7 +117,9 @@ class Workers(SingleWorker):
         """Return the sum of (n,) float32 over all workers, the same bits in each."""
         from mxnet import nd
 
-        size = rounded_up(len(values))
+        # rounded up a little: the server keeps an array for each size it has seen
+        step = 2 ** max(0, len(values).bit_length() - 4)
+        size = -(-len(values) // step) * step
         if size not in self.sizes:
             self.store.init(str(size), nd.zeros((size,)))
             self.sizes.add(size)
@@ -134,12 +136,6 @@ class Workers(SingleWorker):
         if self.first:
             pairs.view("uint8")[:length] = numpy.frombuffer(content, dtype="uint8")
         return self.total(pairs).astype("uint16").tobytes()[:length]
-
-
-def rounded_up(size: int) -> int:
-    """Return a slightly larger size: the server keeps an array for each size it has seen."""
-    step: int = 2 ** max(0, size.bit_length() - 4)
-    return -(-size // step) * step
 
 
 def from_gradient(gradient: Any, rows: Array) -> Array:
