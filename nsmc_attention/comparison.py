@@ -12,7 +12,7 @@ import pandas
 
 from ._io.atomic import refuse_links, replaced_file, write_text
 from .bundle.format import load_bundle
-from .config import PRESETS, Config, preset
+from .config import PRESETS, Config
 from .errors import ConfigError, did_you_mean
 from .evaluation.metrics import HEADLINE, headline
 from .inference.predictor import load_classifier
@@ -41,6 +41,8 @@ def compare(
 ) -> pandas.DataFrame:
     """Train and evaluate each of `names` with each seed; finished runs in `out` are not trained again.
 
+    Returns a row for each name and seed: name, seed, seconds, dev_* and test_* figures.
+
     Parameters
     ----------
     data : "nsmc", "sample" or a path
@@ -55,30 +57,17 @@ def compare(
     report : callable
         Called with each row when it is known.
 
-    Returns
-    -------
-    DataFrame
-        A row for each name and seed: name, seed, seconds, dev_* and test_* figures.
-
     Raises
     ------
     ConfigError, DataError
         Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file,
         there is a link in `out`. Later: `out` has a run with other settings or other data.
     """
-    known = [*PRESETS, *BASELINES]
-    for name in names:
-        if name not in known:
-            raise ConfigError(f"unknown preset or baseline {name!r}{did_you_mean(name, known)}")
     if test and data not in tables.CORPORA:
         raise ConfigError(
             f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test file"
         )
-    configs = [
-        (name, preset("default" if name in BASELINES else name).with_fields(**(changes or {}), seed=seed))
-        for name in names
-        for seed in seeds
-    ]
+    configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
     where: dict[str, Any] = {"data_dir": data_dir, "text_column": text_column, "label_column": label_column}
     train_file = tables.load(data, "train", **where)
     test_file = tables.load(data, "test", **where) if test else None
@@ -105,6 +94,14 @@ def compare(
     write_text(text, as_markdown(table))
     draw(table, picture)
     return table
+
+
+def base(name: str) -> Config:
+    """Return the settings that a name begins with; ConfigError with the nearest known name otherwise."""
+    known = {**PRESETS, **dict.fromkeys(BASELINES, PRESETS["default"])}
+    if name not in known:
+        raise ConfigError(f"unknown preset or baseline {name!r}{did_you_mean(name, known)}")
+    return known[name]
 
 
 def finished(run: Path, config: Config, reviews: Reviews) -> bool:

@@ -46,9 +46,7 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
 
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
-    encoded = [
-        each for each in map(classifier.bundle.encoder.encode, reviews.frame["document"].iloc[chosen]) if len(each)
-    ]
+    encoded = list(filter(len, map(classifier.bundle.encoder.encode, reviews.frame["document"].iloc[chosen])))
     weights = [each.token_weights for each in classifier.predict_encoded(encoded)]
     explainer, gradients, replaced = Explainer(classifier), None, None
     try:
@@ -72,15 +70,14 @@ def record(bundle: Bundle, found: dict[str, Any], reviews: Reviews) -> None:
     from .bundle.card import model_card
     from .bundle.format import read_contents, write_bundle
 
-    kept = ("n", "accuracy", "f1", "precision", "recall", "roc_auc", "log_loss", "ece", "confusion", "data", "engine")
     # as it was given; but no card holds a whole path
     path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)
     which = [] if bundle.packaged else ["--bundle", path]
     command = shlex.join(["nsmc-attention", "evaluate", "--data", found["data"], *which])
-    figures = {**{name: found[name] for name in kept}, "command": command}
+    figures = {name: value for name, value in found.items() if name not in ("bundle", "seconds")}
     try:
         part = metrics_key(reviews, bundle.manifest["data"]["train"])
-        manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: figures}}
+        manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: {**figures, "command": command}}}
         card = model_card(manifest).encode(errors="replace")
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise BundleError(

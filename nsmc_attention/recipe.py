@@ -84,9 +84,9 @@ def train(
     reviews = tables.load(data, "train", data_dir, text_column, label_column)
     dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
     settings: dict[str, Any] = {
-        "data": identity(reviews),
+        "data": {"name": reviews.name, "sha256": reviews.sha256},
         "columns": {"text": text_column, "label": label_column},
-        "valid": dev_reviews and identity(dev_reviews),
+        "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
         "config": config.to_dict(),
     }
     if workers.first:
@@ -105,12 +105,12 @@ def train(
     training = ClassifierTraining(config, inputs.encoder, out, context, importance, draw_curves, quiet, workers)
     # nothing about the input can be wrong from here on: only now is anything written
     with begun_run(out, settings, resume, workers):
-        result = training.run(inputs.parts)
+        network, progress, calibration = training.run(inputs.parts)
         if not workers.first:
             return None
-        manifest = describe(inputs, config, result)
+        manifest = describe(inputs, config, progress, calibration)
         manifest["command"] = command(inputs, config, settings["columns"])
-        return finish(out, inputs, config, manifest, result.network, context, quiet)
+        return finish(out, inputs, config, manifest, network, context, quiet)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,12 @@ def read_inputs(reviews: Reviews, dev_reviews: Optional[Reviews], config: Config
     say(f"{reviews.name}: {reviews.counts()}", quiet)
     whole = tokenized(reviews, config)
     train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
-    stars, star_part = read_stars(config, dev_part, data_dir, quiet)
+    stars, star_part = None, None
+    if config.training.stars.epochs:
+        # without the reviews of the official test file and of the dev part, by id and by text
+        stars = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev_part.frame])
+        say(f"raw star reviews: {stars.counts}", quiet)
+        star_part = tokenized_part(stars.frame, stars.targets, config)
     parts = Parts(train_part, dev_part, misspelt_part(train_part, config), star_part)
     read = [*(star_part.reviews if star_part else []), *train_part.reviews]
     vocabulary = build_vocab(read, config.text).to_json().encode()
@@ -171,10 +176,6 @@ def erasure_importance(
     return [(1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other) for one, other in zip(erased, products)]
 
 
-def identity(reviews: Reviews) -> dict[str, str]:
-    return {"name": reviews.name, "sha256": reviews.sha256}
-
-
 def tokenized(reviews: Reviews, config: Config) -> Tokenized:
     """Tokenize reviews (from the cache if they were before) and drop the blank ones."""
     part = tokenized_part(reviews.frame, reviews.labels, config)
@@ -190,20 +191,6 @@ def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config
 
 def token_lists_of(texts: Iterable[str], config: Config) -> list[list[str]]:
     return cached_tokens(list(texts), config.text.tokenizer, nsmc.cache_folder() / "prepared")
-
-
-def read_stars(
-    config: Config, dev_part: Tokenized, data_dir: Optional[Union[str, Path]], quiet: bool
-) -> tuple[Any, Optional[Tokenized]]:
-    """Return the raw reviews to pretrain on and their Part; (None, None) if the config wants none.
-
-    Reviews of the official test file and of the dev part are left out, by id and by text.
-    """
-    if not config.training.stars.epochs:
-        return None, None
-    stars = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev_part.frame])
-    say(f"raw star reviews: {stars.counts}", quiet)
-    return stars, tokenized_part(stars.frame, stars.targets, config)
 
 
 def split(part: Tokenized, training: Any) -> list[Tokenized]:
@@ -228,7 +215,7 @@ def misspelt_part(part: Tokenized, config: Config) -> Tokenized:
     return replace(part, reviews=[changed.get(i) or tokens for i, tokens in enumerate(part.reviews)])
 
 
-def describe(inputs: Inputs, config: Config, result: Any) -> dict[str, Any]:
+def describe(inputs: Inputs, config: Config, progress: Any, calibration: dict[str, Any]) -> dict[str, Any]:
     """Return the manifest of a finished training: its data, and its metrics on the dev part."""
     reviews, dev_reviews, parts = inputs.reviews, inputs.dev_reviews, inputs.parts
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
@@ -242,8 +229,8 @@ def describe(inputs: Inputs, config: Config, result: Any) -> dict[str, Any]:
         "vocabulary": len(inputs.encoder),
         "config": config.to_dict(),
         "data": {**data, "pretraining": inputs.stars.describe()} if inputs.stars else data,
-        "calibration": result.calibration,
-        "metrics": {"dev": {"best_epoch": result.progress.best_epoch + 1, **result.calibration["after"]}},
+        "calibration": calibration,
+        "metrics": {"dev": {"best_epoch": progress.best_epoch + 1, **calibration["after"]}},
     }
 
 

@@ -26,23 +26,13 @@ def bucket_lengths(longest: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Batch:
-    """N reviews side by side.
+    """N reviews side by side; `importance`, which the attention is trained to highlight, sums to 1 over the tokens."""
 
-    Attributes
-    ----------
-    token_ids : (N, T) int32
-    valid_length : (N,) float32
-    labels : (N,) float32, 0 to 1
-    importance : (N, T) float32 or None
-        What the attention is trained to highlight: sums to 1 over the tokens.
-    ngram_ids : (N, T, NGRAMS) int32 or None
-    """
-
-    token_ids: NDArray[numpy.int32]
-    valid_length: NDArray[numpy.float32]
-    labels: NDArray[numpy.float32]
-    importance: Optional[NDArray[Any]] = None
-    ngram_ids: Optional[NDArray[Any]] = None
+    token_ids: NDArray[numpy.int32]  # (N, T)
+    valid_length: NDArray[numpy.float32]  # (N,)
+    labels: NDArray[numpy.float32]  # (N,), 0 to 1
+    importance: Optional[NDArray[numpy.float32]] = None  # (N, T)
+    ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
 
     def take(self, members: Any) -> "Batch":
         """Return the Batch of these rows."""
@@ -52,8 +42,8 @@ class Batch:
 class Batches:
     """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
 
-    `labels` (N,) are probabilities of positive, `importance` has one number a token of each review. `fixed_length`, which
-    no review exceeds, is the length of every batch.
+    `labels` (N,) are probabilities of positive, `importance` has an array (T,) for each review. `fixed_length`, which no
+    review exceeds, is the length of every batch.
     """
 
     def __init__(

@@ -30,7 +30,6 @@ BEST, CHECKSUM = "best.safetensors", "sha256"
 LARGEST, BESIDE = 2**34, 2**26
 # Larger counts, figures and numbers of figures are not those of a training, and cannot be drawn
 MAX_COUNT, MAX_FIGURE, MAX_FIGURES = 2**31, 1e60, 100
-# Adam's state of a parameter
 MOMENTS = ("mean", "variance")
 
 
@@ -69,19 +68,15 @@ class Checkpoints:
         """Write the state whole or not at all, then delete the oldest beyond `keep`."""
         if not self.group.first:
             return
-        arrays = {"progress": numpy.frombuffer(json.dumps(asdict(progress)).encode(), dtype="uint8")}
         states = {"network": snapshot(network), "adam": moments(trainer), "average": average.to_numpy()}
-        for part, members in states.items():
-            arrays.update({f"{part}/{name}": array for name, array in members.items()})
+        arrays = {f"{part}/{name}": array for part, members in states.items() for name, array in members.items()}
+        arrays["progress"] = numpy.frombuffer(json.dumps(asdict(progress)).encode(), dtype="uint8")
         write_arrays(self.folder / f"checkpoint-{progress.step:08d}.safetensors", arrays)
         for path in self.paths()[: -self.keep]:
             path.unlink()
 
     def load_newest(self, network: Any, trainer: Any, average: Any) -> Progress:
-        """Restore the newest undamaged state; return its Progress, a fresh one if there is none.
-
-        BundleError if all are damaged, or the best parameters are.
-        """
+        """Restore the newest undamaged state; return its Progress, a fresh one if there are no files of states."""
         arrays = self.group.run_on_first(self.read_newest, network, trainer)
         if not arrays:
             return Progress()
@@ -164,10 +159,8 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
 def checksum(arrays: Arrays) -> NDArray[numpy.uint8]:
     """Return the sha256 of names, types, shapes and contents, (32,)."""
     found = hashlib.sha256()
-    for name in sorted(arrays):
-        array = arrays[name]
-        found.update(f"{name} {array.dtype.name} {array.shape}\n".encode())
-        found.update(numpy.ascontiguousarray(array).data)
+    for name, array in sorted(arrays.items()):
+        found.update(f"{name} {array.dtype.name} {array.shape}\n".encode() + array.tobytes())
     return numpy.frombuffer(found.digest(), dtype="uint8")
 
 

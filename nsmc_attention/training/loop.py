@@ -20,8 +20,6 @@ from .objectives import Objective
 
 mxnet = import_mxnet()
 
-from mxnet import autograd, gluon  # noqa: E402
-
 
 @dataclass(frozen=True)
 class Stage:
@@ -42,16 +40,8 @@ class Stage:
 def fit(network: Any, stage: Stage, config: Any, checkpoints: Checkpoints, report: Callable[..., None]) -> Progress:
     """Train an initialized network, from the newest checkpoint on; leave the parameters of the selected epoch in it.
 
-    Parameters
-    ----------
-    config : config.TrainingConfig
-    report : callable
-        Called with Progress after each step and, with the epoch's record as second argument, after each epoch.
-
-    Returns
-    -------
-    Progress
-        Its history has a dict an epoch: epoch, steps, train_loss, dev_* by the objective's figures, and seconds.
+    `config` is a TrainingConfig. `report` is called with Progress after each step and, with the epoch's record as
+    second argument, after each epoch: epoch, steps, train_loss, dev_* by the objective's figures, and seconds.
     """
     trainer, group = make_trainer(network, stage.learning_rate), stage.objective.group
     average = Average(network, config.average)
@@ -110,13 +100,13 @@ def check_finite(loss: float, step: int, stage: Stage) -> None:
 def make_trainer(network: Any, rate: float) -> Any:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
     trained = {name: each for name, each in network.collect_params().items() if each.grad_req != "null"}
-    return gluon.Trainer(trained, "adam", kvstore=None, optimizer_params={"learning_rate": rate, "lazy_update": True})
+    return mxnet.gluon.Trainer(trained, "adam", {"learning_rate": rate, "lazy_update": True}, kvstore=None)
 
 
 def train_step(network: Any, trainer: Any, objective: Objective, batch: Any, clip_norm: float) -> float:
     """Update the parameters by one batch, which the objective's workers share; return its mean loss (nats)."""
     shard, share = objective.group.shard_batch(batch)
-    with autograd.record():
+    with mxnet.autograd.record():
         loss = objective.loss(network, shard)
     loss.backward()
     mean_loss = objective.group.average_gradients(gradients(trainer), batch, share, loss)

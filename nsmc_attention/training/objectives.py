@@ -77,13 +77,6 @@ class ErasureObjective(LabelsObjective):
         return (importance * gap).sum(axis=1).mean()
 
 
-OBJECTIVES: dict[str, type[Objective]] = {
-    "stars": LabelsObjective,
-    "labels": LabelsObjective,
-    "erasure": ErasureObjective,
-}
-
-
 def as_inputs(batch: Batch, device: Any) -> tuple[Any, ...]:
     """Return the arrays of a batch as the network's inputs on a device."""
     ids = [batch.token_ids] if batch.ngram_ids is None else [batch.token_ids, batch.ngram_ids]

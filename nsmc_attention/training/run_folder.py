@@ -37,8 +37,7 @@ def check_run(out: Path, settings: dict[str, Any], resume: bool) -> None:
 def begun_run(out: Path, settings: dict[str, Any], resume: bool, group: SingleWorker) -> Iterator[None]:
     """Write settings.json, once all workers are known to train the same from the same data.
 
-    Worker 0, the only one that writes, locks the folder within the `with` block: two trainings in one folder would use
-    each other's checkpoints.
+    Worker 0 locks the folder within the `with` block: two trainings in it would use each other's checkpoints.
     """
     group.agree({**settings, "package": __version__})
     if not group.first:

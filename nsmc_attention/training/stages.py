@@ -28,20 +28,15 @@ from .batches import Batches
 from .checkpoint import Checkpoints, Progress
 from .distributed.communicator import SINGLE, SingleWorker
 from .loop import Stage, fit
-from .objectives import OBJECTIVES, as_inputs, predict_batches
+from .objectives import ErasureObjective, LabelsObjective, Objective, as_inputs, predict_batches
 from .parts import EncodedPart, Parts, encode
 
-# Where the checkpoints of a stage are, within the run folder
-FOLDERS = {"stars": "pretraining", "labels": ".", "erasure": "attention"}
-
-
-@dataclass(frozen=True)
-class TrainingResult:
-    """The whole network, calibrated; the Progress of the main stage; the figures of `evaluation.calibration`."""
-
-    network: Any
-    progress: Progress
-    calibration: dict[str, Any]
+# The folder of each stage within the run folder, and what it trains for
+STAGES: dict[str, tuple[str, type[Objective]]] = {
+    "stars": ("pretraining", LabelsObjective),
+    "labels": (".", LabelsObjective),
+    "erasure": ("attention", ErasureObjective),
+}
 
 
 @dataclass(frozen=True)
@@ -61,11 +56,10 @@ class ClassifierTraining:
     quiet: bool = False
     group: SingleWorker = SINGLE
 
-    def run(self, parts: Parts) -> TrainingResult:
-        """Train all stages.
+    def run(self, parts: Parts) -> tuple[Any, Progress, dict[str, Any]]:
+        """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
 
-        The network is trained on misspelt reviews where there are some; the n-grams are not: misspelt reviews make
-        them worse (docs/accuracy.md).
+        The n-grams are not trained on misspelt reviews, which make them worse (docs/accuracy.md).
         """
         train, dev, misspelt = (encode(part, self.encoder) for part in (parts.train, parts.dev, parts.misspelt))
         stars = encode(parts.stars, self.encoder) if parts.stars else None
@@ -78,7 +72,7 @@ class ClassifierTraining:
         table, ngram_odds = None, None
         if self.config.text.ngram_buckets:
             table = self.group.run_on_first(self.ngram_table, stars, train)["table"]
-            ngram_odds = wide.log_odds(table, tokens(dev))
+            ngram_odds = wide.log_odds(table, [review.tokens for review in dev.reviews])
         network = self.inference_network(network, table)
         dev_batches = self.batches(dev, with_ngrams=True)
         figures = self.calibrate(network, dev_batches, ngram_odds)
@@ -88,18 +82,14 @@ class ClassifierTraining:
             self.teach_attention(network, part, dev_batches)
             figures = self.calibrate(network, dev_batches, ngram_odds)
         parameters.round_tables(network)
-        return TrainingResult(network, progress, figures)
+        return network, progress, figures
 
     def fit(self, network: Any, name: str, batches: Batches, dev_batches: Batches) -> Progress:
-        """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result.
-
-        Only the main stage may stop early.
-        """
+        """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
         training, settings = self.config.training, getattr(self.config.training, name)
-        objective = OBJECTIVES[name](dev_batches, self.device, self.group)
+        folder, objective = self.out / STAGES[name][0], STAGES[name][1](dev_batches, self.device, self.group)
         patience = settings.patience if name == "labels" else None
         stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
-        folder = self.out / FOLDERS[name]
         checkpoints = Checkpoints(folder, training.keep_checkpoints, self.group)
         if not self.group.first:
             return fit(network, stage, training, checkpoints, lambda *progress: None)
@@ -152,19 +142,20 @@ class ClassifierTraining:
         return kept
 
     def ngram_table(self, stars: Optional[EncodedPart], train: EncodedPart) -> dict[str, NDArray[Any]]:
-        """Return the table of n-grams (`wide.fit_wide`), fitted to the training part.
+        """Fit the table of n-grams (`wide.fit_wide`) to the training part and to the clear ones of the raw reviews.
 
-        And to the raw reviews that NSMC would call negative (1 to 4 stars) or positive (9 and 10), each once.
+        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10).
         """
-        token_lists, labels = tokens(train), train.labels
+        reviews, labels = train.reviews, train.labels
         if stars:
             values = stars.frame["stars"].to_numpy()
             clear = numpy.flatnonzero((values <= 4) | (values >= 9)).tolist()
             known = set(stars.frame["id"].astype(str))
             ids = train.frame["id"].astype(str) if "id" in train.frame else [None] * len(train.labels)
             others = [position for position, name in enumerate(ids) if name not in known]
-            token_lists = [*tokens(stars.take(clear)), *tokens(train.take(others))]
+            reviews = [*stars.take(clear).reviews, *train.take(others).reviews]
             labels = numpy.concatenate([values[clear] > 5, labels[others]])
+        token_lists = [review.tokens for review in reviews]
         return {"table": wide.fit_wide(token_lists, labels.astype(int), self.config.text.ngram_buckets)}
 
     def calibrate(self, network: Any, dev_batches: Batches, ngram_odds: Optional[NDArray[Any]]) -> dict[str, Any]:
@@ -175,10 +166,6 @@ class ClassifierTraining:
         figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds)
         restore(network, calibrated(arrays, figures))
         return figures
-
-
-def tokens(part: EncodedPart) -> list[tuple[str, ...]]:
-    return [review.tokens for review in part.reviews]
 
 
 class Reporter:

@@ -1,7 +1,6 @@
 """What the workers of a distributed training exchange over MXNet's parameter server: gradients, results, checkpoints.
 
-Every sum goes through the server (`dist_sync`: it adds up and returns the sum; each worker has its own optimizer), so
-all workers get the same bits and make the same decisions. Only worker 0 reads and writes files.
+The server (`dist_sync`) adds up and returns the sum, so all workers get the same bits and make the same decisions.
 """
 
 import ctypes
@@ -31,7 +30,7 @@ Arrays = dict[str, Array]
 class SingleWorker:
     """The communicator of a training in one process; the `first` worker alone reads and writes files."""
 
-    rank, first = 0, True
+    rank, count, first = 0, 1, True
 
     def wait_for_first(self) -> None:
         """Block the other workers until worker 0 reaches `agree`, so that they find its downloads and caches."""
@@ -45,7 +44,7 @@ class SingleWorker:
 
     def shard_batches(self, batches: Iterable[Any]) -> Iterable[Any]:
         """Yield this worker's batches."""
-        return batches
+        return islice(batches, self.rank, None, self.count)
 
     def all_reduce(self, arrays: list[Array]) -> list[Array]:
         """Return the elementwise sums over all workers of each array, as float32 adds them up."""
@@ -93,9 +92,6 @@ class Workers(SingleWorker):
         share = len(members) / len(batch.labels)
         # a worker without reviews computes one with share 0
         return batch.take(members if len(members) else [0]), share
-
-    def shard_batches(self, batches: Iterable[Any]) -> Iterable[Any]:
-        return islice(batches, self.rank, None, self.count)
 
     def all_reduce(self, arrays: list[Array]) -> list[Array]:
         flat = self.total(numpy.concatenate([numpy.ravel(array) for array in arrays]))
@@ -159,10 +155,7 @@ def to_gradient(gradient: Any, array: Array, rows: Array) -> None:
 
 @contextmanager
 def worker_group(kvstore: str) -> Iterator[SingleWorker]:
-    """Yield this worker's communicator; in a scheduler or server process the `with` block is never entered.
-
-    `kvstore` is "local" or "dist_sync".
-    """
+    """Yield this worker's communicator for "local" or "dist_sync"; a scheduler or server never enters the block."""
     if kvstore == "local":
         yield SINGLE
         return

@@ -1,8 +1,8 @@
 """One process of a distributed training: its place in the job, and its end when another process dies.
 
 MXNet's parameter server waits forever for a dead process. Processes started by `launcher` exit with it, and it watches
-them. Without it, as on several machines, each keeps a TCP connection to the scheduler, its lifeline; the system closes
-it when a process dies for any reason, and the scheduler informs all others.
+them. Without it, as on several machines, each keeps a TCP connection to the scheduler, its lifeline, which the system
+closes when the process dies for any reason; the scheduler then informs all others.
 """
 
 import os
