@@ -75,7 +75,7 @@ def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
         "training/checkpoint.py",
         "training/distributed/communicator.py",
         "training/loop.py",
-        "training/objectives/labels.py",
+        "training/objectives.py",
         "training/stages.py",
         "inference/engines.py",
         "inference/gradients.py",
