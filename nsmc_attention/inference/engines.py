@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from .._runtime.processes import cores
 from ..bundle.format import Bundle
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
+from ..model.settings import AXES
 
 INPUTS, OUTPUTS = ("token_ids", "valid_length", "ngram_ids"), ("probability", "weights")
-# Axes of the weights after that of the reviews: the last are AXES, as long as the reviews, or "keys" alone; a network
-# may have some of LEADING before them
-AXES, LEADING = ("queries", "keys"), ("layers", "heads", "hops", "time")
 # Reviews a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
 PIECE, WORTH_A_THREAD = 32, 8
 # The batch of the HybridBlock on MXNet; a GPU needs many reviews
@@ -55,31 +53,17 @@ def import_onnxruntime() -> Any:
     return onnxruntime
 
 
-def named_axes(dimensions: list[Any]) -> tuple[str, ...]:
-    """Return the axes that an ONNX output (N, ...) names; (N, T, T) of earlier versions is (N, queries, keys).
-
-    BundleError if they are not some of LEADING, then AXES or the keys alone.
-    """
-    names = tuple(dimensions[1:])
-    if len(names) == 2 and names[0] == names[1]:
-        return AXES
-    leading = names[:-2] if names[-2:] == AXES else names[:-1]
-    if names[-1:] != ("keys",) or not {*leading} <= {*LEADING}:
-        raise BundleError(f"this ONNX model: expected weights of axes such as {AXES}, found {names}")
-    return names
-
-
 class OnnxEngine:
     """Runs a model.onnx; safe to call from several threads.
 
     A batch is divided among threads (None: one a core) that compute one part each: a quarter faster than ONNX Runtime's
-    own threads, which wait for each other at every step of the GRU. `model` is the content of the file. BundleError if
-    ONNX Runtime cannot load it, or it has other inputs or outputs.
+    own threads, which wait for each other at every step of the GRU. `model` is the content of the file, `axes` those of
+    its network. BundleError if ONNX Runtime cannot load it, or it has other inputs or outputs.
     """
 
     name = "onnx"
 
-    def __init__(self, model: bytes, threads: Optional[int] = None):
+    def __init__(self, model: bytes, axes: tuple[str, ...] = AXES, threads: Optional[int] = None):
         onnxruntime = import_onnxruntime()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
@@ -89,13 +73,12 @@ class OnnxEngine:
         except Exception as problem:  # onnxruntime's own classes have no other base
             raise BundleError(f"this ONNX model: ONNX Runtime cannot load it: {reason(problem)}") from problem
         expected = (list(INPUTS), list(OUTPUTS))
-        outputs = self.session.get_outputs()
-        found = ([item.name for item in self.session.get_inputs()], [item.name for item in outputs])
+        found = tuple([item.name for item in side] for side in (self.session.get_inputs(), self.session.get_outputs()))
         if not set(found[0]) <= set(expected[0]) or found[1] != expected[1]:
             raise BundleError(
                 f"this ONNX model: expected inputs and outputs {expected}, found {found}; is it another model?"
             )
-        self.inputs, self.axes = found[0], named_axes(outputs[1].shape)
+        self.inputs, self.axes = found[0], axes
         self.threads = threads or cores()
         self.batch_size = PIECE * self.threads
         self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
@@ -148,7 +131,6 @@ class ForeignEngine(OnnxEngine):
         except Exception as problem:  # onnxruntime's own classes have no other base
             raise BundleError(f"the bundle's model.onnx cannot be run: {reason(problem)}") from problem
         reviews, length = arrays[0].shape
-        # LEADING are of any size but 0
         sizes = dict(zip(self.axes, weights.shape[1:]))
         expected = (reviews, *(length if axis in AXES else max(1, size) for axis, size in sizes.items()))
         shapes = (probability.shape, weights.shape)
@@ -173,7 +155,7 @@ def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngi
         )
     content = bundle.read("model.onnx")
     if bundle.packaged:
-        return OnnxEngine(content, threads)
+        return OnnxEngine(content, bundle.config.model.axes, threads)
     try:
         from ..model.onnx.check import check_graph
     except ImportError as problem:
@@ -184,7 +166,8 @@ def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngi
     text, fixed = bundle.config.text, bundle.config.fixed_length
     rows = {"token_ids": len(bundle.encoder), **({"ngram_ids": text.ngram_buckets} if text.ngram_buckets else {})}
     batches = [(1, fixed or 1), (3, fixed or min(7, text.max_length)), (PIECE, fixed or text.max_length)]
-    return ForeignEngine(check_graph(content, rows, batches, bundle.file("model.onnx")), threads)
+    axes = bundle.config.model.axes
+    return ForeignEngine(check_graph(content, rows, axes, batches, bundle.file("model.onnx")), axes, threads)
 
 
 def gluon_engine(bundle: Bundle, device: str) -> GluonEngine:

@@ -7,7 +7,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..bundle.format import LABELS
-from .engines import AXES
+from ..model.settings import AXES
 
 BLANK = "blank: no word to score"
 # The output columns of tables, in the types of Arrow and of Spark

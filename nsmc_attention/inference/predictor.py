@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..bundle.format import Bundle, load_bundle
 from ..config import Config
 from ..errors import BundleError, DataError
+from ..model.settings import AXES
 from ..text.encoding import Encoded, Encoder
-from .engines import AXES, Engine, load_engine
+from .engines import Engine, load_engine
 from .prediction import Prediction, output_row
 
 WINDOW = 4096

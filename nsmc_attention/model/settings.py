@@ -6,6 +6,10 @@ from typing import Any, ClassVar, Union
 from ..settings import Settings, kinds, setting
 from .attention import ATTENTIONS, Additive, Attention
 
+# Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
+# a fixed size: layers, heads, hops
+AXES = ("queries", "keys")
+
 
 @dataclass(frozen=True)
 class GRU(Settings):
@@ -46,6 +50,7 @@ class ClassifierConfig(Settings):
     kind = "classifier"
     # whether there may be a table of n-grams, and whether attention can be trained on erasures
     uses_ngrams: ClassVar[bool] = True
+    axes: ClassVar[tuple[str, ...]] = AXES
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: Union[GRU, NoEncoder] = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
     attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
@@ -80,6 +85,7 @@ class ArticleConfig(Settings):
 
     kind = "article"
     uses_ngrams: ClassVar[bool] = False
+    axes: ClassVar[tuple[str, ...]] = AXES
     embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
     hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
     # fixed by the article

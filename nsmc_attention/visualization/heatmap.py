@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from .._io.atomic import replaced_file
 from ..errors import ConfigError, DataError, did_you_mean
 from ..inference.attribution import Attribution
-from ..inference.engines import AXES
 from ..inference.prediction import Prediction
+from ..model.settings import AXES
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed

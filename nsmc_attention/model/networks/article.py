@@ -10,6 +10,7 @@ from gluonnlp.model import MLPAttentionCell  # noqa: E402
 from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
 
 from ..parameters import CLASSES  # noqa: E402
+from ..settings import AXES  # noqa: E402
 
 
 class ArticleClassifier(HybridBlock):
@@ -18,7 +19,7 @@ class ArticleClassifier(HybridBlock):
     It reads reviews of exactly seq_len tokens and treats padding as words.
     """
 
-    axes = ("queries", "keys")
+    axes = AXES
 
     def __init__(self, vocab_size: int, num_embed: int, seq_len: int, hidden_size: int) -> None:
         super().__init__()

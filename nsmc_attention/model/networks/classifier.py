@@ -23,11 +23,9 @@ class SelfAttentionClassifier(HybridBlock):
     attention can point at a word that only the n-grams know.
     """
 
-    axes = ("queries", "keys")
-
     def __init__(self, vocab_size: int, settings: Any, ngram_buckets: int = 0) -> None:
         super().__init__()
-        width = settings.width
+        width, self.axes = settings.width, settings.axes
         self.multihead = settings.attention.kind == "multihead"
         self.has_ngrams = bool(ngram_buckets)
         inputs = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("N", "T", NGRAMS)}

@@ -6,7 +6,7 @@ batches before anything runs, are bounded.
 """
 
 from math import prod
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 import numpy
 from google.protobuf.message import DecodeError
@@ -16,6 +16,7 @@ from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
 from ...text.ngrams import NGRAMS
+from ..settings import AXES
 
 OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)
 # The fields that each message may have: no functions, subgraphs, external data or sparse tensors
@@ -48,12 +49,15 @@ MOST_NUMBERS, NUMBERS_PER_PAIR, TENSORS = 2**27, 2**20, 16
 ARGUMENTS = 32
 
 
-def check_graph(content: bytes, rows: dict[str, int], batches: list[tuple[int, int]], where: Any) -> bytes:
+def check_graph(
+    content: bytes, rows: dict[str, int], axes: Sequence[str], batches: list[tuple[int, int]], where: Any
+) -> bytes:
     """Return a serialized graph as it was checked, without anything that the onnx package does not know.
 
-    `rows` is {input whose numbers are ids: how many ids there are}, the rows of a table that they index. `batches` are
-    the sizes (N, T) that the graph must be able to compute; the largest bounds its memory. BundleError, in whose message
-    the file is called `where`, if it is no ONNX model or may not be run.
+    `rows` is {input whose numbers are ids: how many ids there are}, the rows of a table that they index; `axes` names
+    those of the weights after the reviews'. `batches` are the sizes (N, T) that the graph must be able to compute; the
+    largest bounds its memory. BundleError, in whose message the file is called `where`, if it is no ONNX model or may
+    not be run.
     """
     try:
         limit_fields(content)
@@ -64,7 +68,7 @@ def check_graph(content: bytes, rows: dict[str, int], batches: list[tuple[int, i
         for item in model.graph.initializer:
             check_tensor(item)
         for reviews, length in batches:
-            check_sizes(model, rows, reviews, length)
+            check_sizes(model, rows, axes, reviews, length)
     except (ValueError, LookupError, DecodeError, ValidationError, InferenceError) as problem:
         raise BundleError(
             f"{where}: expected an ONNX graph that is safe to run, found {str(problem):.250}; write it again with "
@@ -138,12 +142,15 @@ def check_tensor(item: Any) -> None:
         raise ValueError(f"numbers in {item.name!r:.60} that are not finite")
 
 
-def check_sizes(model: Any, rows: dict[str, int], reviews: int, length: int) -> None:
+def check_sizes(model: Any, rows: dict[str, int], axes: Sequence[str], reviews: int, length: int) -> None:
     """Infer the types and shapes of all tensors for one batch; an error at what does not fit or is too large."""
     graph = model.graph
     shapes = {"token_ids": (reviews, length), "valid_length": (reviews,), "ngram_ids": (reviews, length, NGRAMS)}
     inputs = {name: shape for name, shape in shapes.items() if name in rows or name == "valid_length"}
-    found = inferred(model, inputs, {"probability": (reviews,), "weights": (reviews, length, length)})
+    # queries and keys are as long as the review, other axes as long as the graph says
+    declared = [dim.dim_value for item in graph.output for dim in item.type.tensor_type.shape.dim[1:]]
+    sizes = [length if name in AXES else size for name, size in zip(axes, declared)]
+    found = inferred(model, inputs, {"probability": (reviews,), "weights": (reviews, *sizes)})
     limit = reviews * min(MOST_NUMBERS, NUMBERS_PER_PAIR * length**2)
     total = 0
     ids = {name: name for name in rows}
