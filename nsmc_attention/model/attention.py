@@ -29,6 +29,10 @@ class Attention(Settings):
         """
         raise NotImplementedError
 
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        """Build the part of a decoder of `decoder_size` units that attends to source states of `width` units."""
+        raise NotImplementedError
+
 
 class Uniform(Attention):
     """The same weight for every token: no attention, for comparison (Wiegreffe & Pinter 2019, arXiv:1908.04626)."""
@@ -64,6 +68,11 @@ class Additive(ScoredAttention):
 
         return AdditiveAttention(self.units, self.dropout)
 
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import AdditiveAlignment
+
+        return AdditiveAlignment(decoder_size, width, self.units)
+
 
 class Dot(ScoredAttention):
     """score(q, k) = q . k, Luong et al. 2015 (arXiv:1508.04025), equation 8."""
@@ -75,6 +84,16 @@ class Dot(ScoredAttention):
         from gluonnlp.model import DotProductAttentionCell
 
         return DotProductAttentionCell(scaled=self.scaled, dropout=self.dropout)
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import DotAlignment
+
+        if decoder_size != width:
+            raise ConfigError(
+                f"model.attention.kind dot: expected a decoder of {width} units, as many as a source state has, found "
+                f"{decoder_size}; or use general"
+            )
+        return DotAlignment()
 
 
 class Scaled(Dot):
@@ -93,6 +112,11 @@ class General(ScoredAttention):
         from gluonnlp.model import DotProductAttentionCell
 
         return DotProductAttentionCell(width, luong_style=True, scaled=False, use_bias=False, dropout=self.dropout)
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import GeneralAlignment
+
+        return GeneralAlignment(decoder_size, width)
 
 
 @dataclass(frozen=True)
@@ -121,4 +145,45 @@ class Multihead(Scaled):
 
 ATTENTIONS: dict[str, type[Attention]] = {
     each.kind: each for each in (Additive, Dot, Scaled, General, Multihead, Uniform)
+}
+
+
+class Concat(Additive):
+    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, equation 8: additive, with the state after the step."""
+
+    kind = "concat"
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import ConcatAlignment
+
+        return ConcatAlignment(decoder_size, width, self.units)
+
+
+@dataclass(frozen=True)
+class Local(General):
+    """A window around a predicted place, local-p of Luong et al. 2015, section 3.2."""
+
+    kind = "local-p"
+    window: int = setting(10, "places on either side of the predicted one (D)", low=1, high=1024)
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import LocalAlignment
+
+        return LocalAlignment(decoder_size, width, self.window)
+
+
+class NoAttention(Attention):
+    """The decoder knows the source by its first state alone, for comparison (Sutskever et al. 2014, arXiv:1409.3215)."""
+
+    kind = "none"
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import NoAlignment
+
+        return NoAlignment()
+
+
+# How a decoder attends to its source
+ALIGNMENTS: dict[str, type[Attention]] = {
+    each.kind: each for each in (NoAttention, Additive, Dot, General, Concat, Local)
 }

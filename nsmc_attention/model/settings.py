@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Union
 
+from ..errors import ConfigError
 from ..settings import Settings, kinds, setting
-from .attention import ATTENTIONS, Additive, Attention
+from .attention import ALIGNMENTS, ATTENTIONS, Additive, Attention, General
 
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
 # a fixed size: layers, heads, hops
@@ -25,6 +26,18 @@ class GRU(Settings):
         from .blocks import BidirectionalGRU
 
         return BidirectionalGRU(self.hidden_size)
+
+
+@dataclass(frozen=True)
+class LSTM(GRU):
+    """A bidirectional LSTM."""
+
+    kind = "lstm"
+
+    def block(self) -> Any:
+        from .blocks import BidirectionalLSTM
+
+        return BidirectionalLSTM(self.hidden_size)
 
 
 @dataclass(frozen=True)
@@ -105,6 +118,64 @@ class ArticleConfig(Settings):
         from .networks.article import ArticleClassifier
 
         return ArticleClassifier(vocab_size, self.embedding_size, max_length, self.hidden_size)
+
+
+@dataclass(frozen=True)
+class GRUDecoder(Settings):
+    """A decoder of GRU cells; `states` is the number of arrays in its state."""
+
+    kind = "gru"
+    states: ClassVar[int] = 1
+    hidden_size: int = setting(256, "units of the decoder (H)", low=1, high=4096)
+
+    def cell(self, inputs: int) -> Any:
+        from mxnet.gluon.rnn import GRUCell
+
+        return GRUCell(self.hidden_size, input_size=inputs)
+
+
+class LSTMDecoder(GRUDecoder):
+    """A decoder of LSTM cells."""
+
+    kind = "lstm"
+    states = 2
+
+    def cell(self, inputs: int) -> Any:
+        from mxnet.gluon.rnn import LSTMCell
+
+        return LSTMCell(self.hidden_size, input_size=inputs)
+
+
+@dataclass(frozen=True)
+class RestorerConfig(Settings):
+    """Sequence to sequence with attention, for spacing and spelling."""
+
+    kind = "restorer"
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    encoder: GRU = kinds({"gru": GRU, "lstm": LSTM}, GRU(128), "what reads the source")
+    decoder: GRUDecoder = kinds({"gru": GRUDecoder, "lstm": LSTMDecoder}, GRUDecoder(256), "what writes the target")
+    attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
+    input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
+    first_state: str = setting(
+        "projection", "the decoder's first state of the encoder's last two", choices=("projection", "mean", "maximum")
+    )
+    dropout: float = setting(0.2, "dropout after the embedding and of the decoder's output", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a source state (D)."""
+        return self.encoder.width(self.embedding_size)
+
+    def network(self, vocab_size: int) -> Any:
+        from .networks.restorer import Restorer
+
+        half, size = self.encoder.hidden_size, self.decoder.hidden_size
+        if self.first_state != "projection" and half != size:
+            raise ConfigError(
+                f"model.first_state {self.first_state}: expected a decoder of {half} units, as many as the encoder has in "
+                f"each direction, found {size}; or use projection"
+            )
+        return Restorer(vocab_size, self)
 
 
 NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article": ArticleConfig}
