@@ -129,9 +129,9 @@ class GRUDecoder(Settings):
     hidden_size: int = setting(256, "units of the decoder (H)", low=1, high=4096)
 
     def cell(self, inputs: int) -> Any:
-        from mxnet.gluon.rnn import GRUCell
+        from .blocks import rnn
 
-        return GRUCell(self.hidden_size, input_size=inputs)
+        return rnn.GRUCell(self.hidden_size, input_size=inputs)
 
 
 class LSTMDecoder(GRUDecoder):
@@ -141,9 +141,9 @@ class LSTMDecoder(GRUDecoder):
     states = 2
 
     def cell(self, inputs: int) -> Any:
-        from mxnet.gluon.rnn import LSTMCell
+        from .blocks import rnn
 
-        return LSTMCell(self.hidden_size, input_size=inputs)
+        return rnn.LSTMCell(self.hidden_size, input_size=inputs)
 
 
 @dataclass(frozen=True)
