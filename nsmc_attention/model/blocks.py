@@ -44,6 +44,11 @@ class BidirectionalLSTM(HybridBlock):
         return both_directions(F, self.forward_lstm, self.backward_lstm, embedded, valid_length)
 
 
+def decoder_cell(kind: str, hidden_size: int, inputs: int) -> Any:
+    """Build the cell of a decoder that reads `inputs` units at each step."""
+    return {"gru": rnn.GRUCell, "lstm": rnn.LSTMCell}[kind](hidden_size, input_size=inputs)
+
+
 def both_directions(F: Any, forward: Any, backward: Any, embedded: Any, valid_length: Any) -> Any:
     """Return the states (T, N, 2H) of two layers, the second of which reads each review from its end."""
     # the rows of (T * N, E) in the order of reversed reviews; reversing twice gives the first order back

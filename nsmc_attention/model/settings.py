@@ -129,9 +129,9 @@ class GRUDecoder(Settings):
     hidden_size: int = setting(256, "units of the decoder (H)", low=1, high=4096)
 
     def cell(self, inputs: int) -> Any:
-        from .blocks import rnn
+        from .blocks import decoder_cell
 
-        return rnn.GRUCell(self.hidden_size, input_size=inputs)
+        return decoder_cell(self.kind, self.hidden_size, inputs)
 
 
 class LSTMDecoder(GRUDecoder):
@@ -139,11 +139,6 @@ class LSTMDecoder(GRUDecoder):
 
     kind = "lstm"
     states = 2
-
-    def cell(self, inputs: int) -> Any:
-        from .blocks import rnn
-
-        return rnn.LSTMCell(self.hidden_size, input_size=inputs)
 
 
 @dataclass(frozen=True)
