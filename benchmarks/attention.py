@@ -87,7 +87,7 @@ def network_parts(explainer, review):
     """Return of each token: what its state adds to the log-odds if attended to alone, its length, its n-grams' share."""
     network, nd = explainer.gluon.network, explainer.gluon.mxnet.nd
     ids, lengths, ngrams = explainer.bundle.encoder.batch([review])
-    rows = network.look_up(nd, nd.array(ids, dtype="int32"), nd.array(ngrams, dtype="int32"))
+    rows = network.embed_tokens(nd, nd.array(ids, dtype="int32"), nd.array(ngrams, dtype="int32"))
     states = network.encode(nd, rows, nd.array(lengths, dtype="float32"))[0].asnumpy()[0]
     negative, positive = network.output.weight.data().asnumpy()
     last = positive - negative

@@ -33,7 +33,7 @@ def timed(work):
 def stages(path):
     """Return {stage: seconds} on one core for the reviews of a csv file."""
     bundle = load_bundle()
-    encoder, classifier = bundle.encoder, Classifier(bundle, OnnxEngine(bundle.file("model.onnx"), threads=1))
+    encoder, classifier = bundle.encoder, Classifier(bundle, OnnxEngine(bundle.read("model.onnx"), threads=1))
     split = tokenizer("mecab")
     found = {}
     found["read the table"], pieces = timed(lambda: list(tables.chunks(path)))

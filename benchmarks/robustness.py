@@ -14,7 +14,7 @@ import numpy
 from nsmc_attention.evaluation.metrics import metrics
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
-from nsmc_attention.text.noise import WAYS, with_letters
+from nsmc_attention.text.noise import WAYS
 
 # Initials, finals and vowels that need the shift key, and what is typed without it
 SHIFTED = {
@@ -40,7 +40,8 @@ def decomposed(text):
 
 def without_shift(text):
     """진짜 as 진자, 아까워 as 아가워."""
-    return with_letters(text, SHIFTED)
+    replaced = "".join(SHIFTED.get(letter, letter) for letter in unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", replaced)
 
 
 def spaces_within(text):

@@ -28,8 +28,7 @@ def steps() -> float:
     from nsmc_attention.config import Config
     from nsmc_attention.training.batches import Batch
     from nsmc_attention.training.loop import make_trainer, mxnet, train_step
-    from nsmc_attention.training.objectives import LabelsObjective
-    from nsmc_attention.training.objectives.labels import as_inputs
+    from nsmc_attention.training.objectives import LabelsObjective, as_inputs
 
     mxnet.random.seed(0)
     config, device, draw = Config(), mxnet.cpu(), numpy.random.RandomState(0)

@@ -11,19 +11,19 @@ from typing import Any, Optional, Union
 import pandas
 
 from ._io.atomic import refuse_links, replaced_file, write_text
-from .bundle.format import Bundle, load_bundle
-from .config import PRESETS, Config, preset
-from .errors import BundleError, ConfigError, did_you_mean
+from .bundle.format import load_bundle
+from .config import PRESETS, Config
+from .errors import ConfigError, did_you_mean
 from .evaluation.metrics import HEADLINE, headline
 from .inference.predictor import load_classifier
 from .judgement import evaluate
 from .recipe import split, tokenized, train
 from .reviews import tables
 from .reviews.corpus import Reviews
-from .training.baselines import BASELINES, probabilities
-from .training.checkpoint import is_figure
+from .text.encoding import clean
+from .text.tokenizers import tokenizer
 
-FILES = ("comparison.csv", "comparison.md", "comparison.png")
+BASELINES = ("majority", "tfidf")
 
 
 def compare(
@@ -41,15 +41,15 @@ def compare(
 ) -> pandas.DataFrame:
     """Train and evaluate each of `names` with each seed; finished runs in `out` are not trained again.
 
+    Returns a row for each name and seed: name, seed, seconds, dev_* and test_* figures.
+
     Parameters
     ----------
     data : "nsmc", "sample" or a path
     names : list of str
-        Presets, and the baselines "majority" and "tfidf".
+        Presets, and the baselines "majority" and "tfidf", of which only the dev part depends on the seed.
     out : path
         Folder for the runs (NAME-SEED), comparison.csv, comparison.md and comparison.png.
-    seeds : tuple of int
-        For a baseline, only the dev part depends on the seed.
     test : bool
         Evaluate on the test file too; only "nsmc" and "sample" have one.
     changes : dict or None
@@ -57,35 +57,24 @@ def compare(
     report : callable
         Called with each row when it is known.
 
-    Returns
-    -------
-    DataFrame
-        A row for each name and seed: name, seed, seconds, dev_* and test_* figures.
-
     Raises
     ------
     ConfigError, DataError
         Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file,
         there is a link in `out`. Later: `out` has a run with other settings or other data.
-    BundleError
-        The manifest of a run in `out` lacks its data or metrics.
     """
-    check_names(names)
     if test and data not in tables.CORPORA:
         raise ConfigError(
             f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test file"
         )
-    configs = [
-        (name, preset("default" if name in BASELINES else name).with_fields(**(changes or {}), seed=seed))
-        for name in names
-        for seed in seeds
-    ]
+    configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
     where: dict[str, Any] = {"data_dir": data_dir, "text_column": text_column, "label_column": label_column}
     train_file = tables.load(data, "train", **where)
     test_file = tables.load(data, "test", **where) if test else None
     out, rows = Path(out), []
     runs = [out / f"{name}-{config.training.seed}" for name, config in configs]
-    refuse_links([*runs, *(out / name for name in FILES)])
+    as_csv, text, picture = (out / f"comparison.{suffix}" for suffix in ("csv", "md", "png"))
+    refuse_links([*runs, as_csv, text, picture])
     out.mkdir(parents=True, exist_ok=True)
     for run, (name, config) in zip(runs, configs):
         seconds = None
@@ -99,12 +88,7 @@ def compare(
             found = preset_row(run, seconds, test_file)
         rows.append({"name": name, "seed": config.training.seed, **found})
         report(rows[-1])
-    return save(pandas.DataFrame(rows), out)
-
-
-def save(table: pandas.DataFrame, out: Path) -> pandas.DataFrame:
-    """Write the table as csv, Markdown and picture into a folder, and return it."""
-    as_csv, text, picture = (out / name for name in FILES)
+    table = pandas.DataFrame(rows)
     with replaced_file(as_csv) as temporary:
         table.to_csv(temporary, index=False)
     write_text(text, as_markdown(table))
@@ -112,13 +96,12 @@ def save(table: pandas.DataFrame, out: Path) -> pandas.DataFrame:
     return table
 
 
-def check_names(names: Sequence[str]) -> None:
-    known = [*PRESETS, *BASELINES]
-    for name in names:
-        if name not in known:
-            raise ConfigError(f"unknown preset or baseline {name!r}{did_you_mean(name, known)}")
-    if not names:
-        raise ConfigError(f"expected presets or baselines to compare; known: {', '.join(known)}")
+def base(name: str) -> Config:
+    """Return the settings that a name begins with; ConfigError with the nearest known name otherwise."""
+    known = {**PRESETS, **dict.fromkeys(BASELINES, PRESETS["default"])}
+    if name not in known:
+        raise ConfigError(f"unknown preset or baseline {name!r}{did_you_mean(name, known)}")
+    return known[name]
 
 
 def finished(run: Path, config: Config, reviews: Reviews) -> bool:
@@ -128,45 +111,49 @@ def finished(run: Path, config: Config, reviews: Reviews) -> bool:
     bundle = load_bundle(run / "bundle")
     if bundle.config != config:
         raise ConfigError(f"{run}: has a run with other settings; name another folder with --out")
-    if manifest_value(bundle, "data", "train", "sha256") != reviews.sha256:
+    if bundle.manifest["data"]["train"]["sha256"] != reviews.sha256:
         raise ConfigError(f"{run}: has a run on other reviews than {reviews.name}; name another folder with --out")
     return True
 
 
-def manifest_value(bundle: Bundle, *keys: str) -> Any:
-    """Return a value of a bundle's manifest by its keys; BundleError if there is none."""
-    value: Any = bundle.manifest
-    for key in keys:
-        if not isinstance(value, dict) or key not in value:
-            raise BundleError(f"{bundle.folder}: its manifest lacks {'.'.join(keys)}; name another folder with --out")
-        value = value[key]
-    return value
-
-
 def preset_row(run: Path, seconds: Optional[float], test_file: Optional[Reviews]) -> dict[str, Any]:
     classifier = load_classifier(run / "bundle")
-    dev = {name: manifest_value(classifier.bundle, "metrics", "dev", name) for name in HEADLINE}
-    for name, value in dev.items():
-        if not is_figure(value):
-            raise BundleError(
-                f"{run / 'bundle'}: its manifest lacks metrics.dev.{name}; name another folder with --out"
-            )
-    row = {"seconds": seconds, **figures("dev", dev)}
+    row = {"seconds": seconds, **figures("dev", classifier.bundle.manifest["metrics"]["dev"])}
     return {**row, **figures("test", evaluate(classifier, test_file))} if test_file else row
+
+
+def baseline(name: str, tokenizer_name: str) -> Any:
+    """Return one of BASELINES by scikit-learn: always the more frequent label, or logistic regression on TF-IDF.
+
+    TF-IDF of tokens (1- and 2-grams) and of characters (1- to 4-grams): Wang & Manning 2012 (ACL) found such n-grams
+    hard to beat on reviews.
+    """
+    from sklearn.dummy import DummyClassifier
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline, make_union
+
+    if name == "majority":
+        return DummyClassifier(strategy="prior")
+    shared = {"preprocessor": clean, "lowercase": False, "sublinear_tf": True}
+    words = TfidfVectorizer(
+        tokenizer=tokenizer(tokenizer_name), token_pattern=None, ngram_range=(1, 2), min_df=2, **shared
+    )
+    characters = TfidfVectorizer(analyzer="char", ngram_range=(1, 4), min_df=3, **shared)
+    # more steps change no reported digit
+    return make_pipeline(make_union(words, characters), LogisticRegression(C=4, max_iter=60))
 
 
 def baseline_row(name: str, config: Config, train_file: Reviews, test_file: Optional[Reviews]) -> dict[str, Any]:
     train_part, dev_part = split(tokenized(train_file, config), config.training)
-    others = [("dev", dev_part.frame["document"].tolist(), dev_part.labels)]
+    scored = {"dev": (dev_part.frame["document"], dev_part.labels)}
     if test_file:
-        others.append(("test", test_file.documents, test_file.labels))
-    started, documents = time.perf_counter(), train_part.frame["document"].tolist()
-    scored = [texts for _, texts, _ in others]
-    found = probabilities(name, documents, train_part.labels, scored, config.text.tokenizer)
-    row: dict[str, Any] = {"seconds": round(time.perf_counter() - started, 1)}
-    for (part, _, labels), probability in zip(others, found):
-        row.update(figures(part, headline(labels, probability)))
-    return row
+        scored["test"] = (test_file.frame["document"], test_file.labels)
+    started, row = time.perf_counter(), {}
+    model = baseline(name, config.text.tokenizer).fit(train_part.frame["document"], train_part.labels)
+    for part, (documents, labels) in scored.items():
+        row.update(figures(part, headline(labels, model.predict_proba(documents)[:, 1])))
+    return {"seconds": round(time.perf_counter() - started, 1), **row}
 
 
 def figures(part: str, found: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .bundle.format import Bundle, read_contents, write_contents
+from .bundle.format import Bundle, write_contents
 from .config import preset as named_preset
 from .inference.predictor import Classifier, load_classifier
 
@@ -57,7 +57,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             with open(table, "w", encoding="utf-8", newline="", errors="replace") as file:
                 csv.writer(file).writerows([["document", "label"], *zip(texts, numbers.tolist())])
             bundle = train(table, config, Path(folder) / "run", device=self.device, quiet=True)
-            self.contents_ = read_contents(cast(Bundle, bundle), manifest=True)
+            self.contents_ = {path.name: path.read_bytes() for path in cast(Bundle, bundle).folder.iterdir()}
         self.__dict__.pop("loaded_", None)
         return self
 

@@ -19,10 +19,7 @@ from .reviews.tables import CORPORA
 def evaluate(classifier: Classifier, reviews: Reviews) -> dict[str, Any]:
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
-    Returns
-    -------
-    dict
-        `metrics.metrics` plus data, bundle, engine, and seconds (wall clock, from text to probabilities).
+    Returns `metrics.metrics` plus data, bundle, engine, and seconds (wall clock, from text to probabilities).
     """
     started = time.perf_counter()
     probability = classifier.probabilities(reviews.documents)
@@ -39,11 +36,8 @@ def evaluate(classifier: Classifier, reviews: Reviews) -> dict[str, Any]:
 def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> dict[str, Any]:
     """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
 
-    Returns
-    -------
-    dict
-        `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Gradients and replaced attention are
-        left out where MXNet is missing, the latter also for the original article's network.
+    Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Gradients and replaced attention are
+    left out where MXNet is missing, the latter also for the original article's network.
     """
     from tqdm import tqdm
 
@@ -52,11 +46,9 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
 
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
-    encoded = [classifier.bundle.encoder.encode(reviews.documents[number]) for number in chosen]
-    encoded = [each for each in encoded if len(each)]
+    encoded = list(filter(len, map(classifier.bundle.encoder.encode, reviews.frame["document"].iloc[chosen])))
     weights = [each.token_weights for each in classifier.predict_encoded(encoded)]
-    explainer = Explainer(classifier)
-    gradients, replaced = None, None
+    explainer, gradients, replaced = Explainer(classifier), None, None
     try:
         gradients = explainer.gradients(encoded)
         # the network of a fixed length reads its weights by position: other ones have no meaning
@@ -78,15 +70,14 @@ def record(bundle: Bundle, found: dict[str, Any], reviews: Reviews) -> None:
     from .bundle.card import model_card
     from .bundle.format import read_contents, write_bundle
 
-    kept = ("n", "accuracy", "f1", "precision", "recall", "roc_auc", "log_loss", "ece", "confusion", "data", "engine")
     # as it was given; but no card holds a whole path
     path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)
     which = [] if bundle.packaged else ["--bundle", path]
     command = shlex.join(["nsmc-attention", "evaluate", "--data", found["data"], *which])
-    figures = {**{name: found[name] for name in kept}, "command": command}
+    figures = {name: value for name, value in found.items() if name not in ("bundle", "seconds")}
     try:
         part = metrics_key(reviews, bundle.manifest["data"]["train"])
-        manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: figures}}
+        manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: {**figures, "command": command}}}
         card = model_card(manifest).encode(errors="replace")
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise BundleError(

@@ -6,9 +6,8 @@ The command line, the notebooks and every experiment call `train`; it composes r
 
 import shlex
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
+from ._runtime.mxnet_shim import choose_device
 from .bundle.card import model_card
 from .bundle.format import Bundle, load_bundle, write_bundle
 from .config import PRESETS, SHORT_NAMES, Config
@@ -30,8 +30,8 @@ from .text.noise import misspelt
 from .text.token_cache import cached_tokens
 from .text.tokenizers import tokenizer, tokenizer_version
 from .training.distributed.communicator import SINGLE, SingleWorker
-from .training.parts import EncodedPart, Part, Parts
-from .training.run_folder import begin_run, check_run
+from .training.parts import EncodedPart, Part, Parts, Tokenized
+from .training.run_folder import begun_run, check_run
 from .version import __version__
 
 # Share of the importance that the attention is taught which comes from gradients
@@ -51,14 +51,13 @@ def train(
     label_column: str = "label",
     workers: SingleWorker = SINGLE,
 ) -> Optional[Bundle]:
-    """Train a classifier and write it as a bundle.
+    """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
 
     Parameters
     ----------
     data : "nsmc", "sample" or a path
         Training data; for "nsmc" and "sample" the train file. The test file is read only to exclude its reviews from
         pretraining on stars.
-    config : Config
     out : path
         The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/.
     valid : path or None
@@ -68,11 +67,6 @@ def train(
     device : "auto", "cpu" or "gpu"
     workers : SingleWorker
         The group of workers that share each batch, from `training.distributed.communicator.worker_group`.
-
-    Returns
-    -------
-    Bundle
-        None in a worker other than 0.
 
     Raises
     ------
@@ -89,61 +83,69 @@ def train(
     tokenizer(config.text.tokenizer)
     reviews = tables.load(data, "train", data_dir, text_column, label_column)
     dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
-    columns = {"text": text_column, "label": label_column}
-    settings: dict[str, Any] = {"data": identity(reviews), "columns": columns}
-    settings.update(valid=dev_reviews and identity(dev_reviews), config=config.to_dict())
+    settings: dict[str, Any] = {
+        "data": {"name": reviews.name, "sha256": reviews.sha256},
+        "columns": {"text": text_column, "label": label_column},
+        "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
+        "config": config.to_dict(),
+    }
     if workers.first:
         check_run(out, settings, resume)
-    say = silent if quiet else on_stderr
-    say(f"data: {reviews.name}, {in_words(reviews.counts())}")
     name, changes = nearest_preset(config)
-    say(f"settings: preset {name}{' with ' if changes else ''}{' '.join(changes)}")
-    whole = tokenized(reviews, config)
-    train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
-    stars, star_part = read_stars(config, dev_part, data_dir, say)
-    parts = Parts(train_part, dev_part, misspelt_part(train_part, config), star_part)
-    vocab, encoder = build_encoder(parts, config)
-    sizes = f"{len(train_part.labels):,} reviews to train on, {len(dev_part.labels):,} to choose the epoch by (dev)"
-    say(f"{sizes}, a vocabulary of {len(encoder):,}; {'continuing' if resume else 'writing'} in {out}")
-    settings["reads"] = input_versions(config, vocab, stars)
-    # nothing about the input can be wrong from here on: only now is anything written
-    with ExitStack() as stack:
-        result, context = train_stages(
-            config,
-            encoder,
-            parts,
-            out,
-            device,
-            quiet,
-            workers,
-            partial(begin_run, out, settings, resume, workers, stack),
-        )
-        if not workers.first:
-            return None
-        manifest = describe(reviews, stars, dev_reviews, parts, encoder, config, result)
-        manifest["command"] = command(reviews.name, config, dev_reviews, columns)
-        return finish(out, result.network, context, vocab, encoder, manifest, config, reviews.documents, say)
-
-
-def train_stages(
-    config: Config,
-    encoder: Encoder,
-    parts: Parts,
-    out: Path,
-    device: str,
-    quiet: bool,
-    workers: SingleWorker,
-    begin: Callable[[], None],
-) -> tuple[Any, Any]:
-    """Train all stages; return the TrainingResult and the device. `begin` is called before anything is written."""
-    from ._runtime.mxnet_shim import choose_device
+    say(f"settings: {' '.join(['--preset', name, *changes])}; {'continuing' if resume else 'writing'} in {out}", quiet)
+    inputs = read_inputs(reviews, dev_reviews, config, data_dir, quiet)
+    settings["reads"] = {
+        "tokenizer": tokenizer_version(config.text.tokenizer),
+        "vocabulary": sha256(inputs.vocabulary).hexdigest(),
+        "stars": inputs.stars and inputs.stars.sha256,
+    }
+    context = choose_device(device)
+    # imports MXNet
     from .training.stages import ClassifierTraining
 
-    context = choose_device(device)
-    begin()
-    importance = partial(erasure_importance, encoder=encoder, config=config, device=context, quiet=quiet)
-    training = ClassifierTraining(config, encoder, out, context, importance, draw_curves, quiet, workers)
-    return training.run(parts), context
+    importance = partial(erasure_importance, encoder=inputs.encoder, config=config, device=context, quiet=quiet)
+    training = ClassifierTraining(config, inputs.encoder, out, context, importance, draw_curves, quiet, workers)
+    # nothing about the input can be wrong from here on: only now is anything written
+    with begun_run(out, settings, resume, workers):
+        network, progress, calibration = training.run(inputs.parts)
+        if not workers.first:
+            return None
+        manifest = describe(inputs, config, progress, calibration)
+        manifest["command"] = command(inputs, config, settings["columns"])
+        return finish(out, inputs, config, manifest, network, context, quiet)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a training reads: its files, their tokenized reviews, and the training data's vocabulary as JSON."""
+
+    reviews: Reviews
+    dev_reviews: Optional[Reviews]
+    stars: Any
+    parts: Parts
+    vocabulary: bytes
+    encoder: Encoder
+
+
+def read_inputs(reviews: Reviews, dev_reviews: Optional[Reviews], config: Config, data_dir: Any, quiet: bool) -> Inputs:
+    from .text.vocabulary import build_vocab
+
+    say(f"data: {reviews.name}, {in_words(reviews.counts())}", quiet)
+    whole = tokenized(reviews, config)
+    train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
+    stars, star_part = None, None
+    if config.training.stars.epochs:
+        # without the reviews of the official test file and of the dev part, by id and by text
+        stars = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev_part.frame])
+        say(f"raw star reviews: {in_words(stars.counts)}", quiet)
+        star_part = tokenized_part(stars.frame, stars.targets, config)
+    parts = Parts(train_part, dev_part, misspelt_part(train_part, config), star_part)
+    read = [*(star_part.reviews if star_part else []), *train_part.reviews]
+    vocabulary = build_vocab(read, config.text).to_json().encode()
+    encoder = Encoder.from_json(vocabulary, config.text)
+    sizes = f"{len(train_part.labels):,} reviews to train on, {len(dev_part.labels):,} to choose the epoch by (dev)"
+    say(f"{sizes}, a vocabulary of {len(encoder):,}", quiet)
+    return Inputs(reviews, dev_reviews, stars, parts, vocabulary, encoder)
 
 
 def draw_curves(progress: Any, stage: Any, folder: Path) -> None:
@@ -177,20 +179,7 @@ def erasure_importance(
     return [(1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other) for one, other in zip(erased, products)]
 
 
-def identity(reviews: Reviews) -> dict[str, str]:
-    return {"name": reviews.name, "sha256": reviews.sha256}
-
-
-def input_versions(config: Config, vocab: Any, stars: Any) -> dict[str, Any]:
-    """Return what decides how the reviews are read, beside the config: versions and hashes."""
-    return {
-        "tokenizer": tokenizer_version(config.text.tokenizer),
-        "vocabulary": sha256(vocab.to_json().encode()).hexdigest(),
-        "stars": stars.sha256 if stars else None,
-    }
-
-
-def tokenized(reviews: Reviews, config: Config) -> Part:
+def tokenized(reviews: Reviews, config: Config) -> Tokenized:
     """Tokenize reviews (from the cache if they were before) and drop the blank ones."""
     part = tokenized_part(reviews.frame, reviews.labels, config)
     if len(set(part.labels.tolist())) < 2:
@@ -198,86 +187,53 @@ def tokenized(reviews: Reviews, config: Config) -> Part:
     return part
 
 
-def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config) -> Part:
-    token_lists = cached_tokens(frame["document"].tolist(), config.text.tokenizer, nsmc.cache_folder() / "prepared")
-    keep = numpy.array([bool(tokens) for tokens in token_lists])
-    return Part([tokens for tokens in token_lists if tokens], labels[keep], frame[keep])
+def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config) -> Tokenized:
+    token_lists = token_lists_of(frame["document"], config)
+    return Part(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
 
 
-def read_stars(
-    config: Config, dev_part: Part, data_dir: Optional[Union[str, Path]], say: Callable[[str], None]
-) -> tuple[Any, Optional[Part]]:
-    """Return the raw reviews to pretrain on and their Part; (None, None) if the config wants none.
-
-    Reviews of the official test file and of the dev part are left out, by id and by text.
-    """
-    if not config.training.stars.epochs:
-        return None, None
-    stars = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev_part.frame])
-    say(f"raw star reviews: {in_words(stars.counts)}")
-    return stars, tokenized_part(stars.frame, stars.targets, config)
+def token_lists_of(texts: Iterable[str], config: Config) -> list[list[str]]:
+    return cached_tokens(list(texts), config.text.tokenizer, nsmc.cache_folder() / "prepared")
 
 
-def split(part: Part, training: Any) -> list[Part]:
+def split(part: Tokenized, training: Any) -> list[Tokenized]:
     """Hold the dev part out: stratified by label, decided by the seed alone. Return [training part, dev part]."""
     from sklearn.model_selection import train_test_split
 
+    positions, size, seed = numpy.arange(len(part.labels)), training.dev_fraction, training.seed
     try:
-        chosen = train_test_split(
-            numpy.arange(len(part.labels)),
-            test_size=training.dev_fraction,
-            stratify=part.labels,
-            random_state=training.seed,
-        )
+        chosen = train_test_split(positions, test_size=size, stratify=part.labels, random_state=seed)
     except ValueError as problem:
         raise DataError(f"too few reviews to hold a dev part out: {problem}") from problem
     return [part.take(members) for members in chosen]
 
 
-def misspelt_part(part: Part, config: Config) -> Part:
-    """Return the Part with config.training.misspelt_fraction of its reviews misspelt."""
+def misspelt_part(part: Tokenized, config: Config) -> Tokenized:
+    """Return the part with config.training.misspelt_fraction of its reviews misspelt."""
     training = config.training
     if not training.misspelt_fraction:
         return part
     others = misspelt([clean(text) for text in part.frame["document"]], training.misspelt_fraction, training.seed)
-    token_lists = cached_tokens(list(others.values()), config.text.tokenizer, nsmc.cache_folder() / "prepared")
-    changed = {position: tokens for position, tokens in zip(others, token_lists) if tokens}
-    return replace(part, token_lists=[changed.get(i, tokens) for i, tokens in enumerate(part.token_lists)])
+    changed = dict(zip(others, token_lists_of(others.values(), config)))
+    return replace(part, reviews=[changed.get(i) or tokens for i, tokens in enumerate(part.reviews)])
 
 
-def build_encoder(parts: Parts, config: Config) -> tuple[Any, Encoder]:
-    """Return gluonnlp's Vocab of the training data, and the Encoder that reads it back from JSON."""
-    from .text.vocabulary import build_vocab
-
-    read = [parts.stars, parts.train] if parts.stars else [parts.train]
-    vocab = build_vocab([tokens for part in read for tokens in part.token_lists], config.text)
-    return vocab, Encoder.from_json(vocab.to_json(), config.text)
-
-
-def describe(
-    reviews: Reviews,
-    stars: Any,
-    dev_reviews: Optional[Reviews],
-    parts: Parts,
-    encoder: Encoder,
-    config: Config,
-    result: Any,
-) -> dict[str, Any]:
+def describe(inputs: Inputs, config: Config, progress: Any, calibration: dict[str, Any]) -> dict[str, Any]:
     """Return the manifest of a finished training: its data, and its metrics on the dev part."""
+    reviews, dev_reviews, parts = inputs.reviews, inputs.dev_reviews, inputs.parts
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {
         "train": {**reviews.describe(), "used": len(parts.train.labels)},
         "dev": {**dev, "used": len(parts.dev.labels)},
-        **({"pretraining": stars.describe()} if stars else {}),
     }
     return {
         "package_version": __version__,
         "tokenizer_version": tokenizer_version(config.text.tokenizer),
-        "vocabulary": len(encoder),
+        "vocabulary": len(inputs.encoder),
         "config": config.to_dict(),
-        "data": data,
-        "calibration": result.calibration,
-        "metrics": {"dev": {"best_epoch": result.progress.best_epoch + 1, **result.calibration["after"]}},
+        "data": {**data, "pretraining": inputs.stars.describe()} if inputs.stars else data,
+        "calibration": calibration,
+        "metrics": {"dev": {"best_epoch": progress.best_epoch + 1, **calibration["after"]}},
     }
 
 
@@ -286,16 +242,14 @@ def in_words(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
 
 
-def command(
-    data: str, config: Config, dev_reviews: Optional[Reviews] = None, columns: Optional[dict[str, str]] = None
-) -> str:
+def command(inputs: Inputs, config: Config, columns: dict[str, str]) -> str:
     """Return the command line that repeats this training: the nearest preset, and what differs from it."""
-    given = ["--valid", dev_reviews.name] if dev_reviews else []
-    for (name, column), usual in zip((columns or {}).items(), ("document", "label")):
+    given = ["--valid", inputs.dev_reviews.name] if inputs.dev_reviews else []
+    for (name, column), usual in zip(columns.items(), ("document", "label")):
         given += [f"--{name}-column", column] if column != usual else []
     name, changes = nearest_preset(config)
     chosen = [] if name == "default" else ["--preset", name]
-    return shlex.join(["nsmc-attention", "train", "--data", data, *given, *chosen, *changes])
+    return shlex.join(["nsmc-attention", "train", "--data", inputs.reviews.name, *given, *chosen, *changes])
 
 
 def nearest_preset(config: Config) -> tuple[str, list[str]]:
@@ -306,31 +260,20 @@ def nearest_preset(config: Config) -> tuple[str, list[str]]:
 
 def flags(config: Config, base: Config) -> list[str]:
     """Return the flags that make `config` of `base`, both of one kind of network."""
-    chosen = differing(config, base, lambda path: path.endswith(f".{KIND}"))
+    settings, known = dict(paths(config)), dict(paths(base))
+    kinds = {path: kind for path, kind in settings.items() if path.endswith(f".{KIND}") and known.get(path) != kind}
     # a new kind begins with its defaults
-    others = differing(config, base.with_settings(chosen), lambda path: True) if chosen else differing(config, base)
+    known = dict(paths(base.with_settings(kinds)))
+    changes = {**kinds, **{path: value for path, value in settings.items() if known.get(path) != value}}
     short = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
     words = []
-    for path, value in {**chosen, **others}.items():
+    for path, value in changes.items():
         words += [short[path], str(value)] if path in short else ["--set", f"{path}={value}"]
     return words
 
 
-def differing(config: Config, base: Config, choose: Callable[[str], bool] = lambda path: True) -> dict[str, Any]:
-    known = dict(paths(base))
-    return {path: value for path, value in paths(config) if choose(path) and known.get(path) != value}
-
-
 def finish(
-    out: Path,
-    network: Any,
-    device: Any,
-    vocab: Any,
-    encoder: Encoder,
-    manifest: dict[str, Any],
-    config: Config,
-    documents: list[str],
-    say: Callable[[str], None],
+    out: Path, inputs: Inputs, config: Config, manifest: dict[str, Any], network: Any, device: Any, quiet: bool
 ) -> Bundle:
     """Export, write the bundle and load it back, so that a run ends with a bundle known to be whole."""
     from .export import disagreement, exceeds, parity
@@ -338,18 +281,18 @@ def finish(
     from .model.onnx.lowering import lower
     from .model.parameters import gluon_file
 
-    contents = {"vocab.json": vocab.to_json().encode(), "weights.params": gluon_file(network)}
+    contents = {"vocab.json": inputs.vocabulary, "weights.params": gluon_file(network)}
     model = lower(network).SerializeToString()
-    manifest["parity"] = parity(GluonEngine(network, device), model, encoder, config, documents)
+    manifest["parity"] = parity(GluonEngine(network, device), model, inputs.encoder, config, inputs.reviews.documents)
     if exceeds(manifest["parity"]):
-        say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
+        say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}", quiet)
     else:
         contents["model.onnx"] = model
     manifest["metrics"].update(recorded_metrics(out / "bundle", contents))
     contents["README.md"] = model_card(manifest).encode(errors="replace")
     write_bundle(out / "bundle", manifest, contents)
     best = manifest["metrics"]["dev"]
-    say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {out / 'bundle'}")
+    say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {out / 'bundle'}", quiet)
     return load_bundle(out / "bundle")
 
 
@@ -363,9 +306,6 @@ def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]
     return {part: found for part, found in bundle.manifest["metrics"].items() if part != "dev"} if same else {}
 
 
-def on_stderr(message: str) -> None:
-    print(message, file=sys.stderr)
-
-
-def silent(message: str) -> None:
-    pass
+def say(message: str, quiet: bool) -> None:
+    if not quiet:
+        print(message, file=sys.stderr)

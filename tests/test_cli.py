@@ -343,9 +343,9 @@ def test_an_interrupted_training_says_how_it_continues(command, tmp_path, monkey
     assert done.returncode == 130
     assert f"\ncontinue with: nsmc-attention {shlex.join(map(str, given))} --resume\ninterrupted\n" in done.stderr
     assert done.stderr.splitlines()[:3] == [
+        f"settings: --preset default --hidden-size 8 --epochs 1 --erasure-reviews 0; writing in {run}",
         "data: sample, 540 rows, 270 positive",
-        "settings: preset default with --hidden-size 8 --epochs 1 --erasure-reviews 0",
-        f"513 reviews to train on, 27 to choose the epoch by (dev), a vocabulary of 750; writing in {run}",
+        "513 reviews to train on, 27 to choose the epoch by (dev), a vocabulary of 750",
     ]
     again = command(*given, "--resume")
     assert again.stderr.count("--resume") == 1 and f"continuing in {run}" in again.stderr

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from contextlib import ExitStack
+from functools import partial
 
 import numpy
 import pytest
@@ -22,7 +22,7 @@ from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
 from nsmc_attention.training.distributed.communicator import SINGLE
-from nsmc_attention.training.run_folder import begin_run, read_settings
+from nsmc_attention.training.run_folder import begun_run, read_settings
 
 TIMES = {"seconds"}
 
@@ -121,19 +121,14 @@ def test_a_history_that_was_not_written_before_the_end_came_is_written_on_resumi
 
 def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
     from nsmc_attention.inference.engines import load_engine
-    from nsmc_attention.model.parameters import dequantize, quantize, snapshot
+    from nsmc_attention.model.parameters import loaded, snapshot, stored
 
     # the attention's stage is the last that changes a parameter
     best = read_arrays(run_folder / "attention" / "best.safetensors")
     kept = snapshot(load_engine(load_bundle(run_folder / "bundle"), "gluon").network)
     assert set(kept) == set(best)
-    stored_as = {
-        "embedding.weight": lambda array: dequantize(*quantize(array)),
-        "ngram_table.weight": lambda array: array.astype("float16").astype("float32"),
-    }
     for name in set(best) - {"output.weight", "output.bias"}:  # these are scaled by the calibration
-        stored = stored_as.get(name, lambda array: array)(best[name])
-        assert numpy.array_equal(stored, kept[name]), name
+        assert numpy.array_equal(loaded(stored(name, best[name]))[name], kept[name]), name
 
 
 def test_an_existing_run_folder_is_not_touched(run_folder, tiny):
@@ -248,12 +243,12 @@ def test_a_share_of_the_training_reviews_is_learned_misspelt(tiny):
     part = recipe.tokenized(tables.load("sample", "train"), tiny)
     assert recipe.misspelt_part(part, tiny) is part
     found = recipe.misspelt_part(part, tiny.with_fields(misspelt_fraction=0.3))
-    changed = [place for place, tokens in enumerate(found.token_lists) if tokens != part.token_lists[place]]
+    changed = [place for place, tokens in enumerate(found.reviews) if tokens != part.reviews[place]]
     # what a way does not change stays as it was
     assert 0.1 * len(part.labels) < len(changed) < 0.3 * len(part.labels)
-    assert all(found.token_lists) and (found.labels == part.labels).all() and found.frame is part.frame
+    assert all(found.reviews) and (found.labels == part.labels).all() and found.frame is part.frame
     every = recipe.misspelt_part(part, tiny.with_fields(misspelt_fraction=1.0))
-    assert all(every.token_lists[place] == found.token_lists[place] for place in changed)
+    assert all(every.reviews[place] == found.reviews[place] for place in changed)
 
 
 def test_misspelt_reviews_change_the_parameters_not_the_vocabulary(short_run, short, tmp_path):
@@ -349,10 +344,9 @@ def test_a_run_is_not_resumed_while_it_is_under_way(short_run, short, tmp_path):
 def test_of_two_trainings_that_begin_in_one_folder_one_is_refused(tmp_path):
     """Both had found it empty."""
     run = tmp_path / "run"
-    with ExitStack() as other:
-        begin_run(run, {"config": "of the other"}, False, SINGLE, other)
-        with ExitStack() as own, pytest.raises(ConfigError, match="another training runs in this folder"):
-            begin_run(run, {"config": "own"}, False, SINGLE, own)
-    with ExitStack() as own, pytest.raises(ConfigError, match="the run folder exists; continue with --resume"):
-        begin_run(run, {"config": "own"}, False, SINGLE, own)
+    other, own = (partial(begun_run, run, {"config": name}, False, SINGLE) for name in ("of the other", "own"))
+    with other(), pytest.raises(ConfigError, match="another training runs in this folder"), own():
+        pass
+    with pytest.raises(ConfigError, match="the run folder exists; continue with --resume"), own():
+        pass
     assert read_settings(run) == {"config": "of the other"}

@@ -6,8 +6,7 @@
     model.onnx      the same function for ONNX Runtime
     README.md       model card
 
-No pickle, no absolute path. Needs no MXNet: the networks are built by `inference.engines`. A sha256 proves that a copy
-is whole, not who made it: the readers of the files check their contents.
+A sha256 proves that a copy is whole, not who made it: the readers of the files check their contents.
 """
 
 import hashlib
@@ -27,7 +26,6 @@ from .migration import migrated
 SCHEMA = 4
 LABELS = ("negative", "positive")
 REQUIRED = ("vocab.json", "weights.params")
-OPTIONAL = ("model.onnx", "README.md")
 # Bytes that a file may have; as JSON, a vocabulary of 16,000 has 0.6 MB
 MANIFEST = 2**20
 LARGEST = {"vocab.json": 2**25, "weights.params": 2**30, "model.onnx": 2**30, "README.md": 2**20}
@@ -36,15 +34,7 @@ PRETRAINED = Path(__file__).parent.parent / "pretrained"
 
 @dataclass(frozen=True)
 class Bundle:
-    """A verified bundle.
-
-    Attributes
-    ----------
-    folder : Path
-    manifest : dict
-    config : Config
-    encoder : text.encoding.Encoder
-    """
+    """A verified bundle."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -84,47 +74,32 @@ class Bundle:
 def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: dict[str, bytes]) -> None:
     """Write a bundle as `folder`, replacing the one that was there in one move.
 
-    Parameters
-    ----------
-    folder : path
-    manifest : dict
-        Without `schema`, `labels` and `files`, which are added here.
-    contents : dict of file name to bytes
-        At least vocab.json and weights.params; model.onnx and README.md are optional.
+    `contents` is {file name: bytes}, at least of vocab.json and weights.params; the manifest's `files`, and its `schema`
+    and `labels` if it has none, are added here.
     """
-    with replaced_folder(folder) as temporary:
-        for name, content in contents.items():
-            (temporary / name).write_bytes(content)
-        files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
-        whole = {"schema": SCHEMA, "labels": list(LABELS), **manifest, "files": files}
-        (temporary / "manifest.json").write_text(
-            json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="replace"
-        )
-
-
-def read_contents(bundle: Bundle, manifest: bool = False) -> dict[str, bytes]:
-    """Return {file name: bytes} of every file that the manifest lists, and, on demand, of the manifest itself."""
-    contents = {name: bundle.read(name) for name in bundle.manifest["files"]}
-    if manifest:
-        contents["manifest.json"] = read_file(bundle.folder / "manifest.json", MANIFEST, BundleError)
-    return contents
+    files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
+    whole = {"schema": SCHEMA, "labels": list(LABELS), **manifest, "files": files}
+    text = json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+    write_contents(folder, {**contents, "manifest.json": text.encode(errors="replace")})
 
 
 def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None:
-    """Write the files that `read_contents` returned with the manifest: the same bundle again."""
+    """Write a bundle from all its files as they are."""
     with replaced_folder(folder) as temporary:
         for name, content in contents.items():
             (temporary / name).write_bytes(content)
+
+
+def read_contents(bundle: Bundle) -> dict[str, bytes]:
+    """Return {file name: bytes} of every file that the manifest lists."""
+    return {name: bundle.read(name) for name in bundle.manifest["files"]}
 
 
 def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
     """Verify and return a bundle; of a run folder, its bundle; without a folder, the packaged one.
 
-    Raises
-    ------
-    BundleError
-        A file is missing, altered or foreign; another schema; the tokenizer or dictionary that is installed
-        is not the one the vocabulary was made with.
+    BundleError where a file is missing, altered or foreign, it has another schema, or the tokenizer or dictionary that is
+    installed is not the one the vocabulary was made with.
     """
     folder = Path(folder) if folder else PRETRAINED
     if not (folder / "manifest.json").exists() and (folder / "bundle" / "manifest.json").is_file():
@@ -136,8 +111,16 @@ def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
         raise BundleError(
             f"{folder}: holds a foreign file {foreign[0][:60]!r}, which the manifest does not list; remove it"
         )
-    config = read_config(manifest, folder)
-    check_tokenizer(manifest, config, folder)
+    try:
+        config = Config.from_dict(manifest.get("config"))
+    except (ConfigError, TypeError) as problem:
+        raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
+    made_with, found = manifest.get("tokenizer_version"), tokenizer_version(config.text.tokenizer)
+    if made_with != found:
+        raise BundleError(
+            f"{folder}: its vocabulary was made with {made_with}, found {found}; other versions give "
+            "other tokens: install the ones named first, or train again"
+        )
     encoder = Encoder.from_json(contents["vocab.json"], config.text, where=folder / "vocab.json")
     if len(encoder) != manifest.get("vocabulary"):
         raise BundleError(f"{folder}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(encoder)}")
@@ -157,14 +140,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     content = read_file(path, MANIFEST, BundleError)
     manifest: dict[str, Any] = read_json(content, path, BundleError, "a bundle's manifest")
     try:
-        schema, files = manifest["schema"], manifest["files"]
-        named = {name: str(value) for name, value in files.items()}
-        if not all(isinstance(figures, dict) for figures in manifest["metrics"].values()):
-            raise TypeError("figures that are not named")
-        if schema == 3:
+        if not all(isinstance(each, dict) for each in (manifest["files"], *manifest["metrics"].values())):
+            raise TypeError("files or figures that are not named")
+        if manifest["schema"] == 3:
             manifest = migrated(manifest)
-            schema = SCHEMA
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        schema = manifest["schema"]
+    except (KeyError, TypeError, AttributeError, ConfigError) as problem:
         raise BundleError(f"{path}: expected a bundle's manifest, found something else; was it altered?") from problem
     if schema != SCHEMA:
         raise BundleError(
@@ -173,12 +154,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         )
     if manifest.get("labels") != list(LABELS):
         raise BundleError(f"{path}: expected the labels {list(LABELS)}, found {str(manifest.get('labels'))[:60]}")
-    foreign = set(named) - set(REQUIRED) - set(OPTIONAL)
+    foreign = sorted(set(manifest["files"]) - set(LARGEST))
     if foreign:
-        raise BundleError(f"{path}: lists a foreign file {sorted(foreign)[0][:60]!r}")
-    for name in REQUIRED:
-        if name not in named:
-            raise BundleError(f"{path}: does not list {name}; was the training interrupted?")
+        raise BundleError(f"{path}: lists a foreign file {foreign[0][:60]!r}")
+    missing = [name for name in REQUIRED if name not in manifest["files"]]
+    if missing:
+        raise BundleError(f"{path}: does not list {missing[0]}; was the training interrupted?")
     return manifest
 
 
@@ -199,20 +180,3 @@ def verified(folder: Path, name: str, expected: object) -> bytes:
             "the file is truncated or altered, copy the bundle again"
         )
     return content
-
-
-def read_config(manifest: dict[str, Any], folder: Path) -> Config:
-    try:
-        return Config.from_dict(manifest.get("config"))
-    except (ConfigError, TypeError) as problem:
-        raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
-
-
-def check_tokenizer(manifest: dict[str, Any], config: Config, folder: Path) -> None:
-    expected = manifest.get("tokenizer_version")
-    found = tokenizer_version(config.text.tokenizer)
-    if expected != found:
-        raise BundleError(
-            f"{folder}: its vocabulary was made with {expected}, found {found}; other versions give "
-            "other tokens: install the ones named first, or train again"
-        )

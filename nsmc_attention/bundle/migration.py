@@ -2,46 +2,25 @@
 
 from typing import Any
 
-# training settings of schema 3 that are now in a section of their own: {section: {name now: name then}}
-SECTIONS = {
-    "stars": {"epochs": "pretrain_epochs", "learning_rate": "pretrain_learning_rate"},
-    "labels": {"epochs": "epochs", "learning_rate": "learning_rate", "patience": "patience"},
-    "erasure": {"reviews": "erasure_reviews", "epochs": "erasure_epochs", "learning_rate": "erasure_learning_rate"},
-}
-# settings that were added while schema 3 was written, with what was done before
+from ..config import SHORT_NAMES, Config, preset
+from ..settings import KIND, paths
+
+# Settings that were added while schema 3 was written, with what was done before
 ADDED = {"misspelt_fraction": 0.0}
-# settings of schema 3 that each kind of attention has: {name now: name then}
-ATTENTION = {
-    "additive": {"dropout": "attention_dropout", "units": "attention_units"},
-    "multihead": {"dropout": "attention_dropout", "heads": "attention_heads"},
-    "uniform": {},
-}
 
 
 def migrated(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest of schema 3 (release 0.1) as one of schema 4, whose settings are nested by kind.
+    """Return a manifest of schema 3 (release 0.1), whose settings have today's short names, as one of schema 4.
 
-    Raises
-    ------
-    KeyError, TypeError, AttributeError
-        It lacks a setting that it was trained with, or has something else in its place.
+    KeyError, TypeError, AttributeError or ConfigError where it lacks a setting that it was trained with, or has
+    something else in its place.
     """
     config = manifest["config"]
-    changed = {"text": config["text"], "model": model(config["model"]), "training": training(config["training"])}
-    return {**manifest, "schema": 4, "config": changed}
-
-
-def model(flat: dict[str, Any]) -> dict[str, Any]:
+    flat = {**ADDED, **config["text"], **config["model"], **config["training"]}
     if flat["architecture"] == "post":
-        return {"kind": "article", "embedding_size": flat["embedding_size"], "hidden_size": flat["hidden_size"]}
-    encoder = {"kind": flat["encoder"], **({"hidden_size": flat["hidden_size"]} if flat["encoder"] == "gru" else {})}
-    names = ATTENTION.get(flat["attention"], {"dropout": "attention_dropout"})
-    attention = {"kind": flat["attention"], **{now: flat[then] for now, then in names.items()}}
-    same = {name: flat[name] for name in ("embedding_size", "dropout", "word_dropout")}
-    return {"kind": "classifier", "encoder": encoder, "attention": attention, **same}
-
-
-def training(flat: dict[str, Any]) -> dict[str, Any]:
-    sections = {name: {now: flat[then] for now, then in names.items()} for name, names in SECTIONS.items()}
-    moved = {then for names in SECTIONS.values() for then in names.values()}
-    return {**ADDED, **sections, **{name: value for name, value in flat.items() if name not in moved}}
+        kinds = preset("post")
+    else:
+        kinds = Config().with_fields(encoder=flat["encoder"], attention=flat["attention"])
+    names = {path: name for name, places in SHORT_NAMES.items() for path in places}
+    values = {path: flat[names[path]] for path, _ in paths(kinds) if not path.endswith(KIND)}
+    return {**manifest, "schema": 4, "config": kinds.with_settings(values).to_dict()}

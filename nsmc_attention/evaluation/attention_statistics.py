@@ -38,21 +38,20 @@ def token_table(predictions: Iterable[Any], tag: Optional[Tagger] = None) -> pan
     token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token) and,
     with `tag`, as `text.tokenizers.mecab_tags`, the tag of the morpheme that the token begins in.
     """
-    parts = []
+    parts = [pandas.DataFrame(columns=["token", "label", "weight", "position", *(["tag"] if tag else [])])]
     for each in predictions:
         if each.label is not None:
             size = len(each.tokens)
             position = numpy.linspace(0, 1, size) if size > 1 else [0.5]
             part = {"token": each.tokens, "label": each.label, "weight": each.token_weights * size}
-            tags = {"tag": tags_at([start for start, _ in each.offsets], tag(each.text))} if tag else {}
+            tags = {"tag": tags_at(each.offsets, tag(each.text))} if tag else {}
             parts.append(pandas.DataFrame({**part, "position": position, **tags}))
-    columns = ["token", "label", "weight", "position", *(["tag"] if tag else [])]
-    return pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=columns)
+    return pandas.concat(parts[1:] or parts, ignore_index=True)
 
 
-def tags_at(starts: Sequence[int], spans: Sequence[tuple[int, int, str]]) -> list[str]:
-    """Return for each start the tag of the last of (start, end, tag) that begins no later."""
-    begins = [start for start, _, _ in spans]
+def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]]) -> list[str]:
+    """Return for each token the tag of the last of (start, end, tag) that begins no later."""
+    begins, starts = [start for start, *_ in spans], [start for start, _ in offsets]
     return [spans[max(0, place)][2] for place in numpy.searchsorted(begins, starts, side="right") - 1]
 
 
@@ -89,8 +88,7 @@ def by_position(table: pandas.DataFrame, bins: int = 10) -> pandas.DataFrame:
 def by_distance(predictions: Iterable[Any], farthest: int = 20) -> pandas.DataFrame:
     """Return distance (the key's position less the query's), count and weight (mean, times T).
 
-    Over all pairs of query and key of all reviews that have a label, at most `farthest` apart: does a word attend to
-    its neighbours? Heads, hops, layers and time are averaged.
+    Over all pairs of query and key, at most `farthest` apart, of the reviews that have a label; other axes are averaged.
     """
     totals, counts = defaultdict[int, float](float), Counter[int]()
     for each in predictions:

@@ -1,8 +1,8 @@
 """Behavioural tests of a classifier: small hand-written sentences, checked by category.
 
-In the manner of CheckList (Ribeiro et al. 2020, arXiv:2005.04118): minimum functionality (MFT: this sentence
-has that label), invariance (INV: a typo or another name changes no label), direction (DIR: added praise does not make
-a review less positive). Takes a scoring callable, never a network.
+In the manner of CheckList (Ribeiro et al. 2020, arXiv:2005.04118): minimum functionality (MFT: this sentence has that
+label), invariance (INV: a typo or another name changes no label), direction (DIR: added praise does not make a review
+less positive).
 """
 
 import csv

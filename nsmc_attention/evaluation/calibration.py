@@ -18,30 +18,21 @@ RANGE = (0.2, 5.0)
 
 
 def calibration(odds: Any, labels: Any, wide: Optional[NDArray[Any]] = None) -> dict[str, Any]:
-    """Fit the weights of the network's log-odds and of the n-grams'.
+    """Fit the weights of the network's log-odds (N,) and of the n-grams' (wide), on the dev part with its labels (N,).
 
     Without n-grams by one temperature (Guo et al. 2017, arXiv:1706.04599, section 4.2), which changes no label; with
-    them by the logistic regression of the labels on both log-odds (stacking).
-
-    Parameters
-    ----------
-    odds : (N,) float
-        Log-odds of positive by the network alone, on the dev part.
-    labels : (N,) int
-    wide : (N,) float or None
-        Log-odds of the same reviews by the n-grams.
-
-    Returns
-    -------
-    dict
-        scale of the network's log-odds, wide_scale (0 without), bias; under `before` (the network alone) and
-        `after` the dev part's accuracy, f1, log_loss and ece.
+    them by the logistic regression of the labels on both log-odds (stacking). Returns scale of the network's log-odds,
+    wide_scale (0 without), bias; `before` (the network alone) and `after`, the `headline` metrics.
     """
+    from sklearn.linear_model import LogisticRegression
+
     if wide is None:
         scale, wide_scale, bias = 1 / temperature(odds, labels), 0.0, 0.0
         after = expit(scale * odds)
     else:
-        scale, wide_scale, bias = fit_stacking(odds, wide, labels)
+        # three parameters, thousands of reviews: the penalty does not matter
+        model = LogisticRegression(C=100.0).fit(numpy.stack([odds, wide], axis=1), labels)
+        scale, wide_scale, bias = map(float, (*model.coef_[0], model.intercept_[0]))
         after = expit(scale * odds + wide_scale * wide + bias)
     return {
         "scale": scale,
@@ -70,25 +61,8 @@ def log_odds(probability: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
     return logit(numpy.clip(probability, 1e-12, 1 - 1e-12))
 
 
-def fit_stacking(deep: NDArray[Any], wide: NDArray[Any], labels: NDArray[Any]) -> tuple[float, float, float]:
-    """Return (scale, wide_scale, bias) of the log-odds that explain the labels best."""
-    from sklearn.linear_model import LogisticRegression
-
-    # three parameters, thousands of reviews: the penalty does not matter
-    model = LogisticRegression(C=100.0).fit(numpy.stack([deep, wide], axis=1), labels)
-    scale, wide_scale = map(float, model.coef_[0])
-    return scale, wide_scale, float(model.intercept_[0])
-
-
 def temperature(odds: NDArray[Any], labels: ArrayLike) -> float:
-    """Return the divisor of the log-odds, within RANGE, that gives these labels the smallest log loss.
-
-    Parameters
-    ----------
-    odds : (N,) float
-        Log-odds of the label 1.
-    labels : (N,) int
-    """
+    """Return the divisor of the log-odds (N,), within RANGE, that gives these labels (N,) the smallest log loss."""
     from scipy.optimize import minimize_scalar
 
     signs = 2 * numpy.asarray(labels) - 1

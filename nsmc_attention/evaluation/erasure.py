@@ -18,9 +18,8 @@ PIECE = 256
 def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: Progress = iter) -> list[NDArray[Any]]:
     """Erase each token in turn; return (T,) float64 for each review, none of which is empty.
 
-    Log-odds of the review less those without the token: above 0 if it speaks for positive; the log-odds themselves for
-    a single token. Li, Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3, the change of the log-odds. `progress`
-    wraps the iterable of the loop, as tqdm does.
+    Log-odds of the review (of a single token) less those without the token: above 0 if it speaks for positive. Li,
+    Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3. `progress` wraps the iterable of the loop, as tqdm does.
     """
     whole = log_odds(score(reviews))
     found: list[NDArray[Any]] = []

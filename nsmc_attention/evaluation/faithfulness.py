@@ -42,7 +42,7 @@ def faithfulness(
     score : callable
         list of Encoded -> (N,) probability of positive; NaN or any number for one without tokens.
     reviews : list of Encoded
-        Reviews of fewer than 3 tokens have no order worth measuring and are left out.
+        Those of fewer than 3 tokens are left out; DataError if fewer than 2 remain.
     weights, gradients : list of (T,) arrays
         Gradients are gradient x input of the log-odds (see `inference.gradients`); their signs are not used.
     replaced : dict of name to (N,) arrays, or None
@@ -51,16 +51,8 @@ def faithfulness(
     Returns
     -------
     dict
-        reviews; tau: for each order (attention, gradient, random) and each measure of importance (erasure, gradient)
-        mean, sd, low and high (95 % interval of the mean) and significant (share of reviews with p < 0.05); orders:
-        for attention, erasure, gradient and random the AOPC of comprehensiveness (higher is better) and sufficiency
-        (lower is better), with low and high; replaced: for each, change (mean absolute change of probability) and
-        flipped (share of changed labels).
-
-    Raises
-    ------
-    DataError
-        Fewer than 2 reviews have 3 tokens.
+        reviews; tau: the `agreement` of each order (attention, gradient, random) with each measure of importance
+        (erasure, gradient); orders: the `aopc` of each order and of erasure's; replaced: the `effect` of each.
     """
     kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
     if len(kept) < 2:
@@ -68,9 +60,8 @@ def faithfulness(
     reviews, weights = [reviews[number] for number in kept], [numpy.abs(weights[number]) for number in kept]
     random = numpy.random.RandomState(seed)
     orders: dict[str, Weights] = {"attention": weights, "random": [random.rand(len(review)) for review in reviews]}
-    measures: dict[str, Weights] = {
-        "erasure": [numpy.abs(change) for change in leave_one_out(score, reviews, progress)]
-    }
+    erased = [numpy.abs(change) for change in leave_one_out(score, reviews, progress)]
+    measures: dict[str, Weights] = {"erasure": erased}
     if gradients is not None:
         orders["gradient"] = measures["gradient"] = [numpy.abs(gradients[number]) for number in kept]
     whole = score(reviews)
@@ -81,15 +72,15 @@ def faithfulness(
             for name, order in orders.items()
         },
     }
-    orders["erasure"] = measures["erasure"]
-    found["orders"] = {name: aopc(score, reviews, order, whole) for name, order in orders.items()}
+    everything = {**orders, "erasure": erased}
+    found["orders"] = {name: aopc(score, reviews, order, whole) for name, order in everything.items()}
     if replaced is not None:
         found["replaced"] = {name: effect(whole, numpy.asarray(each)[kept]) for name, each in replaced.items()}
     return found
 
 
 def agreement(ones: Weights, others: Weights) -> dict[str, Optional[float]]:
-    """Return mean, sd, interval of the mean and share of significant Kendall's tau-b over the reviews.
+    """Return mean, low and high (95 % interval), sd and significant (share of p < 0.05) of Kendall's tau-b over reviews.
 
     Tau is undefined where all weights of a review are equal; None if fewer than two reviews have one.
     """
@@ -107,17 +98,16 @@ def mean_of(values: NDArray[Any]) -> dict[str, Optional[float]]:
     """Return mean, low and high: the mean over reviews and its 95 % interval."""
     if len(values) < 2:
         return {"mean": None, "low": None, "high": None}
-    half = float(1.96 * values.std(ddof=1) / math.sqrt(len(values)))
-    mean = float(values.mean())
+    mean, half = float(values.mean()), float(1.96 * values.std(ddof=1) / math.sqrt(len(values)))
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
 
 def aopc(
     score: Scorer, reviews: Sequence[Encoded], weights: Weights, whole: NDArray[Any]
 ) -> dict[str, dict[str, Optional[float]]]:
-    """Return the means over SHARES of comprehensiveness and sufficiency, of the probability of the predicted label.
+    """Return `mean_of` comprehensiveness (higher is better) and sufficiency (lower is better), averaged over SHARES.
 
-    whole is (N,), the probability of positive of the reviews.
+    Both are changes of the predicted label's probability; whole is (N,), the reviews' probability of positive.
     """
     drops: dict[str, list[NDArray[Any]]] = {"comprehensiveness": [], "sufficiency": []}
     for share in SHARES:
@@ -134,7 +124,7 @@ def aopc(
 
 
 def effect(whole: NDArray[Any], changed: NDArray[Any]) -> dict[str, float]:
-    """Return the mean absolute change of probability and the share of changed labels."""
+    """Return change (mean absolute change of probability) and flipped (share of changed labels)."""
     return {
         "change": float(numpy.abs(whole - changed).mean()),
         "flipped": float(((whole >= 0.5) != (changed >= 0.5)).mean()),

@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..errors import ConfigError, DataError, did_you_mean
+from ..errors import ConfigError, did_you_mean
 from .prediction import Prediction
 
 METHODS = {
@@ -25,22 +25,13 @@ SIGNED = ("gradient", "integrated", "erasure")
 class Attribution:
     """A prediction with one value a word, (T,) float64, by one of METHODS; `source` is the name of the model.
 
-    The values are weights that sum to 1 for attention and random, else log-odds: above 0 for positive, below 0 for
-    negative.
+    Weights that sum to 1 for attention and random, else log-odds: above 0 for positive, below 0 for negative.
     """
 
     prediction: Prediction
     values: NDArray[Any]
     method: str
     source: str = ""
-
-    def __post_init__(self) -> None:
-        check_method(self.method)
-        if not len(self.tokens) == len(self.offsets) == len(self.values):
-            raise DataError(
-                f"attribution: expected as many values as tokens, found {len(self.tokens)} tokens, "
-                f"{len(self.offsets)} offsets and {len(self.values)} values"
-            )
 
     @property
     def text(self) -> str:
@@ -82,7 +73,9 @@ class Attribution:
 
         Weights are summed over the keys of a word and averaged over its queries, so that rows still sum to 1.
         """
-        words = [list(members) for _, members in groupby(range(len(self.tokens)), self.word_number)]
+        # the number of white spaces before a token is the same within a word
+        numbers = [self.text.count(" ", 0, start) for start, _ in self.offsets]
+        words = [list(members) for _, members in groupby(range(len(numbers)), numbers.__getitem__)]
         spans = tuple((self.offsets[members[0]][0], self.offsets[members[-1]][1]) for members in words)
         within = numpy.zeros((len(words), len(self.tokens)))
         for row, members in zip(within, words):
@@ -93,10 +86,6 @@ class Attribution:
         tokens = tuple(self.text[start:end] for start, end in spans)
         merged = replace(self.prediction, tokens=tokens, offsets=spans, weights=weights)
         return replace(self, prediction=merged, values=within @ self.values)
-
-    def word_number(self, token: int) -> int:
-        """Return the number of white spaces before a token, which is the same within a word."""
-        return self.text.count(" ", 0, self.offsets[token][0])
 
 
 def check_method(method: str) -> str:

@@ -23,9 +23,9 @@ def score_column(column: pandas.Series, classifier: Optional[Classifier] = None)
     """Score a column of reviews by a classifier, or by the bundle that ships with the package, loaded once a process.
 
     None and NaN are blank, other values are converted to text. Returns a DataFrame of label, score, probability and
-    error with the column's index: `frame.join(score_column(frame["review"]))`. DataError if it is no Series: iterating
-    a DataFrame would score the names of its columns.
+    error with the column's index: `frame.join(score_column(frame["review"]))`. DataError if it is no Series.
     """
+    # iterating a DataFrame would score the names of its columns
     if not isinstance(column, pandas.Series):
         raise DataError(f'expected a column as a pandas Series (frame["review"]), found {type(column).__name__}')
     scored = (classifier or packaged()).probabilities([as_text(value) for value in column])

@@ -2,14 +2,13 @@
 
     engine(*arrays) -> probability (N,), weights (N, *axes)
 
-The arrays are those of `Encoder.batch`: token_ids, valid_length and, for a model with n-grams, ngram_ids. Knows nothing
-of text. Only the gluon engine imports MXNet, and only when it is built.
+The arrays are those of `Encoder.batch`: token_ids, valid_length and, for a model with n-grams, ngram_ids. Only the
+gluon engine imports MXNet, and only when it is built.
 """
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any, Callable, Optional, Protocol, Union
+from typing import Any, Optional, Protocol
 
 import numpy
 from numpy.typing import NDArray
@@ -17,10 +16,9 @@ from numpy.typing import NDArray
 from .._runtime.processes import cores
 from ..bundle.format import Bundle
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
+from ..model.settings import AXES
 
-INPUTS = ("token_ids", "valid_length", "ngram_ids")
-# Axes of the weights after that of the reviews; a network may have some of LEADING before them
-AXES, LEADING = ("queries", "keys"), ("layers", "heads", "hops", "time")
+INPUTS, OUTPUTS = ("token_ids", "valid_length", "ngram_ids"), ("probability", "weights")
 # Reviews a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
 PIECE, WORTH_A_THREAD = 32, 8
 # The batch of the HybridBlock on MXNet; a GPU needs many reviews
@@ -28,7 +26,7 @@ GLUON_BATCH = 128
 
 
 class Engine(Protocol):
-    """What predicts: its name, the batch size that suits it, and the axes of its weights after that of the reviews."""
+    """What predicts; `axes` are those of its weights after that of the reviews."""
 
     name: str
     batch_size: int
@@ -55,43 +53,32 @@ def import_onnxruntime() -> Any:
     return onnxruntime
 
 
-def named_axes(dimensions: list[Any]) -> tuple[str, ...]:
-    """Return the axes that an ONNX output (N, ...) names; (N, T, T) of earlier versions is (N, queries, keys)."""
-    names = tuple(dimensions[1:])
-    return AXES if len(names) == 2 and names[0] == names[1] else names
-
-
 class OnnxEngine:
     """Runs a model.onnx; safe to call from several threads.
 
     A batch is divided among threads (None: one a core) that compute one part each: a quarter faster than ONNX Runtime's
-    own threads, which wait for each other at every step of the GRU. `model` is a path or the content of the file.
-    BundleError if ONNX Runtime cannot load it, or it has other inputs or outputs.
+    own threads, which wait for each other at every step of the GRU. `model` is the content of the file, `axes` those of
+    its network. BundleError if ONNX Runtime cannot load it, or it has other inputs or outputs.
     """
 
     name = "onnx"
 
-    def __init__(self, model: Union[str, Path, bytes], threads: Optional[int] = None):
+    def __init__(self, model: bytes, axes: tuple[str, ...] = AXES, threads: Optional[int] = None):
         onnxruntime = import_onnxruntime()
-        where = "this ONNX model" if isinstance(model, bytes) else model
-        source = model if isinstance(model, bytes) else str(model)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
         try:
-            self.session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+            self.session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         except Exception as problem:  # onnxruntime's own classes have no other base
-            reason = str(problem).splitlines()[0][:200]
-            raise BundleError(f"{where}: ONNX Runtime cannot load it: {reason}") from problem
-        expected = (list(INPUTS), ["probability", "weights"])
-        outputs = self.session.get_outputs()
-        found = ([item.name for item in self.session.get_inputs()], [item.name for item in outputs])
+            raise BundleError(f"this ONNX model: ONNX Runtime cannot load it: {reason(problem)}") from problem
+        expected = (list(INPUTS), list(OUTPUTS))
+        found = tuple([item.name for item in side] for side in (self.session.get_inputs(), self.session.get_outputs()))
         if not set(found[0]) <= set(expected[0]) or found[1] != expected[1]:
-            raise BundleError(f"{where}: expected inputs and outputs {expected}, found {found}; is it another model?")
-        self.axes = named_axes(outputs[1].shape)
-        if self.axes[-1:] != ("keys",) or not {*self.axes} <= {*AXES, *LEADING}:
-            raise BundleError(f"{where}: expected weights of axes such as {AXES}, found {self.axes}")
-        self.inputs = found[0]
+            raise BundleError(
+                f"this ONNX model: expected inputs and outputs {expected}, found {found}; is it another model?"
+            )
+        self.inputs, self.axes = found[0], axes
         self.threads = threads or cores()
         self.batch_size = PIECE * self.threads
         self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
@@ -107,7 +94,11 @@ class OnnxEngine:
 
     def run(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         given = dict(zip(INPUTS, arrays))
-        return tuple(self.session.run(["probability", "weights"], {name: given[name] for name in self.inputs}))
+        return tuple(self.session.run(OUTPUTS, {name: given[name] for name in self.inputs}))
+
+
+def reason(problem: Exception) -> str:
+    return str(problem).splitlines()[0][:200]
 
 
 class GluonEngine:
@@ -138,12 +129,14 @@ class ForeignEngine(OnnxEngine):
         try:
             probability, weights = super().run(*arrays)
         except Exception as problem:  # onnxruntime's own classes have no other base
-            raise BundleError(
-                f"the bundle's model.onnx cannot be run: {str(problem).splitlines()[0][:200]}"
-            ) from problem
-        shape = arrays[0].shape
+            raise BundleError(f"the bundle's model.onnx cannot be run: {reason(problem)}") from problem
+        reviews, length = arrays[0].shape
+        sizes = dict(zip(self.axes, weights.shape[1:]))
+        expected = (reviews, *(length if axis in AXES else max(1, size) for axis, size in sizes.items()))
+        shapes = (probability.shape, weights.shape)
+        fits = len(sizes) == len(self.axes) and shapes == ((reviews,), expected)
         # not a number is neither at least 0 nor at most 1
-        if (*probability.shape, *weights.shape) != (shape[0], *shape, shape[1]) or not (
+        if not fits or not (
             weights.min() >= 0 and weights.max() <= 1 + 1e-5 and probability.min() >= 0 and probability.max() <= 1
         ):
             raise BundleError(
@@ -161,11 +154,8 @@ def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngi
             "for a GPU use --engine gluon"
         )
     content = bundle.read("model.onnx")
-    return OnnxEngine(content, threads) if bundle.packaged else ForeignEngine(checked(bundle, content), threads)
-
-
-def checked(bundle: Bundle, content: bytes) -> bytes:
-    """Return a foreign bundle's graph as checked by `model.onnx.check`; BundleError if it may not be run."""
+    if bundle.packaged:
+        return OnnxEngine(content, bundle.config.model.axes, threads)
     try:
         from ..model.onnx.check import check_graph
     except ImportError as problem:
@@ -173,16 +163,14 @@ def checked(bundle: Bundle, content: bytes) -> bytes:
             f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
             "or use --engine gluon"
         ) from problem
-    config = bundle.config
-    rows = {"token_ids": len(bundle.encoder)}
-    if config.text.ngram_buckets:
-        rows["ngram_ids"] = config.text.ngram_buckets
-    longest = config.text.max_length
-    lengths = [config.fixed_length] * 3 if config.fixed_length else [1, min(7, longest), longest]
-    return check_graph(content, rows, list(zip((1, 3, PIECE), lengths)), bundle.file("model.onnx"))
+    text, fixed = bundle.config.text, bundle.config.fixed_length
+    rows = {"token_ids": len(bundle.encoder), **({"ngram_ids": text.ngram_buckets} if text.ngram_buckets else {})}
+    batches = [(1, fixed or 1), (3, fixed or min(7, text.max_length)), (PIECE, fixed or text.max_length)]
+    axes = bundle.config.model.axes
+    return ForeignEngine(check_graph(content, rows, axes, batches, bundle.file("model.onnx")), axes, threads)
 
 
-def gluon_engine(bundle: Bundle, device: str, threads: Optional[int]) -> GluonEngine:
+def gluon_engine(bundle: Bundle, device: str) -> GluonEngine:
     """Build the bundle's network with the parameters of its weights.params."""
     from .._runtime.mxnet_shim import choose_device
     from ..model.parameters import fill, read_gluon_file
@@ -194,13 +182,12 @@ def gluon_engine(bundle: Bundle, device: str, threads: Optional[int]) -> GluonEn
     return GluonEngine(network, context)
 
 
-ENGINES: dict[str, Callable[..., Engine]] = {"onnx": onnx_engine, "gluon": gluon_engine}
-
-
 def load_engine(bundle: Bundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None) -> Engine:
     """Load the engine called name; "auto" is onnx where the bundle has a model.onnx, else gluon."""
     if name == "auto":
         name = "onnx" if "model.onnx" in bundle.manifest["files"] and device != "gpu" else "gluon"
-    if name not in ENGINES:
-        raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, [*ENGINES, 'auto'])}")
-    return ENGINES[name](bundle, device, threads)
+    if name == "onnx":
+        return onnx_engine(bundle, device, threads)
+    if name == "gluon":
+        return gluon_engine(bundle, device)
+    raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")

@@ -10,7 +10,7 @@ from ..errors import DataError
 from ..evaluation.erasure import leave_one_out
 from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
-from .engines import Engine, GluonEngine, load_engine
+from .engines import Engine, GluonEngine, gluon_engine
 from .gradients import STEPS, GradientEngine
 from .interventions import ReplacedAttention
 from .prediction import Prediction
@@ -24,11 +24,7 @@ class Explainer:
         self.classifier, self.bundle = classifier, classifier.bundle
 
     def __call__(self, text: str, method: str = "attention", seed: int = 0) -> Attribution:
-        """Return the Attribution of a review by one of `inference.attribution.METHODS`.
-
-        gradient and integrated need MXNet; `seed` is for random. ConfigError if the method is unknown, DataError if
-        there is no word to explain.
-        """
+        """Return the Attribution of a review, as `explain` does."""
         check_method(method)
         review = self.bundle.encoder.encode(check_text(text))
         (prediction,) = self.classifier.predict_encoded([review])
@@ -49,9 +45,8 @@ class Explainer:
 
     def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
         """Return what each token of each review adds to the log-odds, (T,) each (`inference.gradients`)."""
-        return self.scorer(GradientEngine(self.gluon.network, self.gluon.device, steps)).predict_with_weights(reviews)[
-            1
-        ]
+        engine = GradientEngine(self.gluon.network, self.gluon.device, steps)
+        return self.scorer(engine).predict_with_weights(reviews)[1]
 
     def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:
         """Return (N,), the probabilities with other attention weights (`inference.interventions`)."""
@@ -63,13 +58,15 @@ class Explainer:
     @cached_property
     def gluon(self) -> GluonEngine:
         own = self.classifier.engine
-        engine = own if own.name == "gluon" else load_engine(self.bundle, "gluon", "cpu")
-        assert isinstance(engine, GluonEngine)
-        return engine
+        return own if isinstance(own, GluonEngine) else gluon_engine(self.bundle, "cpu")
 
 
 def explain(classifier: Classifier, text: str, method: str = "attention", seed: int = 0) -> Attribution:
-    """Return the Attribution of one review; see `Explainer`, which is for many."""
+    """Return the Attribution of one review; see `Explainer`, which is for many, and `inference.attribution.METHODS`.
+
+    gradient and integrated need MXNet; `seed` is for random. ConfigError if the method is unknown, DataError if there
+    is no word to explain.
+    """
     return Explainer(classifier)(text, method, seed)
 
 
@@ -79,10 +76,7 @@ def explain_many(
     methods: Sequence[str] = ("attention",),
     by_word: bool = False,
 ) -> list[list[Attribution]]:
-    """Return for each review the Attributions of every classifier by every method, for `visualization.pictures`.
-
-    by_word: over words between white space (eojeol), not tokens.
-    """
+    """Return for each review the Attributions of every classifier by every method; see `Attribution.by_word`."""
     explainers = [Explainer(classifier) for classifier in classifiers]
     reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in texts]
     return [[each.by_word() for each in group] for group in reviews] if by_word else reviews

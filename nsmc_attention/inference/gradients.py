@@ -5,32 +5,28 @@ from typing import Any, Iterator
 import numpy
 from numpy.typing import NDArray
 
-from .engines import as_nd
+from .engines import GluonEngine, as_nd
 
 # Points of an integrated gradient
 STEPS = 24
 BATCH = 64
 
 
-class GradientEngine:
-    """Gradient x input of a network's log-odds, called like the engines of `engines`, from one thread.
+class GradientEngine(GluonEngine):
+    """Gradient x input of a network's log-odds, from one thread.
 
-    The input of a token is every row that is looked up for it: its embedding and the rows of the n-grams that
-    begin in it. Each row is multiplied by the gradient of the log-odds of positive with respect to it, and the
-    products are summed (Shrikumar et al. 2017, arXiv:1704.02685, section 2.2).
-
-    One step takes the gradient at the input itself. More are points on the straight path from a zero baseline
-    (integrated gradients, Sundararajan et al. 2017, arXiv:1703.01365, equation 1); attributions then sum to
+    The input of a token is every row that is looked up for it: its embedding and the rows of the n-grams that begin in
+    it. The products of the rows and the gradients of the log-odds of positive are summed (Shrikumar et al. 2017,
+    arXiv:1704.02685, section 2.2). More than one step are points on the straight path from a zero baseline (integrated
+    gradients, Sundararajan et al. 2017, arXiv:1703.01365, equation 1), whose sum is
     log-odds(input) - log-odds(baseline).
     """
 
     name, batch_size = "gradient", BATCH
-    axes: tuple[str, ...] = ("keys",)
 
     def __init__(self, network: Any, device: Any, steps: int = 1):
-        from .._runtime.mxnet_shim import import_mxnet
-
-        self.mxnet, self.network, self.device, self.steps = import_mxnet(), network, device, steps
+        super().__init__(network, device)
+        self.axes, self.steps = ("keys",), steps
 
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
@@ -45,10 +41,9 @@ class GradientEngine:
 
     def gradients(self, rows: list[Any], mask: Any, lengths: Any) -> list[Any]:
         """Return the gradients of the log-odds of positive with respect to the rows."""
-        autograd = self.mxnet.autograd
         for each in rows:
             each.attach_grad()
-        with autograd.record(train_mode=False):
+        with self.mxnet.autograd.record(train_mode=False):
             logits, _ = self.network.forward_embedded(self.mxnet.nd, rows, mask, lengths)
             odds = logits[:, 1] - logits[:, 0]
         odds.backward()
@@ -66,8 +61,8 @@ def embed_batch(nd: Any, network: Any, device: Any, arrays: tuple[NDArray[Any], 
 def integration_points(steps: int) -> Iterator[tuple[float, float]]:
     """Yield (share of the input, weight) of the points of the path; one step is the input itself.
 
-    The points are midpoints of equal intervals of the share's root, because the n-grams' log-odds, divided by the
-    length of their vector, grow like that root.
+    Midpoints of equal intervals of the share's root: the n-grams' log-odds, divided by the length of their vector, grow
+    like that root.
     """
     if steps == 1:
         yield 1.0, 1.0

@@ -23,10 +23,7 @@ Scores = NDArray[numpy.float64]
 
 @lru_cache(maxsize=1)
 def worker_classifier(folder: str, fingerprint: str, engine: str) -> Classifier:
-    """Load the bundle of a fingerprint and keep it; BundleError if its folder holds another one by now.
-
-    The job started with that bundle; a new one would mix rows of two models.
-    """
+    """Load the bundle of a fingerprint and keep it; BundleError if its folder holds another, which would mix two models."""
     bundle = load_bundle(folder)
     if bundle.fingerprint != fingerprint:
         raise BundleError(f"{folder}: this bundle was replaced meanwhile by another; begin again")
@@ -34,16 +31,17 @@ def worker_classifier(folder: str, fingerprint: str, engine: str) -> Classifier:
 
 
 def score_window(folder: str, fingerprint: str, engine: str, texts: list[str]) -> Scores:
-    """Return (N,), NaN where a text is blank; runs in a worker."""
+    """Return the probabilities, in a worker."""
     return worker_classifier(folder, fingerprint, engine).probabilities(texts)
 
 
 def probability_stream(
     classifier: Classifier, windows: Iterable[list[str]], processes: Optional[int] = None
 ) -> Iterator[tuple[list[str], Scores]]:
-    """Yield (window, probabilities) for each window of reviews, in order; BundleError if the bundle was replaced.
+    """Yield (window, probabilities (N,)) for each window of reviews, in order, NaN where a text is blank.
 
-    Each of the processes (None: one a core; 1: none but this) loads the classifier's bundle again.
+    Each of the processes (None: one a core; 1: none but this) loads the classifier's bundle again; BundleError if it
+    was replaced.
     """
     processes = processes or cores()
     if processes == 1:

@@ -29,7 +29,6 @@ class ParquetSpool:
         self.parquet = require_parquet()
         self.file = tempfile.TemporaryFile(dir=folder)
         self.schemas: list[Any] = []
-        self.sizes: list[int] = []
         self.columns: set[str] = set()
         self.rows = 0
 
@@ -57,11 +56,10 @@ class ParquetSpool:
         arrays = [as_array(name, values, (types or {}).get(name)) for name, values in columns.items()]
         arrays += [as_array(name, outputs[name], kind) for name, kind in TYPES.items()]
         names = [TABLE + encodable(name) for name in columns] + [OUTPUT + name for name in TYPES]
-        table, written = pyarrow.Table.from_arrays(arrays, names), pyarrow.BufferOutputStream()
-        with pyarrow.ipc.new_stream(written, table.schema) as stream:
+        table = pyarrow.Table.from_arrays(arrays, names)
+        with pyarrow.ipc.new_stream(self.file, table.schema) as stream:
             stream.write_table(table)
         self.schemas.append(table.schema)
-        self.sizes.append(self.file.write(written.getvalue()))
         self.rows += table.num_rows
 
     def write(self, output: Any) -> None:
@@ -77,13 +75,13 @@ class ParquetSpool:
             named = pyarrow.schema([(name, schema.field(found).type) for name, found in zip(names, order)])
             self.file.seek(0)
             with self.parquet.ParquetWriter(output, named) as writer:
-                for start in range(0, len(self.sizes), GROUP):
-                    sizes = self.sizes[start : start + GROUP]
-                    parts = [pyarrow.ipc.open_stream(self.file.read(size)).read_all() for size in sizes]
+                for start in range(0, len(self.schemas), GROUP):
+                    group = self.schemas[start : start + GROUP]
+                    parts = [pyarrow.ipc.open_stream(self.file).read_all() for _ in group]
                     # the empty table brings every column with its type; what a part lacks is missing there
-                    group = pyarrow.concat_tables([schema.empty_table(), *parts], promote_options="permissive")
-                    group = pyarrow.Table.from_arrays([group.column(name) for name in order], schema=named)
-                    writer.write_table(group, row_group_size=group.num_rows or 1)
+                    table = pyarrow.concat_tables([schema.empty_table(), *parts], promote_options="permissive")
+                    table = pyarrow.Table.from_arrays([table.column(name) for name in order], schema=named)
+                    writer.write_table(table, row_group_size=table.num_rows or 1)
 
 
 def as_array(name: str, values: list[Any], kind: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..bundle.format import LABELS
-from .engines import AXES
+from ..model.settings import AXES
 
 BLANK = "blank: no word to score"
 # The output columns of tables, in the types of Arrow and of Spark
@@ -21,21 +21,19 @@ class Prediction:
     """A scored review; where there was nothing to score, `label` is None and `error` gives the reason.
 
     Two predictions are equal if texts, tokens and labels are and the numbers agree to 1e-5: the other reviews of a
-    batch change the order in which floats are summed, and with it the last bits.
+    batch change the order in which floats are summed.
 
     Attributes
     ----------
     text : str
-        The clean text, which offsets point into.
+        The clean text; text[start:end] of the offsets are the tokens, at most max_length of them.
     score, probability : float or None
         Probability of the label, 0.5..1, and of positive, 0..1.
-    tokens, offsets : T str, T (start, end)
-        text[start:end] is the token. If the last end is before the text's, the rest was beyond max_length.
     weights : float32, one axis for each of `axes`
         (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
     axes : tuple of str
-        Names of the axes of the weights: the last is "keys", whose places are the tokens; "queries" before it where
-        each query has weights of its own; before these heads, hops, layers or time, where a network has them.
+        The last is "keys", the tokens; "queries" before it where each query has weights of its own; before these
+        heads, hops, layers or time, where a network has them.
     queries : tuple of str or None
         Tokens of the queries, where these are another sequence than the keys.
     """
@@ -56,8 +54,7 @@ class Prediction:
         """(T,) float32, sums to 1: the weight of each token, the mean of `weights` over every axis but the keys."""
         if not self.tokens:
             return numpy.zeros(0, dtype="float32")
-        mean: NDArray[numpy.float32] = self.weights.mean(axis=tuple(range(self.weights.ndim - 1)))
-        return mean
+        return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
 
     def averaged(self) -> "Prediction":
         """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
@@ -88,9 +85,9 @@ class Prediction:
         return {**values, "error": self.error} if self.error else values
 
 
-def output_row(probability: float) -> Row:
-    """Return (label, score, probability, error) for a probability of positive; NaN is a blank text."""
-    if probability != probability:
+def output_row(probability: Optional[float]) -> Row:
+    """Return (label, score, probability, error) for a probability of positive; None or NaN is a blank text."""
+    if probability is None or probability != probability:
         return None, None, None, BLANK
     positive = probability >= 0.5
     return LABELS[positive], probability if positive else 1 - probability, probability, None

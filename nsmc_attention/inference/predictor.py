@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..bundle.format import Bundle, load_bundle
 from ..config import Config
 from ..errors import BundleError, DataError
+from ..model.settings import AXES
 from ..text.encoding import Encoded, Encoder
-from .engines import AXES, Engine, load_engine
+from .engines import Engine, load_engine
 from .prediction import Prediction, output_row
 
 WINDOW = 4096
@@ -42,18 +43,17 @@ class TokenScorer:
     def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
         """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
 
-        Weights have the engine's axes without padding. Weights that a network of a fixed length gave to the padding
-        are left out and each row is renormalized, so that rows sum to 1 for every architecture.
+        Weights have the engine's axes without padding. Where a network of a fixed length gave some to the padding, rows
+        are renormalized to sum to 1.
         """
         found, axes = numpy.full(len(reviews), numpy.nan), self.engine.axes
         weights: list[Any] = [None] * len(reviews)
-        padded = [axis in AXES for axis in axes]
         for members, probability, arrays in self.run(reviews):
             found[members] = probability
             for member, array in zip(members, arrays):
                 own = slice(len(reviews[member]))
                 # a copy: a view would keep the whole batch in memory
-                array = numpy.array(array[tuple([own if each else slice(None) for each in padded])])
+                array = numpy.array(array[tuple([own if axis in AXES else slice(None) for axis in axes])])
                 weights[member] = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
         return found, weights
 
@@ -75,7 +75,6 @@ class TokenScorer:
             yield members, probability, weights
 
     def max_batch_size(self, length: int) -> int:
-        """Return how many reviews, padded to `length` tokens, fit a batch."""
         return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))
 
 
@@ -102,7 +101,7 @@ class Classifier:
         return self.predict_many([text])[0]
 
     def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
-        """Return a list of Predictions, one a review, in order."""
+        """Return the Prediction of each review, in order."""
         return list(self.predict_stream(texts))
 
     def predict_stream(self, texts: Iterable[str]) -> Iterator[Prediction]:
@@ -144,18 +143,9 @@ def load_classifier(
 ) -> Classifier:
     """Load a classifier from a bundle folder; None is the one that ships with the package.
 
-    Parameters
-    ----------
-    engine : "auto", "onnx" or "gluon"
-        auto takes onnx, which needs no MXNet, if the bundle has it.
-    device : "auto", "cpu" or "gpu"
-        For the gluon engine; onnx runs on the CPU.
-
-    Raises
-    ------
-    BundleError, ConfigError, MissingPackage
-        The bundle is missing, damaged or made with other versions; the engine or device is unknown, or onnx is asked
-        for a GPU; the engine's package is not installed.
+    The engine is "onnx", which needs no MXNet, "gluon" or "auto": onnx if the bundle has it. The device is "auto", "cpu"
+    or, for gluon, "gpu". BundleError if the bundle is missing, damaged or made with other versions; ConfigError if the
+    engine or device is unknown, or onnx is asked for a GPU; MissingPackage if the engine's package is not installed.
     """
     verified = load_bundle(bundle)
     return Classifier(verified, load_engine(verified, engine, device))

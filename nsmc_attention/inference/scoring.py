@@ -1,7 +1,7 @@
 """Reviews from lines or a table, scored in parts into text, csv, tsv, jsonl or parquet.
 
 Every row keeps its place and its other columns; a row that cannot be scored has an empty label and the reason in
-`error`. Memory does not grow with the number of rows, and an output file appears whole or not at all.
+`error`. Memory does not grow with the number of rows; an output file appears whole or not at all.
 """
 
 import io
@@ -10,7 +10,7 @@ import sys
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, islice, tee
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Optional, Union
 
@@ -21,7 +21,7 @@ from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from .parallel import probability_stream
-from .prediction import COLUMNS, Prediction, Row, output_columns, output_prefix, output_row
+from .prediction import COLUMNS, Prediction, output_columns, output_prefix, output_row
 from .predictor import Classifier
 
 if TYPE_CHECKING:
@@ -72,18 +72,17 @@ def score_lines(
     with opened(output, style, weights) as (file, style), scored.bar:
         write = WRITERS[style](file, ["text"], "", weights, verbatim)
         for each in line_predictions(classifier, lines):
-            write({} if style == "jsonl" else {"text": each.text}, each.text, each)
+            if style == "jsonl":
+                write({}, each.text, each)
+            else:
+                write({"text": each.text}, each.text, each.probability)
             scored.add(1, each.label is None)
     return scored
 
 
 def line_predictions(classifier: Classifier, lines: Iterable[str]) -> Iterator[Prediction]:
     """Yield the Prediction of each review; about `reviews.pieces.PIECE` characters are held at a time."""
-    # a bare string or an item that is no string is passed on; the classifier raises
-    parts: Iterable[Iterable[str]] = [lines]
-    if not isinstance(lines, (str, bytes)):
-        parts = cut(lines, WINDOW, lambda line: len(line) if isinstance(line, str) else 1)
-    for part in parts:
+    for part in cut(lines, WINDOW, len):
         yield from classifier.predict_stream(part)
 
 
@@ -100,9 +99,9 @@ def score_table(
 ) -> Scored:
     """Score a table of any size, see `reviews.tables.chunks` for source and kind; its columns come first in the output.
 
-    The style (text, csv, tsv, jsonl, parquet) is by default given by the output's suffix. `processes` workers (None:
-    one a core) share a table of more than one chunk, unless the output is jsonl, which has tokens and weights. Csv and
-    tsv cells that a spreadsheet would compute are marked (see `spreadsheets`), unless verbatim.
+    The style (text, csv, tsv, jsonl, parquet) is by default that of the output's suffix. `processes` workers (None: one
+    a core) share a table of more than one chunk, unless the output is jsonl. Csv and tsv cells that a spreadsheet would
+    compute are marked (see `spreadsheets`), unless verbatim.
     """
     from ..reviews import tables
 
@@ -111,9 +110,10 @@ def score_table(
         frames = tables.chunks(source, text_column, kind=kind)
         if style == "parquet":
             write_parquet(classifier, frames, file, text_column, processes, scored.add, folder_of(output))
-            return scored
-        for text in table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, scored.add):
-            file.write(text)
+        else:
+            file.writelines(
+                table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, scored.add)
+            )
     return scored
 
 
@@ -127,17 +127,17 @@ def table_pieces(
     verbatim: bool = False,
     report: Report = lambda rows, errors: None,
 ) -> Iterator[str]:
-    """Yield the output of `score_table` for the DataFrames of a table, as it is computed; reports each row."""
-    first = next(frames, None)
-    names = [text_column] if first is None else [str(name) for name in first.columns]
-    frames = chain([] if first is None else [first], frames)
+    """Yield the output of `score_table` for the DataFrames of a table, as it is computed; report(1, errors) each row."""
+    begun = list(islice(frames, 1))
+    names = [str(name) for name in begun[0].columns] if begun else [text_column]
+    frames = chain(begun, frames)
     written = io.StringIO()
     write = WRITERS[style](written, names, output_prefix(names), weights, verbatim)
     rows = with_predictions if style == "jsonl" else with_probabilities
     for frame, texts, results in rows(classifier, frames, text_column, processes):
         for row, text, result in zip(frame.to_dict("records"), texts, results):
             write(row, text, result)
-            report(1, answer_columns(result)[0] is None)
+            report(1, result.label is None if isinstance(result, Prediction) else result != result)
             if written.tell() > PIECE:
                 yield written.getvalue()
                 written.seek(0)
@@ -154,9 +154,9 @@ def write_parquet(
     report: Report = lambda rows, errors: None,
     folder: Optional[Path] = None,
 ) -> int:
-    """Write the DataFrames of a table with their columns and types, and the output columns; return the number of rows.
+    """Write the DataFrames of a table, with their types, and the output columns; return the number of rows.
 
-    report(rows, errors) is called after each DataFrame. `folder` is for the temporary file of `ParquetSpool`.
+    report(rows, errors) is called after each DataFrame; `folder` is for `ParquetSpool`.
     """
     from .parquet import ParquetSpool
 
@@ -165,7 +165,7 @@ def write_parquet(
             columns = {str(name): frame[name].tolist() for name in frame.columns}
             spool.append(columns, output_columns(scores), frame.attrs.get("types"))
             report(len(frame), int((scores != scores).sum()))
-        if not spool.sizes:
+        if not spool.schemas:
             # a table without rows still has columns
             spool.append({text_column: []}, {name: [] for name in COLUMNS})
         spool.write(file)
@@ -185,19 +185,13 @@ def with_probabilities(
     """Yield (DataFrame, texts, probabilities); a table of one DataFrame starts no processes."""
     from ..reviews import tables
 
-    waiting, first = [], next(frames, None)
-    if first is None:
-        return
-
-    def texts_only() -> Iterator[list[str]]:
-        for frame in chain([first], frames):
-            waiting.append(frame)
-            yield texts_of(frame, text_column)
-
-    processes = 1 if len(first) < tables.ROWS else processes
+    begun = list(islice(frames, 1))
+    frames, ahead = tee(chain(begun, frames))
+    windows = (texts_of(frame, text_column) for frame in ahead)
     try:
-        for texts, scores in probability_stream(classifier, texts_only(), processes):
-            yield waiting.pop(0), texts, scores
+        stream = probability_stream(classifier, windows, processes if begun and len(begun[0]) >= tables.ROWS else 1)
+        for (texts, scores), frame in zip(stream, frames):
+            yield frame, texts, scores
     except BrokenExecutor as problem:
         raise NsmcError(
             "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
@@ -243,18 +237,11 @@ def folder_of(output: PathLike) -> Optional[Path]:
     return None if str(output) in STDOUT or path.exists() and not path.is_file() else path.parent
 
 
-def answer_columns(result: Union[Prediction, float]) -> Row:
-    """Return (label, score, probability, error) of a Prediction or of a probability."""
-    if isinstance(result, Prediction):
-        return result.label, result.score, result.probability, result.error
-    return output_row(float(result))
-
-
 def text_writer(file: IO[str], *_: Any) -> Write:
     """One line a review: label, score, text."""
 
-    def write(row: Any, text: str, result: Any) -> None:
-        label, score, _, error = answer_columns(result)
+    def write(row: Any, text: str, probability: Any) -> None:
+        label, score, _, error = output_row(probability)
         folded = clean(text)
         print(f"-\t-\t{folded}\t{error}" if error else f"{label}\t{score:.4f}\t{folded}", file=file)
 
@@ -271,7 +258,7 @@ def csv_writer(delimiter: str, file: IO[str], names: list[str], prefix: str, wei
     table.writerow([*map(shown, names), *(prefix + name for name in COLUMNS)])
 
     def write(row: Any, text: str, result: Any) -> None:
-        label, score, probability, error = answer_columns(result)
+        label, score, probability, error = output_row(result)
         figures = ("", "", "", error) if error else (label, f"{score:.6f}", f"{probability:.6f}", "")
         new = [name for name in row if name not in names]
         if new:
@@ -294,8 +281,8 @@ def jsonl_writer(file: IO[str], names: list[str], prefix: str, weights: bool, ve
     return write
 
 
-# (file, names of the table's columns, `output_prefix` of them, weights, verbatim) -> write(row, text, result), where
-# the result is a Prediction for jsonl, else a probability or a Prediction
+# (file, names of the table's columns, `output_prefix` of them, weights, verbatim) -> write(row, text, result): a
+# Prediction for jsonl, else the probability of positive
 WRITERS: dict[str, Callable[..., Write]] = {
     "text": text_writer,
     "csv": partial(csv_writer, ","),

@@ -4,8 +4,7 @@ Tables are most of a model's size. In files, embeddings are int8 with a float16 
 is float16, which costs no accuracy (docs/performance.md); a trained network is rounded to what they hold, so
 that all files of a bundle hold the same numbers.
 
-A parameter file is read here, in Python, and not by `mx.nd.load`, native code that believes every count and length
-in the file. A file whose names, types and shapes are not the network's is refused.
+A parameter file is read here and not by `mx.nd.load`, native code that believes every count and length in the file.
 """
 
 import io
@@ -26,11 +25,10 @@ Arrays = dict[str, NDArray[Any]]
 TABLES = ("embedding.weight", "embed.weight")
 # Two numbers a row, for which a scale would cost as much as it saves
 NGRAM_TABLE = "ngram_table.weight"
-HALVES = (NGRAM_TABLE,)
-# Log-odds of its n-grams that are added to a token's query and key
-EVIDENCE = 2
 SCALE = ".scale"
 INT8_MAX = 127
+# Log-odds of its n-grams that are added to a token's query and key
+EVIDENCE = 2
 CLASSES = 2
 # MXNet 1.9.1, src/ndarray/ndarray.cc: the first bytes of a file and of each array in it, and the types by number
 FILE_MAGIC, ARRAY_MAGIC = 0x112, 0xF993FAC9
@@ -60,13 +58,12 @@ def fill(network: Any, arrays: Arrays, device: Any) -> None:
 
 def add_wide_part(arrays: Arrays, table: NDArray[Any]) -> Arrays:
     """Return the parameters of the same function with a wide part, whose weights are 0."""
-    zeros = numpy.zeros((len(arrays["output.weight"]), 1), dtype="float32")
-    width = arrays["output.weight"].shape[1]
+    weight = arrays["output.weight"]
     return {
         **arrays,
-        "output.weight": numpy.concatenate([arrays["output.weight"], zeros], axis=1),
+        "output.weight": numpy.pad(weight, ((0, 0), (0, 1))),
         NGRAM_TABLE: table,
-        "evidence.weight": numpy.zeros((width, EVIDENCE), dtype="float32"),
+        "evidence.weight": numpy.zeros((weight.shape[1], EVIDENCE), dtype="float32"),
     }
 
 
@@ -94,45 +91,40 @@ def quantize(table: NDArray[Any]) -> tuple[NDArray[numpy.int8], NDArray[numpy.fl
     return numpy.rint(table / steps).clip(-INT8_MAX, INT8_MAX).astype("int8"), scale
 
 
-def dequantize(whole: NDArray[numpy.int8], scale: NDArray[numpy.float16]) -> NDArray[numpy.float32]:
-    return whole.astype("float32") * scale.astype("float32")
-
-
 def stored(name: str, array: NDArray[Any]) -> Arrays:
     """Return {name: array} as the files hold one parameter; a quantized table is the product of its two arrays."""
     if name in TABLES:
         return dict(zip((name, name + SCALE), quantize(array)))
-    return {name: array.astype("float16" if name in HALVES else "float32")}
+    return {name: array.astype("float16" if name == NGRAM_TABLE else "float32")}
 
 
 def loaded(arrays: Arrays) -> Arrays:
     """Return {name: float32 array} of the parameters from all the arrays of `stored`."""
+    floats = {name: array.astype("float32") for name, array in arrays.items()}
     return {
-        name: dequantize(array, arrays[name + SCALE]) if name + SCALE in arrays else array.astype("float32")
-        for name, array in arrays.items()
+        name: array * floats[name + SCALE] if name + SCALE in floats else array
+        for name, array in floats.items()
         if not name.endswith(SCALE)
     }
 
 
+def all_stored(network: Any) -> Arrays:
+    """Return {name: array} of all that the files hold of a network."""
+    return {key: part for name, array in snapshot(network).items() for key, part in stored(name, array).items()}
+
+
 def round_tables(network: Any) -> None:
     """Round the tables to what the files of a bundle hold."""
-    for name, parameter in network._collect_params_with_prefix().items():
-        if name in TABLES + HALVES:
-            parameter.set_data(loaded(stored(name, parameter.data().asnumpy()))[name])
+    restore(network, loaded(all_stored(network)))
 
 
 def gluon_file(network: Any) -> bytes:
     """Return the bytes of a Gluon parameter file; see `round_tables`."""
     from mxnet import nd
 
-    arrays = {
-        key: nd.array(part, dtype=part.dtype)
-        for name, array in snapshot(network).items()
-        for key, part in stored(name, array).items()
-    }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "weights.params"
-        nd.save(str(path), arrays)
+        nd.save(str(path), {name: nd.array(array, dtype=array.dtype) for name, array in all_stored(network).items()})
         return path.read_bytes()
 
 
@@ -140,32 +132,22 @@ def stored_forms(network: Any) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Return {name: (type, shape)} of what `gluon_file` writes for a network, initialized or not."""
     forms = {}
     for name, shape in parameter_shapes(network).items():
-        forms[name] = ("int8" if name in TABLES else "float16" if name in HALVES else "float32", shape)
+        forms[name] = ("int8" if name in TABLES else "float16" if name == NGRAM_TABLE else "float32", shape)
         if name in TABLES:
             forms[name + SCALE] = ("float16", (shape[0], 1))
     return forms
 
 
 def read_gluon_file(content: bytes, network: Any, where: Any) -> Arrays:
-    """Return {name: float32 array} of the parameters in a Gluon parameter file.
+    """Return {name: float32 array} of a network's parameters, initialized or not, from a Gluon parameter file.
 
-    Parameters
-    ----------
-    content : bytes
-    network : HybridBlock
-        Whose parameters they are to be, initialized or not.
-    where : path
-        For messages.
-
-    Raises
-    ------
-    BundleError
-        It is no such file, it is another network's, or some of its numbers are not finite.
+    BundleError, in whose message the file is called `where`, if it is no such file, it is another network's, or some
+    of its numbers are not finite.
     """
     expected = stored_forms(network)
     try:
         arrays = parse(io.BytesIO(content), most=len(expected) + SPARE)
-    except (ValueError, struct.error) as problem:
+    except (ValueError, OverflowError, struct.error) as problem:
         raise BundleError(f"{where}: expected a Gluon parameter file, found something else: {problem}") from problem
     found = {name: (array.dtype.name, array.shape) for name, array in arrays.items()}
     for name in {**expected, **found}:
@@ -180,47 +162,36 @@ def read_gluon_file(content: bytes, network: Any, where: Any) -> Arrays:
     return loaded(arrays)
 
 
-def parse(stream: io.BytesIO, most: int) -> Arrays:
-    """Return {name: array} of a parameter file; ValueError or struct.error if it is none, or has more than `most`.
+def parse(stream: BinaryIO, most: int) -> Arrays:
+    """Return {name: array} of a parameter file; ValueError, OverflowError or struct.error if it is none.
 
-    An array costs many times more memory here than a small one has bytes in the file.
+    It may have `most` arrays: each takes many times more memory here than a small one has bytes in the file.
     """
     if unpack(stream, "<QQ") != (FILE_MAGIC, 0):
         raise ValueError("another beginning")
-    arrays = [parse_array(stream) for _ in range(read_count(stream, most))]
-    names = [read_exactly(stream, *unpack(stream, "<Q")).decode() for _ in range(read_count(stream, most))]
-    if len(set(names)) != len(arrays) or len(names) != len(arrays) or stream.read(1):
-        raise ValueError(f"{len(names)} names for {len(arrays)} arrays, or something after them")
+    (count,) = unpack(stream, "<Q")
+    if count > most:
+        raise ValueError(f"it announces {count} arrays, expected at most {most}")
+    arrays = [parse_array(stream) for _ in range(count)]
+    if unpack(stream, "<Q") != (count,):
+        raise ValueError(f"another number of names than of its {count} arrays")
+    names = [stream.read(*unpack(stream, "<Q")).decode() for _ in range(count)]
+    if len(set(names)) != count or stream.read(1):
+        raise ValueError("a name twice, or something after the names")
     return dict(zip(names, arrays))
 
 
-def read_count(stream: io.BytesIO, most: int) -> int:
-    """Read how many arrays or names follow."""
-    (count,) = unpack(stream, "<Q")
-    if count > most:
-        raise ValueError(f"it announces {count} arrays or names, expected at most {most}")
-    return int(count)
-
-
-def parse_array(stream: io.BytesIO) -> NDArray[Any]:
+def parse_array(stream: BinaryIO) -> NDArray[Any]:
     magic, storage, dimensions = unpack(stream, "<IiI")
     if magic != ARRAY_MAGIC or storage != 0 or not 1 <= dimensions <= 2:
         raise ValueError("an array that is not dense, or not of one or two dimensions")
-    shape = unpack(stream, f"<{dimensions}q")
-    kind = unpack(stream, "<iii")[-1]
+    *shape, _, _, kind = unpack(stream, f"<{dimensions}qiii")
     if min(shape) < 1 or kind not in TYPES:
         raise ValueError(f"an array of shape {shape} and type {kind}")
     dtype = numpy.dtype(TYPES[kind])
-    return numpy.frombuffer(read_exactly(stream, math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+    # no more than there is is read, and fewer numbers do not fit the shape
+    return numpy.frombuffer(stream.read(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
 
 
 def unpack(stream: BinaryIO, layout: str) -> tuple[Any, ...]:
     return struct.unpack(layout, stream.read(struct.calcsize(layout)))
-
-
-def read_exactly(stream: io.BytesIO, size: int) -> bytes:
-    """Read so many bytes; ValueError if there are fewer, before memory of that size is allocated."""
-    left = stream.getbuffer().nbytes - stream.tell()
-    if size > left:
-        raise ValueError(f"it announces {size} bytes, {left} are left")
-    return stream.read(size)

@@ -1,28 +1,43 @@
 """The networks' settings, each of which builds its network. Read without MXNet."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Optional, Union
+from dataclasses import dataclass
+from typing import Any, ClassVar, Union
 
+from ..errors import ConfigError
 from ..settings import Settings, kinds, setting
-from .attention import ATTENTIONS, Attention
-from .attention.additive import Additive
+from .attention import ALIGNMENTS, ATTENTIONS, Additive, Attention, General
+
+# Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
+# a fixed size: layers, heads, hops
+AXES = ("queries", "keys")
 
 
 @dataclass(frozen=True)
 class GRU(Settings):
-    """A bidirectional GRU."""
+    """A bidirectional GRU; `width` is the units of a state, `block` the HybridBlock."""
 
     kind = "gru"
     hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1, high=4096)
 
     def width(self, embedding_size: int) -> int:
-        """Return the units of a state."""
         return 2 * self.hidden_size
 
     def block(self) -> Any:
-        from .encoders import BidirectionalGRU
+        from .blocks import BidirectionalGRU
 
         return BidirectionalGRU(self.hidden_size)
+
+
+@dataclass(frozen=True)
+class LSTM(GRU):
+    """A bidirectional LSTM."""
+
+    kind = "lstm"
+
+    def block(self) -> Any:
+        from .blocks import BidirectionalLSTM
+
+        return BidirectionalLSTM(self.hidden_size)
 
 
 @dataclass(frozen=True)
@@ -32,7 +47,6 @@ class NoEncoder(Settings):
     kind = "none"
 
     def width(self, embedding_size: int) -> int:
-        """Return the units of a state."""
         return embedding_size
 
     def block(self) -> None:
@@ -49,6 +63,7 @@ class ClassifierConfig(Settings):
     kind = "classifier"
     # whether there may be a table of n-grams, and whether attention can be trained on erasures
     uses_ngrams: ClassVar[bool] = True
+    axes: ClassVar[tuple[str, ...]] = AXES
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: Union[GRU, NoEncoder] = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
     attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
@@ -60,13 +75,8 @@ class ClassifierConfig(Settings):
         """Units of a state (D)."""
         return self.encoder.width(self.embedding_size)
 
-    def fixed_length(self, max_length: int) -> Optional[int]:
-        """Return the only length that the network reads; None for any."""
-        return None
-
-    def without_dropout(self) -> "ClassifierConfig":
-        """Return the settings of the same network without any dropout."""
-        return replace(self, dropout=0.0, word_dropout=0.0, attention=self.attention.without_dropout())
+    def fixed_length(self, max_length: int) -> None:
+        """Return the only length that the network reads: here it reads any."""
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""
@@ -88,33 +98,79 @@ class ArticleConfig(Settings):
 
     kind = "article"
     uses_ngrams: ClassVar[bool] = False
+    axes: ClassVar[tuple[str, ...]] = AXES
     embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
     hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
-
     # fixed by the article
     attention: ClassVar[Attention] = Additive(units=30, dropout=0.2)
 
     @property
     def width(self) -> int:
-        """Units of a state (D)."""
         return 2 * self.hidden_size
 
-    def fixed_length(self, max_length: int) -> Optional[int]:
-        """Return the only length that the network reads."""
+    def fixed_length(self, max_length: int) -> int:
         return max_length
 
-    def without_dropout(self) -> "ArticleConfig":
-        """Return these settings: the article fixes its dropout."""
-        return self
-
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
         return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
 
     def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
         from .networks.article import ArticleClassifier
 
         return ArticleClassifier(vocab_size, self.embedding_size, max_length, self.hidden_size)
+
+
+@dataclass(frozen=True)
+class GRUDecoder(Settings):
+    """A decoder of GRU cells; `states` is the number of arrays in its state."""
+
+    kind = "gru"
+    states: ClassVar[int] = 1
+    hidden_size: int = setting(256, "units of the decoder (H)", low=1, high=4096)
+
+    def cell(self, inputs: int) -> Any:
+        from .blocks import decoder_cell
+
+        return decoder_cell(self.kind, self.hidden_size, inputs)
+
+
+class LSTMDecoder(GRUDecoder):
+    """A decoder of LSTM cells."""
+
+    kind = "lstm"
+    states = 2
+
+
+@dataclass(frozen=True)
+class RestorerConfig(Settings):
+    """Sequence to sequence with attention, for spacing and spelling."""
+
+    kind = "restorer"
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    encoder: GRU = kinds({"gru": GRU, "lstm": LSTM}, GRU(128), "what reads the source")
+    decoder: GRUDecoder = kinds({"gru": GRUDecoder, "lstm": LSTMDecoder}, GRUDecoder(256), "what writes the target")
+    attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
+    input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
+    first_state: str = setting(
+        "projection", "the decoder's first state of the encoder's last two", choices=("projection", "mean", "maximum")
+    )
+    dropout: float = setting(0.2, "dropout after the embedding and of the decoder's output", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a source state (D)."""
+        return self.encoder.width(self.embedding_size)
+
+    def network(self, vocab_size: int) -> Any:
+        from .networks.restorer import Restorer
+
+        half, size = self.encoder.hidden_size, self.decoder.hidden_size
+        if self.first_state != "projection" and half != size:
+            raise ConfigError(
+                f"model.first_state {self.first_state}: expected a decoder of {half} units, as many as the encoder has in "
+                f"each direction, found {size}; or use projection"
+            )
+        return Restorer(vocab_size, self)
 
 
 NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article": ArticleConfig}

@@ -1,7 +1,7 @@
 """A HybridBlock as the graph of operators it computes: what its ONNX graph and its parameters' shapes are taken from.
 
-The network declares what it reads, `network.inputs` = {name: dimensions}, in the order of its arguments; a dimension
-is a number or the name of one that varies. Nothing here depends on which network it is.
+`network.inputs` is {name: dimensions} in the order of the arguments; a dimension is a number or the name of one that
+varies.
 """
 
 import json
@@ -41,13 +41,12 @@ class Node:
 def trace(network: Any) -> tuple[list[Value], list[Node]]:
     """Return the outputs of a network, called with symbols, and all its nodes, inputs first."""
     mxnet = import_mxnet()
-    outputs = mxnet.sym.Group(network(*(mxnet.sym.var(name) for name in network.inputs)))
+    outputs = mxnet.sym.Group(network(*map(mxnet.sym.var, network.inputs)))
     internals = outputs.get_internals()
-    read = set(outputs.list_inputs())
     sizes = {
-        name: tuple(SIZES.get(size, size) for size in dimensions)
-        for name, dimensions in network.inputs.items()
-        if name in read
+        name: tuple(SIZES.get(size, size) for size in network.inputs[name])
+        for name in outputs.list_inputs()
+        if name in network.inputs
     }
     graph = json.loads(internals.tojson())
     nodes: list[Node] = []

@@ -7,7 +7,7 @@ from typing import Any, Optional, Union
 import pandas
 from tqdm import tqdm
 
-from .._io.atomic import refuse_links, replaced_file, require_place, vacant, write_text
+from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
 from ..errors import ConfigError, DataError, listed
 from ..evaluation.attention_statistics import by_word, token_table
@@ -17,7 +17,7 @@ from ..inference.predictor import Classifier
 from ..reviews import tables
 from ..reviews.pieces import STDIN
 from .page import GROUPS, WORDS, Section, draw_groups, draw_histogram, draw_months, draw_words, report_page
-from .statistics import distinctive_words, extreme_reviews, months, share, shares_by
+from .statistics import distinctive_words, extreme_reviews, month_of, share, shares_by
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
@@ -43,20 +43,10 @@ def report(
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
-    Parameters
-    ----------
-    source, kind : path and str or None
-        See `reviews.tables.chunks`.
-    group_by, date_column : str or None
-        Columns: shares by group and by month.
-    tables_to : path or None
-        A folder for the tables as csv; the page offers them too.
-
-    Raises
-    ------
-    DataError, ConfigError
-        The table cannot be read, lacks a column, or has no review with a word; the output is no .html, or the folder
-        for the tables holds other files.
+    See `reviews.tables.chunks` for source and kind. Shares are by group and by month where `group_by` and `date_column`
+    name columns; `tables_to` is a folder for the tables as csv, which the page offers too. DataError if the table
+    cannot be read, lacks a column, or has no review with a word; ConfigError if the output is no .html, or the folder
+    for the tables holds other files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
@@ -73,8 +63,14 @@ def report(
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{source}: expected reviews, found none with a word")
     found = count(frame, predictions)
+    scored = frame[frame["label"].notna()]
+    reviews: dict[str, list[Attribution]] = {heading: [] for heading in NAMES.values()}
+    for kind, row in found["reviews"].index:
+        values = predictions[row].token_weights.astype("float64")
+        reviews[NAMES[kind]].append(Attribution(predictions[row], values, "attention", classifier.bundle.name))
     name = str(STDIN) if str(source) == "-" else Path(source).name
-    write_text(output, page(name, frame, predictions, found, classifier))
+    lines = summary(frame, scored, found, classifier)
+    write_text(output, report_page(name, lines, found, sections(scored, found), reviews))
     if tables_to:
         write_tables(Path(tables_to), found)
     return found
@@ -99,12 +95,11 @@ def check_folder(folder: Path) -> None:
 
 def write_tables(folder: Path, found: Tables) -> None:
     folder.mkdir(exist_ok=True)
-    for path in [folder / f"{name}.csv" for name in TABLES]:
-        if path.stem not in found:
-            path.unlink(missing_ok=True)
-            continue
-        with replaced_file(path) as temporary:
-            temporary.write_bytes(as_csv(found[path.stem]).encode(errors="replace"))
+    for name in TABLES:
+        if name in found:
+            write_text(folder / f"{name}.csv", as_csv(found[name]))
+        else:
+            (folder / f"{name}.csv").unlink(missing_ok=True)
 
 
 def read(
@@ -115,21 +110,18 @@ def read(
     for frame in tables.chunks(source, text_column, kind=kind):
         missing -= set(frame.columns)
         kept = pandas.DataFrame({"text": [tables.as_text(value) for value in frame[text_column]]})
+        # the first rows of jsonl may lack a column
+        absent = [None] * len(frame)
         if group_by:
-            kept["group"] = [tables.as_text(value).strip() or None for value in column(frame, group_by)]
+            kept["group"] = [tables.as_text(value).strip() or None for value in frame.get(group_by, absent)]
         if date_column:
-            kept["month"] = months(column(frame, date_column))
+            kept["month"] = [month_of(value) for value in frame.get(date_column, absent)]
         parts.append(kept)
     if not parts:
         raise DataError(f"{source}: expected reviews, found no row")
     for name in missing:
         tables.require_column(frame, name, source, hint="")
     return pandas.concat(parts, ignore_index=True)
-
-
-def column(frame: pandas.DataFrame, name: str) -> pandas.Series:
-    """Return a column, None in each row where the frame lacks it: the first rows of jsonl may."""
-    return frame[name].reset_index(drop=True) if name in frame else pandas.Series([None] * len(frame), dtype=object)
 
 
 def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
@@ -149,42 +141,28 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
     return found
 
 
-def page(
-    name: str, frame: pandas.DataFrame, predictions: list[Prediction], found: Tables, classifier: Classifier
-) -> str:
-    scored = frame[frame["label"].notna()]
-    reviews: dict[str, list[Attribution]] = {heading: [] for heading in NAMES.values()}
-    for kind, row in found["reviews"].index:
-        each = predictions[row]
-        values = each.token_weights.astype("float64")
-        reviews[NAMES[kind]].append(Attribution(each, values, "attention", classifier.bundle.name))
-    return report_page(name, summary(frame, scored, found, classifier), found, sections(scored, found), reviews)
-
-
 def sections(scored: pandas.DataFrame, found: Tables) -> list[Section]:
     """Return the figures of the page."""
     whole = float((scored["label"] == "positive").mean())
-    heading, explanation = (
-        "예측 확률의 분포 · How certain the predictions are",
-        "가운데에 모이면 애매한 리뷰가 많은 것입니다.",
-    )
-    figures = [Section(heading, explanation, draw_histogram(scored["probability"].astype(float)))]
+    heading = "예측 확률의 분포 · How certain the predictions are"
+    explanation = "가운데에 모이면 애매한 리뷰가 많은 것입니다."
+    figures = [(heading, explanation, draw_histogram(scored["probability"].astype(float)))]
     if len(found.get("months", ())):
         explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 전체와 뚜렷이 다른 달입니다."
-        figures.append(Section("월별 · By month", explanation, draw_months(found["months"], whole)))
+        figures.append(("월별 · By month", explanation, draw_months(found["months"], whole)))
     if "groups" in found:
-        explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 깔때기 그림의 99.8 % 한계 밖에 있는 그룹입니다."
         heading = f"그룹별 · By group (리뷰가 많은 순서로 {GROUPS}개)"
-        figures.append(Section(heading, explanation, draw_groups(found["groups"].head(GROUPS), whole)))
+        explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 깔때기 그림의 99.8 % 한계 밖에 있는 그룹입니다."
+        figures.append((heading, explanation, draw_groups(found["groups"].head(GROUPS), whole)))
     words, weights = found["words_by_log_odds"], found["words_by_attention"]
     praise, blame = words[words["z"] > 0].head(WORDS), words[words["z"] < 0].tail(WORDS)[::-1]
     heading = "칭찬과 비판의 단어 · Words of praise and blame"
     explanation = "한쪽 리뷰에 더 자주 나오는 단어 (로그 오즈 비의 z값, Monroe et al. 2008)."
-    figures.append(Section(heading, explanation, draw_words(praise, blame, "z", "z")))
+    figures.append((heading, explanation, draw_words(praise, blame, "z", "z")))
     praise, blame = (weights[weights["label"] == label].head(WORDS) for label in ("positive", "negative"))
-    figure = draw_words(praise, blame, "weight", "weight x T")
+    heading = "모델이 주목하는 단어 · Words that the model attends to"
     explanation = "어텐션 가중치의 평균 (1: 리뷰 안의 평균 단어)."
-    figures.append(Section("모델이 주목하는 단어 · Words that the model attends to", explanation, figure))
+    figures.append((heading, explanation, draw_words(praise, blame, "weight", "weight x T")))
     return figures
 
 
@@ -199,14 +177,13 @@ def summary(frame: pandas.DataFrame, scored: pandas.DataFrame, found: Tables, cl
     ]
     if len(scored) < len(frame):
         lines.append(f"{len(frame) - len(scored):,}개는 읽을 단어가 없어 뺐습니다. Left out, without a word.")
-    if "months" in found and frame["month"].isna().any():
-        undated = int(frame["month"].isna().sum())
+    undated = int(frame["month"].isna().sum()) if "months" in found else 0
+    if undated:
         lines.append(f"{undated:,}개는 날짜를 읽지 못해 월별 그림에 없습니다. Without a readable date.")
     test = classifier.bundle.manifest["metrics"].get("test", {})
-    accuracy = test.get("accuracy")
-    if isinstance(accuracy, float) and test.get("data") == "nsmc":
+    if isinstance(test.get("accuracy"), float) and test.get("data") == "nsmc":
         lines.append(
-            f"모델은 NSMC 테스트 데이터의 {100 * accuracy:.1f} %를 맞힙니다. 신뢰구간에는 모델 오류가 포함되지 않습니다. "
+            f"모델은 NSMC 테스트 데이터의 {100 * test['accuracy']:.1f} %를 맞힙니다. 신뢰구간에는 모델 오류가 포함되지 않습니다. "
             "The intervals do not include the model's own errors."
         )
     return lines

@@ -2,13 +2,13 @@
 
 import html
 import io
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Sequence
 
 import pandas
 
 from .._io.spreadsheets import as_csv
 from ..inference.attribution import Attribution
-from ..visualization.heatmap import drawing, new_figure, printable
+from ..visualization.heatmap import draw_bars, drawing, new_figure, printable
 from ..visualization.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 
 # Groups and words that are drawn; the tables have all
@@ -16,17 +16,8 @@ GROUPS, WORDS = 20, 15
 BLUE, RED = "#0953a0", "#a64400"
 
 
-class Section(NamedTuple):
-    """A figure of the page with its heading and explanation."""
-
-    heading: str
-    explanation: str
-    figure: Any
-
-    def as_html(self) -> str:
-        heading = html.escape(self.heading)
-        image = f'<img alt="{heading}" src="data:image/png;base64,{as_png(self.figure)}">'
-        return f"<h2>{heading}</h2><p>{html.escape(self.explanation)}</p>{image}"
+# Heading, explanation and figure
+Section = tuple[str, str, Any]
 
 
 def report_page(
@@ -38,7 +29,7 @@ def report_page(
 ) -> str:
     """Return the page: the sentences of the summary, figures, reviews by heading, and the tables as csv."""
     parts = [f"<h1>{html.escape(title)}</h1>", *(f"<p>{html.escape(line)}</p>" for line in summary)]
-    parts += [section.as_html() for section in sections]
+    parts += [as_html(*section) for section in sections]
     parts += [f'<h2>{html.escape(each)}</h2><div id="reviews-{i}"></div>' for i, each in enumerate(reviews)]
     links = " ".join(link(name, table) for name, table in tables.items())
     body = "\n".join([*parts, f"<h2>표 내려받기 · Tables</h2><p>{links}</p>"])
@@ -54,17 +45,18 @@ def link(name: str, table: pandas.DataFrame) -> str:
     return f'<a class="more" download="{name}.csv" href="data:text/csv;base64,{content}">{name}.csv</a>'
 
 
-def as_png(figure: Any) -> str:
+def as_html(heading: str, explanation: str, figure: Any) -> str:
     content = io.BytesIO()
     with drawing():
         figure.savefig(content, format="png", dpi=120)
-    return in_base64(content.getvalue())
+    heading, image = html.escape(heading), in_base64(content.getvalue())
+    picture = f'<img alt="{heading}" src="data:image/png;base64,{image}">'
+    return f"<h2>{heading}</h2><p>{html.escape(explanation)}</p>{picture}"
 
 
 def draw_months(rows: pandas.DataFrame, whole: float) -> Any:
     """Draw `shares_by` over the months, in their order along the horizontal axis."""
-    with drawing():
-        figure, grid = new_figure((max(6.0, min(14.0, 0.2 * len(rows))), 3.4))
+    with new_figure((max(6.0, min(14.0, 0.2 * len(rows))), 3.4)) as (figure, grid):
         axes, places, step = grid[0, 0], range(len(rows)), -(-len(rows) // 24)
         draw_shares(axes, places, 100 * rows["share"], rows, "yerr")
         axes.axhline(100 * whole, color="0.7", linewidth=1)
@@ -75,8 +67,7 @@ def draw_months(rows: pandas.DataFrame, whole: float) -> Any:
 
 def draw_groups(rows: pandas.DataFrame, whole: float) -> Any:
     """Draw `shares_by` over the groups, one below the other."""
-    with drawing():
-        figure, grid = new_figure((8.0, 1.0 + 0.3 * len(rows)))
+    with new_figure((8.0, 1.0 + 0.3 * len(rows))) as (figure, grid):
         axes, places = grid[0, 0], range(len(rows))
         draw_shares(axes, 100 * rows["share"], places, rows, "xerr")
         axes.axvline(100 * whole, color="0.7", linewidth=1)
@@ -98,22 +89,17 @@ def draw_shares(axes: Any, x: Any, y: Any, rows: pandas.DataFrame, direction: st
 
 def draw_words(praise: pandas.DataFrame, blame: pandas.DataFrame, column: str, label: str) -> Any:
     """Draw the words of praise and of blame beside each other; rows have `word` and `column`."""
-    with drawing():
-        figure, grid = new_figure((9, 4), columns=2)
-        sides = ((praise, BLUE, "칭찬 praise"), (blame, RED, "비판 blame"))
-        for axes, (rows, color, title) in zip(grid.flat, sides):
-            axes.barh(range(len(rows)), rows[column].abs(), color=color)
-            axes.set_yticks(range(len(rows)), [printable(word) for word in rows["word"]])
-            axes.invert_yaxis()
-            axes.set(title=title, xlabel=label)
+    with new_figure((9, 4), columns=2) as (figure, grid):
+        draw_bars(grid[0, 0], praise["word"], praise[column].abs(), BLUE, "칭찬 praise")
+        draw_bars(grid[0, 1], blame["word"], blame[column].abs(), RED, "비판 blame")
+        for axes in grid.flat:
+            axes.set_xlabel(label)
     return figure
 
 
 def draw_histogram(probability: Any) -> Any:
     """Draw the distribution of the probability of positive."""
-    with drawing():
-        figure, grid = new_figure((8, 2.6))
-        axes = grid[0, 0]
-        axes.hist(probability, bins=50, range=(0, 1), color=BLUE)
-        axes.set(xlabel="긍정일 확률 probability of positive", ylabel="리뷰 reviews")
+    with new_figure((8, 2.6)) as (figure, grid):
+        grid[0, 0].hist(probability, bins=50, range=(0, 1), color=BLUE)
+        grid[0, 0].set(xlabel="긍정일 확률 probability of positive", ylabel="리뷰 reviews")
     return figure

@@ -44,16 +44,13 @@ def shares_by(keys: pandas.Series, label: pandas.Series) -> pandas.DataFrame:
     return rows.assign(outlier=(rows["share"] - whole).abs() > limit)
 
 
-def months(dates: pandas.Series) -> pandas.Series:
-    """Return the month of each date as "2019-04", None where it is none.
+def month_of(date: object) -> Optional[str]:
+    """Return the month of a date as "2019-04", None where it is none.
 
     Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"). Time
     zones are ignored: the month is the one where the review was written.
     """
-    return pandas.Series([month_of(str(date).strip()) for date in dates], index=dates.index, dtype=object)
-
-
-def month_of(text: str) -> Optional[str]:
+    text = str(date).strip()
     match = next(filter(None, (pattern.match(text) for pattern in DATES)), None)
     if not match:
         return None
@@ -67,9 +64,9 @@ def month_of(text: str) -> Optional[str]:
 def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str], fewest: int = 5) -> pandas.DataFrame:
     """Return which words occur more in reviews of one label than in those of the other.
 
-    Log-odds ratio with an informative Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
-    equation 22); a word counts once a review. The prior is the words of all reviews. Returns word, positive and negative
-    (reviews with it; words in fewer than `fewest` are left out), z: above 0 praise, below 0 blame; largest first.
+    Log-odds ratio with the words of all reviews as the Dirichlet prior, divided by its deviation (Monroe, Colaresi &
+    Quinn 2008, equation 22). Returns word, positive and negative (reviews with it; words in fewer than `fewest` are left
+    out), z: above 0 praise, below 0 blame; largest first.
     """
     counts: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
     for tokens, label in zip(token_lists, labels):
@@ -79,11 +76,9 @@ def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str
     if len(rows) < 2:
         # the only word is all that either label has
         return rows.assign(z=numpy.zeros(len(rows)))
-    prior = rows["positive"] + rows["negative"]
-    inside = {label: rows[label] + prior for label in counts}
-    odds = {label: numpy.log(values / (values.sum() - values)) for label, values in inside.items()}
-    deviation = numpy.sqrt(1 / inside["positive"] + 1 / inside["negative"])
-    rows["z"] = (odds["positive"] - odds["negative"]) / deviation
+    praise, blame = (rows[label] + rows["positive"] + rows["negative"] for label in counts)
+    odds = numpy.log(praise / (praise.sum() - praise)) - numpy.log(blame / (blame.sum() - blame))
+    rows["z"] = odds / numpy.sqrt(1 / praise + 1 / blame)
     return rows.sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 

@@ -7,24 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..model.parameters import restore, snapshot
+
 # Steps between two updates: an average over thousands of steps does not need each of them
 EVERY = 8
 
 
 class Average:
-    """The moving average of a network's parameters, evaluated and saved in their place at the end of an epoch.
+    """The moving average of an initialized network's parameters, which each epoch is evaluated and saved with.
 
-    Parameters
-    ----------
-    network : HybridBlock
-        Its parameters must exist.
-    decay : float
-        EMA decay, warmed up so that the initial parameters are forgotten; 0 keeps the network's own parameters.
+    `decay` is warmed up so that the initial parameters are forgotten; 0 keeps the network's own parameters.
     """
 
     def __init__(self, network: Any, decay: float):
+        self.network, self.decay = network, decay
         self.parameters = network._collect_params_with_prefix()
-        self.decay = decay
         self.arrays = {name: parameter.data().copy() for name, parameter in self.parameters.items()}
 
     def update(self, step: int) -> None:
@@ -40,17 +37,11 @@ class Average:
     @contextmanager
     def applied(self, step: int) -> Iterator[None]:
         """Put the average into the network within a `with` block, if there is one after `step` steps."""
-        if not self.decay or step < EVERY:
-            yield
-            return
-        own = {name: parameter.data().copy() for name, parameter in self.parameters.items()}
-        self.put(self.arrays)
+        own = snapshot(self.network)
+        if self.decay and step >= EVERY:
+            restore(self.network, self.arrays)
         yield
-        self.put(own)
-
-    def put(self, arrays: dict[str, Any]) -> None:
-        for name, parameter in self.parameters.items():
-            parameter.set_data(arrays[name])
+        restore(self.network, own)
 
     def to_numpy(self) -> dict[str, Any]:
         return {name: array.asnumpy() for name, array in self.arrays.items()}

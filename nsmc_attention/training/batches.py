@@ -1,4 +1,4 @@
-"""From tokens to batches of nearly equal length, with GluonNLP: batchify.Pad -> bucket sampler."""
+"""From encoded reviews to batches of nearly equal length, by GluonNLP's bucket sampler."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,6 @@ import numpy  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
 from ..text.encoding import Encoded, Encoder  # noqa: E402
-from ..text.ngrams import ngram_ids  # noqa: E402
 
 # One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
 EXACT_LENGTH, LENGTH_STEP = 48, 16
@@ -27,23 +26,13 @@ def bucket_lengths(longest: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Batch:
-    """N reviews side by side.
+    """N reviews side by side; `importance`, which the attention is trained to highlight, sums to 1 over the tokens."""
 
-    Attributes
-    ----------
-    token_ids : (N, T) int32
-    valid_length : (N,) float32
-    labels : (N,) float32, 0 to 1
-    importance : (N, T) float32 or None
-        What the attention is trained to highlight: sums to 1 over the tokens.
-    ngram_ids : (N, T, NGRAMS) int32 or None
-    """
-
-    token_ids: NDArray[numpy.int32]
-    valid_length: NDArray[numpy.float32]
-    labels: NDArray[numpy.float32]
-    importance: Optional[NDArray[Any]] = None
-    ngram_ids: Optional[NDArray[Any]] = None
+    token_ids: NDArray[numpy.int32]  # (N, T)
+    valid_length: NDArray[numpy.float32]  # (N,)
+    labels: NDArray[numpy.float32]  # (N,), 0 to 1
+    importance: Optional[NDArray[numpy.float32]] = None  # (N, T)
+    ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
 
     def take(self, members: Any) -> "Batch":
         """Return the Batch of these rows."""
@@ -51,21 +40,10 @@ class Batch:
 
 
 class Batches:
-    """Reviews numbered and padded once, bucket by bucket; a batch is then a slice of its bucket.
+    """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
 
-    Parameters
-    ----------
-    reviews : list of Encoded
-        At least one token each.
-    labels : (N,) array
-        The probability of positive, 0 to 1.
-    encoder : encoding.Encoder
-    batch_size : int
-    fixed_length : int or None
-        Pad every batch to this length.
-    importance : list of (T,) arrays or None
-    wide : bool
-        With n-gram ids, for a network that has a table of n-grams.
+    `labels` (N,) are probabilities of positive, `importance` has an array (T,) for each review. `fixed_length`, which no
+    review exceeds, is the length of every batch.
     """
 
     def __init__(
@@ -76,31 +54,30 @@ class Batches:
         batch_size: int,
         fixed_length: Optional[int] = None,
         importance: Optional[Sequence[NDArray[Any]]] = None,
-        wide: bool = False,
     ):
-        self.batch_size = batch_size
-        self.labels = numpy.asarray(labels, dtype="float32")
-        lengths = numpy.array([len(review) for review in reviews])
-        buckets = numpy.array([fixed_length] if fixed_length else bucket_lengths(int(lengths.max())))
-        lengths = numpy.minimum(lengths, buckets[-1])
-        self.lengths = lengths.astype("float32")
-        self.bucket = numpy.searchsorted(buckets, lengths)
-        self.padded_length = buckets[self.bucket]
-        self.row = numpy.empty(len(lengths), dtype="int64")
-        self.padded = {}
-        for index in numpy.unique(self.bucket):
-            members, length = numpy.flatnonzero(self.bucket == index), int(buckets[index])
+        self.batch_size, self.labels = batch_size, numpy.asarray(labels, dtype="float32")
+        self.lengths = numpy.array([len(review) for review in reviews])
+        widths = numpy.array([fixed_length] if fixed_length else bucket_lengths(int(self.lengths.max())))
+        self.padded_length = widths[numpy.searchsorted(widths, self.lengths)]
+        self.row = numpy.empty(len(reviews), dtype="int64")
+        self.buckets: dict[int, Batch] = {}
+        for width in numpy.unique(self.padded_length).tolist():
+            members = numpy.flatnonzero(self.padded_length == width)
             self.row[members] = numpy.arange(len(members))
-            own = [reviews[member] for member in members]
-            self.padded[index] = (
-                pad([review.ids for review in own], encoder.padding, length),
-                None if importance is None else pad_weights([importance[member] for member in members], length),
-                ngram_ids([review.tokens for review in own], encoder.ngram_buckets, length) if wide else None,
-            )
+            token_ids, valid_length, *ngram_ids = encoder.batch([reviews[i] for i in members], width)
+            weights = None
+            if importance is not None:
+                weights = numpy.zeros(token_ids.shape, dtype="float32")
+                # row by row, in the order of the joined reviews
+                weights[numpy.arange(width) < valid_length[:, None]] = numpy.concatenate(
+                    [importance[i] for i in members]
+                )
+            lengths = valid_length.astype("float32")
+            self.buckets[width] = Batch(token_ids, lengths, self.labels[members], weights, *ngram_ids)
 
     def __len__(self) -> int:
         """Batches in an epoch."""
-        return sum(-(-len(ids) // self.batch_size) for ids, *_ in self.padded.values())
+        return sum(-(-len(bucket.labels) // self.batch_size) for bucket in self.buckets.values())
 
     def sampler(self, shuffle: bool) -> Any:
         """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
@@ -110,7 +87,7 @@ class Batches:
             num_buckets=None,
             ratio=0,
             shuffle=shuffle,
-            bucket_keys=numpy.unique(self.padded_length).tolist(),
+            bucket_keys=list(self.buckets),
         )
 
     def epoch(self, seed: int, epoch: int) -> Iterator[Batch]:
@@ -118,36 +95,13 @@ class Batches:
         # GluonNLP's samplers draw from numpy's global generator
         numpy.random.seed([seed, epoch])
         for members in list(self.sampler(shuffle=True)):
-            yield self.take(numpy.asarray(members))
+            yield self.take(members)
 
     def in_order(self) -> Iterator[tuple[NDArray[Any], Batch]]:
         """Yield (positions, batch) over all reviews once, the same way at each call."""
         for members in self.sampler(shuffle=False):
-            members = numpy.asarray(members)
-            yield members, self.take(members)
+            yield numpy.asarray(members), self.take(members)
 
-    def take(self, members: NDArray[Any]) -> Batch:
-        rows = self.row[members]
-        token_ids, importance, ngrams = self.padded[self.bucket[members[0]]]
-        return Batch(
-            token_ids[rows],
-            self.lengths[members],
-            self.labels[members],
-            None if importance is None else importance[rows],
-            None if ngrams is None else ngrams[rows],
-        )
-
-
-def pad(sequences: Sequence[Sequence[int]], padding: int, length: int) -> NDArray[numpy.int32]:
-    """Stack id lists to (N, length) int32 through PadSequence and batchify.Pad; padding is never `<unk>`."""
-    widen = gluonnlp.data.PadSequence(length, pad_val=padding, clip=True)
-    stacked = gluonnlp.data.batchify.Pad(pad_val=padding, dtype="int32")([widen(list(ids)) for ids in sequences])
-    return stacked.asnumpy()
-
-
-def pad_weights(rows: Sequence[NDArray[Any]], length: int) -> NDArray[numpy.float32]:
-    """Stack one number a token to (N, length) float32, 0 in the padding."""
-    found = numpy.zeros((len(rows), length), dtype="float32")
-    for row, values in zip(found, rows):
-        row[: len(values)] = values
-    return found
+    def take(self, members: Sequence[int]) -> Batch:
+        """Return the Batch of reviews of one bucket."""
+        return self.buckets[int(self.padded_length[members[0]])].take(self.row[members])

@@ -1,7 +1,7 @@
 """The whole state of a training in one file, so that a resumed training ends like an uninterrupted one.
 
 Arrays by safetensors (no code, no pickle, bounded by the file's size), their sha256 among them. A file may come from
-anyone: only a state that fits the network is put into it. Knows the network's parameters and Adam's moments.
+anyone: only a state that fits the network is put into it.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import math
 import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, get_origin, get_type_hints
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -22,19 +22,15 @@ from .._io.atomic import replaced_file
 from .._io.bounded import read_file, read_json
 from ..errors import BundleError
 from ..model.parameters import restore, snapshot
+from .distributed.communicator import SINGLE, SingleWorker
 
 Arrays = dict[str, NDArray[Any]]
 BEST, CHECKSUM = "best.safetensors", "sha256"
-# Largest file, in bytes: a network of the largest settings would be more than a machine trains
-LARGEST = 2**34
-# Bytes beside the arrays in a file: 400 for each epoch of the history, and names
-BESIDE = 2**26
-# Exclusive upper bound of step, batch and epoch
-MAX_COUNT = 2**31
-# No sum of float32 losses exceeds this; larger values cannot be plotted
-MAX_FIGURE = 1e60
-# Figures in a record of the history, and characters in the name of one
-MAX_FIGURES, MAX_NAME = 100, 60
+# Largest file, and what it has beside the arrays: 400 bytes for each epoch of the history, and names
+LARGEST, BESIDE = 2**34, 2**26
+# Larger counts, figures and numbers of figures are not those of a training, and cannot be drawn
+MAX_COUNT, MAX_FIGURE, MAX_FIGURES = 2**31, 1e60, 100
+MOMENTS = ("mean", "variance")
 
 
 @dataclass
@@ -55,87 +51,59 @@ class Progress:
     history: list[dict[str, float]] = field(default_factory=list)
 
 
-def moments(trainer: Any) -> Arrays:
-    """Return Adam's moments and update counts. MXNet's own `save_states` would pickle them."""
-    updater = trainer._updaters[0]
-    arrays = {
-        f"{part}.{index}": state.asnumpy()
-        for index, pair in updater.states.items()
-        for part, state in zip(("mean", "variance"), pair)
-    }
-    counts = updater.optimizer._index_update_count
-    arrays["counts"] = numpy.array([[index, count] for index, count in counts.items()], dtype="int64").reshape(-1, 2)
-    return arrays
-
-
-def restore_moments(trainer: Any, arrays: Arrays) -> None:
-    from mxnet import nd
-
-    updater = trainer._updaters[0]
-    counts = arrays["counts"].tolist()
-    for index, count in counts:
-        context = trainer._params[index].list_ctx()[0]
-        updater.states[index] = tuple(nd.array(arrays[f"{part}.{index}"], ctx=context) for part in ("mean", "variance"))
-        updater.states_synced[index] = True
-        updater.optimizer._index_update_count[index] = count
-    updater.optimizer.num_update = max([count for _, count in counts], default=0)
-
-
 class Checkpoints:
     """The checkpoints of a stage's folder: the last few states and the best parameters so far.
 
-    Files: checkpoint-00001500.safetensors (state after 1,500 steps), best.safetensors.
+    Files: checkpoint-00001500.safetensors (state after 1,500 steps), best.safetensors. Of several workers the first
+    alone writes and reads them, and broadcasts what it has read.
     """
 
-    def __init__(self, folder: Path, keep: int):
-        self.folder, self.keep = folder, keep
+    def __init__(self, folder: Path, keep: int, group: SingleWorker = SINGLE):
+        self.folder, self.keep, self.group = folder, keep, group
 
     def paths(self) -> list[Path]:
         return sorted(self.folder.glob("checkpoint-*.safetensors"))
 
     def save(self, network: Any, trainer: Any, average: Any, progress: Progress) -> None:
         """Write the state whole or not at all, then delete the oldest beyond `keep`."""
-        arrays = {"progress": numpy.frombuffer(json.dumps(asdict(progress)).encode(), dtype="uint8")}
+        if not self.group.first:
+            return
         states = {"network": snapshot(network), "adam": moments(trainer), "average": average.to_numpy()}
-        for part, members in states.items():
-            arrays.update({f"{part}/{name}": array for name, array in members.items()})
+        arrays = {f"{part}/{name}": array for part, members in states.items() for name, array in members.items()}
+        arrays["progress"] = numpy.frombuffer(json.dumps(asdict(progress)).encode(), dtype="uint8")
         write_arrays(self.folder / f"checkpoint-{progress.step:08d}.safetensors", arrays)
         for path in self.paths()[: -self.keep]:
             path.unlink()
 
     def load_newest(self, network: Any, trainer: Any, average: Any) -> Progress:
-        """Restore the newest undamaged state; return its Progress, a fresh one if there is none.
-
-        Raises
-        ------
-        BundleError
-            All are damaged, or the best parameters are.
-        """
-        arrays = self.read_newest(network, trainer)
+        """Restore the newest undamaged state; return its Progress, a fresh one if there are no files of states."""
+        arrays = self.group.run_on_first(self.read_newest, network, trainer)
         if not arrays:
             return Progress()
         progress = read_progress(arrays, self.folder)
         if progress.best_epoch >= 0:
-            self.read_best(network)
+            self.group.run_on_first(self.read_best, network)
         restore(network, part_of(arrays, "network/"))
-        restore_moments(trainer, part_of(arrays, "adam/"))
+        restore_moments(trainer, part_of(arrays, "adam/"), progress.step)
         average.load(part_of(arrays, "average/"))
         return progress
 
     def read_newest(self, network: Any, trainer: Any) -> Arrays:
         """Return the arrays of the newest undamaged state, {} if there are no files of states."""
-        paths, reason = self.paths(), None
+        paths, reason, own = self.paths(), None, snapshot(network)
+        expected = {f"{part}/{name}": own[name] for part in ("network", "average") for name in own}
+        for index, parameter in enumerate(trainer._params):
+            expected.update({f"adam/{part}.{index}": parameter.data().asnumpy() for part in MOMENTS})
         for path in reversed(paths):
+            if reason:
+                warnings.warn(f"{reason}; using the checkpoint before it", stacklevel=2)
             try:
-                arrays = read_arrays(path, largest_state(network))
+                arrays = read_like(path, expected)
                 read_progress(arrays, path)
-                check_state(arrays, network, trainer, path)
                 return arrays
             except BundleError as problem:
                 reason = problem
-                if path != paths[0]:
-                    warnings.warn(f"{problem}; using the checkpoint before it", stacklevel=2)
-        if paths:
+        if reason:
             raise BundleError(
                 f"{reason}; none of {len(paths)} checkpoints is undamaged: restore one from a copy, or delete them and "
                 "--resume starts this stage again"
@@ -143,22 +111,39 @@ class Checkpoints:
         return {}
 
     def read_best(self, network: Any) -> Arrays:
-        path = self.folder / BEST
         try:
-            arrays = read_arrays(path, largest_state(network))
-            check_forms(arrays, forms(snapshot(network)), path)
+            return read_like(self.folder / BEST, snapshot(network))
         except BundleError as problem:
             raise BundleError(
                 f"{problem}; restore it from a copy, or delete the checkpoints beside it and --resume starts this "
                 "stage again"
             ) from problem
-        return arrays
 
     def save_best(self, network: Any) -> None:
-        write_arrays(self.folder / BEST, snapshot(network))
+        if self.group.first:
+            write_arrays(self.folder / BEST, snapshot(network))
 
     def load_best(self, network: Any) -> None:
-        restore(network, self.read_best(network))
+        restore(network, self.group.run_on_first(self.read_best, network))
+
+
+def moments(trainer: Any) -> Arrays:
+    """Return Adam's moments. MXNet's own `save_states` would pickle them."""
+    states = trainer._updaters[0].states
+    return {f"{part}.{index}": state.asnumpy() for index, pair in states.items() for part, state in zip(MOMENTS, pair)}
+
+
+def restore_moments(trainer: Any, arrays: Arrays, step: int) -> None:
+    """Put Adam into its state after `step` steps, each of which updates every parameter."""
+    from mxnet import nd
+
+    updater = trainer._updaters[0]
+    for index in range(len(trainer._params)):
+        updater.states[index] = tuple(nd.array(arrays[f"{part}.{index}"]) for part in MOMENTS)
+        # MXNet moves them to the parameter's device
+        updater.states_synced[index] = False
+        updater.optimizer._index_update_count[index] = step
+    updater.optimizer.num_update = step
 
 
 def part_of(arrays: Arrays, prefix: str) -> Arrays:
@@ -174,16 +159,9 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
 def checksum(arrays: Arrays) -> NDArray[numpy.uint8]:
     """Return the sha256 of names, types, shapes and contents, (32,)."""
     found = hashlib.sha256()
-    for name in sorted(arrays):
-        array = arrays[name]
-        found.update(f"{name} {array.dtype.name} {array.shape}\n".encode())
-        found.update(numpy.ascontiguousarray(array).data)
+    for name, array in sorted(arrays.items()):
+        found.update(f"{name} {array.dtype.name} {array.shape}\n".encode() + array.tobytes())
     return numpy.frombuffer(found.digest(), dtype="uint8")
-
-
-def largest_state(network: Any) -> int:
-    """Return the largest size of a state's file in bytes: parameters, their average and two moments."""
-    return min(LARGEST, 4 * sum(array.nbytes for array in snapshot(network).values()) + BESIDE)
 
 
 def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:
@@ -199,82 +177,46 @@ def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:
     return arrays
 
 
+def read_like(path: Path, expected: Arrays) -> Arrays:
+    """Read arrays; BundleError unless they have the names, types and shapes of `expected`, and finite numbers."""
+    arrays = read_arrays(path, BESIDE + sum(array.nbytes for array in expected.values()))
+    for name, array in expected.items():
+        if form(arrays.get(name)) != form(array):
+            found = form(arrays.get(name)) or "none"
+            raise BundleError(f"{path}: expected {name} {form(array)}, found {found}; it is of another training")
+        if not numpy.isfinite(arrays[name]).all():
+            raise BundleError(f"{path}: expected finite numbers in {name}")
+    return arrays
+
+
+def form(array: Optional[NDArray[Any]]) -> Optional[tuple[str, tuple[int, ...]]]:
+    return None if array is None else (array.dtype.name, array.shape)
+
+
 def read_progress(arrays: Arrays, path: Path) -> Progress:
-    """Return the Progress in a state; BundleError unless each of its values has its type and its range."""
+    """Return the Progress in a state; BundleError unless `fit` can have come to it."""
+    content = arrays["progress"].tobytes() if "progress" in arrays else b""
+    values = read_json(content, path, BundleError, "the progress of a training")
     try:
-        content = arrays["progress"].tobytes()
-        progress = Progress(**read_json(content, path, BundleError, "the progress of a training"))
-    except (KeyError, TypeError) as problem:
-        raise BundleError(f"{path}: the checkpoint has no progress of the training") from problem
-    for name, hint in get_type_hints(Progress).items():
-        value, kind = getattr(progress, name), get_origin(hint) or hint
-        if not isinstance(value, (int, float) if kind is float else kind):
-            raise BundleError(f"{path}: expected {name} as {kind.__name__}, found {str(value)[:60]}")
-    check_ranges(progress, path)
+        progress = Progress(**values)
+        possible = is_possible(progress)
+    except (KeyError, TypeError, AttributeError):
+        possible = False
+    if not possible:
+        raise BundleError(f"{path}: expected the progress of a training, found {str(values)[:60]}")
     return progress
 
 
-def check_ranges(progress: Progress, path: Path) -> None:
-    """BundleError unless `fit` can have come to this Progress."""
-    for name in ("epoch", "batch", "step"):
-        value = getattr(progress, name)
-        if not 0 <= value < MAX_COUNT:
-            raise BundleError(f"{path}: expected {name} from 0 to {MAX_COUNT - 1}, found {str(value)[:60]}")
-    if not -1 <= progress.best_epoch < progress.epoch:
-        raise BundleError(f"{path}: expected a best epoch before {progress.epoch}, found {progress.best_epoch}")
-    for record in (progress.before, *progress.history):
-        if not is_record(record):
-            raise BundleError(f"{path}: expected a history of figures, found {str(record)[:60]}")
-    epochs = [record.get("epoch") for record in progress.history]
-    if len(epochs) != progress.epoch or epochs != list(range(1, len(epochs) + 1)):
-        raise BundleError(f"{path}: expected a history of {progress.epoch} epochs, found {str(epochs)[:60]}")
-    if not all(map(is_figure, (progress.loss_sum, progress.best))):
-        raise BundleError(f"{path}: expected the losses of a training, found {progress.loss_sum}, {progress.best}")
-
-
-def is_record(record: object) -> bool:
-    """Whether a value is a dict of a few named figures."""
+def is_possible(progress: Progress) -> bool:
+    """Return whether a training can come to this Progress; TypeError, KeyError or AttributeError for other types."""
+    records = [progress.before, *progress.history]
+    figures = [progress.loss_sum, progress.best, *(value for record in records for value in record.values())]
+    counts = (progress.epoch, progress.batch, progress.step)
     return (
-        isinstance(record, dict)
-        and len(record) <= MAX_FIGURES
-        and all(len(name) <= MAX_NAME and is_figure(value) for name, value in record.items())
+        all(isinstance(count, int) and 0 <= count < MAX_COUNT for count in counts)
+        and progress.best_epoch in range(-1, progress.epoch)
+        and len(progress.history) == progress.epoch
+        and all(record["epoch"] == number for number, record in enumerate(progress.history, 1))
+        and all(len(record) <= MAX_FIGURES for record in records)
+        and not any(MAX_FIGURE < abs(figure) < math.inf for figure in figures)
     )
-
-
-def is_figure(value: object) -> bool:
-    """Whether a value is a number that can be plotted, infinity or NaN."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return False
-    return not MAX_FIGURE < abs(value) < math.inf
-
-
-def check_state(arrays: Arrays, network: Any, trainer: Any, path: Path) -> None:
-    """BundleError unless a state has all arrays that are restored, each of the right type and shape."""
-    counts = arrays.get("adam/counts", numpy.zeros(0))
-    pairs = counts.ndim == 2 and counts.shape[1] == 2
-    if not pairs or counts.dtype != "int64" or (counts < 0).any() or (counts[:, 0] >= len(trainer._params)).any():
-        raise BundleError(f"{path}: expected how often each parameter was updated")
-    network_forms = forms(snapshot(network))
-    expected = {f"{part}/{name}": form for part in ("network", "average") for name, form in network_forms.items()}
-    expected["adam/counts"] = ("int64", counts.shape)
-    for index in counts[:, 0].tolist():
-        shape = trainer._params[index].shape
-        expected.update({f"adam/{part}.{index}": ("float32", shape) for part in ("mean", "variance")})
-    check_forms({name: array for name, array in arrays.items() if name != "progress"}, expected, path)
-
-
-def forms(arrays: Arrays) -> dict[str, tuple[str, tuple[int, ...]]]:
-    return {name: (array.dtype.name, array.shape) for name, array in arrays.items()}
-
-
-def check_forms(arrays: Arrays, expected: dict[str, Any], path: Path) -> None:
-    """BundleError unless the arrays have the expected names, types and shapes and hold finite numbers."""
-    found = forms(arrays)
-    for name in {**expected, **found}:
-        if expected.get(name) != found.get(name):
-            raise BundleError(
-                f"{path}: expected {name[:60]} {expected.get(name, 'not at all')}, "
-                f"found {found.get(name, 'none')}; it is of another training"
-            )
-        if not numpy.isfinite(arrays[name]).all():
-            raise BundleError(f"{path}: expected finite numbers in {name[:60]}")

@@ -12,15 +12,13 @@ from typing import Any, Iterator, Optional
 
 from .._runtime.mxnet_shim import import_mxnet, stderr_closed
 from ..errors import ConfigError
+from ..model.parameters import restore, snapshot
 from .average import Average
 from .batches import Batches
 from .checkpoint import Checkpoints, Progress
-from .distributed.communicator import SINGLE, SingleWorker
 from .objectives import Objective
 
 mxnet = import_mxnet()
-
-from mxnet import autograd, gluon  # noqa: E402
 
 # Seconds of training that a crash may cost at most
 LONGEST_UNSAVED = 60
@@ -28,21 +26,10 @@ LONGEST_UNSAVED = 60
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of a training.
+    """A part of a training, with the settings of `training.<name>`.
 
-    Attributes
-    ----------
-    name : str
-        As in the settings: `training.<name>`.
-    objective : Objective
-    batches : Batches
-    epochs : int
-        Most passes over the batches.
-    learning_rate : float
-        The largest, after warm-up.
-    patience : int or None
-        Epochs without a better dev metric before stopping, the best epoch is kept; None trains all epochs and keeps
-        the last.
+    `epochs` is the largest number of passes over the batches, `learning_rate` the largest one, after warm-up. After
+    `patience` epochs without a better dev metric the stage ends and the best epoch is kept; with None, the last.
     """
 
     name: str
@@ -53,51 +40,30 @@ class Stage:
     patience: Optional[int] = None
 
 
-def fit(
-    network: Any,
-    stage: Stage,
-    config: Any,
-    checkpoints: Checkpoints,
-    report: Callable[..., None],
-    group: SingleWorker = SINGLE,
-) -> Progress:
-    """Train the network; leave the parameters of the selected epoch in it.
+def fit(network: Any, stage: Stage, config: Any, checkpoints: Checkpoints, report: Callable[..., None]) -> Progress:
+    """Train an initialized network, from the newest checkpoint on; leave the parameters of the selected epoch in it.
 
-    Parameters
-    ----------
-    network : HybridBlock
-        Initialized.
-    stage : Stage
-    config : config.TrainingConfig
-    checkpoints : Checkpoints
-        Training continues from the newest one.
-    report : callable
-        Called with Progress after each step and, with the epoch's record as second argument, after each epoch.
-    group : SingleWorker
-        The workers that share each batch; all end with the same network.
-
-    Returns
-    -------
-    Progress
-        Its history has a dict an epoch: epoch, steps, seconds, train_loss, and dev_* by the objective's figures.
+    `config` is a TrainingConfig. `report` is called with Progress after each step and, with the epoch's record as
+    second argument, after each epoch: epoch, steps, train_loss, dev_* by the objective's figures, and seconds.
     """
-    trainer = make_trainer(network, stage.learning_rate)
+    trainer, group = make_trainer(network, stage.learning_rate), stage.objective.group
     average = Average(network, config.average)
     progress = checkpoints.load_newest(network, trainer, average)
     total_steps, metric = stage.epochs * len(stage.batches), f"dev_{stage.objective.metric}"
+    patience = math.inf if stage.patience is None else stage.patience
     if not progress.step:
-        progress.before = dev_figures(network, stage, metric)
-    while progress.epoch < stage.epochs and not out_of_patience(progress, stage):
+        progress.before = dev_figures(network, stage)
+    while progress.epoch < stage.epochs and progress.epoch - progress.best_epoch <= patience:
         started = saved = time.perf_counter()
-        group.broadcast_parameters(network)
+        restore(network, group.run_on_first(snapshot, network))
         batches = enumerate(stage.batches.epoch(config.seed, progress.epoch))
-        skip_done(batches, network, stage, progress, config, group)
+        skip_done(batches, network, stage, progress, config)
         for index, batch in batches:
             if index == 0 or progress.step % config.checkpoint_steps == 0:
                 # MXNet cannot save its generator's state, so each stretch of checkpoint_steps starts anew
-                mxnet.random.seed(dropout_seed(config.seed, progress.step, group.rank))
+                seed_dropout(config.seed, progress.step, group)
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, stage.learning_rate, config))
-            loss = train_step(network, trainer, stage.objective, batch, config.clip_norm, group)
+            loss = train_step(network, trainer, stage.objective, batch, config.clip_norm)
             check_finite(loss, progress.step, stage)
             progress.loss_sum += loss
             progress.step, progress.batch = progress.step + 1, index + 1
@@ -107,9 +73,13 @@ def fit(
                 checkpoints.save(network, trainer, average, progress)
                 saved = time.perf_counter()
         with average.applied(progress.step):
-            record: dict[str, Any] = {"epoch": progress.epoch + 1, "steps": progress.step}
-            record["train_loss"] = progress.loss_sum / max(1, progress.batch)
-            record.update(dev_figures(network, stage, metric), seconds=time.perf_counter() - started)
+            record = {
+                "epoch": progress.epoch + 1,
+                "steps": progress.step,
+                "train_loss": progress.loss_sum / progress.batch,
+                **dev_figures(network, stage),
+                "seconds": time.perf_counter() - started,
+            }
             progress.history.append(record)
             if stage.patience is None or record[metric] < progress.best:
                 progress.best, progress.best_epoch = record[metric], progress.epoch
@@ -121,35 +91,25 @@ def fit(
     return progress
 
 
-def skip_done(
-    batches: Iterator[Any], network: Any, stage: Stage, progress: Progress, config: Any, group: SingleWorker
-) -> None:
+def skip_done(batches: Iterator[Any], network: Any, stage: Stage, progress: Progress, config: Any) -> None:
     """Pass the batches of a resumed epoch that are done; of the last stretch, with the random numbers they drew."""
-    drawn = min(progress.batch, progress.step % config.checkpoint_steps)
+    group, drawn = stage.objective.group, min(progress.batch, progress.step % config.checkpoint_steps)
     for _ in islice(batches, progress.batch - drawn):
         pass
     if drawn:
-        mxnet.random.seed(dropout_seed(config.seed, progress.step - drawn, group.rank))
+        seed_dropout(config.seed, progress.step - drawn, group)
     for _, batch in islice(batches, drawn):
-        with autograd.record():
+        with mxnet.autograd.record():
             stage.objective.loss(network, group.shard_batch(batch)[0]).wait_to_read()
 
 
-def out_of_patience(progress: Progress, stage: Stage) -> bool:
-    return stage.patience is not None and progress.epoch - progress.best_epoch > stage.patience
+def seed_dropout(seed: int, step: int, group: Any) -> None:
+    """Seed the random numbers from `step` on, differently for each worker."""
+    mxnet.random.seed((seed * 1_000_003 + group.rank * 104_729_003 + step) % 2**31)
 
 
-def dev_figures(network: Any, stage: Stage, metric: str) -> dict[str, float]:
-    """Return the objective's figures as dev_*; ConfigError unless the metric that selects the epoch is among them."""
-    figures = {f"dev_{name}": value for name, value in stage.objective.evaluate(network).items()}
-    if metric not in figures:
-        raise ConfigError(f"stage {stage.name}: expected its objective to evaluate {metric}, found {sorted(figures)}")
-    return figures
-
-
-def dropout_seed(seed: int, step: int, rank: int) -> int:
-    """Return the seed of dropout from `step` on, a different one for each worker."""
-    return (seed * 1_000_003 + rank * 104_729_003 + step) % 2**31
+def dev_figures(network: Any, stage: Stage) -> dict[str, float]:
+    return {f"dev_{name}": value for name, value in stage.objective.evaluate(network).items()}
 
 
 def check_finite(loss: float, step: int, stage: Stage) -> None:
@@ -164,7 +124,7 @@ def make_trainer(network: Any, rate: float) -> Any:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
     take_lazy_update_warning()
     trained = {name: each for name, each in network.collect_params().items() if each.grad_req != "null"}
-    return gluon.Trainer(trained, "adam", kvstore=None, optimizer_params={"learning_rate": rate, "lazy_update": True})
+    return mxnet.gluon.Trainer(trained, "adam", {"learning_rate": rate, "lazy_update": True}, kvstore=None)
 
 
 def take_lazy_update_warning() -> None:
@@ -175,15 +135,13 @@ def take_lazy_update_warning() -> None:
         mxnet.nd.waitall()
 
 
-def train_step(
-    network: Any, trainer: Any, objective: Objective, batch: Any, clip_norm: float, group: SingleWorker = SINGLE
-) -> float:
-    """Update the parameters by one batch; return its mean loss (nats)."""
-    shard, share = group.shard_batch(batch)
-    with autograd.record():
+def train_step(network: Any, trainer: Any, objective: Objective, batch: Any, clip_norm: float) -> float:
+    """Update the parameters by one batch, which the objective's workers share; return its mean loss (nats)."""
+    shard, share = objective.group.shard_batch(batch)
+    with mxnet.autograd.record():
         loss = objective.loss(network, shard)
     loss.backward()
-    mean_loss = group.average_gradients(gradients(trainer), batch, share, loss)
+    mean_loss = objective.group.average_gradients(gradients(trainer), batch, share, loss)
     # Trainer divides gradients by its argument: clipping costs no pass over them
     trainer.step(max(1.0, gradient_norm(trainer) / clip_norm))
     return mean_loss

@@ -2,63 +2,46 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Generic, Optional, TypeVar
 
 import pandas
 from numpy.typing import NDArray
 
 from ..text.encoding import Encoded, Encoder
 
+Review = TypeVar("Review")
+
 
 @dataclass(frozen=True)
-class EncodedPart:
-    """Encoded reviews.
+class Part(Generic[Review]):
+    """N reviews, none of them blank: a list of words each, or an Encoded each, and the rows of the file.
 
-    Attributes
-    ----------
-    reviews : list of Encoded
-    labels : (N,) array
-        The probability of positive: 0 or 1, or of raw reviews (stars - 1) / 9.
-    frame : DataFrame
-        The reviews themselves, row by row.
+    `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9.
     """
 
-    reviews: list[Encoded]
+    reviews: list[Review]
     labels: NDArray[Any]
     frame: pandas.DataFrame
 
-    @property
-    def token_lists(self) -> list[tuple[str, ...]]:
-        return [review.tokens for review in self.reviews]
-
-    def take(self, members: Sequence[int]) -> "EncodedPart":
+    def take(self, members: Sequence[int]) -> "Part[Review]":
         """Return the part of these positions, in the order of the file."""
         members = sorted(members)
-        return EncodedPart([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members])
+        return Part([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members])
 
 
-@dataclass(frozen=True)
-class Part:
-    """Tokenized reviews without the blank ones: a list of words each, and the rest as in EncodedPart."""
-
-    token_lists: list[list[str]]
-    labels: NDArray[Any]
-    frame: pandas.DataFrame
-
-    def take(self, members: Sequence[int]) -> "Part":
-        """Return the part of these positions, in the order of the file."""
-        members = sorted(members)
-        return Part([self.token_lists[i] for i in members], self.labels[members], self.frame.iloc[members])
-
-    def encode(self, encoder: Encoder) -> EncodedPart:
-        return EncodedPart([encoder.encode_words(words) for words in self.token_lists], self.labels, self.frame)
+Tokenized = Part[list[str]]
+EncodedPart = Part[Encoded]
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The reviews of a training; `misspelt` is the training part with some reviews misspelt."""
+    """The tokenized reviews of a training; `misspelt` is the training part with some reviews misspelt."""
 
-    train: Part
-    dev: Part
-    misspelt: Part
-    stars: Optional[Part] = None
+    train: Tokenized
+    dev: Tokenized
+    misspelt: Tokenized
+    stars: Optional[Tokenized] = None
+
+
+def encode(part: Tokenized, encoder: Encoder) -> EncodedPart:
+    return Part([encoder.encode_words(words) for words in part.reviews], part.labels, part.frame)

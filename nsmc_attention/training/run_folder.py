@@ -1,7 +1,8 @@
 """The folder of a run: its settings.json, and who may write into it."""
 
 import json
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Union
 
@@ -18,36 +19,40 @@ LARGEST = 2**20
 
 def check_run(out: Path, settings: dict[str, Any], resume: bool) -> None:
     """Refuse a run folder that is in use or, when resuming, one with other settings or links in it."""
-    if not resume:
-        require_vacant(out)
-        if not out.exists():
-            # tried before the work, so that a place that cannot be written to is reported at once
-            out.mkdir(parents=True)
-            out.rmdir()
-        return
-    require_same_settings(out, settings)
-    refuse_links(out.iterdir())
-    with folder_lock(out) as alone:
-        require_alone(out, alone)
+    if resume:
+        saved = read_settings(out)
+        for key in settings:
+            if settings[key] != saved.get(key):
+                raise ConfigError(f"{out}: cannot resume with another {difference(key, saved.get(key), settings[key])}")
+        refuse_links(out.iterdir())
+    elif not vacant(out):
+        raise ConfigError(f"{out}: the run folder exists; continue with --resume, or name another with --out")
+    elif not out.exists():
+        # tried before the work, so that a place that cannot be written to is reported at once
+        out.mkdir(parents=True)
+        out.rmdir()
 
 
-def begin_run(out: Path, settings: dict[str, Any], resume: bool, group: SingleWorker, stack: ExitStack) -> None:
+@contextmanager
+def begun_run(out: Path, settings: dict[str, Any], resume: bool, group: SingleWorker) -> Iterator[None]:
     """Write settings.json, once all workers are known to train the same from the same data.
 
-    Worker 0, the only one that writes, locks the folder until the stack ends: two trainings in one folder would use
-    each other's checkpoints.
+    Worker 0 locks the folder within the `with` block: two trainings in it would use each other's checkpoints.
     """
     group.agree({**settings, "package": __version__})
     if not group.first:
+        yield
         return
-    if resume:
-        require_same_settings(out, settings)
     out.mkdir(parents=True, exist_ok=True)
-    require_alone(out, stack.enter_context(folder_lock(out)))
-    if not resume:
-        # another training may have begun and ended since the first check
-        require_vacant(out)
-    write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+    with folder_lock(out) as alone:
+        if not alone:
+            raise ConfigError(
+                f"{out}: another training runs in this folder; wait for its end, or name another with --out"
+            )
+        # again: another training may have begun and ended since the first check
+        check_run(out, settings, resume)
+        write_text(out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+        yield
 
 
 def read_settings(out: Union[str, Path]) -> dict[str, Any]:
@@ -59,21 +64,3 @@ def read_settings(out: Union[str, Path]) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; start the run again")
     return {"config": {}, **settings}
-
-
-def require_same_settings(out: Path, settings: dict[str, Any]) -> None:
-    """Refuse to resume a run that began with other settings or other data."""
-    saved = read_settings(out)
-    for key in settings:
-        if settings[key] != saved.get(key):
-            raise ConfigError(f"{out}: cannot resume with another {difference(key, saved.get(key), settings[key])}")
-
-
-def require_vacant(out: Path) -> None:
-    if not vacant(out):
-        raise ConfigError(f"{out}: the run folder exists; continue with --resume, or name another with --out")
-
-
-def require_alone(out: Path, alone: bool) -> None:
-    if not alone:
-        raise ConfigError(f"{out}: another training runs in this folder; wait for its end, or name another with --out")

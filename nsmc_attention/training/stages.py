@@ -13,118 +13,91 @@ from pathlib import Path
 from typing import Any, Optional
 
 import numpy
-import pandas
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from .._io.atomic import write_text
 from .._runtime.mxnet_shim import import_mxnet
+from ..config import Config
 from ..evaluation.calibration import calibrated, calibration, log_odds
-from ..model.parameters import (
-    NGRAM_TABLE,
-    add_wide_part,
-    fill,
-    restore,
-    round_tables,
-    snapshot,
-    wide_scale,
-    without_wide,
-)
+from ..model import parameters
+from ..model.parameters import restore, snapshot
+from ..settings import paths
+from ..text.encoding import Encoder
 from . import wide
 from .batches import Batches
-from .checkpoint import Progress
+from .checkpoint import Checkpoints, Progress
 from .distributed.communicator import SINGLE, SingleWorker
 from .loop import Stage, fit
-from .objectives import OBJECTIVES
-from .objectives.labels import as_inputs, predict_batches
-from .parts import EncodedPart, Parts
+from .objectives import ErasureObjective, LabelsObjective, Objective, as_inputs, predict_batches
+from .parts import EncodedPart, Parts, encode
 
-# Where the checkpoints of a stage are, within the run folder
-FOLDERS = {"stars": "pretraining", "labels": ".", "erasure": "attention"}
+# The folder of each stage within the run folder, and what it trains for
+STAGES: dict[str, tuple[str, type[Objective]]] = {
+    "stars": ("pretraining", LabelsObjective),
+    "labels": (".", LabelsObjective),
+    "erasure": ("attention", ErasureObjective),
+}
 
 
 @dataclass(frozen=True)
-class TrainingResult:
-    """The whole network, calibrated; the Progress of the main stage; the figures of `evaluation.calibration`."""
-
-    network: Any
-    progress: Progress
-    calibration: dict[str, Any]
-
-
 class ClassifierTraining:
-    """A classifier's training.
+    """A classifier's training in the run folder `out`, on an mxnet context `device`.
 
-    Parameters
-    ----------
-    config : config.Config
-    encoder : text.encoding.Encoder
-    out : Path
-        The run folder.
-    device : mxnet context
-    importance : callable
-        (network, EncodedPart) -> for each review the share of each token in what the prediction depends on, (T,).
-    draw : callable
-        (Progress, Stage, folder): draws the curves of a stage that has ended.
-    quiet : bool
-        No progress on stderr.
-    group : SingleWorker
+    `importance` returns for each review the share of each token in what the prediction depends on, (T,); `draw` draws
+    the curves of a stage that has ended into its folder.
     """
 
-    def __init__(
-        self,
-        config: Any,
-        encoder: Any,
-        out: Path,
-        device: Any,
-        importance: Callable[[Any, EncodedPart], list[NDArray[Any]]],
-        draw: Callable[[Progress, Stage, Path], None],
-        quiet: bool = False,
-        group: SingleWorker = SINGLE,
-    ):
-        self.config, self.encoder, self.out, self.device = config, encoder, Path(out), device
-        self.importance, self.draw, self.quiet, self.group = importance, draw, quiet, group
+    config: Config
+    encoder: Encoder
+    out: Path
+    device: Any
+    importance: Callable[[Any, EncodedPart], list[NDArray[Any]]]
+    draw: Callable[[Progress, Stage, Path], None]
+    quiet: bool = False
+    group: SingleWorker = SINGLE
 
-    def run(self, parts: Parts) -> TrainingResult:
-        """Train all stages.
+    def run(self, parts: Parts) -> tuple[Any, Progress, dict[str, Any]]:
+        """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
 
-        The network is trained on misspelt reviews where there are some; the n-grams are not: misspelt reviews make
-        them worse (docs/accuracy.md).
+        The n-grams are not trained on misspelt reviews, which make them worse (docs/accuracy.md).
         """
-        train, dev, misspelt = (part.encode(self.encoder) for part in (parts.train, parts.dev, parts.misspelt))
-        stars = parts.stars and parts.stars.encode(self.encoder)
-        network = self.new_network(self.batches(train))
+        train, dev, misspelt = (encode(part, self.encoder) for part in (parts.train, parts.dev, parts.misspelt))
+        stars = encode(parts.stars, self.encoder) if parts.stars else None
+        training = self.config.training
         dev_batches = self.batches(dev)
+        network = self.new_network(dev_batches)
         if stars:
-            self.fit(network, self.stage("stars", self.batches(stars), dev_batches))
-        progress = self.fit(network, self.stage("labels", self.batches(misspelt), dev_batches))
-        table = self.group.run_on_first(self.ngram_table, stars, train)
-        ngram_odds = None if table is None else wide.log_odds(table, dev.token_lists)
+            self.fit(network, "stars", self.batches(stars), dev_batches)
+        progress = self.fit(network, "labels", self.batches(misspelt), dev_batches)
+        table, ngram_odds = None, None
+        if self.config.text.ngram_buckets:
+            table = self.group.run_on_first(self.ngram_table, stars, train)["table"]
+            ngram_odds = wide.log_odds(table, [review.tokens for review in dev.reviews])
         network = self.inference_network(network, table)
-        dev_batches = self.batches(dev, with_ngrams=table is not None)
+        dev_batches = self.batches(dev, with_ngrams=True)
         figures = self.calibrate(network, dev_batches, ngram_odds)
-        if self.config.training.erasure.reviews:
-            self.teach_attention(network, subsample(misspelt, self.config.training), dev_batches)
+        if training.erasure.reviews:
+            drawn = numpy.random.RandomState(training.seed).permutation(len(misspelt.labels))
+            part = misspelt.take(drawn[: training.erasure.reviews].tolist())
+            self.teach_attention(network, part, dev_batches)
             figures = self.calibrate(network, dev_batches, ngram_odds)
-        round_tables(network)
-        return TrainingResult(network, progress, figures)
+        parameters.round_tables(network)
+        return network, progress, figures
 
-    def stage(self, name: str, batches: Batches, dev_batches: Batches) -> Stage:
-        """Return a stage by its settings; only the main one may stop early."""
-        settings = getattr(self.config.training, name)
-        objective = OBJECTIVES[name](dev_batches, self.device, self.group)
-        patience = getattr(settings, "patience", None)
-        return Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
-
-    def fit(self, network: Any, stage: Stage) -> Progress:
+    def fit(self, network: Any, name: str, batches: Batches, dev_batches: Batches) -> Progress:
         """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
-        folder, training = self.out / FOLDERS[stage.name], self.config.training
-        checkpoints = self.group.checkpoints(folder, training.keep_checkpoints)
+        training, settings = self.config.training, getattr(self.config.training, name)
+        folder, objective = self.out / STAGES[name][0], STAGES[name][1](dev_batches, self.device, self.group)
+        patience = settings.patience if name == "labels" else None
+        stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
+        checkpoints = Checkpoints(folder, training.keep_checkpoints, self.group)
         if not self.group.first:
-            return fit(network, stage, training, checkpoints, ignore_progress, self.group)
+            return fit(network, stage, training, checkpoints, lambda *progress: None)
         folder.mkdir(exist_ok=True)
-        with Reporter(folder, stage, self.quiet) as report:
-            progress = fit(network, stage, training, checkpoints, report, self.group)
+        report = Reporter(folder, stage, self.quiet)
+        with report.bar:
+            progress = fit(network, stage, training, checkpoints, report)
             # again: a run that was killed right after its last checkpoint has not written it
             report.write(progress.history)
         self.draw(progress, stage, folder)
@@ -136,19 +109,20 @@ class ClassifierTraining:
         The labels are the predictions of the deep part alone: the attention is to change, not the prediction.
         Dropout is off: attention cannot learn to point at a dropped token.
         """
-        with_ngrams = NGRAM_TABLE in snapshot(network)
-        importance = self.group.run_on_first(self.importance, network, part)
-        restore(network, without_wide(snapshot(network)))
-        labels = self.probabilities(network, self.batches(part, with_ngrams=with_ngrams))
-        batches = self.batches(replace(part, labels=labels), importance, with_ngrams)
-        self.fit(network, self.stage("erasure", batches, dev_batches))
+        joined = self.group.run_on_first(lambda: {"shares": numpy.concatenate(self.importance(network, part))})
+        importance = numpy.split(joined["shares"], numpy.cumsum([len(review) for review in part.reviews])[:-1])
+        restore(network, parameters.without_wide(snapshot(network)))
+        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.device, self.group)
+        batches = self.batches(replace(part, labels=labels), importance, with_ngrams=True)
+        self.fit(network, "erasure", batches, dev_batches)
 
     def batches(
         self, part: EncodedPart, importance: Optional[list[NDArray[Any]]] = None, with_ngrams: bool = False
     ) -> Batches:
-        config = self.config
-        size, length = config.training.batch_size, config.fixed_length
-        return Batches(part.reviews, part.labels, self.encoder, size, length, importance, with_ngrams)
+        """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
+        encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
+        size, length = self.config.training.batch_size, self.config.fixed_length
+        return Batches(part.reviews, part.labels, encoder, size, length, importance)
 
     def new_network(self, batches: Batches) -> Any:
         """Build the network without its n-grams; one batch through it creates all its parameters."""
@@ -163,72 +137,46 @@ class ClassifierTraining:
     def inference_network(self, network: Any, table: Optional[NDArray[Any]]) -> Any:
         """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
         arrays, config = snapshot(network), self.config
-        kept = replace(config, model=config.model.without_dropout()).network(len(self.encoder))
-        fill(kept, arrays if table is None else add_wide_part(arrays, table), self.device)
+        no_dropout = {path: 0.0 for path, _ in paths(config) if path.endswith("dropout")}
+        kept = config.with_settings(no_dropout).network(len(self.encoder))
+        parameters.fill(kept, arrays if table is None else parameters.add_wide_part(arrays, table), self.device)
         kept.hybridize(static_alloc=True)
         return kept
 
-    def ngram_table(self, stars: Optional[EncodedPart], train: EncodedPart) -> Optional[NDArray[Any]]:
-        """Return the table of n-grams (`wide.fit_wide`), None if the config wants none.
+    def ngram_table(self, stars: Optional[EncodedPart], train: EncodedPart) -> dict[str, NDArray[Any]]:
+        """Fit the table of n-grams (`wide.fit_wide`) to the training part and to the clear ones of the raw reviews.
 
-        Fitted to the training part and to the raw reviews that NSMC would call negative (1 to 4 stars) or positive
-        (9 and 10).
+        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10).
         """
-        if not self.config.text.ngram_buckets:
-            return None
-        token_lists, labels = train.token_lists, train.labels
+        reviews, labels = train.reviews, train.labels
         if stars:
             values = stars.frame["stars"].to_numpy()
             clear = numpy.flatnonzero((values <= 4) | (values >= 9)).tolist()
-            others = not_among(train.frame, stars.frame)
-            token_lists = [stars.token_lists[i] for i in clear] + [token_lists[i] for i in others]
+            known = set(stars.frame["id"].astype(str))
+            ids = train.frame["id"].astype(str) if "id" in train.frame else [None] * len(train.labels)
+            others = [position for position, name in enumerate(ids) if name not in known]
+            reviews = [*stars.take(clear).reviews, *train.take(others).reviews]
             labels = numpy.concatenate([values[clear] > 5, labels[others]])
-        return wide.fit_wide(token_lists, labels.astype(int), self.config.text.ngram_buckets)
-
-    def probabilities(self, network: Any, batches: Batches) -> NDArray[numpy.float64]:
-        return predict_batches(network, batches, self.device, self.group)[0]
+        token_lists = [review.tokens for review in reviews]
+        return {"table": wide.fit_wide(token_lists, labels.astype(int), self.config.text.ngram_buckets)}
 
     def calibrate(self, network: Any, dev_batches: Batches, ngram_odds: Optional[NDArray[Any]]) -> dict[str, Any]:
         """Calibrate the network's last layer on the dev part; return the figures."""
         arrays = snapshot(network)
-        odds = log_odds(self.probabilities(network, dev_batches))
-        deep = odds if ngram_odds is None else odds - wide_scale(arrays) * ngram_odds
+        odds = log_odds(predict_batches(network, dev_batches, self.device, self.group)[0])
+        deep = odds if ngram_odds is None else odds - parameters.wide_scale(arrays) * ngram_odds
         figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds)
         restore(network, calibrated(arrays, figures))
         return figures
-
-
-def subsample(part: EncodedPart, training: Any) -> EncodedPart:
-    """Return training.erasure.reviews of the reviews, drawn by the seed."""
-    members = numpy.random.RandomState(training.seed).permutation(len(part.labels))
-    return part.take(members[: training.erasure.reviews].tolist())
-
-
-def not_among(frame: pandas.DataFrame, others: pandas.DataFrame) -> list[int]:
-    """Return the positions of the rows whose `id` no row of `others` has; all if there are no ids."""
-    if "id" not in frame:
-        return list(range(len(frame)))
-    known = set(others["id"].astype(str))
-    return [position for position, name in enumerate(frame["id"].astype(str)) if name not in known]
-
-
-def ignore_progress(progress: Progress, record: Optional[dict[str, float]] = None) -> None:
-    pass
 
 
 class Reporter:
     """Shows progress on stderr and writes history.jsonl after each epoch."""
 
     def __init__(self, folder: Path, stage: Stage, quiet: bool):
-        self.path, self.name, self.metric = folder / "history.jsonl", stage.name, f"dev_{stage.objective.metric}"
+        self.path, self.metric = folder / "history.jsonl", f"dev_{stage.objective.metric}"
         total = stage.epochs * len(stage.batches)
         self.bar = tqdm(total=total, desc=stage.name, unit="step", disable=quiet, file=sys.stderr, mininterval=0.5)
-
-    def __enter__(self) -> "Reporter":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.bar.close()
 
     def __call__(self, progress: Progress, record: Optional[dict[str, float]] = None) -> None:
         self.bar.update(progress.step - self.bar.n)

@@ -1,8 +1,7 @@
 """The wide part: logistic regression on character n-grams, fitted by scikit-learn and kept as a table.
 
 A network that generalizes and a model that memorizes make different mistakes (wide & deep, Cheng et al. 2016,
-arXiv:1606.07792). They are trained separately: together, the n-grams soon overfit the training part
-(docs/accuracy.md).
+arXiv:1606.07792). Trained together, the n-grams soon overfit (docs/accuracy.md).
 """
 
 from collections.abc import Sequence
@@ -20,22 +19,11 @@ PIECE = 4096
 
 
 def fit_wide(token_lists: Sequence[Sequence[str]], labels: NDArray[Any], buckets: int) -> NDArray[numpy.float32]:
-    """Fit the table.
+    """Fit the table to lists of tokens and their labels, 0 or 1; both labels have the same total weight.
 
-    A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm. Both labels
-    have the same total weight: the raw star reviews are mostly positive.
-
-    Parameters
-    ----------
-    token_lists : list of N lists of str
-    labels : (N,) of 0 and 1
-    buckets : int
-
-    Returns
-    -------
-    (buckets, 2) float32
-        For each n-gram its weight times its inverse document frequency, and the square of that frequency: the
-        log-odds of a review are the sum of the first divided by the root of the sum of the second.
+    A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm. Returns (buckets, 2)
+    float32: for each n-gram its weight times its inverse document frequency, and the square of that frequency. The
+    log-odds of a review are the sum of the first divided by the root of the sum of the second.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -55,17 +43,14 @@ def fit_wide(token_lists: Sequence[Sequence[str]], labels: NDArray[Any], buckets
 
 def presence(token_lists: Sequence[Sequence[str]], buckets: int) -> Any:
     """Return the sparse matrix (N, buckets), float32: 1 where a review has an n-gram."""
-    rows, columns = [], []
+    matrices = []
     for start in range(0, len(token_lists), PIECE):
         piece = token_lists[start : start + PIECE]
         numbers = ngram_ids(piece, buckets, max(map(len, piece)))
-        row, token, slot = numpy.nonzero(numbers)
-        rows.append(row + start)
-        columns.append(numbers[row, token, slot])
-    rows, columns = numpy.concatenate(rows), numpy.concatenate(columns)
-    return sparse.csr_matrix(
-        (numpy.ones(len(rows), dtype="float32"), (rows, columns)), shape=(len(token_lists), buckets)
-    )
+        found = numpy.nonzero(numbers)
+        ones = numpy.ones(len(found[0]), dtype="float32")
+        matrices.append(sparse.csr_matrix((ones, (found[0], numbers[found])), shape=(len(piece), buckets)))
+    return sparse.vstack(matrices)
 
 
 def log_odds(table: NDArray[numpy.float32], token_lists: Sequence[Sequence[str]]) -> NDArray[numpy.float64]:

@@ -4,7 +4,7 @@ from typing import Any, Sequence
 
 from ..evaluation.attention_statistics import Tagger, by_distance, by_position, by_tag, by_word, evenness, token_table
 from ..inference.prediction import Prediction
-from .heatmap import drawing, new_figure
+from .heatmap import draw_bars, new_figure
 
 # Rows of a figure
 WORDS = 15
@@ -17,25 +17,21 @@ def draw_corpus(predictions: Sequence[Prediction], tag: Tagger, fewest: int = 20
     """
     table = token_table(predictions, tag)
     words, tags = by_word(table, fewest), by_tag(table).head(WORDS)
-    with drawing():
-        figure, grid = new_figure((12, 8.6), 2, 3)
+    with new_figure((12, 8.6), 2, 3) as (figure, grid):
         for axes, label, color in zip(grid[0], ("positive", "negative"), ("C0", "C1")):
-            draw_bars(axes, words[words["label"] == label].head(WORDS), "token", color, f"words in {label} reviews")
-        draw_bars(grid[0, 2], tags, "tag", "C2", "parts of speech (Mecab's tags)")
+            rows = words[words["label"] == label].head(WORDS)
+            draw_bars(axes, rows["token"], rows["weight"], color, f"words in {label} reviews")
+        draw_bars(grid[0, 2], tags["tag"], tags["weight"], "C2", "parts of speech (Mecab's tags)")
+        for axes in grid[0]:
+            axes.tick_params("y", labelsize=8)
+            axes.axvline(1, color="0.7", linewidth=1)
+            axes.set_xlabel("weight x T (1: average)")
         draw_line(grid[1, 0], by_position(table), "position", "position in the review: 0 first, 1 last")
         draw_line(grid[1, 1], by_distance(predictions), "distance", "position of the key less that of the query")
         values = [evenness([each.token_weights]) for each in predictions if len(each.tokens) > 1]
         grid[1, 2].hist(values, bins=40, range=(0, 1), color="0.5")
         grid[1, 2].set(title="evenness of the attention", xlabel="entropy / log T (1: uniform)", ylabel="reviews")
     return figure
-
-
-def draw_bars(axes: Any, rows: Any, names: str, color: str, title: str) -> None:
-    axes.barh(range(len(rows)), rows["weight"], color=color)
-    axes.set_yticks(range(len(rows)), rows[names], fontsize=8)
-    axes.invert_yaxis()
-    axes.axvline(1, color="0.7", linewidth=1)
-    axes.set(title=title, xlabel="weight x T (1: average)")
 
 
 def draw_line(axes: Any, rows: Any, x: str, label: str) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .heatmap import drawing, new_figure, save_figure
+from .heatmap import new_figure, save_figure
 
 # One-layer BiLSTM with additive attention, masked softmax: result files of successar/AttentionExplanation, the
 # code of Jain & Wallace 2019. Mean of Kendall's tau over the reviews of the test part.
@@ -25,9 +25,9 @@ def as_text(found: dict[str, Any]) -> str:
     ]
     for name in (order for order in ORDERS if order in found["orders"]):
         tau, aopc = found["tau"].get(name, {}), found["orders"][name]
-        cells = [tau.get("erasure"), tau.get("gradient"), aopc["comprehensiveness"], aopc["sufficiency"]]
-        widths = (18, 18, 19, 0)
-        lines.append((f"{name:18}" + "".join(f"{interval(x):<{width}}" for x, width in zip(cells, widths))).rstrip())
+        taus = f"{interval(tau.get('erasure')):18}{interval(tau.get('gradient')):18}"
+        aopcs = f"{interval(aopc['comprehensiveness']):19}{interval(aopc['sufficiency'])}"
+        lines.append(f"{name:18}{taus}{aopcs}".rstrip())
     for name, effect in found.get("replaced", {}).items():
         lines.append(
             f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "
@@ -44,15 +44,10 @@ def interval(mean: Optional[Mapping[str, Any]]) -> str:
 
 
 def save_plot(results: Results, path: Union[str, Path]) -> None:
-    """Draw tau with erasure and gradients beside published figures, and AOPC beside the random order's.
-
-    Into a .png, .svg or .pdf file, whole or not at all.
-    """
-    with drawing():
-        figure, grid = new_figure((12, 2.2 + 0.42 * (len(results) + len(PUBLISHED))), columns=2)
-        left, right = grid.flat
-        draw_taus(left, results)
-        draw_aopc(right, results)
+    """Draw tau with erasure and gradients beside published figures, and AOPC beside the random order's; see `save_figure`."""
+    with new_figure((12, 2.2 + 0.42 * (len(results) + len(PUBLISHED))), columns=2) as (figure, grid):
+        draw_taus(grid[0, 0], results)
+        draw_aopc(grid[0, 1], results)
         for axes in grid.flat:
             axes.grid(axis="x", alpha=0.3)
             axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))

@@ -1,7 +1,7 @@
 """Attributions as pictures, with Hangul on any machine: matrices of weights, shaded words.
 
-Takes weights and tokens, never a network. The font comes from the wheel koreanize-matplotlib (NanumGothic, OFL), whose
-own import would change matplotlib for everyone, so only its font file is used. `page` draws for browsers.
+The font comes from the wheel koreanize-matplotlib (NanumGothic, OFL), whose own import would change matplotlib for
+everyone, so only its font file is used. `page` draws for browsers.
 """
 
 import logging
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import files
 from pathlib import Path
-from typing import Any, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from .._io.atomic import replaced_file
 from ..errors import ConfigError, DataError, did_you_mean
 from ..inference.attribution import Attribution
-from ..inference.engines import AXES
 from ..inference.prediction import Prediction
+from ..model.settings import AXES
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed
@@ -53,7 +53,6 @@ class Matrix(NamedTuple):
 
 @lru_cache(maxsize=1)
 def font_file() -> Path:
-    """Return the path of NanumGothic."""
     (found,) = [file for file in files("koreanize-matplotlib") or () if file.name == "NanumGothic.ttf"]
     return Path(str(found.locate()))
 
@@ -76,12 +75,22 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def new_figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> tuple[Any, Any]:
-    """Return a Figure and its grid of axes, (rows, columns)."""
+@contextmanager
+def new_figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> Iterator[tuple[Any, Any]]:
+    """Yield a Figure of so many inches and its grid of axes, (rows, columns), while `drawing`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False)
+    with drawing():
+        yield figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def draw_bars(axes: Any, names: Iterable[str], values: Any, color: str, title: str) -> None:
+    """Draw one horizontal bar for each name, the first at the top."""
+    axes.barh(range(len(values)), values, color=color)
+    axes.set_yticks(range(len(values)), list(map(printable, names)))
+    axes.invert_yaxis()
+    axes.set_title(title)
 
 
 def matrices(
@@ -91,10 +100,7 @@ def matrices(
     axes: Sequence[str] = AXES,
     title: Optional[str] = None,
 ) -> list[Matrix]:
-    """Split weights into a Matrix for each head, layer or step; rows that are no queries are numbered ("hop 1").
-
-    See `draw_heatmap`. DataError if the shape does not fit the tokens, or there is no token.
-    """
+    """Split weights, see `draw_heatmap`, into a Matrix for each head, layer or step; other rows are numbered ("hop 1")."""
     weights, keys, names = numpy.asarray(weights), list(tokens), [*axes]
     if weights.ndim == len(names) == 1:
         weights, names = weights[None], ["mean", *names]
@@ -115,7 +121,6 @@ def matrices(
 
 
 def numbered(axis: str, index: int) -> str:
-    """Return `head 1` for the first of the heads."""
     return f"{axis.rstrip('s')} {index + 1}"
 
 
@@ -132,41 +137,23 @@ def draw_heatmap(
     queries: Optional[Sequence[str]] = None,
     axes: Sequence[str] = AXES,
 ) -> Any:
-    """Draw attention weights: one matrix, or a grid of one for each head, hop, layer or step.
+    """Draw attention weights as a matplotlib Figure: one matrix, or a grid of one for each head, hop, layer or step.
 
-    Parameters
-    ----------
-    weights : (T, T) array, or one of the axes that `axes` names, as those of a Prediction
-        Row i holds the attention of query i to each key; values in 0..1.
-    tokens : sequence of T str
-        The keys, across.
-    title : str or None
-    queries : sequence of str or None
-        Down; None: the keys.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    DataError
-        The weights do not fit the tokens, or there is no token.
+    The weights are (T, T), or have the axes that `axes` names, as those of a Prediction: row i holds the attention of
+    query i, 0..1, to each of the T tokens, the keys. `queries` are the keys where None. DataError if the weights do not
+    fit the tokens, or there is no token.
     """
     return draw_matrices(matrices(weights, tokens, queries, axes, title))
 
 
 def draw_matrices(panels: Sequence[Matrix]) -> Any:
-    """Draw matrices beside each other, each with its own scale, as a matplotlib Figure."""
-    if not panels:
-        raise DataError("heatmap: expected at least one review, found none")
+    """Draw matrices beside each other, at least one, each with its own scale, as a matplotlib Figure."""
     down, across = max(len(each.queries) for each in panels), max(len(each.keys) for each in panels)
     cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
     height, width = cell * down + 1.3, cell * across + 1.9
     columns = min(len(panels), max(1, int(ROW // width)))
     rows = -(-len(panels) // columns)
-    with drawing():
-        figure, grid = new_figure((width * columns, height * rows), rows, columns)
+    with new_figure((width * columns, height * rows), rows, columns) as (figure, grid):
         for plot, panel in zip(grid.flat, panels):
             draw_matrix(figure, plot, panel, cell)
         for plot in grid.flat[len(panels) :]:
@@ -179,11 +166,10 @@ def draw_matrix(figure: Any, plot: Any, panel: Matrix, cell: float) -> None:
     weights, queries, keys, title = panel
     image = plot.imshow(weights, cmap=FOR, vmin=0.0, vmax=max(float(weights.max()), 1e-6))
     size = min(10.0, 72 * cell * 0.62)
-    upright = {"rotation": 90, "ha": "center"}
-    slanted = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
-    plot.set_xticks(
-        range(len(keys)), list(map(printable, keys)), fontsize=size, **(upright if len(keys) > 12 else slanted)
-    )
+    turned: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
+    if len(keys) > 12:
+        turned = {"rotation": 90, "ha": "center"}
+    plot.set_xticks(range(len(keys)), list(map(printable, keys)), fontsize=size, **turned)
     plot.set_yticks(range(len(queries)), list(map(printable, queries)), fontsize=size)
     plot.xaxis.tick_top()
     plot.set_xlabel("key", fontsize=8, color="0.4")
@@ -194,14 +180,12 @@ def draw_matrix(figure: Any, plot: Any, panel: Matrix, cell: float) -> None:
 
 
 def draw_words(attributions: Sequence[Attribution]) -> Any:
-    """Draw reviews with their words shaded, one below the other, as a matplotlib Figure.
+    """Draw reviews, at least one, with their words shaded, one below the other, as a matplotlib Figure.
 
     The darker a word, the larger its share within the review. Words for negative are orange, on a hatched band.
     """
     from matplotlib.figure import Figure
 
-    if not attributions:
-        raise DataError("heatmap: expected at least one review, found none")
     with drawing():
         blocks = [layout(each) for each in attributions]
         heights = [(max(line for line, *_ in places) + 2.1) * LINE for places in blocks]
@@ -254,16 +238,15 @@ def draw_tokens(axes: Any, attribution: Attribution, places: list[tuple[int, flo
     from matplotlib.patches import Rectangle
 
     largest = max(float(numpy.abs(attribution.values).max()), 1e-9)
+    band: dict[str, Any] = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
     for token, value, (line, left, width) in zip(attribution.tokens, attribution.values, places):
-        strength = abs(float(value)) / largest
-        upper, lower = top + line * LINE + 0.03, top + (line + 1) * LINE - 0.03
+        strength, middle = abs(float(value)) / largest, top + (line + 0.5) * LINE
+        half = LINE / 2 - 0.03
         shade = colormaps[AGAINST if value < 0 else FOR](0.85 * strength)
-        axes.add_patch(Rectangle((left, upper), width, lower - upper, linewidth=0, facecolor=shade))
+        axes.add_patch(Rectangle((left, middle - half), width, 2 * half, linewidth=0, facecolor=shade))
         if value < 0:
-            band: dict[str, Any] = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
-            axes.add_patch(Rectangle((left, lower - 0.05), width, 0.05, linewidth=0, **band))
+            axes.add_patch(Rectangle((left, middle + half - 0.05), width, 0.05, linewidth=0, **band))
         style = {"ha": "center", "va": "center_baseline", "color": "white" if strength > 0.62 else "black"}
-        middle = top + (line + 0.5) * LINE
         axes.text(left + width / 2, middle, printable(token), fontsize=WORD_SIZE, **style)
 
 
@@ -282,19 +265,16 @@ def check_suffix(path: Union[str, Path], suffixes: Sequence[str] = SUFFIXES) -> 
 
 
 def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
-    """Draw the heatmap of a Prediction into a .png, .svg or .pdf file, whole or not at all.
-
-    ConfigError if the file has another suffix, DataError if the prediction has no tokens.
-    """
-    path = check_suffix(path)
+    """Draw the heatmap of a Prediction, as `save_figure`; DataError if the prediction has no tokens."""
     if prediction.error or prediction.score is None:
         raise DataError(f"heatmap: {prediction.error}")
     title = f"{prediction.label} {100 * prediction.score:.1f} %"
-    save_figure(draw_heatmap(prediction.weights, prediction.tokens, title, prediction.queries, prediction.axes), path)
+    figure = draw_heatmap(prediction.weights, prediction.tokens, title, prediction.queries, prediction.axes)
+    save_figure(figure, path)
 
 
 def save_figure(figure: Any, path: Union[str, Path]) -> None:
-    """Write a matplotlib Figure as .png, .svg or .pdf, whole or not at all."""
+    """Write a matplotlib Figure as .png, .svg or .pdf, whole or not at all; ConfigError if it has another suffix."""
     # embedding a font in a PDF, fontTools logs each table that it leaves out
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     path = check_suffix(path)

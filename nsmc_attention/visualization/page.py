@@ -9,13 +9,10 @@ import io
 import json
 import logging
 from importlib.resources import files
-from pathlib import Path
-from typing import Any, Iterable, Optional, Sequence, Union
+from typing import Any, Iterable, Sequence
 
 import numpy
 
-from .._io.atomic import write_text
-from ..errors import DataError
 from ..inference.attribution import METHODS, Attribution
 from .heatmap import attribution_matrices, font_file
 
@@ -25,8 +22,6 @@ OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
 
 def page(reviews: Sequence[Sequence[Attribution]], title: str = "nsmc_attention") -> str:
     """Return the HTML page; Attributions of one list, a review by several methods or models, are beside each other."""
-    if not reviews or not all(reviews):
-        raise DataError("page: expected at least one review, found none")
     data = in_script({"title": title, "reviews": [[panel(each) for each in group] for group in reviews]})
     template = with_words(file("page.html"))
     font = in_base64(font_of(OWN_CHARACTERS + template + title + data))
@@ -67,7 +62,6 @@ def panel(attribution: Attribution) -> dict[str, Any]:
     its rows where they are not the tokens; `grid` holds the matrices before averaging, where there are several.
     """
     found = attribution_matrices(attribution)
-    matrix = numpy.mean([each.weights for each in found], axis=0) if found else None
     return {
         "text": attribution.text,
         "label": attribution.label,
@@ -79,14 +73,14 @@ def panel(attribution: Attribution) -> dict[str, Any]:
         "offsets": [list(span) for span in attribution.offsets],
         "tokens": list(attribution.tokens),
         "values": rounded(attribution.values),
-        "matrix": rounded(matrix),
+        "matrix": rounded(numpy.mean([each.weights for each in found], axis=0)) if found else None,
         **({"queries": found[0].queries} if found and found[0].queries != found[0].keys else {}),
         **({"grid": [{"title": each.title, "matrix": rounded(each.weights)} for each in found]} if found[1:] else {}),
     }
 
 
-def rounded(values: Optional[Any]) -> Any:
-    return None if values is None else numpy.asarray(values, dtype="float64").round(4).tolist()
+def rounded(values: Any) -> Any:
+    return numpy.asarray(values, dtype="float64").round(4).tolist()
 
 
 def font_of(characters: Iterable[str]) -> bytes:
@@ -103,8 +97,3 @@ def font_of(characters: Iterable[str]) -> bytes:
     font.flavor = "woff"
     font.save(content)
     return content.getvalue()
-
-
-def save_page(reviews: Sequence[Sequence[Attribution]], path: Union[str, Path], title: str = "nsmc_attention") -> None:
-    """Write the `page` of these reviews, whole or not at all."""
-    write_text(path, page(reviews, title))

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Iterable, Optional, Sequence, Union
 
-from ..errors import ConfigError
+from .._io.atomic import write_text
+from ..errors import ConfigError, DataError
 from ..inference.attribution import Attribution
 from .heatmap import SUFFIXES, attribution_matrices, caption, check_suffix, draw_matrices, draw_words, save_figure
-from .page import save_page
+from .page import page
 
 PAGE = ".html"
 
@@ -30,18 +31,19 @@ def check_picture(
 def save_attributions(
     reviews: Sequence[Sequence[Attribution]], path: Union[str, Path], picture: Optional[str] = None
 ) -> None:
-    """Draw reviews into a .png, .svg, .pdf or .html file, whole or not at all.
+    """Draw reviews, at least one (else DataError), into a .png, .svg, .pdf or .html file, whole or not at all.
 
     Attributions of one list belong to one review: by several methods or models. `picture` is "matrix", "words" or
     None: the matrix of one review's attention and words of anything else.
     """
     panels = [each for group in reviews for each in group]
+    if not panels:
+        raise DataError("picture: expected at least one review, found none")
     path = check_picture(path, picture, [each.method for each in panels])
     if path.suffix.lower() == PAGE:
-        save_page(reviews, path)
+        write_text(path, page(reviews))
     elif picture == "matrix" or picture is None and len(panels) == 1 and panels[0].matrix is not None:
-        save_figure(
-            draw_matrices([found for each in panels for found in attribution_matrices(each, caption(each))]), path
-        )
+        matrices = [found for each in panels for found in attribution_matrices(each, caption(each))]
+        save_figure(draw_matrices(matrices), path)
     else:
         save_figure(draw_words(panels), path)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.config import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.inference.engines import OnnxEngine
+from nsmc_attention.inference.engines import ForeignEngine
 from nsmc_attention.inference.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
 from nsmc_attention.reviews import nsmc
 
@@ -101,39 +101,49 @@ def test_a_batch_of_a_fixed_length_is_bounded_by_that_length(post_run_folder):
 
 
 @pytest.mark.parametrize(
-    "dimensions, axes",
+    "axes, shape, fits",
     [
-        (["N", "T", "T"], ("queries", "keys")),
-        (["N", "queries", "keys"], ("queries", "keys")),
-        (["N", "heads", "queries", "keys"], ("heads", "queries", "keys")),
-        (["N", "hops", "keys"], ("hops", "keys")),
+        (["queries", "keys"], (4, 4), True),
+        (["heads", "queries", "keys"], (2, 4, 4), True),
+        (["hops", "keys"], (3, 4), True),
+        (["keys"], (4,), True),
+        (["queries", "keys"], (3, 4), False),
+        (["hops", "keys"], (3, 5), False),
+        (["heads", "queries", "keys"], (2, 4, 5), False),
+        (["heads", "queries", "keys"], (4, 4), False),
+        (["hops", "keys"], (2, 4, 4), False),
+        (["hops", "keys"], (0, 4), False),
     ],
 )
-def test_axes_of_the_weights_are_those_that_the_onnx_model_names(dimensions, axes):
-    assert OnnxEngine(constant_model(dimensions)).axes == axes
+def test_weights_of_a_foreign_model_have_the_axes_that_it_names(axes, shape, fits):
+    engine = ForeignEngine(shaped_model(axes), tuple(axes), threads=1)
+    batch = numpy.zeros((2, 4), dtype="float32"), numpy.ones(2, dtype="float32"), numpy.array((2, *shape))
+    if fits:
+        assert engine(*batch)[1].shape == (2, *shape)
+    else:
+        with pytest.raises(BundleError, match="expected probabilities and weights from 0 to 1"):
+            engine(*batch)
 
 
-@pytest.mark.parametrize("dimensions", [["N", "T", "S"], ["N", "queries"], ["N", "keys", "queries"], ["N"]])
-def test_a_model_of_other_axes_is_refused(dimensions):
-    with pytest.raises(BundleError, match="expected weights of axes such as"):
-        OnnxEngine(constant_model(dimensions))
-
-
-def constant_model(dimensions):
-    """An ONNX model whose weights are an input of it, named with these dimensions."""
+def shaped_model(axes):
+    """An ONNX model whose weights name these axes and are zeros of the shape that is its third input."""
     from onnx import TensorProto, helper
 
-    ids = helper.make_tensor_value_info("token_ids", TensorProto.FLOAT, dimensions)
-    length = helper.make_tensor_value_info("valid_length", TensorProto.FLOAT, ["N"])
+    inputs = [
+        helper.make_tensor_value_info("token_ids", TensorProto.FLOAT, ["N", "T"]),
+        helper.make_tensor_value_info("valid_length", TensorProto.FLOAT, ["N"]),
+        helper.make_tensor_value_info("ngram_ids", TensorProto.INT64, ["rank"]),
+    ]
     outputs = [
         helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
-        helper.make_tensor_value_info("weights", TensorProto.FLOAT, dimensions),
+        helper.make_tensor_value_info("weights", TensorProto.FLOAT, ["N", *axes]),
     ]
     nodes = [
         helper.make_node("Identity", ["valid_length"], ["probability"]),
-        helper.make_node("Identity", ["token_ids"], ["weights"]),
+        helper.make_node("ReduceMin", ["token_ids"], ["zero"], keepdims=0),
+        helper.make_node("Expand", ["zero", "ngram_ids"], ["weights"]),
     ]
-    graph = helper.make_graph(nodes, "axes", [ids, length], outputs)
+    graph = helper.make_graph(nodes, "axes", inputs, outputs)
     opset = [helper.make_opsetid("", 17)]
     return helper.make_model(graph, opset_imports=opset, ir_version=9).SerializeToString()
 

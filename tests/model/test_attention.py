@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.model.attention.additive import Additive
+from nsmc_attention.model.attention import Additive
 
 import_mxnet()
 

@@ -25,8 +25,8 @@ def file_of(arrays, names):
 @pytest.mark.parametrize(
     "arrays, names, message",
     [
-        (500, 500, "it announces 500 arrays or names, expected at most 4[0-9]"),
-        (5, 500, "it announces 500 arrays or names"),
+        (500, 500, "it announces 500 arrays, expected at most 4[0-9]"),
+        (5, 500, "another number of names than of its 5 arrays"),
         (5, 5, "does not fit the bundle's config: expected embedding.weight"),
     ],
 )

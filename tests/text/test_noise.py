@@ -1,10 +1,28 @@
 import unicodedata
 
+import numpy
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.noise import WAYS, longer_ends, misspelt, no_spaces, other_vowels, simpler_finals
+from nsmc_attention.text.noise import (
+    FINALS,
+    INITIALS,
+    KINDS,
+    VOWELS,
+    WAYS,
+    Edit,
+    edited,
+    joined,
+    longer_ends,
+    misspelt,
+    no_spaces,
+    noisy,
+    other_vowels,
+    parts,
+    simpler_finals,
+)
 
 hangul = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3) | st.sampled_from("ㅋㅠ! .?"), max_size=20)
 
@@ -48,3 +66,62 @@ def test_a_share_is_a_share_and_every_way_is_drawn():
     found = misspelt(["재미있는 왜ㅋㅋ"] * 4000, 0.3, 0)
     assert abs(len(found) / 4000 - 0.3) < 0.03
     assert set(found.values()) == {way("재미있는 왜ㅋㅋ") for way in WAYS}
+
+
+def test_the_parts_of_every_syllable_are_those_of_unicode():
+    for number in range(0xAC00, 0xD7A4):
+        syllable = chr(number)
+        initial, vowel, final = parts(syllable)
+        assert joined(initial, vowel, final) == syllable
+    # the compatibility letters stand in the order of the conjoining ones
+    assert (len(INITIALS), len(VOWELS), len(FINALS)) == (19, 21, 28) and parts("A") == parts("ㅋ") == ("", "", "")
+    assert parts("있") == ("ㅇ", "ㅣ", "ㅆ") and unicodedata.normalize("NFD", "있")[2] == chr(
+        0x11A7 + FINALS.index("ㅆ")
+    )
+
+
+@pytest.mark.parametrize(
+    "kind, text, found",
+    [
+        ("lost_spaces", "정말 좋은 영화", {"정말좋은 영화", "정말 좋은영화"}),
+        ("added_spaces", "정말!", {"정 말!"}),
+        ("moved_spaces", "정말 좋은", {"정 말좋은", "정말좋 은"}),
+        ("stretched", "좋다", {"좋다아", "좋다아아", "좋다아아아"}),
+        ("finals", "갔다", {"갓다"}),
+        ("vowels", "내게", {"네게", "내개"}),
+        (
+            "liaison",
+            "좋아 많이 재밌어 읽은",
+            {"조아 많이 재밌어 읽은", "좋아 마니 재밌어 읽은", "좋아 많이 재미써 읽은", "좋아 많이 재밌어 일근"},
+        ),
+        ("confused_words", "않 좋고", {"안 좋고"}),
+        ("shift_key", "갔다", {"깠다", "갓다", "갔따"}),
+        ("neighbouring_keys", "나", {"마", "아", "너", "니"}),
+        ("exchanged_syllables", "영화 좋다", {"화영 좋다", "영화 다좋"}),
+    ],
+)
+def test_each_kind_makes_what_people_type(kind, text, found):
+    assert {edited(text, [edit]) for edit in KINDS[kind](text)} == found
+
+
+@given(hangul)
+def test_edits_lie_within_the_text_and_change_it(text):
+    text = clean(text)
+    for kind in KINDS.values():
+        for edit in kind(text):
+            assert 0 <= edit.start <= edit.end <= len(text) and text[edit.start : edit.end] != edit.replacement
+        assert unicodedata.is_normalized("NFC", edited(text, kind(text)))
+
+
+def test_edits_that_overlap_are_made_once():
+    assert edited("가나다", [Edit(1, 3, "x"), Edit(0, 2, "y"), Edit(3, 3, "z"), Edit(3, 3, "!")]) == "y다z"
+
+
+@given(hangul, st.integers(0, 9))
+def test_a_rate_is_the_share_of_places(text, seed):
+    random = numpy.random.RandomState(seed)
+    assert noisy(text, dict.fromkeys(KINDS, 0.0), random) == text
+    assert noisy(text, {"lost_spaces": 1.0}, random) == no_spaces(text)
+    assert noisy(text, {"finals": 1.0}, random) == simpler_finals(text)
+    one, other = (noisy(text, dict.fromkeys(KINDS, 0.3), numpy.random.RandomState(seed)) for _ in range(2))
+    assert one == other

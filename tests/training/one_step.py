@@ -14,7 +14,7 @@ def network_and_trainer(config, vocab_size):
     from mxnet import init, random
 
     from nsmc_attention.training.loop import make_trainer
-    from nsmc_attention.training.objectives.labels import as_inputs
+    from nsmc_attention.training.objectives import as_inputs
 
     random.seed(3)
     network = config.network(vocab_size, with_ngrams=False)
@@ -45,7 +45,7 @@ def step(network, trainer, batch, clip_norm, workers):
     from nsmc_attention.training.objectives import ErasureObjective
 
     trainer.set_learning_rate(1e-3)
-    loss = train_step(network, trainer, ErasureObjective(None, None), batch, clip_norm, workers)
+    loss = train_step(network, trainer, ErasureObjective(None, None, workers), batch, clip_norm)
     return loss, [gradient.tostype("default").asnumpy() for gradient in gradients(trainer)]
 
 
@@ -78,10 +78,10 @@ def main(out):
                     "rows": [int((array.any(axis=1)).sum()) for array in (found[0], expected[0])],
                 }
             )
-        pieces = workers.run_on_first(lambda: [numpy.arange(3.0), numpy.ones(2)] if workers.first else None)
+        pieces = workers.run_on_first(lambda: {"a": numpy.arange(3.0), "b": numpy.ones(2)})
         told.append(
             {
-                "once": [piece.tolist() for piece in pieces],
+                "once": [pieces[name].tolist() for name in "ab"],
                 "bytes": hashlib.sha256(workers.broadcast(bytes(range(256)) * 301 + b"x")).hexdigest(),
             }
         )

@@ -1,4 +1,4 @@
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from hashlib import sha256
 
 import numpy
@@ -103,6 +103,7 @@ def encode(encoder, token_lists):
 
 
 def batches(reviews, encoder, fixed_length=None, importance=None):
+    encoder = replace(encoder, max_length=fixed_length or encoder.max_length)
     return Batches(encode(encoder, reviews), numpy.arange(500), encoder, 32, fixed_length, importance)
 
 
@@ -239,7 +240,7 @@ def test_in_order_is_the_same_at_each_call_and_has_all(reviews, encoder):
 def test_ngrams_stand_beside_their_tokens_where_they_are_wanted():
     texts = [["영화", "좋다"], ["나쁘다"], ["좋다", "영화"]]
     wide = Encoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 256, ngram_buckets=1000)
-    for positions, batch in Batches(encode(wide, texts), [1, 0, 1], wide, 8, wide=True).in_order():
+    for positions, batch in Batches(encode(wide, texts), [1, 0, 1], wide, 8).in_order():
         expected = wide.batch([wide.encode_words(texts[position]) for position in positions])[2]
         assert numpy.array_equal(batch.ngram_ids, expected) and batch.ngram_ids.any()
 

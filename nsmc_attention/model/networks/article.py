@@ -10,22 +10,19 @@ from gluonnlp.model import MLPAttentionCell  # noqa: E402
 from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
 
 from ..parameters import CLASSES  # noqa: E402
+from ..settings import AXES  # noqa: E402
 
 
 class ArticleClassifier(HybridBlock):
     """Dropout 0.3, a bidirectional GRU, `MLPAttentionCell(30, dropout=0.2)`, all contexts flattened into Dense(2).
 
     It reads reviews of exactly seq_len tokens and treats padding as words.
-
-    Parameters
-    ----------
-    vocab_size, num_embed, seq_len, hidden_size : int
     """
 
-    axes = ("queries", "keys")
+    axes = AXES
 
-    def __init__(self, vocab_size: int, num_embed: int, seq_len: int, hidden_size: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, vocab_size: int, num_embed: int, seq_len: int, hidden_size: int) -> None:
+        super().__init__()
         self.inputs = {"token_ids": ("N", seq_len), "valid_length": ("N",)}
         with self.name_scope():
             self.embed = nn.Embedding(vocab_size, num_embed)

@@ -18,28 +18,18 @@ class SelfAttentionClassifier(HybridBlock):
     Query and key of the attention are both the encoder's output. Padding is masked in both GRU directions, in the
     attention and in the mean, so wider padding or other reviews in the batch change nothing.
 
-    With a table of n-grams (`training.wide`), the last layer reads the n-grams' log-odds of the review beside the
-    pooled contexts (wide & deep), and those of each token are projected and added to its query and key: the
+    With a table of `ngram_buckets` n-grams (`training.wide`), the last layer reads the n-grams' log-odds of the review
+    beside the pooled contexts (wide & deep), and those of each token are projected and added to its query and key: the
     attention can point at a word that only the n-grams know.
-
-    Parameters
-    ----------
-    vocab_size : int
-    settings : model.settings.ClassifierConfig
-    ngram_buckets : int
-        Rows of the table of n-grams; 0 for a network without.
     """
 
-    axes = ("queries", "keys")
-
-    def __init__(self, vocab_size: int, settings: Any, ngram_buckets: int = 0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        width = settings.width
+    def __init__(self, vocab_size: int, settings: Any, ngram_buckets: int = 0) -> None:
+        super().__init__()
+        width, self.axes = settings.width, settings.axes
         self.multihead = settings.attention.kind == "multihead"
         self.has_ngrams = bool(ngram_buckets)
-        self.inputs: dict[str, tuple[Any, ...]] = {"token_ids": ("N", "T"), "valid_length": ("N",)}
-        if self.has_ngrams:
-            self.inputs["ngram_ids"] = ("N", "T", NGRAMS)
+        inputs = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("N", "T", NGRAMS)}
+        self.inputs = {name: inputs[name] for name in inputs if self.has_ngrams or name != "ngram_ids"}
         with self.name_scope():
             # sparse: a batch touches few rows, and only these are updated
             self.embedding = nn.Embedding(vocab_size, settings.embedding_size, sparse_grad=True)
@@ -58,22 +48,12 @@ class SelfAttentionClassifier(HybridBlock):
                 self.evidence = nn.Dense(width, in_units=EVIDENCE, use_bias=False, flatten=False)
 
     def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, ngram_ids: Any = None) -> Any:
-        """Classify a batch.
+        """Return logits (N, C) float32 and weights (N, T, T) float32 of token_ids (N, T) int32.
 
-        Parameters
-        ----------
-        token_ids : (N, T) int32
-        valid_length : (N,) float32
-            Tokens of each review, 1 to T; the rest is padding, whatever its id.
-        ngram_ids : (N, T, NGRAMS) int32 or None
-            See `text.ngrams`; given if and only if there is a table of n-grams.
-
-        Returns
-        -------
-        logits : (N, C) float32
-        weights : (N, T, T) float32
-            Row i is how much token i attends to each token: non-negative, sums to 1 over the tokens, 0 on
-            padding. Rows of padding are 0.
+        valid_length (N,) float32 is the number of tokens of each review, 1 to T; the rest is padding, whatever its id.
+        ngram_ids (N, T, NGRAMS) int32, see `text.ngrams`, are given if and only if there is a table of n-grams. Row i of
+        the weights is how much token i attends to each token: non-negative, sums to 1 over the tokens, 0 on padding.
+        Rows of padding are 0.
         """
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
@@ -122,7 +102,7 @@ def ngram_log_odds(F: Any, rows: Any) -> Any:
     """Rows of the table (N, T, NGRAMS, 2) -> log-odds by token (N, T, 1), whose sum is that by review (N, 1, 1)."""
     weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)  # (N, T, 1) each
     square = F.sum(square, axis=1, keepdims=True)
-    by_token = F.broadcast_div(weight, F.sqrt(F.maximum(square, SMALLEST * F.ones_like(square))))
+    by_token = F.broadcast_div(weight, F.sqrt(F.maximum(square, SMALLEST)))
     return by_token, F.sum(by_token, axis=1, keepdims=True)
 
 
@@ -135,5 +115,5 @@ def with_previous_token(F: Any, by_token: Any) -> Any:
 
 def token_mask(F: Any, token_ids: Any, valid_length: Any) -> Any:
     """Return (N, T, 1) float32: 1 for a token, 0 for padding."""
-    ones = F.expand_dims(F.cast(F.ones_like(token_ids), dtype="float32"), axis=2)
+    ones = F.ones_like(F.expand_dims(F.cast(token_ids, dtype="float32"), axis=2))
     return F.SequenceMask(ones, valid_length, use_sequence_length=True, axis=1)

@@ -1,21 +1,22 @@
 """A foreign bundle's ONNX graph as data: only what is known to be safe is passed on to ONNX Runtime.
 
 A graph is a program for native code: it may read other files, ask for any amount of memory or end the process. One
-passes with fields and operators from the lists below, and tensors whose sizes, inferred for a few batches before
-anything runs, are bounded. Who wrote it does not matter.
+passes, whoever wrote it, with fields and operators from the lists below, and tensors whose sizes, inferred for a few
+batches before anything runs, are bounded.
 """
 
-from itertools import chain
 from math import prod
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 import numpy
-import onnx
 from google.protobuf.message import DecodeError
-from onnx import TensorProto, helper, numpy_helper, shape_inference
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx.checker import ValidationError, check_model
+from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
 from ...text.ngrams import NGRAMS
+from ..settings import AXES
 
 OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)
 # The fields that each message may have: no functions, subgraphs, external data or sparse tensors
@@ -37,16 +38,10 @@ OPERATORS = (
     "Add Cast Concat Div Flatten GRU Gather Gemm Less MatMul Max Mul Pad Range ReduceMean ReduceSum Relu Reshape Shape "
     "Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh Transpose Unsqueeze Where"
 )
-DTYPES = {
-    TensorProto.FLOAT: "<f4",
-    TensorProto.FLOAT16: "<f2",
-    TensorProto.INT8: "<i1",
-    TensorProto.INT32: "<i4",
-    TensorProto.INT64: "<i8",
-}
-TYPES = {*DTYPES, TensorProto.BOOL}
-# Parsed, a field takes 100 times the memory it has in the file: how many there may be, and how long all but tensors
-MOST_FIELDS, TENSOR_FIELDS, FIELD_BYTES = 2000, 50, 4096
+NUMBERS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8, TensorProto.INT32, TensorProto.INT64)
+# Parsed, a file takes 100 times its size, but for its constants' numbers: bytes that there may be beside these (a
+# network has 4,000), and the fields in the file that lead to them: graph, initializer, raw_data
+OTHER_BYTES, CONSTANTS = 2**16, (7, 5, 9)
 # Numbers for each review: in one tensor as many as a config may ask for (`config.MAX_SCORES`), fewer for a short
 # review; and how many times as many in all tensors together
 MOST_NUMBERS, NUMBERS_PER_PAIR, TENSORS = 2**27, 2**20, 16
@@ -54,41 +49,27 @@ MOST_NUMBERS, NUMBERS_PER_PAIR, TENSORS = 2**27, 2**20, 16
 ARGUMENTS = 32
 
 
-def check_graph(content: bytes, rows: dict[str, int], batches: list[tuple[int, int]], where: Any) -> bytes:
+def check_graph(
+    content: bytes, rows: dict[str, int], axes: Sequence[str], batches: list[tuple[int, int]], where: Any
+) -> bytes:
     """Return a serialized graph as it was checked, without anything that the onnx package does not know.
 
-    Parameters
-    ----------
-    content : bytes
-    rows : dict
-        The inputs whose numbers are ids, and the number of ids: the rows of a table that they index.
-    batches : list of (N, T)
-        Sizes that the graph must be able to compute; the largest bounds its memory.
-    where : Path
-        The file, for messages.
-
-    Raises
-    ------
-    BundleError
-        It is no ONNX model, or one that may not be run.
+    `rows` is {input whose numbers are ids: how many ids there are}, the rows of a table that they index; `axes` names
+    those of the weights after the reviews'. `batches` are the sizes (N, T) that the graph must be able to compute; the
+    largest bounds its memory. BundleError, in whose message the file is called `where`, if it is no ONNX model or may
+    not be run.
     """
     try:
         limit_fields(content)
-        model = onnx.ModelProto.FromString(content)
+        model = ModelProto.FromString(content)
         model.DiscardUnknownFields()
         check_fields(model)
         check_nodes(model)
         for item in model.graph.initializer:
             check_tensor(item)
         for reviews, length in batches:
-            check_sizes(model, rows, reviews, length)
-    except (
-        ValueError,
-        LookupError,
-        DecodeError,
-        onnx.checker.ValidationError,
-        shape_inference.InferenceError,
-    ) as problem:
+            check_sizes(model, rows, axes, reviews, length)
+    except (ValueError, LookupError, DecodeError, ValidationError, InferenceError) as problem:
         raise BundleError(
             f"{where}: expected an ONNX graph that is safe to run, found {str(problem):.250}; write it again with "
             f"`nsmc-attention export --bundle {where.parent}`, or use --engine gluon"
@@ -98,40 +79,33 @@ def check_graph(content: bytes, rows: dict[str, int], batches: list[tuple[int, i
 
 def limit_fields(content: bytes) -> None:
     """Raise ValueError if parsing would take many times the memory of the file."""
-    fields = list(message_fields(content, 0, len(content)))
-    graphs = [span for number, *span in fields if number == 7]
-    parts = list(chain.from_iterable(message_fields(content, *span) for span in graphs))
-    tensors = [message_fields(content, *span) for number, *span in parts if number == 5]
-    others = [end - start for number, start, end in fields if number != 7]
-    others += [end - start for number, start, end in parts if number != 5]
-    if max(len(fields), len(parts)) > MOST_FIELDS or max(others, default=0) > FIELD_BYTES:
-        raise ValueError(f"more than {MOST_FIELDS:,} fields, or one of more than {FIELD_BYTES:,} bytes")
-    if any(sum(1 for _ in tensor) > TENSOR_FIELDS for tensor in tensors):
-        raise ValueError(f"a tensor of more than {TENSOR_FIELDS} fields")
-
-
-def message_fields(content: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield (number, first byte, end) of the fields of a protobuf message, no more than are needed to refuse it."""
-    for _ in range(MOST_FIELDS + 1):
-        if at == end:
-            return
-        tag, first = varint(content, at)
-        kind = tag & 7
-        if kind == 0:
-            at = varint(content, first)[1]
-        else:
-            size, first = varint(content, first) if kind == 2 else ({1: 8, 5: 4}.get(kind, end), first)
-            at = first + size
-        if at > end:
-            raise ValueError("a truncated file, or no ONNX model")
-        yield tag >> 3, first, at
+    messages: list[tuple[int, int, tuple[int, ...]]] = [(0, len(content), CONSTANTS)]
+    total = 0
+    while messages:
+        at, end, path = messages.pop()
+        while at < end:
+            tag, first = varint(content, at)
+            value, first = varint(content, first)
+            kind, leads = tag & 7, path[:1] == (tag >> 3,)
+            last = first + value if kind == 2 else first
+            # of these kinds are all fields of a model, a graph and a constant: integers, and those that have a length
+            if kind not in (0, 2) or last > end:
+                raise ValueError("a truncated file, or no ONNX model")
+            if leads and path[1:]:
+                messages.append((first, last, path[1:]))
+            total += (first if leads else last) - at
+            if total > OTHER_BYTES:
+                raise ValueError(f"more than {OTHER_BYTES:,} bytes beside the numbers of its constants")
+            at = last
 
 
 def varint(content: bytes, at: int) -> tuple[int, int]:
     """Return a number of 7 bits a byte, the lowest first, and the byte after it."""
-    for size, last in enumerate(content[at : at + 10], 1):
-        if last < 128:
-            return sum((byte & 127) << 7 * place for place, byte in enumerate(content[at : at + size])), at + size
+    number = 0
+    for place, byte in enumerate(content[at : at + 10]):
+        number |= (byte & 127) << 7 * place
+        if byte < 128:
+            return number, at + place + 1
     raise ValueError("a truncated file, or no ONNX model")
 
 
@@ -154,37 +128,29 @@ def check_nodes(model: Any) -> None:
     for node in model.graph.node:
         if node.domain or node.op_type not in OPERATORS.split():
             raise ValueError(f"the operator {node.op_type!r:.60} of the domain {node.domain!r:.60}")
-        if node.op_type == "Cast" and [item.i for item in node.attribute if item.i not in TYPES]:
+        if node.op_type == "Cast" and [item.i for item in node.attribute if item.i not in (*NUMBERS, TensorProto.BOOL)]:
             raise ValueError("a conversion to a type that is no number")
 
 
 def check_tensor(item: Any) -> None:
     """Raise ValueError unless a constant's bytes are as many as its shape says and its numbers are finite."""
-    dtype = numpy.dtype(DTYPES.get(item.data_type, "V1"))
-    if dtype.kind == "V" or min(item.dims, default=1) < 1 or prod(item.dims) * dtype.itemsize != len(item.raw_data):
+    dtype = helper.tensor_dtype_to_np_dtype(item.data_type) if item.data_type in NUMBERS else None
+    if dtype is None or min(item.dims, default=1) < 1 or prod(item.dims) * dtype.itemsize != len(item.raw_data):
         shape = f"type {item.data_type} and shape {list(item.dims)!r:.60}"
         raise ValueError(f"a constant {item.name!r:.60} of {shape} in {len(item.raw_data):,} bytes")
     if dtype.kind == "f" and not numpy.isfinite(numpy.frombuffer(item.raw_data, dtype)).all():
         raise ValueError(f"numbers in {item.name!r:.60} that are not finite")
 
 
-def check_sizes(model: Any, rows: dict[str, int], reviews: int, length: int) -> None:
+def check_sizes(model: Any, rows: dict[str, int], axes: Sequence[str], reviews: int, length: int) -> None:
     """Infer the types and shapes of all tensors for one batch; an error at what does not fit or is too large."""
     graph = model.graph
     shapes = {"token_ids": (reviews, length), "valid_length": (reviews,), "ngram_ids": (reviews, length, NGRAMS)}
-    inputs = {name: shapes[name] for name in shapes if name in rows or name == "valid_length"}
-    outputs = {"probability": (reviews,), "weights": (reviews, length, length)}
-    given = as_declared(graph.input, TensorProto.INT32, inputs)
-    results = as_declared(graph.output, TensorProto.FLOAT, outputs)
-    large = {item.name: item for item in graph.initializer if prod(item.dims) > ARGUMENTS}
-    given += [helper.make_tensor_value_info(name, item.data_type, item.dims) for name, item in large.items()]
-    constants = [item for item in graph.initializer if item.name not in large]
-    sizes = list(range_sizes(graph, constants, inputs))
-    small = helper.make_graph(graph.node, graph.name, given, results, constants, value_info=sizes)
-    sized = helper.make_model(small, opset_imports=model.opset_import, ir_version=model.ir_version)
-    onnx.checker.check_model(sized)
-    sized = shape_inference.infer_shapes(sized, check_type=True, strict_mode=True)
-    found = {item.name: item.type.tensor_type for item in [*sized.graph.value_info, *results]}
+    inputs = {name: shape for name, shape in shapes.items() if name in rows or name == "valid_length"}
+    # queries and keys are as long as the review, other axes as long as the graph says
+    declared = [dim.dim_value for item in graph.output for dim in item.type.tensor_type.shape.dim[1:]]
+    sizes = [length if name in AXES else size for name, size in zip(axes, declared)]
+    found = inferred(model, inputs, {"probability": (reviews,), "weights": (reviews, *sizes)})
     limit = reviews * min(MOST_NUMBERS, NUMBERS_PER_PAIR * length**2)
     total = 0
     ids = {name: name for name in rows}
@@ -200,11 +166,25 @@ def check_sizes(model: Any, rows: dict[str, int], reviews: int, length: int) -> 
         if node.op_type == "Transpose" and node.input[0] in ids:
             ids[node.output[0]] = ids[node.input[0]]
         if node.op_type == "Gather" and node.input[1] in ids and node.input[0] in tables:
-            size, expected = tables[node.input[0]], rows[ids[node.input[1]]]
-            if size != expected or any(item.i for item in node.attribute):
-                raise ValueError(
-                    f"a table {node.input[0]!r:.60} of {size:,} rows for {expected:,} {ids[node.input[1]]}"
-                )
+            kind, size = ids[node.input[1]], tables[node.input[0]]
+            if size != rows[kind] or any(item.i for item in node.attribute):
+                raise ValueError(f"a table {node.input[0]!r:.60} of {size:,} rows for {rows[kind]:,} {kind}")
+
+
+def inferred(model: Any, inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return {name: type} of all tensors for inputs and outputs of these shapes."""
+    graph = model.graph
+    given = as_declared(graph.input, TensorProto.INT32, inputs)
+    results = as_declared(graph.output, TensorProto.FLOAT, outputs)
+    large = {item.name: item for item in graph.initializer if prod(item.dims) > ARGUMENTS}
+    given += [helper.make_tensor_value_info(name, item.data_type, item.dims) for name, item in large.items()]
+    constants = [item for item in graph.initializer if item.name not in large]
+    sizes = list(range_sizes(graph, constants, inputs))
+    small = helper.make_graph(graph.node, graph.name, given, results, constants, value_info=sizes)
+    sized = helper.make_model(small, opset_imports=model.opset_import, ir_version=model.ir_version)
+    check_model(sized)
+    sized = infer_shapes(sized, check_type=True, strict_mode=True)
+    return {item.name: item.type.tensor_type for item in [*sized.graph.value_info, *results]}
 
 
 def as_declared(items: Any, kind: int, shapes: dict[str, tuple[int, ...]]) -> list[Any]:
@@ -213,14 +193,10 @@ def as_declared(items: Any, kind: int, shapes: dict[str, tuple[int, ...]]) -> li
     if sorted(names) != sorted(shapes):
         raise ValueError(f"inputs or outputs {str(names):.100} in place of {list(shapes)}")
     for item in items:
-        tensor = item.type.tensor_type
+        tensor, shape = item.type.tensor_type, shapes[item.name]
         sizes = [each.dim_value if each.HasField("dim_value") else None for each in tensor.shape.dim]
-        shape = shapes[item.name]
-        if (
-            tensor.elem_type != kind
-            or len(sizes) != len(shape)
-            or any(a not in (None, b) for a, b in zip(sizes, shape))
-        ):
+        fits = len(sizes) == len(shape) and all(one in (None, other) for one, other in zip(sizes, shape))
+        if tensor.elem_type != kind or not fits:
             raise ValueError(f"{item.name} of type {tensor.elem_type} and shape {sizes} in place of {list(shape)}")
     return [helper.make_tensor_value_info(name, kind, shapes[name]) for name in names]
 

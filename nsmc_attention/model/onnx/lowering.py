@@ -4,36 +4,24 @@ The graph is built from its outputs backwards, so operators whose result a rewri
 Written with `onnx.helper`: MXNet's own exporter does not work with today's onnx package.
 """
 
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from ..parameters import snapshot, stored
+from ..parameters import snapshot
 from ..tracing import SIZES, Node, Value, trace
-from .operators import ELEMENTWISE, FOLDED, OPERATORS
+from .operators import FOLDED, OPERATORS
 
 OPSET, IR_VERSION = 17, 9
-# Gluon takes lengths as float32, as MXNet's sequence operators do; ONNX takes every input as int32
-FLOAT_INPUTS = ("valid_length",)
-# A tensor by its name in the graph, or one number that stands for a tensor filled with it
-Lowered = Union[str, float]
 
 
 def lower(network: Any) -> onnx.ModelProto:
-    """Write a classifying network as an ONNX model.
+    """Write a network that returns logits (N, 2) and weights as an ONNX model of int32 inputs and float32 outputs.
 
-    Parameters
-    ----------
-    network : HybridBlock
-        Returns logits (N, 2) and weights. `network.inputs` is {name: dimensions} of its arguments and
-        `network.axes` the names of the weights' axes after the first, as ("queries", "keys").
-
-    Returns
-    -------
-    onnx.ModelProto
-        Inputs as the network's, int32; outputs probability (N,) of positive and weights (N, *axes), float32.
+    `network.inputs` is {name: dimensions} of its arguments and `network.axes` the names of the weights' axes after the
+    first, as ("queries", "keys"). The outputs are probability (N,) of positive and weights (N, *axes).
     """
     (logits, weights), _ = trace(network)
     graph = Graph(network)
@@ -46,10 +34,7 @@ def lower(network: Any) -> onnx.ModelProto:
     for node in graph.nodes:
         for side in (node.input, node.output):
             side[:] = [names.get(name, name) for name in side]
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT32, dimensions)
-        for name, dimensions in network.inputs.items()
-    ]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT32, sizes) for name, sizes in network.inputs.items()]
     outputs = [
         helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
         helper.make_tensor_value_info("weights", TensorProto.FLOAT, ["N", *network.axes]),
@@ -67,6 +52,8 @@ def lower(network: Any) -> onnx.ModelProto:
 class Graph:
     """The ONNX nodes and constants written so far, and what each MXNet value became.
 
+    That is the name of a tensor, or one number that stands for a tensor filled with it.
+
     MXNet's batch_dot has one batch axis, so multi-head attention folds its heads into it; ONNX's MatMul has any
     number. A value in `folded` keeps its heads on an axis of their own: MXNet's axes count from the end then.
     """
@@ -77,40 +64,29 @@ class Graph:
         self.names = {item.name: name for name, item in network._collect_params_with_prefix().items()}
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
-        self.lowered: dict[Node, dict[int, Lowered]] = {}
+        self.lowered: dict[Node, list[Any]] = {}
         self.folded: set[Node] = set()
 
     def value(self, value: Value) -> Any:
-        """Return what a value became: the name of a tensor, or the number that fills it."""
+        """Return what a value became."""
         if value.node not in self.lowered:
             outputs = self.lower_node(value.node)
-            self.lowered[value.node] = dict(enumerate(outputs if isinstance(outputs, list) else [outputs]))
+            self.lowered[value.node] = outputs if isinstance(outputs, list) else [outputs]
         return self.lowered[value.node][value.output]
 
-    def lower_node(self, node: Node) -> Union[Lowered, list[Lowered]]:
-        if node.operator in ELEMENTWISE:
-            written = self.add(ELEMENTWISE[node.operator], *(self.tensor(self.value(each)) for each in node.inputs))
-        elif node.operator == "null":
-            written = self.input(node)
-        else:
-            self.require(node.operator in OPERATORS, node)
-            written = OPERATORS[node.operator](self, node)
+    def lower_node(self, node: Node) -> Any:
+        self.require(node.operator in OPERATORS, node)
+        written = OPERATORS[node.operator](self, node)
         if any(each.node in self.folded for each in node.inputs) and node.operator != "Reshape":
-            self.require(node.operator in FOLDED.split() or node.operator in ELEMENTWISE, node)
+            self.require(node.operator in FOLDED, node)
             self.folded.add(node)
         return written
 
     def require(self, condition: Any, node: Node) -> None:
         """Raise NotImplementedError for an operator of attributes or inputs that no rule lowers."""
         if not condition:
-            raise NotImplementedError(
-                f"{node.operator} ({node.name}) with {node.attributes}: extend model.onnx.operators"
-            )
-
-    def input(self, node: Node) -> str:
-        if node.name not in self.inputs:
-            return self.constant(self.names[node.name], self.arrays[self.names[node.name]])
-        return self.add("Cast", node.name, to=TensorProto.FLOAT) if node.name in FLOAT_INPUTS else node.name
+            found = f"{node.operator} ({node.name}) with {node.attributes}"
+            raise NotImplementedError(f"{found}: extend model.onnx.operators")
 
     def add(self, operator: str, *inputs: str, outputs: Optional[list[str]] = None, **attributes: Any) -> str:
         """Write an ONNX node and return the name of its first output."""
@@ -118,7 +94,7 @@ class Graph:
         self.nodes.append(helper.make_node(operator, inputs, names, **attributes))
         return names[0]
 
-    def tensor(self, lowered: Lowered) -> str:
+    def tensor(self, lowered: Any) -> str:
         """Return the name of a tensor; a number becomes a constant, which every operator broadcasts."""
         return lowered if isinstance(lowered, str) else self.constant(f"float_{lowered!r}", numpy.float32(lowered))
 
@@ -139,19 +115,7 @@ class Graph:
                     return self.add("Squeeze", shape, self.integers(0))
         return self.constant(f"size_{size}", numpy.array(size, "int64"))
 
-    def lengths(self, value: Value) -> str:
-        """Return lengths as int32, which a GRU takes: an input as it is given."""
-        name = value.node.name
-        return name if name in self.inputs else self.add("Cast", self.value(value), to=TensorProto.INT32)
-
-    def name(self, value: Value) -> str:
-        """Return the structural name of a parameter, through the reshaping that MXNet's RNN needs."""
-        return self.names[value.node.inputs[0].node.name if value.node.inputs else value.node.name]
-
-    def array(self, value: Value) -> Any:
-        return self.arrays[self.name(value)]
-
-    def table(self, value: Value) -> list[str]:
-        """Write an embedding's table as `model.parameters` stores it, in one constant or two; return their names."""
-        found = stored(self.name(value), self.array(value))
-        return [self.constant(name, array) for name, array in found.items()]
+    def parameter(self, value: Value) -> tuple[str, Any]:
+        """Return a parameter's structural name and array, through the reshaping that MXNet's RNN needs."""
+        name = self.names[value.node.inputs[0].node.name if value.node.inputs else value.node.name]
+        return name, self.arrays[name]

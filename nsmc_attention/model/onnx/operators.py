@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import numpy
 from onnx import TensorProto
 
+from ..parameters import stored
 from ..tracing import Node, Value
 
 if TYPE_CHECKING:
@@ -18,17 +19,23 @@ if TYPE_CHECKING:
 # ONNX orders a GRU's gates update, reset, new; MXNet and cuDNN reset, update, new
 GATES = (1, 0, 2)
 INT64_MAX = 2**63 - 1
-
-# One ONNX operator of the same inputs, which broadcast
-ELEMENTWISE = {
-    **{f"{kind}_{name.lower()}": name for kind in ("elemwise", "broadcast") for name in ("Add", "Sub", "Mul", "Div")},
-    **dict.fromkeys(("_maximum", "broadcast_maximum"), "Max"),
-    "sqrt": "Sqrt",
-}
+ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
-# What may be done with heads folded into the batch, beside ELEMENTWISE: nothing that counts axes from the first
-FOLDED = "batch_dot softmax where ones_like _mul_scalar _plus_scalar _contrib_div_sqrt_dim _copy Dropout"
+# Gluon takes lengths as float32, as MXNet's sequence operators do; ONNX takes every input as int32
+FLOAT_INPUTS = ("valid_length",)
+
+
+def leaf(graph: "Graph", node: Node) -> str:
+    """Write an input or a parameter."""
+    if node.name not in graph.inputs:
+        return graph.constant(graph.names[node.name], graph.arrays[graph.names[node.name]])
+    return graph.add("Cast", node.name, to=TensorProto.FLOAT) if node.name in FLOAT_INPUTS else node.name
+
+
+def elementwise(operator: str) -> Callable[..., str]:
+    """One ONNX operator of the same inputs, which broadcast."""
+    return lambda graph, node: graph.add(operator, *(graph.tensor(graph.value(each)) for each in node.inputs))
 
 
 def same(graph: "Graph", node: Node) -> Any:
@@ -41,16 +48,6 @@ def with_number(operator: str, function: Callable[[float, float], float]) -> Cal
         return graph.add(operator, given, graph.tensor(number)) if isinstance(given, str) else function(given, number)
 
     return write
-
-
-def cast(graph: "Graph", node: Node) -> Any:
-    given = same(graph, node)
-    return graph.add("Cast", given, to=FLOATS[node.attributes["dtype"]]) if isinstance(given, str) else given
-
-
-def expand_dims(graph: "Graph", node: Node) -> Any:
-    given = same(graph, node)
-    return graph.add("Unsqueeze", given, graph.integers(node.attributes["axis"])) if isinstance(given, str) else given
 
 
 def split(graph: "Graph", node: Node) -> list[str]:
@@ -70,26 +67,21 @@ def slice_like(graph: "Graph", node: Node) -> str:
     """Concat(0, x) cut to x's size is x shifted by one: a Pad that drops the last."""
     joined, like = node.inputs
     axis: int = joined.node.attributes["dim"]
-    graph.require(joined.node.operator == "Concat" and joined.node.inputs[1:] == [like], node)
-    zero = joined.node.inputs[0]
-    graph.require(zero.shape[axis] == 1 and graph.value(zero) == 0.0, node)
+    zero, *rest = joined.node.inputs
+    graph.require(joined.node.operator == "Concat" and rest == [like] and graph.value(zero) == 0.0, node)
     begins, ends = ([side * (each == axis) for each in range(len(like.shape))] for side in (1, -1))
     return graph.add("Pad", graph.value(like), graph.integers(*begins, *ends))
 
 
 def sequence_mask(graph: "Graph", node: Node) -> str:
-    """1 up to each review's length, else 0, times what is masked."""
+    """1 up to each review's length, else 0: (N, T, 1)."""
     data, lengths = node.inputs
-    axis, rank = node.attributes.get("axis", 0), len(data.shape)
-    size = graph.add("Cast", graph.size(data.shape[axis]), to=TensorProto.FLOAT)
-    positions = graph.add("Range", graph.tensor(0.0), size, graph.tensor(1.0))
-    if axis < rank - 1:
-        positions = graph.add("Unsqueeze", positions, graph.integers(*range(1, rank - axis)))
-    shape = (-1 if each == 1 - axis else 1 for each in range(rank))
-    ends = graph.add("Reshape", graph.value(lengths), graph.integers(*shape))
-    mask = graph.add("Cast", graph.add("Less", positions, ends), to=TensorProto.FLOAT)
-    given = graph.value(data)
-    return mask if given == 1.0 else graph.add("Mul", graph.tensor(given), mask)
+    graph.require(node.attributes["axis"] == 1 and len(data.shape) == 3 and graph.value(data) == 1.0, node)
+    size = graph.add("Cast", graph.size(data.shape[1]), to=TensorProto.FLOAT)
+    row = graph.add("Range", graph.tensor(0.0), size, graph.tensor(1.0))
+    positions = graph.add("Unsqueeze", row, graph.integers(1))
+    ends = graph.add("Reshape", graph.value(lengths), graph.integers(-1, 1, 1))
+    return graph.add("Cast", graph.add("Less", positions, ends), to=TensorProto.FLOAT)
 
 
 def where(graph: "Graph", node: Node) -> str:
@@ -97,15 +89,10 @@ def where(graph: "Graph", node: Node) -> str:
     return graph.add("Where", graph.add("Cast", condition, to=TensorProto.BOOL), *map(graph.tensor, choices))
 
 
-def softmax(graph: "Graph", node: Node) -> str:
-    graph.require(len(node.inputs) == 1 and node.attributes.get("axis", -1) == -1, node)
-    return graph.add("Softmax", same(graph, node), axis=-1)
-
-
 def embedding(graph: "Graph", node: Node) -> str:
     """Rows of int8 times a scale a row, or of float16: as the table is stored."""
-    ids = graph.value(node.inputs[0])
-    tables = graph.table(node.inputs[1])
+    ids, (name, array) = graph.value(node.inputs[0]), graph.parameter(node.inputs[1])
+    tables = [graph.constant(*part) for part in stored(name, array).items()]
     rows = [graph.add("Cast", graph.add("Gather", table, ids), to=TensorProto.FLOAT) for table in tables]
     return rows[0] if len(rows) == 1 else graph.add("Mul", *rows)
 
@@ -115,7 +102,8 @@ def dense(graph: "Graph", node: Node) -> str:
     if node.attributes.get("flatten", True):
         rows = graph.add("Flatten", graph.value(source))
         return graph.add("Gemm", rows, *map(graph.value, (weight, *bias)), transB=1)
-    turned = graph.constant(f"{graph.name(weight)}.T", graph.array(weight).T)
+    name, array = graph.parameter(weight)
+    turned = graph.constant(f"{name}.T", array.T)
     product = graph.add("MatMul", graph.value(source), turned)
     return graph.add("Add", product, graph.value(bias[0])) if bias else product
 
@@ -185,16 +173,16 @@ def gru(graph: "Graph", source: Value, cells: list[Node], lengths: Optional[Valu
     constants: list[list[Any]] = []  # W, R and B of each direction
     for cell in cells:
         graph.require(cell.attributes["mode"] == "gru" and cell.attributes["num_layers"] == 1, cell)
-        parameters = cell.inputs[1].node.inputs
-        arrays = [numpy.stack(numpy.split(graph.array(each), 3))[list(GATES)] for each in parameters]
-        joined = [array.reshape(-1, *array.shape[2:]) for array in arrays]
         # weights of input and state, a pair a direction, and then as many pairs of biases
-        pairs = [joined[at : at + 2] for at in range(0, len(joined), 2)]
-        half = len(pairs) // 2
-        constants += [[*weights, numpy.concatenate(biases)] for weights, biases in zip(pairs[:half], pairs[half:])]
-    name = graph.name(cells[0].inputs[1].node.inputs[0])
+        gates = [numpy.split(graph.parameter(each)[1], 3) for each in cell.inputs[1].node.inputs]
+        arrays = [numpy.concatenate([parts[gate] for gate in GATES]) for parts in gates]
+        half = len(arrays) // 2
+        for at in range(0, half, 2):
+            constants.append([*arrays[at : at + 2], numpy.concatenate(arrays[half + at : half + at + 2])])
+    name, _ = graph.parameter(cells[0].inputs[1].node.inputs[0])
     stacked = [graph.constant(f"{name}.{part}", numpy.stack(each)) for part, each in zip("WRB", zip(*constants))]
-    given = [graph.value(source), *stacked, graph.lengths(lengths) if lengths else ""]
+    # lengths are an input, which a GRU takes as it is given
+    given = [graph.value(source), *stacked, lengths.node.name if lengths else ""]
     hidden, direction = cells[0].attributes["state_size"], "forward" if len(constants) == 1 else "bidirectional"
     outputs = [f"gru_{len(graph.nodes)}", ""]
     sizes = {"direction": direction, "hidden_size": hidden, "linear_before_reset": 1}
@@ -206,26 +194,19 @@ def gru(graph: "Graph", source: Value, cells: list[Node], lengths: Optional[Valu
 def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]]:
     """Return (source, RNN nodes, lengths) if a node's output is the states (T, N, H) or (T, N, 2H) of a GRU.
 
-    Of an RNN, in one direction or both; or of two side by side, of which one reads the source reversed within each
-    review's length and has its states reversed back: what a bidirectional ONNX GRU with lengths does.
+    Of one RNN; or of two, of which one reads the source reversed within each review's length and has its states reversed
+    back: what a bidirectional ONNX GRU with lengths does.
     """
     if node.operator == "RNN":
         return node.inputs[0], [node], None
     if node.operator != "Reshape" or node.inputs[0].node.operator != "stack":
         return None
     forward, back = node.inputs[0].node.inputs
-    outer = reversal(back)
-    inner = reversal(outer[0].node.inputs[0]) if outer and outer[0].node.operator == "RNN" else None
-    if not outer or forward.node.operator != "RNN" or inner != (forward.node.inputs[0], outer[1]):
+    backward = follow(back, "reshape_like", "take", "Reshape")
+    order = follow(back.node.inputs[0].node.inputs[1], "Reshape") if backward else None
+    if not backward or not order or order.node.operator != "SequenceReverse":
         return None
-    return forward.node.inputs[0], [forward.node, outer[0].node], outer[1]
-
-
-def reversal(value: Value) -> Optional[tuple[Value, Value]]:
-    """Return (source, lengths) if a value (T, N, E) is a source with each sequence reversed within its length."""
-    source = follow(value, "reshape_like", "take", "Reshape")
-    rows = follow(value.node.inputs[0].node.inputs[1], "Reshape") if source else None
-    return (source, rows.node.inputs[1]) if source and rows and rows.node.operator == "SequenceReverse" else None
+    return forward.node.inputs[0], [forward.node, backward.node], order.node.inputs[1]
 
 
 def follow(value: Value, *operators: str) -> Optional[Value]:
@@ -237,11 +218,35 @@ def follow(value: Value, *operators: str) -> Optional[Value]:
     return value
 
 
+def reduced(graph: "Graph", node: Node) -> str:
+    axis, keeps = node.attributes["axis"], int(node.attributes.get("keepdims", False))
+    if node.operator == "sum":
+        return graph.add("ReduceSum", same(graph, node), graph.integers(axis), keepdims=keeps)
+    # of opset 17, ReduceSum alone takes its axes as an input
+    return graph.add("ReduceMean", same(graph, node), axes=[axis], keepdims=keeps)
+
+
+ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    **{f"{kind}_{name.lower()}": elementwise(name) for kind in ("elemwise", "broadcast") for name in ARITHMETIC},
+    **dict.fromkeys(("Dropout", "_copy"), same),
+    "_maximum": elementwise("Max"),
+    "_maximum_scalar": with_number("Max", max),
+    "_mul_scalar": with_number("Mul", mul),
+    "_plus_scalar": with_number("Add", add),
+    "ones_like": lambda graph, node: 1.0,
+    "sqrt": elementwise("Sqrt"),
+    "where": where,
+    "zeros_like": lambda graph, node: 0.0,
+}
+# What may be done with heads folded into the batch: nothing that counts axes from the first
+FOLDED = (*ELEMENTWISE, "_contrib_div_sqrt_dim", "batch_dot", "softmax")
 OPERATORS: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("Dropout", "_copy", "BlockGrad", "broadcast_axis"), same),
+    **ELEMENTWISE,
+    **dict.fromkeys(("BlockGrad", "broadcast_axis"), same),
+    **dict.fromkeys(("mean", "sum"), reduced),
     **dict.fromkeys(("transpose", "SwapAxis"), transpose),
     "Activation": lambda graph, node: graph.add(ACTIVATIONS[node.attributes["act_type"]], same(graph, node)),
-    "Cast": cast,
+    "Cast": lambda graph, node: graph.add("Cast", same(graph, node), to=FLOATS[node.attributes["dtype"]]),
     "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),
     "Embedding": embedding,
     "FullyConnected": dense,
@@ -252,27 +257,14 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "_contrib_div_sqrt_dim": lambda graph, node: graph.add(
         "Mul", same(graph, node), graph.tensor(node.inputs[0].shape[-1] ** -0.5)
     ),
-    "_mul_scalar": with_number("Mul", mul),
-    "_plus_scalar": with_number("Add", add),
     "batch_dot": batch_dot,
     "dot": dot,
-    "expand_dims": expand_dims,
-    # of opset 17, ReduceSum alone takes its axes as an input
-    "mean": lambda graph, node: graph.add(
-        "ReduceMean", same(graph, node), axes=[node.attributes["axis"]], keepdims=keeps(node)
+    "expand_dims": lambda graph, node: graph.add(
+        "Unsqueeze", same(graph, node), graph.integers(node.attributes["axis"])
     ),
-    "ones_like": lambda graph, node: 1.0,
+    "null": leaf,
     "reshape_like": reshape_like,
     "slice_axis": slice_axis,
     "slice_like": slice_like,
-    "softmax": softmax,
-    "sum": lambda graph, node: graph.add(
-        "ReduceSum", same(graph, node), graph.integers(node.attributes["axis"]), keepdims=keeps(node)
-    ),
-    "where": where,
-    "zeros_like": lambda graph, node: 0.0,
+    "softmax": lambda graph, node: graph.add("Softmax", same(graph, node), axis=node.attributes.get("axis", -1)),
 }
-
-
-def keeps(node: Node) -> int:
-    return int(node.attributes.get("keepdims", False))

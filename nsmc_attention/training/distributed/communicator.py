@@ -1,14 +1,12 @@
 """What the workers of a distributed training exchange over MXNet's parameter server: gradients, results, checkpoints.
 
-Every sum goes through the server (`dist_sync`: it adds up and returns the sum; each worker has its own optimizer), so
-all workers get the same bits and make the same decisions. Only worker 0 reads and writes files.
+The server (`dist_sync`) adds up and returns the sum, so all workers get the same bits and make the same decisions.
 """
 
 import ctypes
 import json
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import numpy
@@ -18,9 +16,7 @@ from safetensors.numpy import save as pack
 
 from ..._runtime.mxnet_shim import import_mxnet
 from ...errors import ConfigError
-from ...model.parameters import restore, snapshot
 from ...settings import difference
-from ..checkpoint import Checkpoints
 from .job import Place, supervised
 
 if TYPE_CHECKING:
@@ -32,16 +28,9 @@ Arrays = dict[str, Array]
 
 
 class SingleWorker:
-    """The communicator of a training in one process.
+    """The communicator of a training in one process; the `first` worker alone reads and writes files."""
 
-    Attributes
-    ----------
-    rank : int
-    first : bool
-        Whether this is worker 0, which alone reads and writes files.
-    """
-
-    rank, first = 0, True
+    rank, count, first = 0, 1, True
 
     def wait_for_first(self) -> None:
         """Block the other workers until worker 0 reaches `agree`, so that they find its downloads and caches."""
@@ -49,20 +38,13 @@ class SingleWorker:
     def agree(self, settings: dict[str, Any]) -> None:
         """Raise ConfigError in a worker whose settings differ from those of worker 0."""
 
-    def checkpoints(self, folder: Path, keep: int) -> Checkpoints:
-        """Return the checkpoints of a folder, written by worker 0 and read by all."""
-        return Checkpoints(folder, keep)
-
-    def broadcast_parameters(self, network: Any) -> None:
-        """Set all workers' parameters to those of worker 0."""
-
     def shard_batch(self, batch: "Batch") -> tuple["Batch", float]:
         """Return this worker's part of a batch and its share of the reviews, 0 to 1."""
         return batch, 1.0
 
     def shard_batches(self, batches: Iterable[Any]) -> Iterable[Any]:
         """Yield this worker's batches."""
-        return batches
+        return islice(batches, self.rank, None, self.count)
 
     def all_reduce(self, arrays: list[Array]) -> list[Array]:
         """Return the elementwise sums over all workers of each array, as float32 adds them up."""
@@ -72,8 +54,8 @@ class SingleWorker:
         """Replace a part's mean gradients, in place, by the whole batch's; return its mean loss."""
         return float(loss.asscalar())
 
-    def run_on_first(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function in worker 0 only; return its result (None, an array or a list of (T,) arrays) in all."""
+    def run_on_first(self, function: Callable[..., Arrays], *arguments: Any) -> Arrays:
+        """Call a function in worker 0 only; return its named arrays in all."""
         return function(*arguments)
 
 
@@ -81,13 +63,7 @@ SINGLE = SingleWorker()
 
 
 class Workers(SingleWorker):
-    """One of several workers, all of which must make the same calls in the same order.
-
-    Parameters
-    ----------
-    store : mxnet.kvstore.KVStore
-    rank, count : int
-    """
+    """One of `count` workers on an MXNet KVStore, all of which must make the same calls in the same order."""
 
     def __init__(self, store: Any, rank: int, count: int):
         self.store, self.rank, self.count, self.first = store, rank, count, rank == 0
@@ -111,20 +87,11 @@ class Workers(SingleWorker):
         # nobody continues before everyone has compared
         self.barrier()
 
-    def checkpoints(self, folder: Path, keep: int) -> Checkpoints:
-        return SharedCheckpoints(folder, keep, self)
-
-    def broadcast_parameters(self, network: Any) -> None:
-        restore(network, self.broadcast_arrays(snapshot(network)))
-
     def shard_batch(self, batch: "Batch") -> tuple["Batch", float]:
         members = numpy.arange(len(batch.labels))[self.rank :: self.count]
         share = len(members) / len(batch.labels)
         # a worker without reviews computes one with share 0
         return batch.take(members if len(members) else [0]), share
-
-    def shard_batches(self, batches: Iterable[Any]) -> Iterable[Any]:
-        return islice(batches, self.rank, None, self.count)
 
     def all_reduce(self, arrays: list[Array]) -> list[Array]:
         flat = self.total(numpy.concatenate([numpy.ravel(array) for array in arrays]))
@@ -139,22 +106,16 @@ class Workers(SingleWorker):
             to_gradient(gradient, array, rows)
         return float(loss.sum())
 
-    def run_on_first(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        value = function(*arguments) if self.first else None
-        if isinstance(value, list):
-            found = {"values": numpy.concatenate(value), "lengths": numpy.array([len(each) for each in value])}
-        else:
-            found = {} if value is None else {"values": value}
-        found = self.broadcast_arrays(found)
-        if "lengths" in found:
-            return numpy.split(found["values"], numpy.cumsum(found["lengths"])[:-1])
-        return found.get("values")
+    def run_on_first(self, function: Callable[..., Arrays], *arguments: Any) -> Arrays:
+        return unpack(self.broadcast(pack(function(*arguments)) if self.first else b""))
 
     def total(self, values: Array) -> NDArray[numpy.float32]:
         """Return the sum of (n,) float32 over all workers, the same bits in each."""
         from mxnet import nd
 
-        size = rounded_up(len(values))
+        # rounded up a little: the server keeps an array for each size it has seen
+        step = 2 ** max(0, len(values).bit_length() - 4)
+        size = -(-len(values) // step) * step
         if size not in self.sizes:
             self.store.init(str(size), nd.zeros((size,)))
             self.sizes.add(size)
@@ -171,38 +132,6 @@ class Workers(SingleWorker):
         if self.first:
             pairs.view("uint8")[:length] = numpy.frombuffer(content, dtype="uint8")
         return self.total(pairs).astype("uint16").tobytes()[:length]
-
-    def broadcast_arrays(self, arrays: Arrays) -> Arrays:
-        """Return the named arrays of worker 0."""
-        return unpack(self.broadcast(pack(arrays) if self.first else b""))
-
-
-class SharedCheckpoints(Checkpoints):
-    """Checkpoints in the run folder of worker 0, which alone writes them and broadcasts what it reads."""
-
-    def __init__(self, folder: Path, keep: int, workers: Workers):
-        super().__init__(folder, keep)
-        self.workers = workers
-
-    def save(self, *state: Any) -> None:
-        if self.workers.first:
-            super().save(*state)
-
-    def save_best(self, network: Any) -> None:
-        if self.workers.first:
-            super().save_best(network)
-
-    def read_newest(self, network: Any, trainer: Any) -> Arrays:
-        return self.workers.broadcast_arrays(super().read_newest(network, trainer) if self.workers.first else {})
-
-    def read_best(self, network: Any) -> Arrays:
-        return self.workers.broadcast_arrays(super().read_best(network) if self.workers.first else {})
-
-
-def rounded_up(size: int) -> int:
-    """Return a slightly larger size: the server keeps an array for each size it has seen."""
-    step: int = 2 ** max(0, size.bit_length() - 4)
-    return -(-size // step) * step
 
 
 def from_gradient(gradient: Any, rows: Array) -> Array:
@@ -226,12 +155,7 @@ def to_gradient(gradient: Any, array: Array, rows: Array) -> None:
 
 @contextmanager
 def worker_group(kvstore: str) -> Iterator[SingleWorker]:
-    """Yield this worker's communicator; in a scheduler or server process the `with` block is never entered.
-
-    Parameters
-    ----------
-    kvstore : "local" or "dist_sync"
-    """
+    """Yield this worker's communicator for "local" or "dist_sync"; a scheduler or server never enters the block."""
     if kvstore == "local":
         yield SINGLE
         return

@@ -1,8 +1,8 @@
 """One process of a distributed training: its place in the job, and its end when another process dies.
 
 MXNet's parameter server waits forever for a dead process. Processes started by `launcher` exit with it, and it watches
-them. Without it, as on several machines, each keeps a TCP connection to the scheduler, its lifeline; the system closes
-it when a process dies for any reason, and the scheduler informs all others. Knows the DMLC_* variables, not MXNet.
+them. Without it, as on several machines, each keeps a TCP connection to the scheduler, its lifeline, which the system
+closes when the process dies for any reason; the scheduler then informs all others.
 """
 
 import os
@@ -19,11 +19,10 @@ from ..._runtime.processes import exit_with_parent
 from ...errors import ConfigError, JobError
 
 ROLES = ("scheduler", "server", "worker")
-# The exit code of a process that ends because another one did
-ABANDONED = 3
+# The exit code of a process that ends because another one did, and the word of a normal end
+ABANDONED, DONE = 3, "done"
 # Seconds until all processes must have joined
 JOIN_LIMIT = 600
-DONE = "done"
 # Variable with the process number of the launcher
 LAUNCHER = "NSMC_ATTENTION_LAUNCHER"
 
@@ -32,8 +31,7 @@ LAUNCHER = "NSMC_ATTENTION_LAUNCHER"
 class Place:
     """The role of a process in a job, from the variables of dmlc's parameter server.
 
-    `host` and `port` are the scheduler's address, whose lifelines use the port after it; `number` is a worker's rank,
-    and 0 for the others.
+    `host` and `port` are the scheduler's address; lifelines use the next port. `number` is a worker's rank, else 0.
     """
 
     role: str
@@ -54,10 +52,8 @@ class Place:
             return value
 
         def number(name: str, low: int, high: int, hint: str = "") -> int:
-            def valid(value: str) -> bool:
-                return value.isascii() and value.isdigit() and low <= int(value) <= high
-
-            return int(read(name, f"a number from {low} to {high}{hint}", valid))
+            expected = f"a number from {low} to {high}{hint}"
+            return int(read(name, expected, lambda value: value.isdecimal() and low <= int(value) <= high))
 
         role = read("DMLC_ROLE", f"one of {', '.join(ROLES)}", lambda value: value in ROLES)
         host = read("DMLC_PS_ROOT_URI", "the scheduler's address", bool)
@@ -66,21 +62,12 @@ class Place:
         rank = number("DMLC_WORKER_ID", 0, workers - 1, ", another for each worker") if role == "worker" else 0
         return cls(role, host, port, servers, workers, rank)
 
-    @property
-    def name(self) -> str:
-        return f"{self.role} {self.number}" if self.role == "worker" else self.role
-
 
 @contextmanager
 def supervised(place: Place) -> Iterator[None]:
     """Within, this process ends when another one of the job dies; a worker's normal end is not a death.
 
-    Raises
-    ------
-    ConfigError
-        The scheduler's port is taken.
-    JobError
-        There is no scheduler within JOIN_LIMIT seconds.
+    ConfigError if the scheduler's port is taken, JobError if there is no scheduler within JOIN_LIMIT seconds.
     """
     if LAUNCHER in os.environ:
         exit_with_parent(int(os.environ[LAUNCHER]))
@@ -89,7 +76,8 @@ def supervised(place: Place) -> Iterator[None]:
         threading.Thread(target=watch, args=(place, listen(place)), daemon=True).start()
         yield
     else:
-        lifeline = connect(place.host, place.port + 1, f"{place.name} at {socket.gethostname()}")
+        name = f"worker {place.number}" if place.role == "worker" else place.role
+        lifeline = connect(place.host, place.port + 1, f"{name} at {socket.gethostname()}")
         done = threading.Event()
         threading.Thread(target=obey, args=(lifeline, done), daemon=True).start()
         yield
@@ -120,7 +108,7 @@ def watch(place: Place, door: socket.socket) -> NoReturn:
         ready: list[Any] = wait([door, *lifelines], None if complete else deadline - time.monotonic())
         if not ready:
             expected = f"{place.servers} servers and {place.workers} workers"
-            end_job(f"after {JOIN_LIMIT} s: expected {expected}, found {', '.join(joined) or 'nobody'}", lifelines)
+            end(f"after {JOIN_LIMIT} s: expected {expected}, found {', '.join(joined) or 'nobody'}", lifelines)
         for each in ready:
             if each is door:
                 lifeline, _ = door.accept()
@@ -128,34 +116,26 @@ def watch(place: Place, door: socket.socket) -> NoReturn:
                 greeting = receive(lifeline)
                 name, at, _ = greeting.partition(" at ")
                 # anybody else may find the port
-                if at:
-                    lifelines[lifeline] = greeting
-                    if name in joined and name != "server":
-                        end_job(f"{greeting}: another {name} has joined before", lifelines)
-                    joined.append(name)
+                if not at:
+                    continue
+                lifelines[lifeline] = greeting
+                if name in joined and name != "server":
+                    end(f"{greeting}: another {name} has joined before", lifelines)
+                joined.append(name)
             elif receive(each) == DONE:
                 del lifelines[each]
                 running -= 1
                 if not running:
-                    end_job(DONE, lifelines)
+                    end(DONE, lifelines)
             else:
-                end_job(f"{lifelines.pop(each)} ended before its time", lifelines)
+                end(f"{lifelines.pop(each)} ended before its time", lifelines)
 
 
 def receive(lifeline: socket.socket) -> str:
-    try:
+    # nothing if it was reset or timed out
+    with suppress(OSError):
         return lifeline.recv(1000).decode(errors="replace").strip()
-    except OSError:
-        # reset or timed out
-        return ""
-
-
-def end_job(word: str, lifelines: Iterable[socket.socket]) -> NoReturn:
-    """Send a reason, or DONE, to the processes of these lifelines and end this one."""
-    for lifeline in lifelines:
-        with suppress(OSError):
-            lifeline.sendall(word.encode())
-    end(word)
+    return ""
 
 
 def connect(host: str, port: int, name: str, limit: float = JOIN_LIMIT) -> socket.socket:
@@ -183,10 +163,14 @@ def keep_alive(lifeline: socket.socket, timeout: Optional[float] = None) -> None
             lifeline.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def end(word: str) -> NoReturn:
-    """End this process at once, also while native code blocks its main thread."""
-    if word != DONE:
-        # a progress bar may occupy the line
-        line = f"\nerror: {word}; all processes of this training end: start them again with --resume"
-        print(line, file=sys.stderr, flush=True)
-    os._exit(0 if word == DONE else ABANDONED)
+def end(word: str, lifelines: Iterable[socket.socket] = ()) -> NoReturn:
+    """End this process at once, also while native code blocks its main thread; first tell others why, or DONE."""
+    for lifeline in lifelines:
+        with suppress(OSError):
+            lifeline.sendall(word.encode())
+    if word == DONE:
+        os._exit(0)
+    # a progress bar may occupy the line
+    line = f"\nerror: {word}; all processes of this training end: start them again with --resume"
+    print(line, file=sys.stderr, flush=True)
+    os._exit(ABANDONED)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack, suppress
-from typing import IO, Optional, Sequence
+from typing import IO, Sequence
 
 from ..._runtime.processes import cores
 from ...errors import ConfigError, JobError
@@ -23,32 +23,25 @@ PORTS = range(15000, 32000, 2)
 def launch(arguments: Sequence[str], workers: int) -> None:
     """Run a command line of nsmc-attention as every process of a job; none of them survives the call.
 
-    Worker 0 writes to this process's stderr; the others' output is shown only on failure.
-
-    Raises
-    ------
-    JobError
-        One of the processes ended too early.
-    ConfigError
-        A worker other than 0 refused its input.
-    SystemExit
-        Worker 0 refused its input, and has printed why.
+    Worker 0 writes to this process's stderr; the others' output is shown only on failure. JobError if a process ended
+    too early, ConfigError if a worker refused its input; SystemExit if that is worker 0, which has printed why.
     """
     children: dict[str, subprocess.Popen[bytes]] = {}
-    outputs: dict[str, Optional[IO[bytes]]] = {}
+    outputs: dict[str, IO[bytes]] = {}
     with ExitStack() as stack:
         stack.callback(end_all, children)
         shared = variables(workers)
         for name in names(workers):
             role, _, number = name.partition(" ")
-            outputs[name] = None if name == "worker 0" else stack.enter_context(tempfile.TemporaryFile())
+            if name != "worker 0":
+                outputs[name] = stack.enter_context(tempfile.TemporaryFile())
             children[name] = subprocess.Popen(
                 [sys.executable, "-m", "nsmc_attention", *arguments],
                 env={**shared, "DMLC_ROLE": role, "DMLC_WORKER_ID": number},
                 # an interrupt is for this process, which then ends the others
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
-                stderr=outputs[name],
+                stderr=outputs.get(name),
             )
         name, code = wait(children)
         if code == 0:
@@ -56,10 +49,10 @@ def launch(arguments: Sequence[str], workers: int) -> None:
         if name == "worker 0" and code == 2:
             raise SystemExit(2)
         end_all(children)
-        output, text = outputs[name], ""
-        if output:
-            output.seek(0)
-            text = output.read().decode("utf-8", "replace")
+        text = ""
+        if name in outputs:
+            outputs[name].seek(0)
+            text = outputs[name].read().decode("utf-8", "replace")
     if code == 2:
         raise ConfigError(f"{name}: {text.strip().splitlines()[-1].removeprefix('error: ')}")
     # a progress bar may occupy the line

@@ -1,0 +1,189 @@
+"""The scoring functions of the attention: the settings of each kind, and the cell that they build.
+
+A new one is a class like `General` and a name in ATTENTIONS. Settings are read without MXNet; `cell` imports it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..errors import ConfigError
+from ..settings import Settings, setting
+
+
+class Attention(Settings):
+    """Settings of one kind of attention."""
+
+    @property
+    def numbers_per_pair(self) -> int:
+        """Numbers held for each pair of a query and a key: what bounds the longest review."""
+        return 1
+
+    def check_width(self, width: int, where: str) -> None:
+        """Raise ConfigError where the attention cannot read states of `width` units."""
+
+    def cell(self, width: int) -> Any:
+        """Build the cell for states of `width` units, for a network: that has imported MXNet.
+
+        Called as cell(query, key, value, mask) with states (N, T, D) and a mask (N, T, T) of 0 and 1, it returns
+        the contexts (N, T, D) and the weights (N, T, T), of several heads (N, K, T, T).
+        """
+        raise NotImplementedError
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        """Build the part of a decoder of `decoder_size` units that attends to source states of `width` units."""
+        raise NotImplementedError
+
+
+class Uniform(Attention):
+    """The same weight for every token: no attention, for comparison (Wiegreffe & Pinter 2019, arXiv:1908.04626)."""
+
+    kind = "uniform"
+
+    def cell(self, width: int) -> Any:
+        from .blocks import UniformAttention
+
+        return UniformAttention()
+
+
+@dataclass(frozen=True)
+class ScoredAttention(Attention):
+    """Attention whose weights are the softmax of a scoring function, which `kind` names."""
+
+    dropout: float = setting(0.0, "dropout of the attention weights", low=0.0, high=0.95)
+
+
+@dataclass(frozen=True)
+class Additive(ScoredAttention):
+    """score(q, k) = v . tanh(W q + U k + b), Bahdanau et al. 2015 (arXiv:1409.0473), appendix A.1.2."""
+
+    kind = "additive"
+    units: int = setting(32, "units of the additive score (A)", low=1, high=512)
+
+    @property
+    def numbers_per_pair(self) -> int:
+        return self.units
+
+    def cell(self, width: int) -> Any:
+        from .blocks import AdditiveAttention
+
+        return AdditiveAttention(self.units, self.dropout)
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import AdditiveAlignment
+
+        return AdditiveAlignment(decoder_size, width, self.units)
+
+
+class Dot(ScoredAttention):
+    """score(q, k) = q . k, Luong et al. 2015 (arXiv:1508.04025), equation 8."""
+
+    kind = "dot"
+    scaled: ClassVar[bool] = False
+
+    def cell(self, width: int) -> Any:
+        from gluonnlp.model import DotProductAttentionCell
+
+        return DotProductAttentionCell(scaled=self.scaled, dropout=self.dropout)
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import DotAlignment
+
+        if decoder_size != width:
+            raise ConfigError(
+                f"model.attention.kind dot: expected a decoder of {width} units, as many as a source state has, found "
+                f"{decoder_size}; or use general"
+            )
+        return DotAlignment()
+
+
+class Scaled(Dot):
+    """score(q, k) = q . k / sqrt(D), Vaswani et al. 2017 (arXiv:1706.03762), equation 1."""
+
+    kind = "scaled"
+    scaled = True
+
+
+class General(ScoredAttention):
+    """score(q, k) = q . W k, Luong et al. 2015 (arXiv:1508.04025), equation 8."""
+
+    kind = "general"
+
+    def cell(self, width: int) -> Any:
+        from gluonnlp.model import DotProductAttentionCell
+
+        return DotProductAttentionCell(width, luong_style=True, scaled=False, use_bias=False, dropout=self.dropout)
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import GeneralAlignment
+
+        return GeneralAlignment(decoder_size, width)
+
+
+@dataclass(frozen=True)
+class Multihead(Scaled):
+    """K scaled dot products of projected q and k, Vaswani et al. 2017, section 3.2.2.
+
+    The classifier returns the mean of the heads' weights.
+    """
+
+    kind = "multihead"
+    heads: int = setting(4, "heads; divides the units of a state", low=1)
+
+    @property
+    def numbers_per_pair(self) -> int:
+        return self.heads
+
+    def check_width(self, width: int, where: str) -> None:
+        if width % self.heads:
+            raise ConfigError(f"{where}.heads: expected a divisor of {width}, the units of a state, found {self.heads}")
+
+    def cell(self, width: int) -> Any:
+        from gluonnlp.model import MultiHeadAttentionCell
+
+        return MultiHeadAttentionCell(super().cell(width), width, width, width, self.heads)
+
+
+ATTENTIONS: dict[str, type[Attention]] = {
+    each.kind: each for each in (Additive, Dot, Scaled, General, Multihead, Uniform)
+}
+
+
+class Concat(Additive):
+    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, equation 8: additive, with the state after the step."""
+
+    kind = "concat"
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import ConcatAlignment
+
+        return ConcatAlignment(decoder_size, width, self.units)
+
+
+@dataclass(frozen=True)
+class Local(General):
+    """A window around a predicted place, local-p of Luong et al. 2015, section 3.2."""
+
+    kind = "local-p"
+    window: int = setting(10, "places on either side of the predicted one (D)", low=1, high=1024)
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import LocalAlignment
+
+        return LocalAlignment(decoder_size, width, self.window)
+
+
+class NoAttention(Attention):
+    """The decoder knows the source by its first state alone, for comparison (Sutskever et al. 2014, arXiv:1409.3215)."""
+
+    kind = "none"
+
+    def alignment(self, decoder_size: int, width: int) -> Any:
+        from .alignment import NoAlignment
+
+        return NoAlignment()
+
+
+# How a decoder attends to its source
+ALIGNMENTS: dict[str, type[Attention]] = {
+    each.kind: each for each in (NoAttention, Additive, Dot, General, Concat, Local)
+}
