@@ -18,7 +18,7 @@ RANK = {
     name: floor
     for floor, names in enumerate(
         [
-            "version errors",
+            "version errors colors",
             "_io _runtime",
             "settings",
             "text",
