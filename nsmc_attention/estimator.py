@@ -6,7 +6,6 @@
 
 import csv
 import tempfile
-import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Optional, cast
@@ -16,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .bundle.format import Bundle, read_contents, write_contents
+from .bundle.format import Bundle, read_contents
 from .config import preset as named_preset
-from .inference.predictor import Classifier, load_classifier
+from .inference.predictor import Classifier, classifier_of
 
 
 class SentimentEstimator(ClassifierMixin, BaseEstimator):
@@ -75,11 +74,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     def classifier(self) -> Classifier:
         """Return the Classifier within, which has the attention weights too."""
         if "loaded_" not in self.__dict__:
-            folder = tempfile.TemporaryDirectory()
-            write_contents(Path(folder.name) / "bundle", self.contents_)
-            self.loaded_ = load_classifier(Path(folder.name) / "bundle")
-            # an Explainer reads the bundle again, as long as the classifier lives
-            weakref.finalize(self.loaded_, folder.cleanup)
+            self.loaded_ = classifier_of(self.contents_)
         return self.loaded_
 
     def __getstate__(self) -> dict[str, Any]:
