@@ -148,6 +148,11 @@ def test_downloads_are_made_in_one_place():
     assert named == {"reviews/nsmc.py"}
 
 
+def test_progress_bars_are_made_in_one_place():
+    named = {path.name for path in MODULES if "tqdm" in path.read_text(encoding="utf-8").replace("as tqdm does", "")}
+    assert named == {"progress.py"}
+
+
 OFFLINE = """
 import json, sys
 

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Itera
 
 from .._io.atomic import NO_ROOM, replaced_file
 from .._io.spreadsheets import as_cell, table_writer
+from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.pieces import cut
 from ..text.encoding import clean
@@ -80,13 +81,11 @@ def score_table(
     a core) share a table of more than one chunk, unless the output is jsonl. Csv and tsv cells that a spreadsheet would
     compute are marked (see `spreadsheets`), unless verbatim.
     """
-    from tqdm import tqdm
-
     from ..reviews import tables
 
     with opened(output, style, weights) as (file, style):
         frames = tables.chunks(source, text_column, kind=kind)
-        with tqdm(unit=" reviews", file=sys.stderr, disable=None, mininterval=0.5) as bar:
+        with progress_bar(unit=" reviews") as bar:
             if style == "parquet":
                 write_parquet(classifier, frames, file, text_column, processes, bar.update, folder_of(output))
                 return

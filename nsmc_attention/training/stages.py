@@ -15,10 +15,10 @@ from typing import Any, Optional
 import numpy
 import pandas
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from .._io.atomic import write_text
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.progress import progress_bar
 from ..evaluation.calibration import calibrated, calibration, log_odds
 from ..model.parameters import (
     NGRAM_TABLE,
@@ -222,7 +222,7 @@ class Reporter:
     def __init__(self, folder: Path, stage: Stage, quiet: bool):
         self.path, self.name, self.metric = folder / "history.jsonl", stage.name, f"dev_{stage.objective.metric}"
         total = stage.epochs * len(stage.batches)
-        self.bar = tqdm(total=total, desc=stage.name, unit="step", disable=quiet, file=sys.stderr, mininterval=0.5)
+        self.bar = progress_bar(shown=not quiet, total=total, desc=stage.name, unit="step")
 
     def __enter__(self) -> "Reporter":
         return self
