@@ -99,7 +99,8 @@ def matrices_html(found: Sequence[Matrix]) -> str:
         return f'<div class="nsmc-head">{size} weights: too many to unfold, draw them with draw_heatmap</div>'
     largest = largest_of(found)
     tables = "".join(table(each, largest) for each in found)
-    return f"<details><summary>{size} weights</summary><div>{legend(largest, False)}</div>{tables}</details>"
+    scale = f'<div class="nsmc-head">{legend(largest, False)}</div>'
+    return f"<details><summary>{size} weights</summary>{scale}{tables}</details>"
 
 
 def table(matrix: Matrix, largest: float) -> str:
