@@ -8,7 +8,6 @@ given to another. Dask's own readers are not used: `dask.dataframe.read_csv` can
 
 import glob
 import json
-import sys
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -18,6 +17,7 @@ from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 from ._io.atomic import PREFIX, replaced_file, sweep, vacant, write_text
 from ._io.bounded import read_json
 from ._runtime.processes import cores
+from ._runtime.progress import progress_bar
 from ._runtime.signals import blocked
 from .bundle.format import load_bundle
 from .errors import ConfigError, DataError, MissingPackage
@@ -93,8 +93,6 @@ def bulk(
     DataError, BundleError, ConfigError
         A source or the bundle is damaged or was replaced meanwhile; the folder is of another plan.
     """
-    from tqdm import tqdm
-
     if style not in FORMATS:
         raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
     folder, verified, files = Path(output), load_bundle(bundle), expand(sources)
@@ -107,7 +105,7 @@ def bulk(
     missing = [each for each in partitions if not (folder / each.output).exists()]
     model = (str(verified.folder.resolve()), verified.fingerprint, engine)
     others = (model, str(folder.resolve()), text_column, verbatim)
-    bar = partial(tqdm, total=len(missing), desc="partitions", file=sys.stderr, disable=None, mininterval=0.5)
+    bar = partial(progress_bar, total=len(missing), desc="partitions")
     try:
         with connected(scheduler, workers) as client:
             futures = [client.submit(score_partition, each, *others, pure=False, retries=2) for each in missing]

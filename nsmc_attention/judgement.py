@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from ._runtime.progress import progress_bar
 from .bundle.format import Bundle
 from .errors import BundleError, MissingPackage
 from .evaluation.metrics import metrics
@@ -39,8 +40,6 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Gradients and replaced attention are
     left out where MXNet is missing, the latter also for the original article's network.
     """
-    from tqdm import tqdm
-
     from .evaluation.faithfulness import faithfulness as measure
     from .inference.explain import Explainer
 
@@ -56,7 +55,7 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
             replaced = {how: explainer.replaced(encoded, how, seed) for how in ("uniform", "permuted")}
     except MissingPackage as problem:
         print(f"no gradients: {problem}", file=sys.stderr)
-    bar = partial(tqdm, desc="erasing words", file=sys.stderr, disable=None, mininterval=0.5)
+    bar = partial(progress_bar, desc="erasing words")
     return {
         **measure(classifier.score, encoded, weights, gradients, replaced, seed, bar),
         "data": reviews.name,

@@ -18,6 +18,7 @@ import pandas
 from numpy.typing import NDArray
 
 from ._runtime.mxnet_shim import choose_device
+from ._runtime.progress import progress_bar
 from .bundle.card import model_card
 from .bundle.format import Bundle, load_bundle, write_bundle
 from .config import PRESETS, SHORT_NAMES, Config
@@ -163,8 +164,6 @@ def erasure_importance(
     Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with erasure
     only in part (docs/faithfulness.md) and is the other measure that the attention is judged by.
     """
-    from tqdm.auto import tqdm
-
     from .evaluation.erasure import leave_one_out, shares
     from .inference.engines import OnnxEngine
     from .inference.gradients import GradientEngine
@@ -173,7 +172,7 @@ def erasure_importance(
 
     # ONNX Runtime is three times as fast
     engine = OnnxEngine(lower(network).SerializeToString())
-    bar = partial(tqdm, desc="erasing words", disable=quiet, file=sys.stderr, mininterval=0.5)
+    bar = partial(progress_bar, shown=not quiet, desc="erasing words")
     erased = leave_one_out(TokenScorer(encoder, engine, config), part.reviews, bar)
     products = TokenScorer(encoder, GradientEngine(network, device), config).predict_with_weights(part.reviews)[1]
     return [(1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other) for one, other in zip(erased, products)]

@@ -18,7 +18,7 @@ RANK = {
     name: floor
     for floor, names in enumerate(
         [
-            "version errors",
+            "version errors colors",
             "_io _runtime",
             "settings",
             "text",
@@ -147,6 +147,11 @@ def test_downloads_are_made_in_one_place():
         if any(word in path.read_text(encoding="utf-8") for word in words)
     }
     assert named == {"reviews/nsmc.py"}
+
+
+def test_progress_bars_are_made_in_one_place():
+    named = {path.name for path in MODULES if "tqdm" in path.read_text(encoding="utf-8").replace("as tqdm does", "")}
+    assert named == {"progress.py"}
 
 
 OFFLINE = """

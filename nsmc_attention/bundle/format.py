@@ -95,6 +95,11 @@ def read_contents(bundle: Bundle) -> dict[str, bytes]:
     return {name: bundle.read(name) for name in bundle.manifest["files"]}
 
 
+def read_all(bundle: Bundle) -> dict[str, bytes]:
+    """Return what `write_contents` writes again as the same bundle: every file, the manifest among them."""
+    return {**read_contents(bundle), "manifest.json": (bundle.folder / "manifest.json").read_bytes()}
+
+
 def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
     """Verify and return a bundle; of a run folder, its bundle; without a folder, the packaged one.
 

@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..errors import ConfigError, did_you_mean
-from .prediction import Prediction
+from .prediction import Prediction, shortened
 
 METHODS = {
     "attention": "attention: the weight of each word",
@@ -32,6 +32,18 @@ class Attribution:
     values: NDArray[Any]
     method: str
     source: str = ""
+
+    def __repr__(self) -> str:
+        score = float(self.prediction.score or 0)
+        return (
+            f"Attribution({shortened(self.text)}, {self.label} {score:.4f}, {self.method}, {len(self.tokens)} tokens)"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the words shaded by their values in a notebook, with the matrix, if there is one, to unfold."""
+        from .display import attribution_html
+
+        return attribution_html(self)
 
     @property
     def text(self) -> str:

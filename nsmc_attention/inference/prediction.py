@@ -1,6 +1,7 @@
 """What the classifier returns for one review, as a frozen value."""
 
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Iterable, Optional
 
 import numpy
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from ..bundle.format import LABELS
 from ..model.settings import AXES
 
+# Characters of a text in a repr
+SHOWN = 40
 BLANK = "blank: no word to score"
 # The output columns of tables, in the types of Arrow and of Spark
 TYPES = {"label": "string", "score": "double", "probability": "double", "error": "string"}
@@ -71,6 +74,20 @@ class Prediction:
         close = numpy.allclose(self.weights, other.weights, rtol=0, atol=1e-5)
         return close and abs(self.probability - other.probability) <= 1e-5
 
+    def __repr__(self) -> str:
+        if self.score is None:
+            return f"Prediction({shortened(self.text)}, error={self.error!r})"
+        return f"Prediction({shortened(self.text)}, {self.label} {self.score:.4f}, {len(self.tokens)} tokens)"
+
+    def _repr_html_(self) -> str:
+        """Show the words shaded by their weights in a notebook, with the matrix to unfold."""
+        from .attribution import Attribution
+        from .display import in_frame
+
+        if self.score is None:
+            return in_frame(escape(f"{shortened(self.text)}: {self.error}"))
+        return Attribution(self, self.token_weights, "attention")._repr_html_()
+
     def to_dict(self, weights: bool = False) -> dict[str, Any]:
         """Return plain values for JSON; with weights, `weights` (T x T) and `token_weights` (T) too."""
         names = ("text", "label", "score", "probability")
@@ -83,6 +100,11 @@ class Prediction:
             if self.queries is not None:
                 values["queries"] = list(self.queries)
         return {**values, "error": self.error} if self.error else values
+
+
+def shortened(text: str) -> str:
+    """Return the repr of a text, cut off after SHOWN characters."""
+    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
 
 
 def output_row(probability: Optional[float]) -> Row:

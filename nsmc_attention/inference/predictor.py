@@ -4,6 +4,8 @@ Reviews are read in windows and sorted by length within one, so that batches hol
 grow with their number.
 """
 
+import tempfile
+import weakref
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..bundle.format import Bundle, load_bundle
+from ..bundle.format import LABELS, Bundle, load_bundle, read_all, write_contents
 from ..config import Config
 from ..errors import BundleError, DataError
 from ..model.settings import AXES
@@ -85,11 +87,23 @@ def renormalize_rows(weights: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
 
 
 class Classifier:
-    """A bundle and the engine that runs it."""
+    """A bundle and the engine that runs it; pickled, a reference to the bundle's folder rather than a copy of it."""
 
     def __init__(self, bundle: Bundle, engine: Engine):
         self.bundle, self.engine = bundle, engine
         self.score = TokenScorer(bundle.encoder, engine, bundle.config)
+
+    def __repr__(self) -> str:
+        return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the bundle's folder; by its files where the folder is a temporary one."""
+        folder = self.bundle.folder.resolve()
+        if Path(tempfile.gettempdir()).resolve() in folder.parents:
+            return classifier_of, (read_all(self.bundle), self.engine.name)
+        # the packaged bundle is elsewhere on another machine
+        where = None if self.bundle.packaged else folder
+        return load_same, (where, self.bundle.fingerprint, self.engine.name)
 
     def __call__(self, texts: Union[str, Iterable[str]]) -> list[dict[str, Any]]:
         """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return."""
@@ -149,6 +163,27 @@ def load_classifier(
     """
     verified = load_bundle(bundle)
     return Classifier(verified, load_engine(verified, engine, device))
+
+
+def load_same(folder: Optional[Path], fingerprint: str, engine: str) -> Classifier:
+    """Load the classifier that was pickled; BundleError if its folder holds another bundle by now."""
+    classifier = load_classifier(folder, engine)
+    if classifier.bundle.fingerprint != fingerprint:
+        raise BundleError(
+            f"{classifier.bundle.folder}: expected the bundle that the pickled classifier had, found another; "
+            "load it anew with load_classifier"
+        )
+    return classifier
+
+
+def classifier_of(contents: dict[str, bytes], engine: str = "auto") -> Classifier:
+    """Load a classifier from a bundle's files, in a temporary folder that is removed with it."""
+    folder = tempfile.TemporaryDirectory()
+    write_contents(Path(folder.name) / "bundle", contents)
+    classifier = load_classifier(Path(folder.name) / "bundle", engine)
+    # an Explainer reads the bundle again, as long as the classifier lives
+    weakref.finalize(classifier, folder.cleanup)
+    return classifier
 
 
 @lru_cache(maxsize=1)

@@ -1,14 +1,13 @@
 """From a table of reviews to a report: score it, count it, draw it, write the page."""
 
-import sys
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 import pandas
-from tqdm import tqdm
 
 from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
+from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, listed
 from ..evaluation.attention_statistics import by_word, token_table
 from ..inference.attribution import Attribution
@@ -55,9 +54,9 @@ def report(
         check_folder(Path(tables_to))
     frame = read(source, text_column, group_by, date_column, kind)
     stream = classifier.predict_stream(frame["text"])
-    shown: dict[str, Any] = {"desc": "scoring", "unit": " reviews", "disable": None, "mininterval": 0.5}
+    bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
-    predictions = [each.averaged() for each in tqdm(stream, total=len(frame), file=sys.stderr, **shown)]
+    predictions = [each.averaged() for each in bar]
     frame["probability"] = [each.probability for each in predictions]
     frame["label"] = [each.label for each in predictions]
     if frame["label"].notna().sum() < 1:

@@ -14,10 +14,10 @@ from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
-from tqdm.auto import tqdm
 
 from .._io.atomic import write_text
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.progress import progress_bar
 from ..config import Config
 from ..evaluation.calibration import calibrated, calibration, log_odds
 from ..model import parameters
@@ -176,7 +176,7 @@ class Reporter:
     def __init__(self, folder: Path, stage: Stage, quiet: bool):
         self.path, self.metric = folder / "history.jsonl", f"dev_{stage.objective.metric}"
         total = stage.epochs * len(stage.batches)
-        self.bar = tqdm(total=total, desc=stage.name, unit="step", disable=quiet, file=sys.stderr, mininterval=0.5)
+        self.bar = progress_bar(shown=not quiet, total=total, desc=stage.name, unit="step")
 
     def __call__(self, progress: Progress, record: Optional[dict[str, float]] = None) -> None:
         self.bar.update(progress.step - self.bar.n)

@@ -2,12 +2,14 @@
 
 from typing import Any, Sequence
 
+from ..colors import LIGHT, as_hex
 from ..evaluation.attention_statistics import Tagger, by_distance, by_position, by_tag, by_word, evenness, token_table
 from ..inference.prediction import Prediction
 from .heatmap import draw_bars, new_figure
 
 # Rows of a figure
 WORDS = 15
+ATTENTION, *LABELS = map(as_hex, (LIGHT.attention, LIGHT.positive, LIGHT.negative))
 
 
 def draw_corpus(predictions: Sequence[Prediction], tag: Tagger, fewest: int = 20) -> Any:
@@ -18,10 +20,10 @@ def draw_corpus(predictions: Sequence[Prediction], tag: Tagger, fewest: int = 20
     table = token_table(predictions, tag)
     words, tags = by_word(table, fewest), by_tag(table).head(WORDS)
     with new_figure((12, 8.6), 2, 3) as (figure, grid):
-        for axes, label, color in zip(grid[0], ("positive", "negative"), ("C0", "C1")):
+        for axes, label, color in zip(grid[0], ("positive", "negative"), LABELS):
             rows = words[words["label"] == label].head(WORDS)
             draw_bars(axes, rows["token"], rows["weight"], color, f"words in {label} reviews")
-        draw_bars(grid[0, 2], tags["tag"], tags["weight"], "C2", "parts of speech (Mecab's tags)")
+        draw_bars(grid[0, 2], tags["tag"], tags["weight"], ATTENTION, "parts of speech (Mecab's tags)")
         for axes in grid[0]:
             axes.tick_params("y", labelsize=8)
             axes.axvline(1, color="0.7", linewidth=1)
@@ -35,7 +37,7 @@ def draw_corpus(predictions: Sequence[Prediction], tag: Tagger, fewest: int = 20
 
 
 def draw_line(axes: Any, rows: Any, x: str, label: str) -> None:
-    axes.plot(rows[x], rows["weight"], "o-", markersize=3)
+    axes.plot(rows[x], rows["weight"], "o-", markersize=3, color=ATTENTION)
     axes.axhline(1, color="0.7", linewidth=1)
     axes.set(title=f"by {x}", xlabel=label, ylim=(0, None), ylabel="weight x T (1: average)")
     axes.grid(alpha=0.3)

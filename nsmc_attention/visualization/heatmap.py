@@ -11,14 +11,16 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import files
 from pathlib import Path
-from typing import Any, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._io.atomic import replaced_file
+from ..colors import LIGHT, as_hex
 from ..errors import ConfigError, DataError, did_you_mean
 from ..inference.attribution import Attribution
+from ..inference.matrices import Matrix, largest_of, matrices
 from ..inference.prediction import Prediction
 from ..model.settings import AXES
 
@@ -32,23 +34,14 @@ SETTINGS: dict[Any, Any] = {
     "text.parse_math": False,
     "hatch.linewidth": 0.7,
 }
-# Monotonic in lightness: readable for the colour-blind and in greyscale
-FOR, AGAINST = "Blues", "Oranges"
+# The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
+RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
 # Inches: a line of words, the margin of a token, the space between words, the widest line
 LINE, MARGIN, SPACE, WIDTH = 0.36, 0.06, 0.10, 9.0
 # Inches: a cell of a matrix, its shortest and longest side, the widest row of matrices
 CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 40.0, 26
 # Points
-WORD_SIZE = 12
-
-
-class Matrix(NamedTuple):
-    """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column."""
-
-    weights: NDArray[Any]
-    queries: list[str]
-    keys: list[str]
-    title: str
+WORD_SIZE, LEGEND_SIZE = 12, 8
 
 
 @lru_cache(maxsize=1)
@@ -93,43 +86,6 @@ def draw_bars(axes: Any, names: Iterable[str], values: Any, color: str, title: s
     axes.set_title(title)
 
 
-def matrices(
-    weights: ArrayLike,
-    tokens: Sequence[str],
-    queries: Optional[Sequence[str]] = None,
-    axes: Sequence[str] = AXES,
-    title: Optional[str] = None,
-) -> list[Matrix]:
-    """Split weights, see `draw_heatmap`, into a Matrix for each head, layer or step; other rows are numbered ("hop 1")."""
-    weights, keys, names = numpy.asarray(weights), list(tokens), [*axes]
-    if weights.ndim == len(names) == 1:
-        weights, names = weights[None], ["mean", *names]
-    if not keys:
-        raise DataError("heatmap: expected at least one token, found none; is the review blank?")
-    rows = list(keys if queries is None else queries)
-    if weights.ndim == len(names) and names[-2] != "queries":
-        rows = [numbered(names[-2], row) for row in range(weights.shape[-2])]
-    if weights.ndim != len(names) or weights.shape[-2:] != (len(rows), len(keys)):
-        raise DataError(
-            f"heatmap: expected weights of {len(rows)} x {len(keys)} for {len(rows)} queries and {len(keys)} tokens "
-            f"(axes {', '.join(names)}), found {weights.shape}"
-        )
-    return [
-        Matrix(weights[index], rows, keys, ", ".join(filter(None, [title, *map(numbered, names, index)])))
-        for index in numpy.ndindex(*weights.shape[:-2])
-    ]
-
-
-def numbered(axis: str, index: int) -> str:
-    return f"{axis.rstrip('s')} {index + 1}"
-
-
-def attribution_matrices(attribution: Attribution, title: Optional[str] = None) -> list[Matrix]:
-    """Return the matrices of an attribution; none where the method has no matrix."""
-    each = attribution.prediction
-    return [] if attribution.matrix is None else matrices(each.weights, each.tokens, each.queries, each.axes, title)
-
-
 def draw_heatmap(
     weights: ArrayLike,
     tokens: Sequence[str],
@@ -147,24 +103,28 @@ def draw_heatmap(
 
 
 def draw_matrices(panels: Sequence[Matrix]) -> Any:
-    """Draw matrices beside each other, at least one, each with its own scale, as a matplotlib Figure."""
+    """Draw matrices beside each other, at least one, on one colour scale, as a matplotlib Figure."""
     down, across = max(len(each.queries) for each in panels), max(len(each.keys) for each in panels)
     cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
     height, width = cell * down + 1.3, cell * across + 1.9
     columns = min(len(panels), max(1, int(ROW // width)))
     rows = -(-len(panels) // columns)
     with new_figure((width * columns, height * rows), rows, columns) as (figure, grid):
-        for plot, panel in zip(grid.flat, panels):
-            draw_matrix(figure, plot, panel, cell)
+        largest = largest_of(panels)
+        images = [draw_matrix(plot, panel, cell, largest) for plot, panel in zip(grid.flat, panels)]
         for plot in grid.flat[len(panels) :]:
             plot.axis("off")
+        figure.colorbar(images[0], ax=[*grid.flat], shrink=min(1.0, 3.2 / (cell * down * rows) + 0.4), label="weight")
     return figure
 
 
-def draw_matrix(figure: Any, plot: Any, panel: Matrix, cell: float) -> None:
-    """Draw a Matrix with cells of so many inches."""
+def draw_matrix(plot: Any, panel: Matrix, cell: float, largest: float) -> Any:
+    """Draw a Matrix with cells of so many inches, the darkest for the largest weight; return matplotlib's image."""
+    from matplotlib.colors import LinearSegmentedColormap
+
     weights, queries, keys, title = panel
-    image = plot.imshow(weights, cmap=FOR, vmin=0.0, vmax=max(float(weights.max()), 1e-6))
+    ramp = LinearSegmentedColormap.from_list("attention", RAMP)
+    image = plot.imshow(weights, cmap=ramp, vmin=0.0, vmax=max(largest, 1e-6))
     size = min(10.0, 72 * cell * 0.62)
     turned: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
     if len(keys) > 12:
@@ -176,13 +136,14 @@ def draw_matrix(figure: Any, plot: Any, panel: Matrix, cell: float) -> None:
     plot.set_ylabel("query", fontsize=8, color="0.4")
     if title:
         plot.set_title(printable(title), fontsize=11, wrap=True)
-    figure.colorbar(image, ax=plot, shrink=min(1.0, 3.2 / (cell * len(queries)) + 0.4), label="weight")
+    return image
 
 
 def draw_words(attributions: Sequence[Attribution]) -> Any:
     """Draw reviews, at least one, with their words shaded, one below the other, as a matplotlib Figure.
 
-    The darker a word, the larger its share within the review. Words for negative are orange, on a hatched band.
+    The darker a word, the larger its share within the review; a legend names the colours (`colors`). Words for negative
+    are on a hatched band too.
     """
     from matplotlib.figure import Figure
 
@@ -190,16 +151,33 @@ def draw_words(attributions: Sequence[Attribution]) -> Any:
         blocks = [layout(each) for each in attributions]
         heights = [(max(line for line, *_ in places) + 2.1) * LINE for places in blocks]
         width = max(4.0, *(left + wide for places in blocks for _, left, wide in places))
-        figure = Figure(figsize=(width + 0.4, sum(heights) + 0.2))
+        legends = sorted({each.signed for each in attributions})
+        whole = sum(heights) + len(legends) * LINE
+        figure = Figure(figsize=(width + 0.4, whole + 0.2))
         axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(-0.2, width + 0.2), ylim=(sum(heights) + 0.1, -0.1))
+        axes.set(xlim=(-0.2, width + 0.2), ylim=(whole + 0.1, -0.1))
         axes.axis("off")
         top = 0.0
         for attribution, places, height in zip(attributions, blocks, heights):
             axes.text(0, top + 0.5 * LINE, caption(attribution), fontsize=8.5, color="0.35", va="center")
             draw_tokens(axes, attribution, places, top + LINE)
             top += height
+        for signed in legends:
+            draw_legend(axes, signed, top + 0.5 * LINE)
+            top += LINE
     return figure
+
+
+def draw_legend(axes: Any, signed: bool, middle: float) -> None:
+    """Draw the shades of unsigned or signed values, an inch between the names of its ends."""
+    low, high = ("for negative", "for positive") if signed else ("0", "largest weight of a review")
+    style: dict[str, Any] = {"fontsize": LEGEND_SIZE, "color": "0.35", "va": "center_baseline"}
+    (left,) = widths((low,), LEGEND_SIZE)
+    values = numpy.linspace(-1.0 if signed else 0.0, 1, 33)
+    shades = [[[part / 255 for part in LIGHT.shade(value, 1, signed)] for value in values]]
+    axes.text(0, middle, low, **style)
+    axes.pcolormesh(numpy.linspace(left, left + 1, 34), [middle - 0.06, middle + 0.06], shades)
+    axes.text(left + 1 + MARGIN, middle, high, **style)
 
 
 def caption(attribution: Attribution) -> str:
@@ -222,31 +200,29 @@ def layout(attribution: Attribution) -> list[tuple[int, float, float]]:
     return places
 
 
-def widths(tokens: Sequence[str]) -> list[float]:
+def widths(tokens: Sequence[str], size: float = WORD_SIZE) -> list[float]:
     """Return the width of each token with its margin, in inches."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     with drawing():
-        font = FontProperties(family=SETTINGS["font.family"], size=WORD_SIZE)
+        font = FontProperties(family=SETTINGS["font.family"], size=size)
         sizes = [text_to_path.get_text_width_height_descent(printable(token), font, False) for token in tokens]
     return [width / 72 + MARGIN for width, *_ in sizes]
 
 
 def draw_tokens(axes: Any, attribution: Attribution, places: list[tuple[int, float, float]], top: float) -> None:
-    from matplotlib import colormaps
     from matplotlib.patches import Rectangle
 
-    largest = max(float(numpy.abs(attribution.values).max()), 1e-9)
+    largest = float(numpy.abs(attribution.values).max())
     band: dict[str, Any] = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
     for token, value, (line, left, width) in zip(attribution.tokens, attribution.values, places):
-        strength, middle = abs(float(value)) / largest, top + (line + 0.5) * LINE
-        half = LINE / 2 - 0.03
-        shade = colormaps[AGAINST if value < 0 else FOR](0.85 * strength)
+        middle, half = top + (line + 0.5) * LINE, LINE / 2 - 0.03
+        shade = as_hex(LIGHT.shade(value, largest, attribution.signed))
         axes.add_patch(Rectangle((left, middle - half), width, 2 * half, linewidth=0, facecolor=shade))
         if value < 0:
             axes.add_patch(Rectangle((left, middle + half - 0.05), width, 0.05, linewidth=0, **band))
-        style = {"ha": "center", "va": "center_baseline", "color": "white" if strength > 0.62 else "black"}
+        style = {"ha": "center", "va": "center_baseline", "color": as_hex(LIGHT.ink)}
         axes.text(left + width / 2, middle, printable(token), fontsize=WORD_SIZE, **style)
 
 

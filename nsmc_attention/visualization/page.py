@@ -13,8 +13,10 @@ from typing import Any, Iterable, Sequence
 
 import numpy
 
+from ..colors import DARK, LIGHT
 from ..inference.attribution import METHODS, Attribution
-from .heatmap import attribution_matrices, font_file
+from ..inference.matrices import attribution_matrices
+from .heatmap import font_file
 
 # What the page's script writes itself
 OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
@@ -52,7 +54,8 @@ def file(name: str, package: str = __package__) -> str:
 
 def with_words(template: str) -> str:
     """Insert the script and style that draw words into a page."""
-    return template.replace("WORDS_CSS", file("words.css")).replace("WORDS_JS", file("words.js"))
+    style = file("words.css").replace("LIGHT_COLORS", LIGHT.variables()).replace("DARK_COLORS", DARK.variables())
+    return template.replace("WORDS_CSS", style).replace("WORDS_JS", file("words.js"))
 
 
 def panel(attribution: Attribution) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Iterable, Optional, Sequence, Union
 from .._io.atomic import write_text
 from ..errors import ConfigError, DataError
 from ..inference.attribution import Attribution
-from .heatmap import SUFFIXES, attribution_matrices, caption, check_suffix, draw_matrices, draw_words, save_figure
+from ..inference.matrices import attribution_matrices
+from .heatmap import SUFFIXES, caption, check_suffix, draw_matrices, draw_words, save_figure
 from .page import page
 
 PAGE = ".html"

@@ -10,15 +10,37 @@ function element(name, classes, text) {
   return made;
 }
 
-function shade(target, value, largest) {
-  const strength = largest ? Math.abs(value) / largest : 0;
-  target.style.background = `rgba(var(--${value < 0 ? "against" : "for"}), ${(0.92 * strength).toFixed(3)})`;
-  target.style.color = strength > 0.55 ? "var(--on-dark)" : "var(--ink)";
-  target.classList.toggle("against", value < 0);
+/* The colour of a share of the largest value, -1..1: neutral, or for signed values that of the label it speaks for. */
+function colorOf(share, signed) {
+  const hue = !signed ? "neutral" : share < 0 ? "against" : "for";
+  return `rgba(var(--${hue}), calc(var(--strongest) * ${Math.abs(share).toFixed(3)}))`;
+}
+
+function shade(target, value, largest, signed = true) {
+  target.style.background = colorOf(largest ? Math.max(-1, Math.min(1, value / largest)) : 0, signed);
+  target.classList.toggle("against", signed && value < 0);
 }
 
 const largestOf = values => Math.max(...values.map(Math.abs), 0);
+const largestWeight = panel => Math.max(...(panel.grid ?? [panel]).flatMap(each => each.matrix.map(largestOf)));
 const number = (value, signed) => (signed && value > 0 ? "+" : "") + value.toFixed(3).replace("-", "−");
+
+/* Give panels that are side by side one colour scale for their matrices; returns them. */
+function withSharedScale(panels) {
+  const scale = Math.max(...panels.filter(panel => panel.matrix).map(largestWeight));
+  return panels.map(panel => ({ ...panel, scale }));
+}
+
+/* The colours between the names of their ends: 0 and the largest value, or for signed values the two labels. */
+function legendOf(panel, largest, signed) {
+  const legend = element("span", "legend"), ramp = element("i");
+  const shares = signed ? [-1, 0, 1] : [0, 1], end = number(largest, signed);
+  ramp.style.background = `linear-gradient(to right, ${shares.map(share => colorOf(share, signed)).join(", ")})`;
+  const ends = signed ? [`${panel.negative ?? "negative"} ${number(-largest, true)}`, `${end} ${panel.positive ?? "positive"}`]
+    : ["0", end];
+  legend.append(element("span", "", ends[0]), ramp, element("span", "", ends[1]));
+  return legend;
+}
 
 function headOf(panel) {
   const head = element("div", "head");
@@ -43,6 +65,7 @@ const buttonOf = text => {
 panel.queries where these are another sequence) shades the words by its row of the matrix. */
 function wordsOf(panel, say) {
   const line = element("div", "words"), letters = Array.from(panel.text), frame = element("div");
+  let legend = element("span");
   let end = 0, chosen = -1;
   line.lang = "ko";
   const words = panel.offsets.map(([start, stop]) => {
@@ -57,8 +80,11 @@ function wordsOf(panel, say) {
   const names = panel.queries ?? panel.tokens;
   function draw() {
     const values = chosen < 0 ? panel.values : panel.matrix[chosen], largest = largestOf(values);
+    const shown = legendOf(panel, largest, panel.signed);
+    legend.replaceWith(shown);
+    legend = shown;
     words.forEach((word, place) => {
-      shade(word, values[place], largest);
+      shade(word, values[place], largest, panel.signed);
       word.title = `${panel.tokens[place]}: ${number(values[place], panel.signed)}`;
       word.setAttribute("aria-label", word.title);
     });
@@ -76,8 +102,8 @@ function wordsOf(panel, say) {
     if (queries === words) tell(query);
     else say.textContent = chosen < 0 ? panel.meaning : `${names[chosen]} →`;
   }));
+  frame.append(legend, line);
   draw();
-  frame.append(line);
   if (queries !== words) {
     const other = element("div", "words");
     queries.forEach(query => other.append(query, " "));
@@ -86,18 +112,17 @@ function wordsOf(panel, say) {
   return frame;
 }
 
-function tableOf(matrix, queries, keys, title) {
+function tableOf(matrix, queries, keys, title, largest = Math.max(...matrix.map(largestOf))) {
   const table = element("table"), head = element("tr"), top = element("thead"), body = element("tbody");
   if (title) table.append(element("caption", "", title));
   head.append(element("th"), ...keys.map(key => element("th", "", key)));
   top.append(head);
-  const largest = Math.max(...matrix.map(largestOf));
   matrix.forEach((row, query) => {
     const line = element("tr");
     line.append(element("th", "", queries[query]));
     row.forEach((value, key) => {
       const cell = element("td");
-      shade(cell, value, largest);
+      shade(cell, value, largest, false);
       cell.title = `${queries[query]} → ${keys[key]}: ${number(value, false)}`;
       line.append(cell);
     });
@@ -109,8 +134,10 @@ function tableOf(matrix, queries, keys, title) {
 
 function matrixOf(panel) {
   const frame = element("div", "matrix"), queries = panel.queries ?? panel.tokens;
+  const largest = panel.scale ?? largestWeight(panel);
+  frame.append(legendOf(panel, largest, false));
   for (const each of panel.grid ?? [{ matrix: panel.matrix }])
-    frame.append(tableOf(each.matrix, queries, panel.tokens, each.title));
+    frame.append(tableOf(each.matrix, queries, panel.tokens, each.title, largest));
   frame.tabIndex = 0;
   return frame;
 }

@@ -3,15 +3,17 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import numpy
 import pytest
 from fontTools.ttLib import TTFont
 
+from nsmc_attention.colors import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.attribution import Attribution
 from nsmc_attention.inference.prediction import Prediction
-from nsmc_attention.visualization.heatmap import WIDTH, caption, draw_words, layout
+from nsmc_attention.visualization.heatmap import WIDTH, draw_words, layout
 from nsmc_attention.visualization.page import page, panel
 from nsmc_attention.visualization.pictures import check_picture, save_attributions
 
@@ -55,7 +57,7 @@ def test_a_word_is_drawn_within_its_box(text):
     figure = draw_words([review])
     figure.canvas.draw()
     (axes,) = figure.axes
-    words = [each.get_window_extent() for each in axes.texts if each.get_text() != caption(review)]
+    words = [each.get_window_extent() for each in axes.texts if each.get_text() in review.tokens]
     boxes = [each.get_window_extent() for each in axes.patches]
     assert len(words) == len(boxes) == len(review.tokens)
     assert all(box.x0 <= word.x0 and word.x1 <= box.x1 for word, box in zip(words, boxes))
@@ -161,6 +163,39 @@ def test_the_page_shades_words_by_the_query_that_is_clicked(tmp_path):
         assert page.locator(".say").inner_text() == "재미있 →"
         assert page.locator(".word").first.get_attribute("style") != before
         browser.close()
+
+
+SHADES = """selector => [...document.querySelectorAll(selector)].map(
+    each => getComputedStyle(each).backgroundColor.match(/[0-9.]+/g).map(Number))"""
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="needs Chromium")
+def test_a_page_has_the_shades_of_the_pictures_and_one_scale_for_matrices_beside_each_other(tmp_path):
+    from playwright.sync_api import sync_playwright
+
+    signed, even = attribution(method="erasure"), attribution()
+    sharp = replace(even, prediction=replace(even.prediction, weights=numpy.eye(4)))
+    save_attributions([[signed, even, sharp]], tmp_path / "a.html")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for scheme, theme in (("light", LIGHT), ("dark", DARK)):
+            page = browser.new_page(color_scheme=scheme)
+            page.goto((tmp_path / "a.html").as_uri())
+            expected = [
+                theme.shade(value, max(each.values), each.signed) for each in (signed, even) for value in each.values
+            ]
+            shown = [over(theme.paper, *color) for color in page.evaluate(SHADES, ".word")[:8]]
+            numpy.testing.assert_allclose(shown, expected, atol=1.01)
+            for more in page.locator(".more").all():
+                more.click()
+            strengths = [color[3] if color[3:] else 1 for color in page.evaluate(SHADES, "td")]
+            assert strengths[:16] == pytest.approx([0.95 / 4] * 16, abs=0.01), "a quarter of the other's largest"
+            assert max(strengths[16:]) == pytest.approx(0.95, abs=0.01)
+        browser.close()
+
+
+def over(paper, red, green, blue, share=1.0):
+    return [low + share * (high - low) for low, high in zip(paper, (red, green, blue))]
 
 
 def test_no_review_is_no_picture(tmp_path):

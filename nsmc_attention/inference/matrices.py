@@ -1,0 +1,61 @@
+"""Attention weights of any axes as matrices with names for their rows and columns, for pictures and pages."""
+
+from typing import Any, NamedTuple, Optional, Sequence
+
+import numpy
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import DataError
+from ..model.settings import AXES
+from .attribution import Attribution
+
+
+class Matrix(NamedTuple):
+    """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column."""
+
+    weights: NDArray[Any]
+    queries: list[str]
+    keys: list[str]
+    title: str
+
+
+def matrices(
+    weights: ArrayLike,
+    tokens: Sequence[str],
+    queries: Optional[Sequence[str]] = None,
+    axes: Sequence[str] = AXES,
+    title: Optional[str] = None,
+) -> list[Matrix]:
+    """Split weights, see `draw_heatmap`, into a Matrix for each head, layer or step; other rows are numbered ("hop 1")."""
+    weights, keys, names = numpy.asarray(weights), list(tokens), [*axes]
+    if weights.ndim == len(names) == 1:
+        weights, names = weights[None], ["mean", *names]
+    if not keys:
+        raise DataError("heatmap: expected at least one token, found none; is the review blank?")
+    rows = list(keys if queries is None else queries)
+    if weights.ndim == len(names) and names[-2] != "queries":
+        rows = [numbered(names[-2], row) for row in range(weights.shape[-2])]
+    if weights.ndim != len(names) or weights.shape[-2:] != (len(rows), len(keys)):
+        raise DataError(
+            f"heatmap: expected weights of {len(rows)} x {len(keys)} for {len(rows)} queries and {len(keys)} tokens "
+            f"(axes {', '.join(names)}), found {weights.shape}"
+        )
+    return [
+        Matrix(weights[index], rows, keys, ", ".join(filter(None, [title, *map(numbered, names, index)])))
+        for index in numpy.ndindex(*weights.shape[:-2])
+    ]
+
+
+def numbered(axis: str, index: int) -> str:
+    return f"{axis.rstrip('s')} {index + 1}"
+
+
+def attribution_matrices(attribution: Attribution, title: Optional[str] = None) -> list[Matrix]:
+    """Return the matrices of an attribution; none where the method has no matrix."""
+    each = attribution.prediction
+    return [] if attribution.matrix is None else matrices(each.weights, each.tokens, each.queries, each.axes, title)
+
+
+def largest_of(panels: Sequence[Matrix]) -> float:
+    """Return the largest weight, the common end of the colour scale of matrices that are side by side."""
+    return max(float(each.weights.max()) for each in panels)
