@@ -77,7 +77,7 @@ def of_notebook(browser, folder, code):
 
 def main():
     write_reviews(DOCS / "reviews.csv")
-    model, notebook = blocks("python")
+    (model,), (notebook,) = blocks("python"), blocks("py")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         of_report(browser, Path(name))

@@ -189,14 +189,15 @@ def key_figures(frame: pandas.DataFrame, found: Tables, group_by: Optional[str],
 
 
 def findings(found: Tables, say: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the sentences at the page's head: groups that differ, and words."""
+    """Return the lines at the page's head: groups and words that differ by more than chance."""
     lines = []
     if "groups" in found:
         far = found["groups"][found["groups"]["outlier"]].sort_values("share", ascending=False)
         whole = found["groups"]["positive"].sum() / found["groups"]["count"].sum()
         above, below = far[far["share"] > whole], far[far["share"] < whole][::-1]
         lines += [("found_above", shares_in_words(above)), ("found_below", shares_in_words(below))]
-    praise, blame = (", ".join(words["word"]) for words in praise_and_blame(found, 5))
+    clear = (words[words["z"].abs() >= Z95] for words in praise_and_blame(found, 5))
+    praise, blame = (", ".join(words["word"]) for words in clear)
     lines += [("found_praise", praise), ("found_blame", blame)]
     return [(say[key], text) for key, text in lines if text]
 

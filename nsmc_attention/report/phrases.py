@@ -135,6 +135,6 @@ PHRASES = {
 
 
 def phrases(language: str) -> dict[str, str]:
-    """Return the phrases in one of LANGUAGES, by key."""
+    """Return the phrases in one of LANGUAGES, by key; no line ends before a percent sign."""
     place = LANGUAGES.index(language)
-    return {key: pair[place] for key, pair in PHRASES.items()}
+    return {key: pair[place].replace(" %", "\u00a0%") for key, pair in PHRASES.items()}

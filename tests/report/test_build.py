@@ -187,4 +187,4 @@ def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, rev
     test = {"test": {"accuracy": 0.9, "data": data}}
     bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "metrics": test})
     report(Classifier(bundle, classifier.engine), reviews, tmp_path / "r.html")
-    assert ("90.0 %를 맞힙니다" in (tmp_path / "r.html").read_text(encoding="utf-8")) == told
+    assert ("90.0\u00a0%를 맞힙니다" in (tmp_path / "r.html").read_text(encoding="utf-8")) == told
