@@ -73,12 +73,7 @@ def predict(
 @click.option("--group-by", help="column to compare by, as the film")
 @click.option("--date-column", help="column of dates, to show months")
 @text_column_option
-@click.option(
-    "--date-format",
-    type=click.Choice(["ymd", "dmy", "mdy"]),
-    default="ymd",
-    help="where year, month and day are numbers",
-)
+@click.option("--date-format", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd", help="order of numeric dates")
 @click.option("--title", help="the page's heading")
 @click.option("--language", type=click.Choice(["ko", "en"]), default="ko", help="of the page")
 @path_option("--tables", help="folder for the tables as csv")
