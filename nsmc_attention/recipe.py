@@ -150,10 +150,9 @@ def read_inputs(reviews: Reviews, dev_reviews: Optional[Reviews], config: Config
 
 
 def draw_curves(progress: Any, stage: Any, folder: Path) -> None:
-    from .visualization.curves import save_curves, save_evenness
+    from .visualization.curves import save_curves
 
-    save_curves(progress.history, f"dev_{stage.objective.metric}", folder / "curves.png")
-    save_evenness(progress, f"dev_{stage.objective.metric}", folder / "attention.png")
+    save_curves(progress, f"dev_{stage.objective.metric}", folder / "curves.png")
 
 
 def erasure_importance(

@@ -53,6 +53,7 @@ def test_a_run_folder_ends_with_a_bundle_curves_and_history(run_folder, tiny):
     bundle = load_bundle(run_folder / "bundle")
     assert bundle.config == tiny
     assert (run_folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in run_folder.glob("*.png")] == ["curves.png"], "one figure a stage"
     assert [record["epoch"] for record in history(run_folder)] == [1, 2, 3]
     assert len(list(run_folder.glob("checkpoint-*.safetensors"))) == tiny.training.keep_checkpoints
     assert bundle.manifest["data"]["train"]["used"] == 486 and bundle.manifest["data"]["dev"]["used"] == 54

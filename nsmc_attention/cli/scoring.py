@@ -83,6 +83,9 @@ def predict(
 @click.option("--group-by", help="column to compare by, as the film")
 @click.option("--date-column", help="column of dates, to show months")
 @text_column_option
+@click.option("--date-format", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd", help="order of numeric dates")
+@click.option("--title", help="the page's heading")
+@click.option("--language", type=click.Choice(["ko", "en"]), default="ko", help="of the page")
 @path_option("--tables", help="folder for the tables as csv")
 @input_format_option
 @model_options
@@ -91,6 +94,9 @@ def report(
     output: Path,
     group_by: Optional[str],
     date_column: Optional[str],
+    date_format: str,
+    title: Optional[str],
+    language: str,
     text_column: str,
     tables: Optional[Path],
     kind: Optional[str],
@@ -102,11 +108,23 @@ def report(
 
     \b
     nsmc-attention report reviews.csv --output report.html
-    nsmc-attention report reviews.csv -o report.html --group-by film --date-column date
+    nsmc-attention report reviews.csv -o report.html --group-by film --date-column date --title "별빛 아래"
     """
     from ..report.build import report as write
 
-    write(model.load(), source, output, group_by, date_column, text_column, tables, kind)
+    write(
+        model.load(),
+        source,
+        output,
+        group_by,
+        date_column,
+        text_column,
+        tables,
+        kind,
+        title=title,
+        language=language,
+        date_format=date_format,
+    )
     print(output)
 
 

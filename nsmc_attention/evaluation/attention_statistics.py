@@ -38,15 +38,18 @@ def token_table(predictions: Iterable[Any], tag: Optional[Tagger] = None) -> pan
     token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token) and,
     with `tag`, as `text.tokenizers.mecab_tags`, the tag of the morpheme that the token begins in.
     """
-    parts = [pandas.DataFrame(columns=["token", "label", "weight", "position", *(["tag"] if tag else [])])]
-    for each in predictions:
-        if each.label is not None:
-            size = len(each.tokens)
-            position = numpy.linspace(0, 1, size) if size > 1 else [0.5]
-            part = {"token": each.tokens, "label": each.label, "weight": each.token_weights * size}
-            tags = {"tag": tags_at(each.offsets, tag(each.text))} if tag else {}
-            parts.append(pandas.DataFrame({**part, "position": position, **tags}))
-    return pandas.concat(parts[1:] or parts, ignore_index=True)
+    labelled = [each for each in predictions if each.label is not None]
+    sizes = [len(each.tokens) for each in labelled]
+    places = [numpy.linspace(0, 1, size) if size > 1 else numpy.array([0.5]) for size in sizes]
+    columns = {
+        "token": [token for each in labelled for token in each.tokens],
+        "label": numpy.repeat(numpy.array([each.label for each in labelled], dtype=object), sizes),
+        "weight": numpy.concatenate([[], *(each.token_weights * size for each, size in zip(labelled, sizes))]),
+        "position": numpy.concatenate([[], *places]),
+    }
+    if tag:
+        columns["tag"] = [name for each in labelled for name in tags_at(each.offsets, tag(each.text))]
+    return pandas.DataFrame(columns)
 
 
 def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]]) -> list[str]:

@@ -1,31 +1,33 @@
 """From a table of reviews to a report: score it, count it, draw it, write the page."""
 
 from pathlib import Path
-from typing import Optional, Union
+from typing import Iterator, Optional, Union
 
+import numpy
 import pandas
 
 from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
 from .._runtime.progress import progress_bar
-from ..errors import ConfigError, DataError, listed
+from ..errors import ConfigError, DataError, did_you_mean, listed
 from ..evaluation.attention_statistics import by_word, token_table
 from ..inference.attribution import Attribution
 from ..inference.prediction import Prediction
 from ..inference.predictor import Classifier
 from ..reviews import tables
 from ..reviews.pieces import STDIN
-from .page import GROUPS, WORDS, Section, draw_groups, draw_histogram, draw_months, draw_words, report_page
-from .statistics import distinctive_words, extreme_reviews, month_of, share, shares_by
+from ..text.tokenizers import content_words
+from ..version import __version__
+from .charts import bars, histogram, interval_columns, interval_rows, pair
+from .page import Example, Figure, Report, Section, report_page
+from .phrases import LANGUAGES, phrases
+from .statistics import ORDERS, Z95, date_of, distinctive_words, extreme_reviews, share, shares_by
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
 TABLES = (*ALWAYS, "groups", "months")
-NAMES = {
-    "positive": "가장 긍정적인 리뷰 · Most positive",
-    "negative": "가장 부정적인 리뷰 · Most negative",
-    "uncertain": "가장 애매한 리뷰 · Most uncertain",
-}
+# Groups and words of a figure; the tables have all. More months than these are drawn as years
+GROUPS, WORDS, MONTHS, BINS = 20, 12, 48, 20
 PathLike = Union[str, Path]
 Tables = dict[str, pandas.DataFrame]
 
@@ -39,20 +41,27 @@ def report(
     text_column: str = "document",
     tables_to: Optional[PathLike] = None,
     kind: Optional[str] = None,
+    title: Optional[str] = None,
+    language: str = "ko",
+    date_format: str = "ymd",
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
     See `reviews.tables.chunks` for source and kind. Shares are by group and by month where `group_by` and `date_column`
-    name columns; `tables_to` is a folder for the tables as csv, which the page offers too. DataError if the table
-    cannot be read, lacks a column, or has no review with a word; ConfigError if the output is no .html, or the folder
-    for the tables holds other files.
+    name columns; `tables_to` is a folder for the tables as csv, which the page offers too. `language` is ko or en, also
+    where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy. DataError if the table cannot be
+    read, lacks a column, has dates of another order, or no review with a word; ConfigError if the output is no .html,
+    language or date format is unknown, or the folder for the tables holds other files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
+    for name, value, known in (("language", language, LANGUAGES), ("date format", date_format, ORDERS)):
+        if value not in known:
+            raise ConfigError(f"unknown {name} {value!r}{did_you_mean(value, known)}")
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
-    frame = read(source, text_column, group_by, date_column, kind)
+    frame = read(source, text_column, group_by, date_column, kind, date_format)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
@@ -62,14 +71,17 @@ def report(
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{source}: expected reviews, found none with a word")
     found = count(frame, predictions)
-    scored = frame[frame["label"].notna()]
-    reviews: dict[str, list[Attribution]] = {heading: [] for heading in NAMES.values()}
-    for kind, row in found["reviews"].index:
-        values = predictions[row].token_weights.astype("float64")
-        reviews[NAMES[kind]].append(Attribution(predictions[row], values, "attention", classifier.bundle.name))
-    name = str(STDIN) if str(source) == "-" else Path(source).name
-    lines = summary(frame, scored, found, classifier)
-    write_text(output, report_page(name, lines, found, sections(scored, found), reviews))
+    say = phrases(language)
+    content = Report(
+        title or say["title"],
+        str(STDIN) if str(source) == "-" else Path(source).name,
+        key_figures(frame, found, group_by, say),
+        findings(found, say),
+        sections(frame[frame["label"].notna()], found, group_by, say),
+        example_reviews(found, predictions, say),
+        remarks(frame, found, classifier, say),
+    )
+    write_text(output, report_page(content, found, language, say))
     if tables_to:
         write_tables(Path(tables_to), found)
     return found
@@ -102,9 +114,14 @@ def write_tables(folder: Path, found: Tables) -> None:
 
 
 def read(
-    source: PathLike, text_column: str, group_by: Optional[str], date_column: Optional[str], kind: Optional[str] = None
+    source: PathLike,
+    text_column: str,
+    group_by: Optional[str],
+    date_column: Optional[str],
+    kind: Optional[str] = None,
+    date_format: str = "ymd",
 ) -> pandas.DataFrame:
-    """Return text and, where asked for, group and month of each review."""
+    """Return text and, where asked for, group, date and month of each review."""
     parts, missing = [], set(filter(None, (group_by, date_column)))
     for frame in tables.chunks(source, text_column, kind=kind):
         missing -= set(frame.columns)
@@ -114,7 +131,9 @@ def read(
         if group_by:
             kept["group"] = [tables.as_text(value).strip() or None for value in frame.get(group_by, absent)]
         if date_column:
-            kept["month"] = [month_of(value) for value in frame.get(date_column, absent)]
+            where = f"{source}: column {date_column!r}"
+            kept["date"] = [date_of(value, date_format, where) for value in frame.get(date_column, absent)]
+            kept["month"] = [date and date[:7] for date in kept["date"]]
         parts.append(kept)
     if not parts:
         raise DataError(f"{source}: expected reviews, found no row")
@@ -132,57 +151,122 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
     if "month" in scored:
         found["months"] = shares_by(scored["month"], scored["label"])
     labelled = [each for each in predictions if each.label]
-    found["words_by_log_odds"] = distinctive_words([each.tokens for each in labelled], scored["label"])
-    weights = by_word(token_table(labelled), fewest=max(3, len(labelled) // 500))
+    words = {each.text: content_words(each.text) for each in labelled}
+    lists = [[word for *_, word in words[each.text] if word] for each in labelled]
+    found["words_by_log_odds"] = distinctive_words(lists, scored["label"])
+    table = token_table(labelled, words.__getitem__)
+    table = table[table["tag"] != ""].assign(token=table["tag"])
+    weights = by_word(table, fewest=max(5, len(labelled) // 500))
     found["words_by_attention"] = weights.rename(columns={"token": "word"})
     chosen = {kind: frame.loc[places] for kind, places in extreme_reviews(frame["probability"]).items()}
     found["reviews"] = pandas.concat(chosen, names=["kind", "row"])
     return found
 
 
-def sections(scored: pandas.DataFrame, found: Tables) -> list[Section]:
-    """Return the figures of the page."""
-    whole = float((scored["label"] == "positive").mean())
-    heading = "예측 확률의 분포 · How certain the predictions are"
-    explanation = "가운데에 모이면 애매한 리뷰가 많은 것입니다."
-    figures = [(heading, explanation, draw_histogram(scored["probability"].astype(float)))]
-    if len(found.get("months", ())):
-        explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 전체와 뚜렷이 다른 달입니다."
-        figures.append(("월별 · By month", explanation, draw_months(found["months"], whole)))
+def praise_and_blame(found: Tables, count: int) -> tuple[pandas.DataFrame, pandas.DataFrame]:
+    """Return the clearest words of either side."""
+    words = found["words_by_log_odds"]
+    return words[words["z"] > 0].head(count), words[words["z"] < 0].tail(count)[::-1]
+
+
+def key_figures(frame: pandas.DataFrame, found: Tables, group_by: Optional[str], say: dict[str, str]) -> list[Figure]:
+    label = frame["label"].dropna()
+    positive = int((label == "positive").sum())
+    percent = {name: 100 * value for name, value in share(positive, len(label)).items()}
+    figures = [
+        Figure(say["key_share"], f"{percent['share']:.1f} %", say["key_interval"].format(**percent)),
+        Figure(say["key_count"], f"{len(label):,}", say["key_positive"].format(count=positive)),
+    ]
     if "groups" in found:
-        heading = f"그룹별 · By group (리뷰가 많은 순서로 {GROUPS}개)"
-        explanation = "회색 막대는 95 % 신뢰구간, 채운 점은 깔때기 그림의 99.8 % 한계 밖에 있는 그룹입니다."
-        figures.append((heading, explanation, draw_groups(found["groups"].head(GROUPS), whole)))
-    words, weights = found["words_by_log_odds"], found["words_by_attention"]
-    praise, blame = words[words["z"] > 0].head(WORDS), words[words["z"] < 0].tail(WORDS)[::-1]
-    heading = "칭찬과 비판의 단어 · Words of praise and blame"
-    explanation = "한쪽 리뷰에 더 자주 나오는 단어 (로그 오즈 비의 z값, Monroe et al. 2008)."
-    figures.append((heading, explanation, draw_words(praise, blame, "z", "z")))
-    praise, blame = (weights[weights["label"] == label].head(WORDS) for label in ("positive", "negative"))
-    heading = "모델이 주목하는 단어 · Words that the model attends to"
-    explanation = "어텐션 가중치의 평균 (1: 리뷰 안의 평균 단어)."
-    figures.append((heading, explanation, draw_words(praise, blame, "weight", "weight x T")))
+        far = say["key_outliers"].format(count=int(found["groups"]["outlier"].sum()))
+        figures.append(Figure(say["key_groups"].format(name=group_by), f"{len(found['groups']):,}", far))
+    if len(found.get("months", ())):
+        months = found["months"].index
+        period = "–".join(dict.fromkeys(month.replace("-", ".") for month in (months[0], months[-1])))
+        figures.append(Figure(say["key_period"], period, say["key_months"].format(count=len(months))))
     return figures
 
 
-def summary(frame: pandas.DataFrame, scored: pandas.DataFrame, found: Tables, classifier: Classifier) -> list[str]:
-    """Return the sentences at the page's head."""
-    positive = (scored["label"] == "positive").sum()
-    part = share(positive, len(scored))
-    lines = [
-        f"리뷰 {len(scored):,}개 가운데 {positive:,}개가 긍정입니다: {100 * part['share']:.1f} % "
-        f"(95 % 신뢰구간 {100 * part['low']:.1f} ~ {100 * part['high']:.1f}). "
-        f"{positive:,} of {len(scored):,} reviews are positive."
-    ]
-    if len(scored) < len(frame):
-        lines.append(f"{len(frame) - len(scored):,}개는 읽을 단어가 없어 뺐습니다. Left out, without a word.")
-    undated = int(frame["month"].isna().sum()) if "months" in found else 0
-    if undated:
-        lines.append(f"{undated:,}개는 날짜를 읽지 못해 월별 그림에 없습니다. Without a readable date.")
+def findings(found: Tables, say: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the lines at the page's head: groups and words that differ by more than chance."""
+    lines = []
+    if "groups" in found:
+        far = found["groups"][found["groups"]["outlier"]].sort_values("share", ascending=False)
+        whole = found["groups"]["positive"].sum() / found["groups"]["count"].sum()
+        above, below = far[far["share"] > whole], far[far["share"] < whole][::-1]
+        lines += [("found_above", shares_in_words(above)), ("found_below", shares_in_words(below))]
+    clear = (words[words["z"].abs() >= Z95] for words in praise_and_blame(found, 5))
+    praise, blame = (", ".join(words["word"]) for words in clear)
+    lines += [("found_praise", praise), ("found_blame", blame)]
+    return [(say[key], text) for key, text in lines if text]
+
+
+def shares_in_words(rows: pandas.DataFrame) -> str:
+    return ", ".join(f"{name}\u00a0({100 * value:.0f}\u00a0%)" for name, value in rows["share"].head(5).items())
+
+
+def sections(scored: pandas.DataFrame, found: Tables, group_by: Optional[str], say: dict[str, str]) -> list[Section]:
+    """Return the figures of the page."""
+    whole = float((scored["label"] == "positive").mean())
+    drawn = []
+    if len(found.get("groups", ())):
+        rows = found["groups"].head(GROUPS).sort_values("share", ascending=False)
+        values = {"name": group_by, "whole": 100 * whole, "shown": len(rows)}
+        drawn.append(Section("groups", interval_rows(rows, whole), values))
+    if len(found.get("months", ())):
+        months = found["months"]
+        # otherwise each has few reviews and a wide interval
+        rows = months if len(months) <= MONTHS else shares_by(scored["month"].dropna().str[:4], scored["label"])
+        drawn.append(Section("times", interval_columns(rows, whole, say["times"]), {"whole": 100 * whole}))
+    drawn.append(Section("words", pair(*words_of(found, say))))
+    drawn.append(Section("attention", pair(*attended_words(found, say))))
+    counts, _ = numpy.histogram(scored["probability"].astype(float), BINS, (0, 1))
+    chart = f'<div class="bins">{histogram(counts.tolist(), say["certainty"])}</div>'
+    return [*drawn, Section("certainty", chart, {"top": int(counts.max())})]
+
+
+def words_of(found: Tables, say: dict[str, str]) -> Iterator[str]:
+    for side, words in zip(("praise", "blame"), praise_and_blame(found, WORDS)):
+        items = [
+            (
+                each.word,
+                abs(each.z),
+                f"{say['positive']} {each.positive:,} · {say['negative']} {each.negative:,}",
+                side if abs(each.z) >= Z95 else f"{side} pale",
+            )
+            for each in words.itertuples()
+        ]
+        yield bars(say[side], items)
+
+
+def attended_words(found: Tables, say: dict[str, str]) -> Iterator[str]:
+    weights = found["words_by_attention"]
+    for label in ("positive", "negative"):
+        rows = weights[weights["label"] == label].head(WORDS)
+        items = [
+            (each.word, each.weight, say["times_average"].format(weight=each.weight, count=each.count), "plain")
+            for each in rows.itertuples(index=False, name="Word")
+        ]
+        yield bars(say[f"attention_{label}"], items)
+
+
+def example_reviews(found: Tables, predictions: list[Prediction], say: dict[str, str]) -> dict[str, list[Example]]:
+    """Return the most positive, negative and uncertain reviews by heading, each with its group and date."""
+    examples: dict[str, list[Example]] = {kind: [] for kind in ("positive", "negative", "uncertain")}
+    for (kind, row), review in found["reviews"].iterrows():
+        values = predictions[row].token_weights.astype("float64")
+        origin = " · ".join(review[name] for name in ("group", "date") if review.get(name))
+        examples[kind].append(Example(Attribution(predictions[row], values, "attention"), origin))
+    return {say[f"most_{kind}"]: reviews for kind, reviews in examples.items()}
+
+
+def remarks(frame: pandas.DataFrame, found: Tables, classifier: Classifier, say: dict[str, str]) -> list[str]:
+    """Return how the figures came about: what was left out, what the model and the intervals are."""
+    lines = [say["method_model"].format(version=__version__, bundle=classifier.bundle.name)]
     test = classifier.bundle.manifest["metrics"].get("test", {})
     if isinstance(test.get("accuracy"), float) and test.get("data") == "nsmc":
-        lines.append(
-            f"모델은 NSMC 테스트 데이터의 {100 * test['accuracy']:.1f} %를 맞힙니다. 신뢰구간에는 모델 오류가 포함되지 않습니다. "
-            "The intervals do not include the model's own errors."
-        )
-    return lines
+        lines.append(say["method_accuracy"].format(accuracy=100 * test["accuracy"]))
+    blank = int(frame["label"].isna().sum())
+    undated = int(frame["month"].isna().sum()) if "months" in found else 0
+    left_out = [say[key].format(count=count) for key, count in (("left_out", blank), ("undated", undated)) if count]
+    return [*lines, say["method_intervals"], say["method_viewers"], *left_out]

@@ -9,6 +9,8 @@ import numpy
 import pandas
 from numpy.typing import ArrayLike
 
+from ..errors import DataError
+
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
 Z95, Z998 = 1.96, 3.09
 # Dates with the year first, whatever follows: eight digits; a whole year, a month and perhaps a day; three numbers
@@ -17,6 +19,9 @@ DATES = (
     re.compile(r"(\d{4})\s*[./년-]\s*(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:])"),
     re.compile(r"(\d\d)\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{1,2})(?![\d:])"),
 )
+ORDERS = ("ymd", "dmy", "mdy")
+# Dates with the year last, of which the first number is the day or the month
+YEAR_LAST = re.compile(r"(\d{1,2})\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{4}|\d\d)(?![\d:])")
 
 
 def share(positive: ArrayLike, count: ArrayLike) -> dict[str, Any]:
@@ -44,21 +49,35 @@ def shares_by(keys: pandas.Series, label: pandas.Series) -> pandas.DataFrame:
     return rows.assign(outlier=(rows["share"] - whole).abs() > limit)
 
 
-def month_of(date: object) -> Optional[str]:
-    """Return the month of a date as "2019-04", None where it is none.
+def date_of(value: object, order: str = "ymd", where: str = "date") -> Optional[str]:
+    """Return a date as "2019-04-01", or "2019-04" where it has no day; None where it is none.
 
-    Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"). Time
-    zones are ignored: the month is the one where the review was written.
+    Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"); with the
+    order dmy or mdy also last ("1/4/2019" or "4/1/2019"). Without it, such a date is a DataError that names `where`. Time
+    zones are ignored: the date is the one where the review was written.
     """
-    text = str(date).strip()
+    text = str(value).strip()
+    last = YEAR_LAST.match(text)
+    if last and order != "ymd":
+        return iso_date(**dict(zip(order, last.groups())))
     match = next(filter(None, (pattern.match(text) for pattern in DATES)), None)
-    if not match:
-        return None
-    year, month, day = (int(number or 1) for number in match.groups())
+    if match:
+        return iso_date(*match.groups())
+    if last and len(last[3]) == 4:
+        raise DataError(
+            f"{where}: expected dates with the year first, found {last[0]!r}; "
+            "say whether the day or the month is first: --date-format dmy or mdy"
+        )
+    return None
+
+
+def iso_date(y: str, m: str, d: Optional[str] = None) -> Optional[str]:
+    year = int(y) if len(y) > 2 else 2000 + int(y)
     try:
-        return datetime.date(year if year > 99 else 2000 + year, month, day).strftime("%Y-%m")
+        found = datetime.date(year, int(m), int(d or 1)).isoformat()
     except ValueError:
         return None
+    return found if d else found[:7]
 
 
 def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str], fewest: int = 5) -> pandas.DataFrame:

@@ -3,57 +3,61 @@
 from pathlib import Path
 from typing import Any
 
-from .heatmap import new_figure, save_figure
+from .heatmap import drawing, save_figure
+
+# Inches: a panel, its left, right, lower and upper margin. Known, so that no layout has to be computed: half the time
+WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 3.6, 2.9, 0.5, 0.15, 0.5, 0.4
+ACROSS = 3
+EVENNESS = "dev_entropy"
 
 
-def save_curves(history: list[dict[str, float]], metric: str, path: Path) -> None:
-    """Draw the training loss and the dev figures of `training.loop.fit`'s history over the epochs.
+def save_curves(progress: Any, metric: str, path: Path) -> None:
+    """Draw the figures of a stage that has ended, its `training.checkpoint.Progress`, over its epochs.
 
-    The metric, which selects the epoch, is drawn beside the training loss, the other figures each by itself.
+    The dev metric that selects the epoch is drawn beside the training loss, each other dev figure by itself, and last
+    how evenly the attention is spread, from before the first step (1: all words alike). A dotted line marks the epoch
+    that was kept. The grey after it is overfitting: how the attention then changes does not come from what the reviews
+    have in common.
     """
+    history, kept = progress.history, progress.best_epoch + 1
+    others = [name for name in history[0] if name.startswith("dev_") and name not in (metric, EVENNESS)]
+    panels = [("loss", ("train_loss", metric)), *((plain(name), (name,)) for name in others)]
+    with drawing():
+        figure, grid = panel_grid(len(panels) + 1)
+        for axes, (title, names) in zip(grid, panels):
+            draw_records(axes, history, names, title, 1)
+        grid[0].legend(fontsize=8)
+        draw_records(grid[-1], [progress.before, *history], (EVENNESS,), "evenness of the attention", 0)
+        grid[-1].set(ylim=(0, 1.05), xlabel="epoch (0: before this stage)")
+        for axes in grid:
+            axes.axvline(kept, color="0.6", linewidth=1, linestyle=":")
+            if len(history) > kept:
+                axes.axvspan(kept, len(history), color="0.5", alpha=0.12, linewidth=0)
+        grid[-1].annotate("kept", (kept, 0.03), color="0.4", ha="right", fontsize=8)
+    save_figure(figure, path)
+
+
+def panel_grid(count: int) -> tuple[Any, list[Any]]:
+    """Return a Figure and its axes, at most ACROSS beside each other."""
+    from matplotlib.figure import Figure
+
+    columns, rows = min(count, ACROSS), -(-count // ACROSS)
+    width, height = WIDTH * columns, HEIGHT * rows
+    figure = Figure(figsize=(width, height))
+    size = (WIDTH - LEFT - RIGHT) / width, (HEIGHT - BELOW - ABOVE) / height
+    corners = [(WIDTH * (n % ACROSS) + LEFT, height - HEIGHT * (n // ACROSS + 1) + BELOW) for n in range(count)]
+    return figure, [figure.add_axes((left / width, low / height, *size)) for left, low in corners]
+
+
+def draw_records(axes: Any, records: list[dict[str, float]], names: tuple[str, ...], title: str, first: int) -> None:
+    """Draw these figures of one record an epoch, from the epoch `first`."""
     from matplotlib.ticker import MaxNLocator
 
-    epochs = [record["epoch"] for record in history]
-    best = min(history, key=lambda record: record[metric])
-    others = [name for name in history[0] if name.startswith("dev_") and name != metric]
-    with new_figure((3.6 * (1 + len(others)), 3.4), columns=1 + len(others)) as (figure, grid):
-        for name, style in (("train_loss", "o--"), (metric, "o-")):
-            grid[0, 0].plot(epochs, [record[name] for record in history], style, label=plain(name))
-        grid[0, 0].set(title="loss", xlabel="epoch")
-        grid[0, 0].legend()
-        for axes, name in zip(grid[0, 1:], others):
-            axes.plot(epochs, [record[name] for record in history], "o-", color="C1")
-            axes.set(title=plain(name), xlabel="epoch")
-        for axes in grid[0]:
-            axes.axvline(best["epoch"], color="0.7", linewidth=1, linestyle=":")
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-            axes.grid(alpha=0.3)
-    save_figure(figure, path)
-
-
-def save_evenness(progress: Any, metric: str, path: Path) -> None:
-    """Draw how evenly the attention is spread, from the untrained network to the last epoch, beside the dev metric.
-
-    `progress` is the `training.checkpoint.Progress` of a stage that has ended. An untrained network attends to every
-    word alike (1). Training on while the metric gets worse is overfitting: how the attention then changes does not come
-    from what the reviews have in common.
-    """
-    records, best = [progress.before, *progress.history], progress.best_epoch + 1
-    epochs = list(range(len(records)))
-    with new_figure((6.4, 3.8)) as (figure, grid):
-        axes = grid[0, 0]
-        entropy = [record["dev_entropy"] for record in records]
-        axes.plot(epochs, entropy, "o-", label="entropy of the attention / log T (left)")
-        axes.set(xlabel="epoch (0: before this stage)", ylim=(0, 1.05))
-        axes.set_title("how evenly the attention is spread, dev part")
-        axes.axvline(best, color="0.7", linewidth=1, linestyle=":")
-        axes.annotate("kept", (best, 0.02), color="0.4", ha="center")
-        if epochs[-1] > best:
-            axes.axvspan(best, epochs[-1], color="0.5", alpha=0.12, label="overfitting")
-        values = [record[metric] for record in progress.history]
-        axes.twinx().plot(epochs[1:], values, "s--", color="C1", label=f"{plain(metric)} (right)")
-        figure.legend(loc="outside lower center", ncols=3, fontsize=8)
-    save_figure(figure, path)
+    for name, style in zip(names, ("o-", "s--")):
+        axes.plot(range(first, first + len(records)), [record[name] for record in records], style, label=plain(name))
+    axes.set(title=title, xlabel="epoch")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(alpha=0.3)
 
 
 def plain(name: str) -> str:

@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from html import escape
 
 import pandas
 import pytest
@@ -8,6 +9,7 @@ from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.predictor import Classifier, load_classifier
 from nsmc_attention.report import build as reporting
 from nsmc_attention.report.build import report
+from nsmc_attention.report.phrases import phrases
 from nsmc_attention.reviews import nsmc, tables
 
 
@@ -38,7 +40,58 @@ def test_a_report_counts_every_review_and_needs_nothing_else(classifier, reviews
     outside_the_font = re.sub("base64,[A-Za-z0-9+/=]+", "", html)
     assert not re.findall(r"https?:|<link|@import|@@FONT|@@TITLE|@@REVIEWS|WORDS_CSS", outside_the_font)
     assert html.count("<script") == html.count("</script>") == 2 and "<b>영화" not in html
-    assert "리뷰 181개" in html and "1개는 읽을 단어가 없어" in html and "날짜를 읽지 못해" in html
+    assert "<dd>181</dd>" in html and "1개는 읽을 단어가 없어" in html and "날짜를 읽지 못해" in html
+    example = found["reviews"].dropna().iloc[0]
+    assert f'"source": "{example["group"]} · 2019-04-01"'.replace("<", "\\u003c") in html
+
+
+@pytest.mark.parametrize("language, other", [("ko", "en"), ("en", "ko")])
+def test_a_page_speaks_one_language(classifier, reviews, tmp_path, language, other):
+    report(classifier, reviews, tmp_path / "r.html", "film", "date", title="<b>여름</b>", language=language)
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert f'<html lang="{language}">' in html and "<h1>&lt;b&gt;여름&lt;/b&gt;</h1>" in html
+    own, others = (
+        {text for key, text in phrases(each).items() if "{" not in text and not key.startswith(("title", "found_"))}
+        for each in (language, other)
+    )
+    assert all(escape(text) in html for text in own)
+    assert not [text for text in others if len(text) > 8 and escape(text) in html]
+
+
+def test_phrases_in_both_languages_have_the_same_blanks():
+    korean, english = phrases("ko"), phrases("en")
+    assert korean.keys() == english.keys()
+    for key in korean:
+        assert sorted(re.findall(r"{.*?}", korean[key])) == sorted(re.findall(r"{.*?}", english[key])), key
+
+
+def test_every_section_says_what_may_be_concluded_and_what_not(classifier, reviews, tmp_path):
+    report(classifier, reviews, tmp_path / "r.html", "film", "date")
+    parts = (tmp_path / "r.html").read_text(encoding="utf-8").split("<section><h2>")[1:-1]
+    assert len(parts) == 6
+    assert all(part.count("말할 수 있는 것") == part.count("말할 수 없는 것") == 1 for part in parts)
+
+
+def test_many_months_are_drawn_as_years_and_stay_months_in_the_table(classifier, tmp_path):
+    months = [f"{year}.{month}.1" for year in range(2010, 2016) for month in range(1, 13)]
+    pandas.DataFrame({"document": "최고의 영화", "date": months}).to_csv(tmp_path / "a.csv", index=False)
+    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date")
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert len(found["months"]) == 72 and ">2010</b>" in html and ">2010-01</b>" not in html
+
+
+def test_dates_with_the_year_last_are_asked_about(classifier, tmp_path, command):
+    pandas.DataFrame({"document": ["최고의 영화"] * 2, "date": ["2019-04-01", "3/4/2019"]}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    arguments = ["report", tmp_path / "a.csv", "-o", tmp_path / "r.html", "--date-column", "date"]
+    done = command(*arguments)
+    assert done.returncode == 2 and not (tmp_path / "r.html").exists()
+    assert "column 'date': expected dates with the year first, found '3/4/2019'" in done.stderr
+    assert "--date-format dmy or mdy" in done.stderr
+    for order, month in (("dmy", "2019-04"), ("mdy", "2019-03")):
+        found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date", date_format=order)
+        assert found["months"].index.tolist() == sorted({"2019-04", month})
 
 
 def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_path):
@@ -50,6 +103,8 @@ def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_p
     "output, columns, error, message",
     [
         ("r.pdf", {}, ConfigError, "expected a page that ends in .html"),
+        ("r.html", {"language": "kr"}, ConfigError, "unknown language 'kr'; known: en, ko"),
+        ("r.html", {"date_format": "dym"}, ConfigError, "unknown date format 'dym'"),
         ("r.html", {"group_by": "movie"}, DataError, "expected a column 'movie'"),
         ("r.html", {"date_column": "day"}, DataError, "expected a column 'day'"),
         ("r.html", {"text_column": "text"}, DataError, "expected a column 'text'"),
@@ -135,4 +190,4 @@ def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, rev
     test = {"test": {"accuracy": 0.9, "data": data}}
     bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "metrics": test})
     report(Classifier(bundle, classifier.engine), reviews, tmp_path / "r.html")
-    assert ("90.0 %를 맞힙니다" in (tmp_path / "r.html").read_text(encoding="utf-8")) == told
+    assert ("90.0\u00a0%를 맞힙니다" in (tmp_path / "r.html").read_text(encoding="utf-8")) == told

@@ -2,7 +2,8 @@ import numpy
 import pandas
 import pytest
 
-from nsmc_attention.report.statistics import distinctive_words, extreme_reviews, month_of, share, shares_by
+from nsmc_attention.errors import DataError
+from nsmc_attention.report.statistics import date_of, distinctive_words, extreme_reviews, share, shares_by
 
 
 @pytest.mark.parametrize("positive", [lambda count: 0 * count, lambda count: count // 3, lambda count: count])
@@ -36,7 +37,7 @@ def test_groups_are_counted_and_what_differs_is_an_outlier():
     assert not same["outlier"].any()
 
 
-def test_months_are_read_as_koreans_write_them():
+def test_dates_are_read_as_koreans_write_them():
     dates = [
         "15.08.25",
         "2019.04.01.",
@@ -51,11 +52,21 @@ def test_months_are_read_as_koreans_write_them():
         "2019-04-30 23:30:00.5Z",
         "20190401T0930",
     ]
-    assert list(map(month_of, dates)) == ["2015-08", *["2019-04"] * 11]
+    assert [date_of(date)[:7] for date in dates] == ["2015-08", *["2019-04"] * 11]
+    assert [date_of(date) for date in ("19. 4. 1.", "2019-04")] == ["2019-04-01", "2019-04"]
     others = [None, "어제", "", "99.99.99", "08:15", "19.04", "12.5", "1554076800", "2019-13-01", "2019-02-30", 7]
-    assert list(map(month_of, others)) == [None] * 11
+    assert list(map(date_of, others)) == [None] * 11
     there = pandas.Series(pandas.to_datetime(["2019-01-01", "2019-07-01"]).tz_localize("Europe/Berlin"))
-    assert list(map(month_of, there)) == ["2019-01", "2019-07"]
+    assert list(map(date_of, there)) == ["2019-01-01", "2019-07-01"]
+
+
+@pytest.mark.parametrize("written", ["3/4/2019", "03.04.2019", "3-4-2019 12:30", "03/04/19"])
+def test_the_order_of_a_date_with_the_year_last_is_given_never_guessed(written):
+    assert (date_of(written, "dmy"), date_of(written, "mdy")) == ("2019-04-03", "2019-03-04")
+    assert date_of("2019-04-01", "dmy") == "2019-04-01" and date_of("25/12/2019", "mdy") is None
+    if written != "03/04/19":
+        with pytest.raises(DataError, match="a.csv: expected dates with the year first, .*--date-format dmy or mdy"):
+            date_of(written, where="a.csv")
 
 
 def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():

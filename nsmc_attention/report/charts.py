@@ -1,0 +1,82 @@
+"""Charts as HTML: lengths are percentages, so that they fit a phone, follow light and dark, and print sharply.
+
+Their styles are in report.html. Names are escaped here; numbers come as numbers.
+"""
+
+import html
+from typing import Iterable, Sequence
+
+import pandas
+
+# Labels that fit below a chart on a phone
+LABELS = 6
+
+
+def style(**lengths: float) -> str:
+    return 'style="' + ";".join(f"{name}:{value:.2f}%" for name, value in lengths.items()) + '"'
+
+
+def interval_rows(rows: pandas.DataFrame, whole: float) -> str:
+    """Return one line a row of `shares_by`: name, share with its interval, number of reviews."""
+    lines = []
+    for name, row in rows.iterrows():
+        share, low, high = (100 * row[column] for column in ("share", "low", "high"))
+        marks = (
+            f'<i class="mean" {style(left=100 * whole)}></i><i class="range" {style(left=low, width=high - low)}></i>'
+            f'<i class="dot{" far" * bool(row["outlier"])}" {style(left=share)}></i>'
+        )
+        value = f"{share:.1f} % <small>({low:.0f}–{high:.0f})</small> · {row['count']:,}"
+        lines.append(line(str(name), value, marks))
+    return f'<ol class="lines wide">{"".join(lines)}</ol><div class="axis"><b>0</b><b>50</b><b>100 %</b></div>'
+
+
+def line(name: str, value: str, marks: str) -> str:
+    name = f'<span class="name" lang="ko">{html.escape(name)}</span>'
+    return f'<li>{name}<span class="value">{value}</span><span class="track">{marks}</span></li>'
+
+
+def bars(title: str, items: Iterable[tuple[str, float, str, str]]) -> str:
+    """Return a list of bars; an item is name, length (the longest fills the line), value and class of the bar."""
+    items = list(items)
+    longest = max((length for _, length, *_ in items), default=1) or 1
+    lines = [
+        line(name, html.escape(value), f'<i class="fill {kind}" {style(width=100 * length / longest)}></i>')
+        for name, length, value, kind in items
+    ]
+    return f'<div><h3>{html.escape(title)}</h3><ol class="lines">{"".join(lines) or "<li>–</li>"}</ol></div>'
+
+
+def pair(left: str, right: str) -> str:
+    """Return two charts beside each other, on a phone below each other."""
+    return f'<div class="pair">{left}{right}</div>'
+
+
+def columns(label: str, names: Sequence[str], marks: Sequence[str], whole: str = "") -> str:
+    """Return marks side by side, from left to right, at most LABELS of them with their name below."""
+    width, step = 100 / len(marks), -(-len(marks) // LABELS)
+    drawn = [f'<i class="column" {style(left=width * k, width=width)}>{mark}</i>' for k, mark in enumerate(marks)]
+    ticks = [f"<b {style(left=width * (k + 0.5))}>{names[k]}</b>" for k in range(0, len(names), step)]
+    axis = f'<div class="ticks" aria-hidden="true">{"".join(ticks)}</div>'
+    return f'<div class="columns" role="img" aria-label="{html.escape(label)}">{whole}{"".join(drawn)}</div>{axis}'
+
+
+def interval_columns(rows: pandas.DataFrame, whole: float, label: str) -> str:
+    """Return `shares_by` over time, one column a row."""
+    marks = [
+        f'<i class="range" {style(bottom=100 * row["low"], height=100 * (row["high"] - row["low"]))}></i>'
+        f'<i class="dot{" far" * bool(row["outlier"])}" {style(bottom=100 * row["share"])}></i>'
+        for _, row in rows.iterrows()
+    ]
+    scale = "".join(f'<b class="scale" {style(bottom=at)}>{at}</b>' for at in (0, 50, 100))
+    return columns(label, list(rows.index), marks, f'{scale}<i class="mean" {style(bottom=100 * whole)}></i>')
+
+
+def histogram(counts: Sequence[int], label: str) -> str:
+    """Return the numbers of reviews in equal parts of 0 to 100 %, from blame to praise."""
+    top, middle = max(counts) or 1, len(counts) / 2
+    marks = [
+        f'<i class="fill {"praise" if k >= middle else "blame"}" {style(height=100 * count / top)}></i>'
+        for k, count in enumerate(counts)
+    ]
+    ends = '<div class="axis"><b>0</b><b>50</b><b>100 %</b></div>'
+    return columns(label, [], marks) + ends

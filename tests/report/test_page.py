@@ -1,0 +1,98 @@
+"""The report in a real Chromium, as a reader opens, prints and hears it; see tests/serve/test_page.py."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pandas
+import pytest
+
+from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.report.build import report
+from nsmc_attention.reviews import nsmc
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+if os.environ.get("CI"):
+    import playwright.sync_api as playwright
+
+    assert CHROMIUM, "no Chromium: apt-get install chromium, or set CHROMIUM to its path"
+else:
+    playwright = pytest.importorskip("playwright.sync_api")
+    pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs Chromium: apt-get install chromium, or $CHROMIUM")
+
+SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 390, "height": 844}}
+
+
+@pytest.fixture(scope="module")
+def pages(bundle_folder, tmp_path_factory):
+    """The report of the sample's test reviews in both languages, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("report")
+    texts = nsmc.load("sample", "test").documents
+    frame = pandas.DataFrame({"document": texts, "date": [f"2026.{1 + n % 7}.3" for n in range(len(texts))]})
+    frame["film"] = ["아주 긴 제목의 영화 " * 6 if n % 3 else "별빛 아래" for n in range(len(texts))]
+    frame.to_csv(folder / "reviews.csv", index=False)
+    classifier = load_classifier(bundle_folder)
+    for language in ("ko", "en"):
+        report(classifier, folder / "reviews.csv", folder / f"{language}.html", "film", "date", language=language)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_report_fits_the_screen_and_shades_every_example(chromium, pages, size):
+    page, problems = chromium.new_page(viewport=SIZES[size]), []
+    page.on("console", lambda message: problems.append(message.text))
+    page.goto((pages / "ko.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == SIZES[size]["width"]
+    assert page.locator(".examples .panel .word").count() > page.locator(".examples > li").count() > 8
+    assert not problems
+    page.close()
+
+
+def test_a_report_without_scripts_has_its_charts_and_reviews(chromium, pages):
+    """As a mail's preview shows it."""
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((pages / "ko.html").as_uri())
+    assert all(text.strip() for text in page.locator(".examples > li").all_text_contents())
+    assert page.locator(".lines .dot").count() == 2 and page.locator(".columns .dot").count() == 7
+    context.close()
+
+
+def test_a_report_is_printed_on_a4(chromium, pages):
+    page = chromium.new_page()
+    page.goto((pages / "ko.html").as_uri())
+    boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", page.pdf(prefer_css_page_size=True))
+    assert {(round(float(wide)), round(float(high))) for wide, high in boxes} == {(595, 842)}
+    page.close()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory):
+    """The script of axe-core, which npm downloads."""
+    folder = tmp_path_factory.mktemp("axe")
+    subprocess.run(["npm", "install", "--silent", "--prefix", folder, "axe-core@4"], check=True)
+    return (folder / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colors", ["light", "dark"])
+def test_axe_core_finds_nothing_serious(chromium, pages, axe, language, size, colors):
+    # the page's own policy lets no other script in
+    context = chromium.new_context(viewport=SIZES[size], color_scheme=colors, bypass_csp=True)
+    page = context.new_page()
+    page.goto((pages / f"{language}.html").as_uri())
+    page.evaluate(axe)
+    found = page.evaluate("axe.run()")["violations"]
+    context.close()
+    assert not [(each["id"], len(each["nodes"])) for each in found if each["impact"] in ("serious", "critical")]
