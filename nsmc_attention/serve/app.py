@@ -18,12 +18,14 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, AsyncIterator, Coroutine, Optional, Union
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi_offline import FastAPIOffline
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
@@ -209,7 +211,8 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
         task.add_done_callback(stop_on_failure)
         parent = multiprocessing.parent_process()
         if parent:
-            exit_with_parent(parent.pid or 0)
+            # SIGTERM, because requests in progress finish first
+            exit_with_parent(parent.pid or 0, partial(os.kill, os.getpid(), signal.SIGTERM))
             end_on_hangup()
             # another worker responds meanwhile
             await asyncio.wait([task])
@@ -217,10 +220,13 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
         task.cancel()
 
     about: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
-    application = FastAPI(**about, lifespan=lifespan, redoc_url=None, swagger_ui_oauth2_redirect_url=None)
+    # /docs from files of this package, not from a CDN
+    application = FastAPIOffline(**about, lifespan=lifespan, redoc_url=None)
     for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
         application.add_exception_handler(kind, respond_error)
     application.get("/", response_class=HTMLResponse, include_in_schema=False)(service.page)
+    for path, respond in (("/", service.page), ("/healthz", service.healthz), ("/readyz", service.readyz)):
+        application.head(path, include_in_schema=False)(respond)
     application.get("/font.woff", include_in_schema=False)(service.font)
     application.get("/healthz")(service.healthz)
     application.get("/readyz", responses={503: ERRORS[503]})(service.readyz)

@@ -1,4 +1,5 @@
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -218,6 +219,20 @@ def test_every_response_has_the_security_headers(client):
         assert "default-src 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
     assert "fetch(" in client.get("/").text and "WORDS_JS" not in client.get("/").text
+
+
+def test_the_page_and_the_state_can_be_asked_for_without_a_body(client):
+    for path in ("/", "/healthz", "/readyz"):
+        done = client.head(path)
+        assert done.status_code == 200 and not done.content
+
+
+def test_the_page_of_the_api_loads_nothing_from_outside(client):
+    page = client.get("/docs")
+    assert page.status_code == 200 and "https://" not in page.text
+    assert "https:" not in page.headers["content-security-policy"]
+    files = re.findall(r'(?:src|href)="(/[^"]+)"', page.text)
+    assert len(files) == 3 and all(client.get(path).status_code == 200 for path in files)
 
 
 def test_the_font_is_made_once_for_concurrent_requests():
