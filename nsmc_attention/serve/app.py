@@ -21,6 +21,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, AsyncIterator, Coroutine, Optional, Union
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -32,7 +33,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from .._runtime.processes import exit_with_parent
-from ..errors import NsmcError, did_you_mean
+from ..errors import ColumnError, NsmcError, did_you_mean
 from ..inference.attribution import METHODS
 from ..inference.explain import Explainer
 from ..inference.prediction import Prediction
@@ -40,6 +41,7 @@ from ..inference.predictor import Classifier, load_classifier
 from ..visualization.page import font_of, panel, with_words
 from .batching import Batcher, SerialExecutor
 from .counters import Counters
+from .forms import FORM, FormFile
 from .guard import Guard
 from .limits import Limits
 from .tables import KINDS, StorageQuota, Table, TableResponse
@@ -77,6 +79,7 @@ class Question(BaseModel, extra="forbid"):
 
 class Problem(BaseModel):
     error: str
+    columns: Optional[list[str]] = Field(default=None, description="of a table without the column of texts")
 
 
 REASONS = {400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"}
@@ -173,22 +176,31 @@ class Service:
         return await unless_gone(request, self.explanations(explanation, explainer, question))
 
     async def batch(self, request: Request, text_column: str = "document", verbatim: bool = False) -> Response:
-        """Score a table; keep every column, and add label, score, probability and error.
+        """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
 
         In csv and tsv a text that a spreadsheet would compute gets an apostrophe, unless verbatim.
         """
         self.require()
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in KINDS:
-            raise HTTPException(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {kind[:60]!r}")
+        content_type = request.headers.get("content-type", "")
+        kind = content_type.partition(";")[0].strip().lower()
+        if kind not in (*KINDS, FORM):
+            advice = "with curl: -F file=@reviews.csv"
+            raise HTTPException(
+                422, f"Content-Type: expected {FORM}, {', '.join(KINDS)}, found {kind[:60]!r}; {advice}"
+            )
         table = None
         try:
-            table = Table(KINDS[kind], text_column, verbatim, self.table_threads, self.quota)
-            await table.store(request.stream())
+            form = FormFile(content_type, request.stream(), KINDS) if kind == FORM else None
+            table = Table(KINDS.get(kind, ""), text_column, verbatim, self.table_threads, self.quota)
+            await table.store(form or request.stream())
+            if form:
+                table.kind = form.kind
+                kind = next(each for each in KINDS if KINDS[each] == form.kind)
             if not table.enter():
                 raise HTTPException(503, "too many tables are being scored; try again in a second")
             self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
-            return TableResponse(table, self.classifier, kind)
+            # where the page finds the reviews in the answer
+            return TableResponse(table, self.classifier, kind, {"X-Text-Column": quote(table.text_column)})
         except BaseException as problem:
             if table:
                 table.close()
@@ -197,7 +209,7 @@ class Service:
                 LOG.warning("table: %s", problem)
                 raise HTTPException(503, "no space for a table; try again later") from problem
             if isinstance(problem, NsmcError) and table:
-                raise HTTPException(422, str(problem).replace(table.path, "table")) from problem
+                problem.args = (str(problem).replace(table.path, "table"),)
             raise
 
 
@@ -234,7 +246,8 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
     application.post("/predict", responses=ERRORS)(service.predict)
     application.post("/explain", responses=ERRORS)(service.explain)
     content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
-    body = {"requestBody": {"required": True, **content}}
+    form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
+    body = {"requestBody": {"required": True, "content": {**content["content"], FORM: {"schema": form}}}}
     table = application.post(
         "/predict/batch", response_class=StreamingResponse, responses={200: content, **ERRORS}, openapi_extra=body
     )
@@ -280,7 +293,11 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
     elif isinstance(problem, NsmcError):
         status, line = 422, str(problem)
     line = "".join(character if character.isprintable() else "?" for character in line)[:500]
-    return JSONResponse({"error": line}, status, headers)
+    content: dict[str, Any] = {"error": line}
+    if isinstance(problem, ColumnError):
+        # JSON may have lone surrogates, UTF-8 may not
+        content["columns"] = [name.encode("utf-8", "replace").decode() for name in problem.columns]
+    return JSONResponse(content, status, headers)
 
 
 def labels(prediction: Prediction, parameters: Parameters) -> list[dict[str, Any]]:
