@@ -38,7 +38,7 @@ from ..inference.attribution import METHODS
 from ..inference.explain import Explainer
 from ..inference.prediction import Prediction
 from ..inference.predictor import Classifier, load_classifier
-from ..visualization.page import font_of, panel, with_words
+from ..visualization.page import file, filled, font_of, panel, with_words
 from .batching import Batcher, SerialExecutor
 from .counters import Counters
 from .forms import FORM, FormFile
@@ -98,7 +98,8 @@ class Service:
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
         self.woff, self.font_lock = b"", threading.Lock()
-        self.html: str = with_words((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
+        style, texts, script = (file(name, __package__) for name in ("page.css", "texts.js", "page.js"))
+        self.html = with_words(filled(file("page.html", __package__), css=style, texts=texts, js=script))
 
     async def load(self, bundle: Bundle, engine: str) -> None:
         self.classifier = await self.batcher.run_alone(load_classifier, bundle, engine)
@@ -236,9 +237,8 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
     application = FastAPIOffline(**about, lifespan=lifespan, redoc_url=None)
     for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
         application.add_exception_handler(kind, respond_error)
-    application.get("/", response_class=HTMLResponse, include_in_schema=False)(service.page)
-    for path, respond in (("/", service.page), ("/healthz", service.healthz), ("/readyz", service.readyz)):
-        application.head(path, include_in_schema=False)(respond)
+    page = application.api_route("/", methods=["GET", "HEAD"], response_class=HTMLResponse, include_in_schema=False)
+    page(service.page)
     application.get("/font.woff", include_in_schema=False)(service.font)
     application.get("/healthz")(service.healthz)
     application.get("/readyz", responses={503: ERRORS[503]})(service.readyz)
