@@ -11,6 +11,7 @@ An error is one line without a path of this machine; bad input gets status 413 o
 
 import asyncio
 import gc
+import json
 import logging
 import multiprocessing
 import os
@@ -21,7 +22,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, AsyncIterator, Coroutine, Optional, Union
-from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -201,7 +201,7 @@ class Service:
                 raise HTTPException(503, "too many tables are being scored; try again in a second")
             self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
             # where the page finds the reviews in the answer
-            return TableResponse(table, self.classifier, kind, {"X-Text-Column": quote(table.text_column)})
+            return TableResponse(table, self.classifier, kind, {"X-Text-Column": json.dumps(table.text_column)})
         except BaseException as problem:
             if table:
                 table.close()

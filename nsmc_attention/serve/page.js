@@ -264,7 +264,7 @@ async function scoreTable(chosen = "") {
     const response = await send(path, body, type, signal), text = await response.text();
     if (signal.aborted) return;
     const kind = response.headers.get("Content-Type").split(";")[0];
-    column = decodeURIComponent(response.headers.get("X-Text-Column"));
+    column = JSON.parse(response.headers.get("X-Text-Column"));
     table = kind === TYPES.jsonl ? fromJsonl(text) : fromCsv(text, kind === TYPES.tsv ? "\t" : ",");
     table.forEach((row, number) => { row.number = number; });
     offer(text, kind);
