@@ -28,7 +28,8 @@ const SAY = {
       [/^inputs: expected reviews of at most (\d+).*found one of (\d+)$/, "리뷰가 너무 깁니다: 최대 $1자, 입력 $2자"],
       [/^body: expected at most (\d+).*/, "파일이 너무 큽니다: 최대 $1바이트"], [/^body: .*/, "파일을 끝까지 받지 못했습니다. 다시 시도하세요"],
       [/^Content-Type: .*/, "이 서버는 이 파일 형식을 읽지 못합니다. csv, tsv, jsonl 파일로 저장해 주세요"],
-      [/^(.*?): the file is empty.*/, "$1: 빈 파일입니다"], [/^(.*?): expected a column .*/, "$1: 리뷰가 있는 열을 골라 주세요"],
+      [/^(.*?): the file is empty.*/, "$1: 빈 파일입니다"], [/^(.*?): expected (?:a|one) column .*/, "$1: 리뷰가 있는 열을 골라 주세요"],
+      [/^(.*?): expected reviews, found numbers in column '(.*?)'.*/, "$1: '$2' 열에는 숫자만 있습니다. 리뷰가 있는 열을 골라 주세요"],
       [/^(.*?) line (\d+): expected (\d+) fields.*found (\d+)$/, "$1 $2번째 줄: 머리글처럼 칸이 $3개여야 하는데 $4개입니다"],
       [/^(.*?) line (\d+): expected a JSON object.*/, "$1 $2번째 줄: JSON 객체가 아닙니다"],
       [/^(.*?) line \d+: expected each column once, found (.*) twice$/, "$1: 열 이름 $2이(가) 두 번 나옵니다"],
@@ -54,4 +55,4 @@ const SAY = {
       weights: ["Colour of a word", "The larger its weight, the stronger. The weights of a review sum to 1. They do not say whether a word speaks for positive or negative."],
       signed: ["Colour of a word", "Blue words speak for positive; orange words with a dotted underline for negative. Values are log-odds; near 0 the word has little effect."],
       matrix: ["Matrix (as 6 × 6)", "The attention weight that the word of the row gives to the word of the column. Each row sums to 1; the mean of a column is the word's weight."] },
-    messages: [[/^offline$/, "cannot reach the server"], [/^(.*?): expected a column .*/, "$1: choose the column that holds the reviews"]] } };
+    messages: [[/^offline$/, "cannot reach the server"], [/^(.*?): expected (?:a|one) column .*/, "$1: choose the column that holds the reviews"]] } };
