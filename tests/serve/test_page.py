@@ -432,7 +432,7 @@ def test_axe_finds_nothing_serious(page, axe):
     assert not serious(page, axe)
     page.check("#compare")
     page.fill("#other", "최고")
-    page.select_option("#method", "integrated")
+    page.select_option("#method", "erasure")
     playwright.expect(page.locator("#answer .panel")).to_have_count(2)
     assert not serious(page, axe)
     put(page, "a.csv", "b,c\n최고,1\n")
