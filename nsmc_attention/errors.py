@@ -19,6 +19,14 @@ class DataError(NsmcError):
     """A file of reviews is missing, damaged or of another format."""
 
 
+class ColumnError(DataError):
+    """A table lacks the column of texts; `columns` are those that it has."""
+
+    def __init__(self, line: str, columns: Iterable[str] = ()) -> None:
+        super().__init__(line)
+        self.columns = list(columns)
+
+
 class TokenizerError(NsmcError):
     """A tokenizer is unknown or cannot run on this machine."""
 

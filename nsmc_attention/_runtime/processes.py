@@ -6,7 +6,8 @@ import threading
 import time
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import Iterator
+from functools import partial
+from typing import Callable, Iterator
 
 from .signals import blocked
 
@@ -39,12 +40,12 @@ def start_worker(parent: int) -> None:
     exit_with_parent(parent)
 
 
-def exit_with_parent(parent: int) -> None:
-    """Exit within a second when the parent process dies; otherwise an orphaned worker waits forever."""
+def exit_with_parent(parent: int, end: Callable[[], object] = partial(os._exit, 1)) -> None:
+    """Call `end` within a second of the parent's death; otherwise an orphaned worker waits forever."""
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1)
-        os._exit(1)
+        end()
 
     threading.Thread(target=watch, daemon=True).start()

@@ -18,7 +18,7 @@ from typing import Any, Callable, Collection, Iterable, Iterator, Optional, Text
 import pandas
 
 from .._io.bounded import read_json
-from ..errors import ConfigError, DataError, listed, nearest
+from ..errors import ColumnError, ConfigError, DataError, listed, nearest
 from . import nsmc
 from .corpus import Reviews, check_utf8, read_bytes, sha256
 from .parquet import LEVELS, parquet_file, parquet_rows
@@ -118,7 +118,8 @@ def require_column(frame: pandas.DataFrame, column: str, where: object, hint: st
     """Raise DataError, with the frame's columns and the hint, where it lacks the column."""
     if column not in frame.columns:
         names = [str(name) for name in frame.columns]
-        raise DataError(f"{where}: expected a column {column!r}, found {listed(names)}{nearest(column, names)}{hint}")
+        line = f"{where}: expected a column {column!r}, found {listed(names)}{nearest(column, names)}{hint}"
+        raise ColumnError(line, names)
 
 
 class RowLines:

@@ -1,10 +1,14 @@
 """The page and the HTTP API; importing it needs the extra `serve`."""
 
-try:
-    import fastapi  # noqa: F401
-    import prometheus_client  # noqa: F401
-    import uvicorn  # noqa: F401
-except ImportError as problem:
+from importlib.util import find_spec
+
+# not imported: a worker must respond to its supervisor within seconds, before it loads anything (`worker`)
+MISSING = [
+    name
+    for name in ("fastapi", "fastapi_offline", "prometheus_client", "python_multipart", "uvicorn")
+    if not find_spec(name)
+]
+if MISSING:
     from ..errors import MissingPackage
 
-    raise MissingPackage(f"serve needs more packages ({problem}): pip install 'nsmc_attention[serve]'") from problem
+    raise MissingPackage(f"serve needs more packages ({', '.join(MISSING)}): pip install 'nsmc_attention[serve]'")

@@ -11,6 +11,7 @@ An error is one line without a path of this machine; bad input gets status 413 o
 
 import asyncio
 import gc
+import json
 import logging
 import multiprocessing
 import os
@@ -18,26 +19,29 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, AsyncIterator, Coroutine, Optional, Union
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi_offline import FastAPIOffline
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from .._runtime.processes import exit_with_parent
-from ..errors import NsmcError, did_you_mean
+from ..errors import ColumnError, NsmcError, did_you_mean
 from ..inference.attribution import METHODS
 from ..inference.explain import Explainer
 from ..inference.prediction import Prediction
 from ..inference.predictor import Classifier, load_classifier
-from ..visualization.page import font_of, panel, with_words
+from ..visualization.page import file, filled, font_of, panel, with_words
 from .batching import Batcher, SerialExecutor
 from .counters import Counters
+from .forms import FORM, FormFile
 from .guard import Guard
 from .limits import Limits
 from .tables import KINDS, StorageQuota, Table, TableResponse
@@ -75,6 +79,7 @@ class Question(BaseModel, extra="forbid"):
 
 class Problem(BaseModel):
     error: str
+    columns: Optional[list[str]] = Field(default=None, description="of a table without the column of texts")
 
 
 REASONS = {400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"}
@@ -93,7 +98,8 @@ class Service:
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
         self.woff, self.font_lock = b"", threading.Lock()
-        self.html: str = with_words((Path(__file__).parent / "page.html").read_text(encoding="utf-8"))
+        style, texts, script = (file(name, __package__) for name in ("page.css", "texts.js", "page.js"))
+        self.html = with_words(filled(file("page.html", __package__), css=style, texts=texts, js=script))
 
     async def load(self, bundle: Bundle, engine: str) -> None:
         self.classifier = await self.batcher.run_alone(load_classifier, bundle, engine)
@@ -171,22 +177,31 @@ class Service:
         return await unless_gone(request, self.explanations(explanation, explainer, question))
 
     async def batch(self, request: Request, text_column: str = "document", verbatim: bool = False) -> Response:
-        """Score a table; keep every column, and add label, score, probability and error.
+        """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
 
         In csv and tsv a text that a spreadsheet would compute gets an apostrophe, unless verbatim.
         """
         self.require()
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in KINDS:
-            raise HTTPException(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {kind[:60]!r}")
+        content_type = request.headers.get("content-type", "")
+        kind = content_type.partition(";")[0].strip().lower()
+        if kind not in (*KINDS, FORM):
+            advice = "with curl: -F file=@reviews.csv"
+            raise HTTPException(
+                422, f"Content-Type: expected {FORM}, {', '.join(KINDS)}, found {kind[:60]!r}; {advice}"
+            )
         table = None
         try:
-            table = Table(KINDS[kind], text_column, verbatim, self.table_threads, self.quota)
-            await table.store(request.stream())
+            form = FormFile(content_type, request.stream(), KINDS) if kind == FORM else None
+            table = Table(KINDS.get(kind, ""), text_column, verbatim, self.table_threads, self.quota)
+            await table.store(form or request.stream())
+            if form:
+                table.kind = form.kind
+                kind = next(each for each in KINDS if KINDS[each] == form.kind)
             if not table.enter():
                 raise HTTPException(503, "too many tables are being scored; try again in a second")
             self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
-            return TableResponse(table, self.classifier, kind)
+            # where the page finds the reviews in the answer
+            return TableResponse(table, self.classifier, kind, {"X-Text-Column": json.dumps(table.text_column)})
         except BaseException as problem:
             if table:
                 table.close()
@@ -195,7 +210,7 @@ class Service:
                 LOG.warning("table: %s", problem)
                 raise HTTPException(503, "no space for a table; try again later") from problem
             if isinstance(problem, NsmcError) and table:
-                raise HTTPException(422, str(problem).replace(table.path, "table")) from problem
+                problem.args = (str(problem).replace(table.path, "table"),)
             raise
 
 
@@ -209,7 +224,8 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
         task.add_done_callback(stop_on_failure)
         parent = multiprocessing.parent_process()
         if parent:
-            exit_with_parent(parent.pid or 0)
+            # SIGTERM, because requests in progress finish first
+            exit_with_parent(parent.pid or 0, partial(os.kill, os.getpid(), signal.SIGTERM))
             end_on_hangup()
             # another worker responds meanwhile
             await asyncio.wait([task])
@@ -217,10 +233,12 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
         task.cancel()
 
     about: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
-    application = FastAPI(**about, lifespan=lifespan, redoc_url=None, swagger_ui_oauth2_redirect_url=None)
+    # /docs from files of this package, not from a CDN
+    application = FastAPIOffline(**about, lifespan=lifespan, redoc_url=None)
     for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
         application.add_exception_handler(kind, respond_error)
-    application.get("/", response_class=HTMLResponse, include_in_schema=False)(service.page)
+    page = application.api_route("/", methods=["GET", "HEAD"], response_class=HTMLResponse, include_in_schema=False)
+    page(service.page)
     application.get("/font.woff", include_in_schema=False)(service.font)
     application.get("/healthz")(service.healthz)
     application.get("/readyz", responses={503: ERRORS[503]})(service.readyz)
@@ -228,7 +246,8 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
     application.post("/predict", responses=ERRORS)(service.predict)
     application.post("/explain", responses=ERRORS)(service.explain)
     content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
-    body = {"requestBody": {"required": True, **content}}
+    form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
+    body = {"requestBody": {"required": True, "content": {**content["content"], FORM: {"schema": form}}}}
     table = application.post(
         "/predict/batch", response_class=StreamingResponse, responses={200: content, **ERRORS}, openapi_extra=body
     )
@@ -274,7 +293,11 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
     elif isinstance(problem, NsmcError):
         status, line = 422, str(problem)
     line = "".join(character if character.isprintable() else "?" for character in line)[:500]
-    return JSONResponse({"error": line}, status, headers)
+    content: dict[str, Any] = {"error": line}
+    if isinstance(problem, ColumnError):
+        # JSON may have lone surrogates, UTF-8 may not
+        content["columns"] = [name.encode("utf-8", "replace").decode() for name in problem.columns]
+    return JSONResponse(content, status, headers)
 
 
 def labels(prediction: Prediction, parameters: Parameters) -> list[dict[str, Any]]:

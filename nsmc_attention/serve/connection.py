@@ -6,6 +6,7 @@ read. Only methods of asyncio.Protocol and the response to malformed HTTP are ex
 
 import asyncio
 import math
+import re
 import time
 from http import HTTPStatus
 from typing import Any, Optional
@@ -14,6 +15,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from .guard import Exchange, error_response, security_headers
 from .limits import Limits
+
+# A request line with bytes that an address has only as %XX: Korean letters, spaces
+UNESCAPED = re.compile(rb"[A-Z]+ /[^\r\n]*(?:[\x80-\xff]|[^ \r\n] [^\r\n]* HTTP/)")
+NO_HTTP = "request: expected HTTP/1.1, found something else"
+NO_ADDRESS = (
+    "request: expected an address with Korean letters and spaces escaped, found them as they are; "
+    "with curl: -G --data-urlencode 'text=...'"
+)
 
 
 class Connection(HttpToolsProtocol):
@@ -25,6 +34,7 @@ class Connection(HttpToolsProtocol):
         # the request in progress; bytes of the next one's headers, which may be those of its body until it begins
         self.exchange: Optional[Exchange] = None
         self.head_bytes = 0
+        self.unescaped = False
         # status and line of the response to what follows the last whole request
         self.refusal: Optional[tuple[int, str]] = None
         # when the time for headers began, and when the client stopped reading
@@ -44,7 +54,8 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if not self.exchange or self.exchange.whole:
-            self.since = self.since if self.head_bytes else time.monotonic()
+            if not self.head_bytes:
+                self.since, self.unescaped = time.monotonic(), bool(UNESCAPED.match(data))
             self.head_bytes += len(data)
         super().data_received(data)
         if self.head_bytes > self.limits.head:
@@ -91,7 +102,7 @@ class Connection(HttpToolsProtocol):
         self.schedule_check()
 
     def send_400_response(self, msg: str) -> None:
-        self.refuse(400, "request: expected HTTP/1.1, found something else")
+        self.refuse(400, NO_ADDRESS if self.unescaped else NO_HTTP)
 
     def refuse(self, status: int, line: str) -> None:
         """Respond {"error": line} and close the connection, after the responses to the whole requests before."""

@@ -18,15 +18,19 @@ from uvicorn.supervisors import Multiprocess
 
 from ..bundle.format import load_bundle
 from ..errors import ConfigError
-from .app import BAD_BUNDLE, Bundle, create_app, end_on_hangup
-from .connection import Connection
+from .app import BAD_BUNDLE, Bundle, end_on_hangup
 from .counters import SHARED
 from .limits import Limits
+from .worker import make_app, make_connection
 
 LOG = logging.getLogger("uvicorn.error")
 # Open files of a worker beside its connections; of a connection, which may send a table: its own and the table's
 OTHER_FILES, FILES_EACH, MOST_FILES = 100, 2, 65_536
 SETTINGS: Any = {"access_log": False, "server_header": False, "timeout_graceful_shutdown": 15, "timeout_keep_alive": 20}
+# Seconds until a worker that does not answer its supervisor is killed: uvicorn's five include the start of Python, which
+# takes longer on a busy machine; older releases have no such setting
+if "timeout_worker_healthcheck" in signature(uvicorn.Config).parameters:
+    SETTINGS["timeout_worker_healthcheck"] = 60
 # Signals that end the server; Windows has no SIGHUP
 ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -58,9 +62,9 @@ def serve(
             folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=place)
             os.environ[SHARED] = stack.enter_context(folder)
         limits = fit_open_files(limits)
-        application = partial(create_app, bundle, engine, limits)
+        application = partial(make_app, bundle, engine, limits)
         # any callable that makes a protocol; uvicorn declares a class
-        http: Any = partial(Connection, limits)
+        http: Any = partial(make_connection, limits)
         config = uvicorn.Config(application, factory=True, http=http, ws="none", workers=workers, **SETTINGS)
         LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
         if workers == 1:

@@ -5,7 +5,7 @@ import errno
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryFile
 from threading import Event, Lock
-from typing import Any, AsyncIterator, Callable, Iterator
+from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterator
 
 import pandas
 from fastapi.responses import StreamingResponse
@@ -57,7 +57,7 @@ class Table:
         self.slots = self.size = 0
         self.pieces: Any = None
 
-    async def store(self, stream: AsyncIterator[bytes]) -> None:
+    async def store(self, stream: AsyncIterable[bytes]) -> None:
         """Write the body; OSError if there is no space."""
         async for piece in stream:
             if not self.quota.take(size=len(piece)):
@@ -120,8 +120,8 @@ class Table:
 class TableResponse(StreamingResponse):
     """A scored table, closed when the response ends or the client goes."""
 
-    def __init__(self, table: Table, classifier: Classifier, media_type: str) -> None:
-        super().__init__(table.score(classifier), media_type=media_type)
+    def __init__(self, table: Table, classifier: Classifier, media_type: str, headers: dict[str, str]) -> None:
+        super().__init__(table.score(classifier), media_type=media_type, headers=headers)
         self.table = table
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

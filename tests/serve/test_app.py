@@ -1,4 +1,5 @@
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -89,6 +90,50 @@ def test_a_table_comes_back_with_its_columns(client, kind, body):
     assert len(rows) == 3 and "blank" in rows[1] and "최고" in rows[0]
 
 
+@pytest.mark.parametrize("name, text", [("a.csv", "document,b\n최고,1\n"), ("b/리뷰.TSV", "document\tb\n최고\t1\n")])
+def test_a_table_can_be_the_file_of_a_form(client, name, text):
+    done = client.post("/predict/batch", files={"file": (name, text.encode(), "application/octet-stream")})
+    kind = "text/csv" if name.endswith("csv") else "text/tab-separated-values"
+    direct = client.post("/predict/batch", content=text.encode(), headers={"Content-Type": kind})
+    assert done.status_code == 200 and done.content == direct.content
+    assert done.headers["content-type"] == direct.headers["content-type"]
+
+
+def form(*parts, end="--x--\r\n"):
+    return ("".join(f"--x\r\n{head}\r\n\r\n{body}\r\n" for head, body in parts) + end).encode()
+
+
+NAMED = 'Content-Disposition: form-data; name="file"; filename="{}"'
+FIELD = ('Content-Disposition: form-data; name="text_column"', "b")
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        (form((NAMED.format("a.png"), "a")), "form: expected a file whose name ends in .csv"),
+        (form((NAMED.format("a.csv"), "document"), FIELD), "found 'text_column' too; options belong in the address"),
+        (form(FIELD, (NAMED.format("a.csv"), "document")), "found 'text_column' too; options belong in the address"),
+        (form((NAMED.format("a.csv"), "document"), (NAMED.format("a.csv"), "")), "expected one file alone"),
+        (form((NAMED.format("a.csv"), "document"), end=""), "expected one file to its end"),
+        (form((NAMED.format("a.csv") + "\r\nA: " + "a" * 99_999, "document")), "form: expected"),
+        (form(), "form: expected"),
+        (b"document\n", "form: expected multipart/form-data, found something else"),
+        (b"", "form: expected one file to its end"),
+        (form((NAMED.format("a.csv"), "a,b\n1,2")), "table: expected a column 'document', found a, b"),
+    ],
+)
+def test_a_form_that_is_no_file_is_refused_with_a_line(client, body, message):
+    done = client.post("/predict/batch", content=body, headers={"Content-Type": "multipart/form-data; boundary=x"})
+    assert done.status_code == 422 and message in done.json()["error"]
+
+
+def test_a_table_without_the_column_is_answered_with_its_columns(client):
+    done = client.post("/predict/batch", content="a,리뷰\n1,최고\n".encode(), headers={"Content-Type": "text/csv"})
+    assert done.status_code == 422 and done.json()["columns"] == ["a", "리뷰"]
+    done = client.post("/predict/batch", content=b'{"\\ud800": 1}\n', headers={"Content-Type": "application/jsonl"})
+    assert done.status_code == 422 and done.json()["columns"] == ["?"]
+
+
 @pytest.mark.parametrize(
     "body, status, message",
     [
@@ -145,7 +190,7 @@ def test_a_body_of_unknown_length_is_cut_off_at_the_limit(client, path, kind):
 @pytest.mark.parametrize(
     "content, headers, message",
     [
-        (b"document\n", {"Content-Type": "image/png"}, "Content-Type: expected one of text/csv"),
+        (b"document\n", {"Content-Type": "image/png"}, "Content-Type: expected multipart/form-data, text/csv"),
         (b"", {"Content-Type": "text/csv"}, "the file is empty"),
         (b"a,b\n1,2\n", {"Content-Type": "text/csv"}, "expected a column 'document'"),
         (b"document,b\n1\n", {"Content-Type": "text/csv"}, "table line 2: expected 2 fields"),
@@ -218,6 +263,19 @@ def test_every_response_has_the_security_headers(client):
         assert "default-src 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
     assert "fetch(" in client.get("/").text and "WORDS_JS" not in client.get("/").text
+
+
+def test_the_page_can_be_asked_for_without_its_body(client):
+    done = client.head("/")
+    assert done.status_code == 200 and not done.content
+
+
+def test_the_page_of_the_api_loads_nothing_from_outside(client):
+    page = client.get("/docs")
+    assert page.status_code == 200 and "https://" not in page.text
+    assert "https:" not in page.headers["content-security-policy"]
+    files = re.findall(r'(?:src|href)="(/[^"]+)"', page.text)
+    assert len(files) == 3 and all(client.get(path).status_code == 200 for path in files)
 
 
 def test_the_font_is_made_once_for_concurrent_requests():

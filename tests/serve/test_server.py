@@ -25,6 +25,7 @@ import nsmc_attention.serve
 from nsmc_attention.errors import ConfigError, MissingPackage
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.serve.server import listen
+from nsmc_attention.serve.worker import make_app, make_connection
 
 QUESTION = json.dumps({"inputs": "최고의 영화"}).encode()
 # Of 20 MB, so that neither side's buffers hold the answer
@@ -391,13 +392,27 @@ def test_a_second_interrupt_ends_it_at_once_without_a_traceback(start):
     assert "Traceback" not in "".join(server.lines)
 
 
-def test_workers_end_with_their_parent(start):
+def test_workers_end_with_their_parent_after_the_requests_in_progress(start):
     server = start(workers=2)
     workers = workers_of(server)
-    server.process.kill()
+    with server.connect() as client:
+        client.sendall(head(len(QUESTION)) + QUESTION[:5])
+        server.process.kill()
+        while not any("Shutting down" in line for line in server.lines):
+            time.sleep(0.05)
+        client.sendall(QUESTION[5:])
+        assert status(client.recv(100)) == 200
     assert not psutil.wait_procs(workers, 30)[1]
     with pytest.raises(OSError):
         server.connect()
+
+
+def test_a_worker_responds_to_its_supervisor_before_it_loads_the_application():
+    """uvicorn kills workers that do not; a worker unpickles these functions first."""
+    code = "from nsmc_attention.serve import worker; import sys; print({'fastapi', 'pandas'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+    assert {make_app.__module__, make_connection.__module__} == {"nsmc_attention.serve.worker"}
 
 
 def command(*arguments):
@@ -467,7 +482,7 @@ def test_without_the_extra_one_line_names_it():
     assert "pip install 'nsmc_attention[serve]'" in done.stderr
 
 
-@pytest.mark.parametrize("package", ["fastapi", "uvicorn", "prometheus_client"])
+@pytest.mark.parametrize("package", ["fastapi", "fastapi_offline", "python_multipart", "uvicorn", "prometheus_client"])
 def test_each_package_of_the_extra_is_needed(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingPackage, match=re.escape("pip install 'nsmc_attention[serve]'")):

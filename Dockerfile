@@ -1,0 +1,25 @@
+# The page and the HTTP API:  docker compose up  ->  http://localhost:8000
+FROM python:3.11-slim-bookworm AS build
+# GluonNLP is built from source
+RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
+WORKDIR /source
+RUN python -m venv /opt/venv
+ENV PATH=/opt/venv/bin:$PATH
+# before the source: a change of the code does not install the packages again
+COPY requirements-lock.txt .
+RUN pip install --no-cache-dir --require-hashes -r requirements-lock.txt
+COPY . .
+RUN pip install --no-cache-dir --no-deps .
+
+FROM python:3.11-slim-bookworm
+# MXNet's threads
+RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
+COPY --from=build /opt/venv /opt/venv
+ENV PATH=/opt/venv/bin:$PATH
+RUN useradd --create-home user
+USER user
+WORKDIR /home/user
+EXPOSE 8000
+HEALTHCHECK --interval=30s --start-period=60s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/readyz')"]
+ENTRYPOINT ["nsmc-attention", "serve", "--host", "0.0.0.0"]

@@ -1,0 +1,435 @@
+const EXAMPLES = ["정말 재미있는 영화였어요", "배우는 좋은데 영화는 별로", "나무랄 데 없는 연출", "재미있지 않다", "정말재미있는영화", "ㅋㅋㅋㅋ 이걸 돈 주고 보다니"];
+/* The server reads the bytes of a file; the page sends what its name says they are. */
+const TYPES = { csv: "text/csv", tsv: "text/tab-separated-values", jsonl: "application/x-ndjson", ndjson: "application/x-ndjson",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" };
+// Milliseconds without a key before a new request replaces the one in progress, before the address is changed, and
+// until a font is read; rows of a page of the results; characters of a link, which some programs cut off
+const PAUSE = 200, LATER = 500, FONT = 1000, ROWS = 50, LINK = 8000;
+const $ = id => document.getElementById(id);
+// The request in progress of each kind, an AbortController
+const requests = {};
+let say = SAY.ko, answers = [], pause = 0, later = 0;
+// The scored rows; how they are shown; the file and how to score it by another column; its columns and the one in use
+let table = null, view = {}, source = null, columns = [], column = "";
+
+function setLanguage(language) {
+  say = SAY[language];
+  document.documentElement.lang = language;
+  document.title = `${say.title} · nsmc_attention`;
+  document.querySelectorAll("[data-say]").forEach(each => { each.textContent = say[each.dataset.say]; });
+  document.querySelectorAll("[data-label]").forEach(each => each.setAttribute("aria-label", say[each.dataset.label]));
+  $("search").placeholder = say.search;
+  $("language").textContent = say.other;
+  $("language").lang = language === "ko" ? "en" : "ko";
+  const chosen = $("method").value || "attention";
+  $("method").replaceChildren(...Object.entries(say.methods).map(([name, shown]) => new Option(shown, name)));
+  $("method").value = chosen;
+  $("copied").textContent = "";
+  for (const id of ["problem", "table-problem"]) report(id, $(id).dataset.line ?? "");
+  drawAnswer();
+  drawSource();
+  drawTable();
+}
+
+/* The server's lines are English; what they say of a table is shown of the file. */
+function translate(line) {
+  const named = line.replace(/^(table|form)(?=[ :])/, source?.name ?? "$1");
+  const [pattern, shown] = say.messages.find(([each]) => each.test(named)) ?? [];
+  return pattern ? named.replace(pattern, shown) : named;
+}
+
+function report(id, line) {
+  $(id).dataset.line = line;
+  $(id).textContent = translate(line);
+}
+
+/* The newest request of a kind wins: the one before is aborted. */
+function begin(kind) {
+  requests[kind]?.abort();
+  requests[kind] = new AbortController();
+  return requests[kind].signal;
+}
+
+async function send(path, body, type, signal) {
+  const headers = { "Content-Type": type };
+  const response = await fetch(path, { method: "POST", body, headers, signal }).catch(() => { throw new Error("offline"); });
+  if (response.ok) return response;
+  const found = await response.json().catch(() => ({ error: `${response.status}` }));
+  throw Object.assign(new Error(found.error), { columns: found.columns });
+}
+
+/* One review */
+
+/* A picture of another method or of other words is removed at once; that of the text before only fades. */
+async function explain(changed = false) {
+  clearTimeout(pause);
+  const signal = begin("review"), method = $("method").value, by_word = $("by-word").checked;
+  const texts = [$("text").value, $("compare").checked ? $("other").value : ""].filter(text => text.trim());
+  report("problem", "");
+  if (changed || !texts.length) show([]);
+  showBusy(texts.length > 0);
+  try {
+    const found = await Promise.all(texts.map(async inputs =>
+      (await send("explain", JSON.stringify({ inputs, method, by_word }), "application/json", signal)).json()));
+    if (!signal.aborted) show(found);
+  } catch (problem) {
+    if (!signal.aborted) { show([]); report("problem", problem.message); }
+  } finally {
+    if (!signal.aborted) { delete requests.review; showBusy(false); }
+  }
+}
+
+function showBusy(on) {
+  $("answer").setAttribute("aria-busy", on);
+  $("busy").hidden = !on || answers.length > 0;
+  $("busy").lastElementChild.textContent = `${say.computing} ${say.methods[$("method").value]}`;
+}
+
+function show(found) {
+  // the page keeps its height while the next answer is computed
+  if (answers.length && !found.length) $("busy").style.minHeight = `${$("answer").offsetHeight + $("after").offsetHeight}px`;
+  answers = found;
+  drawAnswer();
+  clearTimeout(later);
+  later = setTimeout(() => history.replaceState(null, "", link() ?? location.pathname), LATER);
+}
+
+function drawAnswer() {
+  const { positive, negative, methods, meanings, numbers } = say;
+  const panels = answers.map(answer => {
+    const meaning = meanings[answer.method] ?? answer.meaning;
+    return { ...answer, positive, negative, label: say[answer.label], method: methods[answer.method],
+      meaning: answer.matrix ? `${meaning}. ${say.click}` : meaning };
+  });
+  $("answer").replaceChildren(...withSharedScale(panels).map(panelOf));
+  $("after").hidden = !panels.length;
+  $("copied").textContent = "";
+  $("summary").textContent = panels.map(each =>
+    `${say.label}: ${each.label} ${(100 * Math.max(each.probability, 1 - each.probability)).toFixed(1)} %, ${each.method}`).join("; ");
+  const shown = [numbers.answer, numbers.bar, answers[0]?.signed ? numbers.signed : numbers.weights];
+  if (answers.some(each => each.matrix)) shown.push(numbers.matrix);
+  $("numbers").replaceChildren(...shown.flatMap(([name, text]) => [element("dt", "", name), element("dd", "", text)]));
+}
+
+/* The address of this page with these reviews, null if it would be too long. */
+function link() {
+  const { value } = $("method"), given = new URLSearchParams();
+  if ($("text").value.trim()) given.set("text", $("text").value);
+  if ($("compare").checked) given.set("compare", $("other").value);
+  if (value !== "attention") given.set("method", value);
+  if ($("by-word").checked) given.set("by_word", "1");
+  const found = location.pathname + (`${given}` ? `?${given}` : "");
+  return found.length > LINK ? null : found;
+}
+
+function readLink() {
+  const given = new URLSearchParams(location.search);
+  $("text").value = given.get("text") ?? "";
+  $("other").value = given.get("compare") ?? "";
+  $("compare").checked = given.has("compare");
+  $("second").hidden = !given.has("compare");
+  $("by-word").checked = given.get("by_word") === "1";
+  if (given.get("method") in say.methods) $("method").value = given.get("method");
+  if ($("text").value.trim()) explain();
+}
+
+async function copyLink() {
+  const found = link();
+  try {
+    if (found) await navigator.clipboard.writeText(location.origin + found);
+    $("copied").textContent = found ? say.copied : say.tooLong;
+  } catch (problem) {
+    // only https and this machine may write to the clipboard
+    $("copied").textContent = say.notCopied;
+  }
+}
+
+function download(blob, name) {
+  const anchor = element("a");
+  anchor.href = URL.createObjectURL(blob);
+  anchor.download = name;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
+}
+
+/* The answer as it is shown, an open matrix in full, drawn by the browser itself: HTML within SVG. */
+async function savePicture() {
+  const picture = element("div", "picture"), space = "http://www.w3.org/2000/svg", style = element("style");
+  const svg = document.createElementNS(space, "svg"), frame = document.createElementNS(space, "foreignObject");
+  const css = document.querySelector("style").textContent, root = getComputedStyle(document.documentElement);
+  const body = getComputedStyle(document.body);
+  picture.append($("answer").cloneNode(true));
+  picture.style.cssText = `font: ${body.font}; color: ${body.color}; padding: 12px; width: ${$("answer").offsetWidth + 24}px`;
+  document.body.append(picture);
+  const width = picture.scrollWidth + 12, height = picture.scrollHeight;
+  for (const name of new Set(css.match(/--[\w-]+/g))) svg.style.setProperty(name, root.getPropertyValue(name));
+  picture.style.cssText += `; position: static; width: ${width}px; height: ${height}px`;
+  const font = await fontInUse();
+  style.textContent = css.replace("url(font.woff)", font || "url(data:,)");
+  for (const [each, sizes] of [[svg, { width, height }], [frame, { width, height }]])
+    for (const [name, size] of Object.entries(sizes)) each.setAttribute(name, size);
+  picture.prepend(style);
+  frame.append(picture);
+  svg.append(frame);
+  const image = new Image(), canvas = element("canvas"), scale = 2;
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(svg))}`;
+  try {
+    await image.decode();
+    // the font inside is read after the picture
+    if (font) await new Promise(resolve => setTimeout(resolve, FONT));
+    Object.assign(canvas, { width: width * scale, height: height * scale });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    download(await new Promise(resolve => canvas.toBlob(resolve)), "attention.png");
+  } catch (problem) {
+    $("copied").textContent = say.noPicture;
+  }
+}
+
+/* A picture loads nothing: where the browser has no Hangul of its own, the server's font has to be inside. */
+async function fontInUse() {
+  if (![...document.fonts].some(font => font.status === "loaded")) return "";
+  const blob = await (await fetch("font.woff")).blob(), reader = new FileReader();
+  await new Promise(resolve => { reader.onload = resolve; reader.readAsDataURL(blob); });
+  return `url(${reader.result})`;
+}
+
+/* Many reviews */
+
+const quote = cell => /[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+
+function parseCsv(text, separator) {
+  const rows = [[]];
+  let cell = "", quoted = false;
+  for (let place = 0; place < text.length; place++) {
+    const letter = text[place];
+    if (quoted && letter === '"' && text[place + 1] === '"') { cell += letter; place++; }
+    else if (letter === '"' && (quoted || !cell)) quoted = !quoted;
+    else if (quoted) cell += letter;
+    else if (letter === "\n" && !cell && !rows.at(-1).length) continue;
+    else if (letter === separator || letter === "\n") {
+      rows.at(-1).push(cell);
+      cell = "";
+      if (letter === "\n") rows.push([]);
+    }
+    else if (letter !== "\r") cell += letter;
+  }
+  if (cell || rows.at(-1).length) rows.at(-1).push(cell);
+  return rows.filter(row => row.length);
+}
+
+/* As `_io.spreadsheets.MARKED`, with Python's white space: such a cell has one apostrophe more than the original. */
+const MARKED = /^'(?:'*[\0\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*[=+\-@＝＋－＠]|'*[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*[\t\r\n])/;
+const unmarked = cell => MARKED.test(cell) ? cell.slice(1) : cell;
+
+/* The prediction is in the last four columns, whatever the others are called. */
+function fromCsv(text, separator) {
+  const [head, ...rows] = parseCsv(text, separator);
+  columns = head.slice(0, -4).map(unmarked);
+  const place = columns.indexOf(column);
+  return rows.map(row => {
+    const [label, , probability, error] = row.slice(-4);
+    return { review: unmarked(row[place] ?? ""), label, probability, error };
+  });
+}
+
+/* The keys of the prediction come last, prefixed by `predicted_` as often as necessary; csv has six digits too. */
+function fromJsonl(text) {
+  const found = text.split("\n").filter(Boolean).map(line => JSON.parse(line));
+  const keyOf = (row, name) => Object.keys(row).reverse().find(key => key.replace(/^(predicted_)+/, "") === name);
+  const names = Object.keys(found[0] ?? {});
+  columns = found.length ? names.slice(0, names.indexOf(keyOf(found[0], "text"))) : [];
+  return found.map(row => {
+    const of = name => row[keyOf(row, name)] ?? "", label = of("label");
+    return { review: String(row[column] ?? ""), label, probability: label && of("probability").toFixed(6), error: label ? "" : of("error") };
+  });
+}
+
+/* Aborts the request in progress, clears the results, and returns the signal of the new request. */
+function beginTable() {
+  table = null;
+  view = { key: "", way: 1, only: "", words: "", page: 0 };
+  $("search").value = "";
+  URL.revokeObjectURL($("save").href);
+  report("table-problem", "");
+  drawTable();
+  return begin("table");
+}
+
+async function scoreTable(chosen = "") {
+  const { body, type } = source, signal = beginTable();
+  column = chosen;
+  $("table-busy").hidden = false;
+  try {
+    const path = `predict/batch${chosen ? `?text_column=${encodeURIComponent(chosen)}` : ""}`;
+    const response = await send(path, body, type, signal), text = await response.text();
+    if (signal.aborted) return;
+    const kind = response.headers.get("Content-Type").split(";")[0];
+    column = JSON.parse(response.headers.get("X-Text-Column"));
+    table = kind === TYPES.jsonl ? fromJsonl(text) : fromCsv(text, kind === TYPES.tsv ? "\t" : ",");
+    table.forEach((row, number) => { row.number = number; });
+    offer(text, kind);
+  } catch (problem) {
+    if (signal.aborted) return;
+    columns = problem.columns ?? [];
+    report("table-problem", problem.message);
+  }
+  $("table-busy").hidden = true;
+  drawSource();
+  drawTable();
+}
+
+function offer(text, type) {
+  // Excel recognizes UTF-8 by it; JSON must not have one
+  const mark = type === TYPES.jsonl ? "" : "\ufeff", suffix = Object.keys(TYPES).find(each => TYPES[each] === type);
+  $("save").href = URL.createObjectURL(new Blob([mark, text], { type }));
+  $("save").download = `${source.name ? `${source.name.replace(/\.[^.]*$/, "")}-` : ""}scored.${suffix}`;
+}
+
+/* The file's name, and its columns where there is a choice. */
+function drawSource() {
+  $("file-name").textContent = source?.name ?? say.drop;
+  $("columns").hidden = !source?.name || !columns.length || (columns.length === 1 && columns[0] === column);
+  const options = columns.map(name => new Option(name, name));
+  $("column").replaceChildren(...(columns.includes(column) ? [] : [new Option(say.choose, "")]), ...options);
+  $("column").value = columns.includes(column) ? column : "";
+}
+
+const shownRows = () => {
+  const { key, way, only, words } = view, { compare } = new Intl.Collator("ko");
+  const found = table.filter(row => (!only || (row.label || "none") === only) && (!words || row.review.toLowerCase().includes(words)));
+  // rows without a prediction come last, whichever way
+  const order = (one, other) => !one.label - !other.label || way * (key === "probability" ? one[key] - other[key] : compare(one[key], other[key]));
+  return key ? found.sort(order) : found;
+};
+
+function drawTable() {
+  $("results").hidden = !table;
+  if (!table) return;
+  const rows = shownRows(), pages = Math.max(1, Math.ceil(rows.length / ROWS));
+  view.page = Math.min(view.page, pages - 1);
+  const from = view.page * ROWS, part = rows.slice(from, from + ROWS), made = element("table"), top = element("thead"), body = element("tbody");
+  top.append(headRow());
+  body.append(...part.map(rowOf));
+  made.append(top, body);
+  $("table").replaceChildren(made);
+  $("table").scrollTop = 0;
+  $("shown").textContent = rows.length ? `${from + 1}–${from + part.length} / ${rows.length.toLocaleString()}` : "0";
+  $("previous").disabled = !view.page;
+  $("next").disabled = view.page >= pages - 1;
+  drawCounts();
+}
+
+function drawCounts() {
+  const count = { positive: 0, negative: 0, none: 0 };
+  for (const row of table) count[row.label || "none"]++;
+  const scored = count.positive + count.negative, shown = Object.entries(count).filter(([name, each]) => each || name !== "none");
+  const part = ([name, each]) => `${say[name]} ${each.toLocaleString()}${name !== "none" && scored ? ` (${(100 * each / scored).toFixed(1)} %)` : ""}`;
+  $("count").textContent = [say.rows(table.length.toLocaleString()), ...shown.map(part)].join(" · ");
+  $("only").replaceChildren(new Option(say.all, ""), ...shown.map(([name]) => new Option(say[name], name)));
+  $("only").value = view.only;
+}
+
+function headRow() {
+  const head = element("tr");
+  for (const name of ["label", "probability", "review"]) {
+    const cell = element("th"), chosen = view.key === name;
+    const button = element("button", "", say[name] + (chosen ? (view.way > 0 ? " ↑" : " ↓") : ""));
+    button.type = "button";
+    button.title = say.about[name];
+    button.dataset.key = name;
+    cell.scope = "col";
+    cell.setAttribute("aria-sort", !chosen ? "none" : view.way > 0 ? "ascending" : "descending");
+    button.addEventListener("click", () => {
+      Object.assign(view, { key: name, way: chosen ? -view.way : 1, page: 0 });
+      drawTable();
+      $("table").querySelector(`[data-key=${name}]`).focus({ preventScroll: true });
+    });
+    cell.append(button);
+    head.append(cell);
+  }
+  return head;
+}
+
+function rowOf(row) {
+  const line = element("tr"), label = element("td"), review = element("td"), open = element("button", "", row.review);
+  label.append(element("span", `label ${row.label || "none"}`, row.label ? say[row.label] : translate(row.error)));
+  open.type = "button";
+  open.lang = "ko";
+  open.title = say.open;
+  open.addEventListener("click", () => { $("text").value = row.review; explain(); $("one").scrollIntoView(); });
+  if (row.review.trim()) review.append(open);
+  line.append(label, element("td", "number", row.probability), review);
+  return line;
+}
+
+function openFile(file) {
+  const type = TYPES[file.name.split(".").pop().toLowerCase()];
+  source = { name: file.name, body: file, type };
+  columns = [];
+  drawSource();
+  if (type) return scoreTable();
+  beginTable();
+  report("table-problem", say.notRead(file.name));
+}
+
+function scoreLines() {
+  const lines = $("lines").value.split("\n").map(line => line.trim()).filter(Boolean);
+  if (!lines.length) { $("lines").focus(); return; }
+  source = { body: ["document", ...lines.map(quote)].join("\n") + "\n", type: TYPES.csv };
+  columns = [];
+  drawSource();
+  scoreTable("document");
+}
+
+/* What the controls do */
+
+function onInput() {
+  clearTimeout(pause);
+  if (requests.review) pause = setTimeout(() => explain(), PAUSE); else explain();
+}
+
+function change(changes) {
+  Object.assign(view, { page: 0, ...changes });
+  drawTable();
+}
+
+$("language").addEventListener("click", () => setLanguage(say === SAY.ko ? "en" : "ko"));
+$("text").addEventListener("input", onInput);
+$("other").addEventListener("input", onInput);
+for (const id of ["method", "by-word"]) $(id).addEventListener("change", () => explain(true));
+$("compare").addEventListener("change", () => {
+  $("second").hidden = !$("compare").checked;
+  if ($("compare").checked) $("other").focus();
+  if ($("other").value.trim()) explain();
+});
+for (const text of EXAMPLES) {
+  const chip = element("button", "chip", text);
+  chip.type = "button";
+  chip.lang = "ko";
+  // the second review, where the first is there to be compared with
+  chip.addEventListener("click", () => {
+    $($("compare").checked && $("text").value.trim() && !$("other").value.trim() ? "other" : "text").value = text;
+    explain();
+  });
+  $("examples").append(chip);
+}
+$("picture").addEventListener("click", savePicture);
+$("copy").addEventListener("click", copyLink);
+$("score").addEventListener("click", scoreLines);
+$("pick").addEventListener("click", () => $("file").click());
+$("file").addEventListener("change", () => { if ($("file").files.length) openFile($("file").files[0]); $("file").value = ""; });
+$("column").addEventListener("change", () => { if ($("column").value) scoreTable($("column").value); });
+$("only").addEventListener("change", () => change({ only: $("only").value }));
+$("search").addEventListener("input", () => change({ words: $("search").value.trim().toLowerCase() }));
+$("previous").addEventListener("click", () => change({ page: view.page - 1 }));
+$("next").addEventListener("click", () => change({ page: view.page + 1 }));
+/* A file may be dropped anywhere: outside a target the browser would leave the page for it. */
+for (const name of ["dragover", "dragleave", "drop"])
+  document.addEventListener(name, event => {
+    if (![...event.dataTransfer.types].includes("Files")) return;
+    event.preventDefault();
+    document.body.classList.toggle("over", name === "dragover");
+    if (name === "drop") openFile(event.dataTransfer.files[0]);
+  });
+setLanguage((navigator.language || "ko").startsWith("ko") ? "ko" : "en");
+readLink();
