@@ -47,9 +47,11 @@ def train(
     device: str = "auto",
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
-    text_column: str = "document",
-    label_column: str = "label",
+    text_column: Optional[str] = None,
+    label_column: Optional[str] = None,
     workers: SingleWorker = SINGLE,
+    encoding: Optional[str] = None,
+    positive: Optional[str] = None,
 ) -> Optional[Bundle]:
     """Train a classifier and write it as a bundle.
 
@@ -87,10 +89,10 @@ def train(
     workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
-    reviews = tables.load(data, "train", data_dir, text_column, label_column)
-    dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
-    columns = {"text": text_column, "label": label_column}
-    settings: dict[str, Any] = {"data": identity(reviews), "columns": columns}
+    named = (text_column, label_column, encoding, positive)
+    reviews = tables.load(data, "train", data_dir, *named)
+    dev_reviews = tables.read_labelled(valid, *named) if valid else None
+    settings: dict[str, Any] = {"data": identity(reviews), "columns": reviews.columns}
     settings.update(valid=dev_reviews and identity(dev_reviews), config=config.to_dict())
     if workers.first:
         check_run(out, settings, resume)
@@ -118,7 +120,7 @@ def train(
         if not workers.first:
             return None
         manifest = describe(reviews, stars, dev_reviews, parts, encoder, config, result)
-        manifest["command"] = command(reviews.name, config, dev_reviews, columns)
+        manifest["command"] = command(reviews.name, config, dev_reviews, reviews.columns)
         return finish(out, result.network, context, vocab, encoder, manifest, config, reviews.documents, say)
 
 
@@ -283,8 +285,9 @@ def command(
 ) -> str:
     """Return the command line that repeats this training: the nearest preset, and what differs from it."""
     given = ["--valid", dev_reviews.name] if dev_reviews else []
-    for (name, column), usual in zip((columns or {}).items(), ("document", "label")):
-        given += [f"--{name}-column", column] if column != usual else []
+    usual = {"text": "document", "label": "label"}
+    for name, value in (columns or {}).items():
+        given += [f"--{name}-column" if name in usual else f"--{name}", value] if value != usual.get(name) else []
     choices = [
         ([] if name == "default" else ["--preset", name]) + flags(config, known)
         for name, known in PRESETS.items()

@@ -26,6 +26,7 @@ from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
+from nsmc_attention.reviews.sources import find_source  # noqa: E402
 
 STRANGE = ["한 줄", '두\n줄, "따옴표"', "", '"', "a,b", "\n\n", "끝"]
 
@@ -66,10 +67,11 @@ def score(bundle_folder, capsys):
 
 def rows_of(path, kind, rows, column="document"):
     """Return the reviews of each span of a file."""
-    spans = list(tables.spans(path, kind, rows))
+    source = find_source(path, kind)
+    spans = list(tables.spans(source, rows))
     assert all(one.end == other.start for one, other in zip(spans, spans[1:]))
     return [
-        [text for piece in tables.chunks(path, column, kind=kind, span=span) for text in piece[column]]
+        [text for piece in tables.frames_of(source, span=span, text_column=column) for text in piece[column]]
         for span in spans
     ]
 
@@ -113,7 +115,7 @@ def test_spans_of_lines_are_whole_lines(tmp_path, kind):
 def test_a_span_of_long_rows_has_few(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("document\n" + ("가" * 5_000_000 + "\n") * 5, encoding="utf-8")
-    assert [span.end - span.start for span in tables.spans(path, "csv", 100)] == [45_000_003, 30_000_002]
+    assert [span.end - span.start for span in tables.spans(find_source(path, "csv"), 100)] == [45_000_003, 30_000_002]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_a_span_of_long_rows_has_few(tmp_path):
 def test_a_malformed_table_is_refused_with_its_line_before_anything_is_scored(tmp_path, content, message):
     (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(DataError, match=f"a.csv .*{message}"):
-        list(tables.spans(tmp_path / "a.csv", "csv", 1))
+        list(tables.spans(find_source(tmp_path / "a.csv"), 1))
 
 
 def test_lines_stay_lines_and_the_output_is_one_table(score, tmp_path):

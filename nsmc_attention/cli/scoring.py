@@ -1,8 +1,7 @@
 """Commands that classify reviews: predict, report, bulk, serve."""
 
-import sys
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 import click
 
@@ -10,6 +9,7 @@ from ..errors import ConfigError
 from .options import (
     Model,
     cpu_model_options,
+    encoding_option,
     input_format_option,
     model_options,
     path_option,
@@ -20,27 +20,31 @@ from .options import (
 
 @click.command()
 @click.argument("text", nargs=-1)
-@path_option("--input", "source", allow_dash=True, help="csv, tsv, jsonl, parquet or txt file, or - for stdin")
+@path_option("--input", "source", allow_dash=True, help="csv, tsv, xlsx, jsonl, parquet or txt file, or - for stdin")
 @input_format_option
+@encoding_option
 @path_option("--output", allow_dash=True, default=Path("-"))
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet"]),
+    type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
     help="[default: by the output's suffix, else text]",
 )
 @text_column_option
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
+@click.option("--excel", is_flag=True, help="csv, tsv: begin with the mark by which Excel shows Hangul")
 @verbatim_option
 @model_options
 def predict(
     text: tuple[str, ...],
     source: Optional[Path],
     kind: Optional[str],
+    encoding: Optional[str],
     output: Path,
     style: Optional[str],
-    text_column: str,
+    text_column: Optional[str],
     weights: bool,
+    excel: bool,
     verbatim: bool,
     model: Model,
 ) -> None:
@@ -53,7 +57,7 @@ def predict(
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     from ..inference.scoring import score_lines, score_table
-    from ..reviews import pieces
+    from ..reviews.sources import stdin_lines
 
     if text and source:
         raise ConfigError("predict: give reviews or --input, not both")
@@ -61,10 +65,10 @@ def predict(
         raise ConfigError("predict: --input-format needs --input, which may be - for stdin")
     classifier = model.load()
     if source is None or str(source) == "-" and not kind:
-        lines = text or (line.rstrip("\r\n") for line in pieces.lines(sys.stdin, pieces.STDIN))
-        score_lines(classifier, lines, output, style, weights, verbatim)
+        score_lines(classifier, text or stdin_lines(encoding), output, style, weights, verbatim)
     else:
-        score_table(classifier, source, output, style, weights, text_column, kind=kind, verbatim=verbatim)
+        options: dict[str, Any] = {"kind": kind, "verbatim": verbatim, "encoding": encoding, "excel": excel}
+        score_table(classifier, source, output, style, weights, text_column, **options)
 
 
 @click.command()
@@ -75,15 +79,17 @@ def predict(
 @text_column_option
 @path_option("--tables", help="folder for the tables as csv")
 @input_format_option
+@encoding_option
 @model_options
 def report(
     source: Path,
     output: Path,
     group_by: Optional[str],
     date_column: Optional[str],
-    text_column: str,
+    text_column: Optional[str],
     tables: Optional[Path],
     kind: Optional[str],
+    encoding: Optional[str],
     model: Model,
 ) -> None:
     """Summarize what viewers think on one page: shares, words of praise and criticism, representative reviews.
@@ -94,7 +100,7 @@ def report(
     """
     from ..report.build import report as write
 
-    write(model.load(), source, output, group_by, date_column, text_column, tables, kind)
+    write(model.load(), source, output, group_by, date_column, text_column, tables, kind, encoding)
     print(output)
 
 
@@ -106,16 +112,18 @@ def report(
 @click.option("--scheduler", help="address of a running Dask scheduler  [default: processes here]")
 @click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
 @click.option("--rows", type=click.IntRange(1), default=50_000, help="rows of a partition")
+@encoding_option
 @verbatim_option
 @cpu_model_options
 def bulk(
     sources: tuple[str, ...],
     output: Path,
     style: str,
-    text_column: str,
+    text_column: Optional[str],
     scheduler: Optional[str],
     workers: Optional[int],
     rows: int,
+    encoding: Optional[str],
     verbatim: bool,
     model: Model,
 ) -> None:
@@ -129,7 +137,7 @@ def bulk(
     from .. import bulk as dask
 
     found = dask.bulk(
-        sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, verbatim
+        sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, verbatim, encoding
     )
     print(f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now")
 

@@ -40,7 +40,7 @@ from .batching import Batcher, SerialExecutor
 from .counters import Counters
 from .guard import Guard
 from .limits import Limits
-from .tables import KINDS, StorageQuota, Table, TableResponse
+from .tables import KINDS, StorageQuota, Table, TableResponse, upload_kind
 
 Bundle = Optional[Union[str, Path]]
 # Rows and columns of the largest matrix that the page draws
@@ -170,23 +170,23 @@ class Service:
         self.check_texts([question.inputs], 1, "reviews")
         return await unless_gone(request, self.explanations(explanation, explainer, question))
 
-    async def batch(self, request: Request, text_column: str = "document", verbatim: bool = False) -> Response:
+    async def batch(self, request: Request, text_column: Optional[str] = None, verbatim: bool = False) -> Response:
         """Score a table; keep every column, and add label, score, probability and error.
 
-        In csv and tsv a text that a spreadsheet would compute gets an apostrophe, unless verbatim.
+        The encoding (UTF-8, CP949, UTF-16), the delimiter of a csv and, unless it is named, the column of the texts are
+        found. The response to xlsx is csv. In csv and tsv a text that a spreadsheet would compute gets an apostrophe,
+        unless verbatim.
         """
         self.require()
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in KINDS:
-            raise HTTPException(422, f"Content-Type: expected one of {', '.join(KINDS)}, found {kind[:60]!r}")
+        kind = upload_kind(request.headers.get("content-type", ""))
         table = None
         try:
-            table = Table(KINDS[kind], text_column, verbatim, self.table_threads, self.quota)
+            table = Table(kind, text_column, verbatim, self.table_threads, self.quota)
             await table.store(request.stream())
             if not table.enter():
                 raise HTTPException(503, "too many tables are being scored; try again in a second")
             self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
-            return TableResponse(table, self.classifier, kind)
+            return TableResponse(table, self.classifier)
         except BaseException as problem:
             if table:
                 table.close()
