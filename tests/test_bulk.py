@@ -259,7 +259,7 @@ def test_a_source_that_was_changed_since_is_another_plan(score, bundle_folder, t
     code, line = score(*arguments)
     assert code == 2 and "was begun with other sources (or they were written or copied" in line
     began = load_bundle(bundle_folder)
-    settings = ((str(bundle_folder), began.fingerprint, "onnx"), str(tmp_path), "document")
+    settings = ((str(bundle_folder), began.fingerprint, "onnx"), str(tmp_path))
     with pytest.raises(DataError, match="a.csv: was modified while bulk ran; begin again"):
         score_partition(part, *settings)
     source.unlink()
@@ -285,7 +285,7 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
     (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
     (part,) = split(tmp_path / "a.csv", 0, "csv", 10)
     began = load_bundle(folder)
-    same = (part, (str(folder), began.fingerprint, "onnx"), str(tmp_path), "document")
+    same = (part, (str(folder), began.fingerprint, "onnx"), str(tmp_path))
     assert score_partition(*same) == 1
     write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
     assert score_partition(*same) == 1, "what is loaded stays"
@@ -345,3 +345,25 @@ def test_a_running_cluster_does_the_work(cluster, score, folder, tmp_path):
     code, line = score(folder, "--output", tmp_path / "out", "--scheduler", cluster)
     assert code == 0 and "3 partitions in" in line and "(300 reviews)" in line
     assert sum(len(pandas.read_parquet(path)) for path in (tmp_path / "out").glob("*.parquet")) == 300
+
+
+@pytest.mark.parametrize(
+    "name, encoding", [("a.csv", "cp949"), ("b.csv", "utf-16"), ("c.csv", "utf-8-sig"), ("d.xlsx", "")]
+)
+def test_files_of_korean_offices_have_the_same_scores(bundle_folder, tmp_path, name, encoding):
+    frame, path, out = (
+        pandas.DataFrame({"번호": [1, 2, 3], "리뷰": ["좋다", "두\n줄", "별로"]}),
+        tmp_path / name,
+        tmp_path / "out",
+    )
+    path.write_bytes(frame.to_csv(index=False, sep=";").encode(encoding)) if encoding else frame.to_excel(
+        path, index=False
+    )
+    bundle, expected = load_bundle(bundle_folder), load_classifier(bundle_folder).probabilities(list(frame["리뷰"]))
+    out.mkdir()
+    parts = list(split(path, 0, "csv", 2))
+    for part in parts:
+        assert part.text_column == "리뷰"
+        score_partition(part, (str(bundle_folder), bundle.fingerprint, "onnx"), str(out))
+    found = pandas.concat([pandas.read_csv(out / part.output) for part in parts])
+    assert found["리뷰"].tolist() == list(frame["리뷰"]) and abs(found["probability"] - expected).max() < 1e-5

@@ -260,9 +260,10 @@ def test_a_table_without_the_column_is_refused(refused, name, content, message, 
     assert message in refused("predict", "--input", tmp_path / name, "--text-column", "text", "--bundle", bundle_folder)
 
 
-def test_stdin_in_another_encoding_is_refused(bundle_folder):
+def test_stdin_in_the_encoding_of_korean_windows_is_read(bundle_folder):
     done = child("predict", "--bundle", bundle_folder, input="정말 좋다\n".encode("cp949"))
-    assert done.returncode == 2 and done.stderr.startswith(b"error: stdin: expected UTF-8 text")
+    assert done.returncode == 0 and done.stderr == b"stdin: read as CP949\n"
+    assert done.stdout.decode().endswith("\t정말 좋다\n")
 
 
 def test_a_full_standard_output_is_one_line(bundle_folder):

@@ -1,15 +1,19 @@
+import io
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import pandas
 import pytest
 
 pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
+from nsmc_attention.errors import DataError
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.serve.app import Service, create_app
 from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.tables import upload_kind
 
 TEXT = "배우는 좋은데 영화는 별로"
 
@@ -89,6 +93,29 @@ def test_a_table_comes_back_with_its_columns(client, kind, body):
     assert len(rows) == 3 and "blank" in rows[1] and "최고" in rows[0]
 
 
+def test_files_of_korean_offices_are_read(client):
+    frame = pandas.DataFrame({"번호": [1, 2], "리뷰": ["최고", "별로"]})
+    workbook = io.BytesIO()
+    frame.to_excel(workbook, index=False)
+    text, excel = frame.to_csv(index=False), "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    bodies = {text.encode("cp949"): "text/csv", text.encode("utf-16"): "text/csv", workbook.getvalue(): excel}
+    answers = [
+        client.post("/predict/batch", content=body, headers={"Content-Type": kind}) for body, kind in bodies.items()
+    ]
+    usual = client.post("/predict/batch", content=text.encode(), headers={"Content-Type": "text/csv"})
+    for done in answers:
+        assert done.status_code == 200 and done.headers["content-type"].startswith("text/csv")
+        assert done.content == b"\xef\xbb\xbf" + usual.content
+
+
+def test_an_upload_is_known_by_its_type_or_else_its_name():
+    assert upload_kind("text/csv; charset=cp949") == upload_kind("application/vnd.ms-excel", "a.csv") == "csv"
+    assert upload_kind("application/octet-stream", "리뷰.xlsx") == "xlsx"
+    for wrong in (("image/png", "a.csv"), ("", "a.parquet"), ("", "a.hwp"), ("", "")):
+        with pytest.raises(DataError, match="expected one of"):
+            upload_kind(*wrong)
+
+
 @pytest.mark.parametrize(
     "body, status, message",
     [
@@ -147,7 +174,7 @@ def test_a_body_of_unknown_length_is_cut_off_at_the_limit(client, path, kind):
     [
         (b"document\n", {"Content-Type": "image/png"}, "Content-Type: expected one of text/csv"),
         (b"", {"Content-Type": "text/csv"}, "the file is empty"),
-        (b"a,b\n1,2\n", {"Content-Type": "text/csv"}, "expected a column 'document'"),
+        (b"a,b\n1,2\n", {"Content-Type": "text/csv"}, "expected one column called document"),
         (b"document,b\n1\n", {"Content-Type": "text/csv"}, "table line 2: expected 2 fields"),
         (b"document\n\xff\n", {"Content-Type": "text/csv"}, "table"),
         (b'{"document": 1}\n[]\n', {"Content-Type": "application/jsonl"}, "table line 2: expected a JSON object"),
