@@ -181,7 +181,7 @@ class Service:
         kind = upload_kind(request.headers.get("content-type", ""))
         table = None
         try:
-            table = Table(kind, text_column, verbatim, self.table_threads, self.quota)
+            table = Table(kind, text_column or None, verbatim, self.table_threads, self.quota)
             await table.store(request.stream())
             if not table.enter():
                 raise HTTPException(503, "too many tables are being scored; try again in a second")
