@@ -26,6 +26,8 @@ from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
 from .reviews.parquet import row_groups
 from .reviews.pieces import PIECE
+from .reviews.sources import FORMATS as KINDS
+from .reviews.sources import Source, Span, find_source
 
 try:
     from distributed import Client, as_completed
@@ -51,11 +53,11 @@ OWN_MACHINE = {
 
 @dataclass(frozen=True)
 class Partition:
-    """Some rows of one file: its path for every worker, its format, the rows, the output's name, and `state_of` it."""
+    """Some rows of one file and the column of their texts, the output's name, and `state_of` the file."""
 
-    source: str
-    kind: str
-    span: tables.Span
+    source: Source
+    text_column: str
+    span: Optional[Span]
     output: str
     state: tuple[int, int]
 
@@ -64,29 +66,32 @@ def bulk(
     sources: Iterable[Union[str, Path]],
     output: Union[str, Path],
     style: str = "parquet",
-    text_column: str = "document",
+    text_column: Optional[str] = None,
     bundle: Optional[Union[str, Path]] = None,
     engine: str = "auto",
     scheduler: Optional[str] = None,
     workers: Optional[int] = None,
     rows: int = ROWS,
     verbatim: bool = False,
+    encoding: Optional[str] = None,
 ) -> dict[str, int]:
     """Score files of reviews on Dask; return the numbers of partitions, of those scored now, and of their rows.
 
     Parameters
     ----------
     sources : list of str
-        csv, tsv, jsonl, parquet or txt files, patterns (`*.csv`) and folders of such files.
+        csv, tsv, jsonl, parquet, xlsx or txt files, patterns (`*.csv`) and folders of such files.
     output : path
         A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
         the rows' columns, label, score, probability, error.
     scheduler : str or None
         Address of a running Dask scheduler, whose workers see the same paths; None starts `workers` processes here.
     rows : int
-        Rows of a partition at most; one of text has about 32 MiB at most too.
+        Rows of a partition at most; one of text has about 32 MiB at most too. A workbook is one partition.
     verbatim : bool
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
+    text_column, encoding : str or None
+        See `reviews.tables.open_table`: None finds them, for each file.
 
     Raises
     ------
@@ -98,13 +103,15 @@ def bulk(
     folder, verified, files = Path(output), load_bundle(bundle), expand(sources)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
-    partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows)]
+    partitions = [
+        each for number, path in enumerate(files) for each in split(path, number, style, rows, text_column, encoding)
+    ]
     plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style}
-    settings = {"text_column": text_column, "verbatim": verbatim, "bundle": verified.fingerprint}
-    check_plan(folder, {**plan, **settings})
+    settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim}
+    check_plan(folder, {**plan, **settings, "bundle": verified.fingerprint})
     missing = [each for each in partitions if not (folder / each.output).exists()]
     model = (str(verified.folder.resolve()), verified.fingerprint, engine)
-    others = (model, str(folder.resolve()), text_column, verbatim)
+    others = (model, str(folder.resolve()), verbatim)
     bar = partial(progress_bar, total=len(missing), desc="partitions")
     try:
         with connected(scheduler, workers) as client:
@@ -123,7 +130,7 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
     for source in map(str, sources):
         folder = Path(source)
         if folder.is_dir():
-            paths = [path for path in folder.iterdir() if path.suffix.lower() in tables.FORMATS]
+            paths = [path for path in folder.iterdir() if path.suffix.lower() in KINDS]
         else:
             paths = [folder] if folder.is_file() else [Path(name) for name in glob.glob(source, recursive=True)]
         paths = [path.resolve() for path in sorted(paths) if path.is_file()]
@@ -133,15 +140,20 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def split(path: Path, number: int, style: str, rows: int) -> Iterator[Partition]:
+def split(
+    path: Path, number: int, style: str, rows: int, text_column: Optional[str] = None, encoding: Optional[str] = None
+) -> Iterator[Partition]:
     """Yield the Partitions of a file; no row is cut, however many lines it has."""
-    state, kind = state_of(path), tables.format_of(path)
-    if kind == "parquet":
-        spans: Iterable[tables.Span] = (tables.Span(*groups) for groups in row_groups(path, rows))
-    else:
-        spans = tables.spans(path, kind, rows)
+    state, source = state_of(path), find_source(path, encoding=encoding)
+    # reads the first rows only
+    text_column = tables.open_table(source, text_column).text_column
+    spans: Iterable[Optional[Span]] = [None]
+    if source.kind == "parquet":
+        spans = (Span(*groups) for groups in row_groups(path, rows))
+    elif source.kind != "xlsx":
+        spans = tables.spans(source, rows)
     for place, span in enumerate(spans):
-        yield Partition(str(path), kind, span, f"{number:04d}-{path.stem}-{place:05d}.{style}", state)
+        yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{place:05d}.{style}", state)
 
 
 def state_of(path: Union[str, Path]) -> tuple[int, int]:
@@ -182,26 +194,24 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
 
 
-def score_partition(
-    partition: Partition, model: Sequence[str], folder: str, text_column: str, verbatim: bool = False
-) -> int:
+def score_partition(partition: Partition, model: Sequence[str], folder: str, verbatim: bool = False) -> int:
     """Score a Partition in a worker and write its output; return the number of rows.
 
     DataError if the source was modified: rows of two versions would be mixed.
     """
     classifier, output = worker_classifier(*model), Path(folder) / partition.output
     check_state(partition)
-    pieces = tables.chunks(partition.source, text_column, kind=partition.kind, span=partition.span)
+    source, column = partition.source, partition.text_column
+    frames = tables.frames_of(source, span=partition.span, text_column=column)
+    table = tables.Table(source, column, tables.with_column(frames, column, source.path))
     with replaced_file(output) as temporary:
         if output.suffix == ".parquet":
             # pyarrow takes no path that is not UTF-8
             with open(temporary, "wb") as file:
-                rows: int = write_parquet(classifier, pieces, file, text_column, processes=1, folder=Path(folder))
+                rows: int = write_parquet(classifier, table, file, processes=1, folder=Path(folder))
         else:
             number = count()
-            written = table_pieces(
-                classifier, pieces, output.suffix[1:], False, text_column, 1, verbatim, lambda *_: next(number)
-            )
+            written = table_pieces(classifier, table, output.suffix[1:], False, 1, verbatim, lambda *_: next(number))
             with open(temporary, "w", encoding="utf-8", newline="", errors="replace") as file:
                 file.writelines(written)
             rows = next(number)
@@ -210,5 +220,5 @@ def score_partition(
 
 
 def check_state(partition: Partition) -> None:
-    if state_of(partition.source) != partition.state:
-        raise DataError(f"{partition.source}: was modified while bulk ran; begin again, with another --output")
+    if state_of(partition.source.path) != partition.state:
+        raise DataError(f"{partition.source.path}: was modified while bulk ran; begin again, with another --output")

@@ -36,8 +36,10 @@ def compare(
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
     report: Callable[[dict[str, Any]], None] = print,
-    text_column: str = "document",
-    label_column: str = "label",
+    text_column: Optional[str] = None,
+    label_column: Optional[str] = None,
+    encoding: Optional[str] = None,
+    positive: Optional[str] = None,
 ) -> pandas.DataFrame:
     """Train and evaluate each of `names` with each seed; finished runs in `out` are not trained again.
 
@@ -68,7 +70,8 @@ def compare(
             f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test file"
         )
     configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
-    where: dict[str, Any] = {"data_dir": data_dir, "text_column": text_column, "label_column": label_column}
+    columns = {"text_column": text_column, "label_column": label_column, "encoding": encoding, "positive": positive}
+    where: dict[str, Any] = {"data_dir": data_dir, **columns}
     train_file = tables.load(data, "train", **where)
     test_file = tables.load(data, "test", **where) if test else None
     out, rows = Path(out), []

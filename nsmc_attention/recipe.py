@@ -48,9 +48,11 @@ def train(
     device: str = "auto",
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
-    text_column: str = "document",
-    label_column: str = "label",
+    text_column: Optional[str] = None,
+    label_column: Optional[str] = None,
     workers: SingleWorker = SINGLE,
+    encoding: Optional[str] = None,
+    positive: Optional[str] = None,
 ) -> Optional[Bundle]:
     """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
 
@@ -82,11 +84,12 @@ def train(
     workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
-    reviews = tables.load(data, "train", data_dir, text_column, label_column)
-    dev_reviews = tables.read_labelled(valid, text_column, label_column) if valid else None
+    named = (text_column, label_column, encoding, positive)
+    reviews = tables.load(data, "train", data_dir, *named)
+    dev_reviews = tables.read_labelled(valid, *named) if valid else None
     settings: dict[str, Any] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
-        "columns": {"text": text_column, "label": label_column},
+        "columns": reviews.columns,
         "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
         "config": config.to_dict(),
     }
@@ -243,8 +246,9 @@ def in_words(counts: dict[str, int]) -> str:
 def command(inputs: Inputs, config: Config, columns: dict[str, str]) -> str:
     """Return the command line that repeats this training: the nearest preset, and what differs from it."""
     given = ["--valid", inputs.dev_reviews.name] if inputs.dev_reviews else []
-    for (name, column), usual in zip(columns.items(), ("document", "label")):
-        given += [f"--{name}-column", column] if column != usual else []
+    usual = {"text": "document", "label": "label"}
+    for name, value in columns.items():
+        given += [f"--{name}-column" if name in usual else f"--{name}", value] if value != usual.get(name) else []
     name, changes = nearest_preset(config)
     chosen = [] if name == "default" else ["--preset", name]
     return shlex.join(["nsmc-attention", "train", "--data", inputs.reviews.name, *given, *chosen, *changes])

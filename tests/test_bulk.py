@@ -26,6 +26,7 @@ from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
+from nsmc_attention.reviews.sources import find_source  # noqa: E402
 
 STRANGE = ["한 줄", '두\n줄, "따옴표"', "", '"', "a,b", "\n\n", "끝"]
 
@@ -66,10 +67,11 @@ def score(bundle_folder, capsys):
 
 def rows_of(path, kind, rows, column="document"):
     """Return the reviews of each span of a file."""
-    spans = list(tables.spans(path, kind, rows))
+    source = find_source(path, kind)
+    spans = list(tables.spans(source, rows))
     assert all(one.end == other.start for one, other in zip(spans, spans[1:]))
     return [
-        [text for piece in tables.chunks(path, column, kind=kind, span=span) for text in piece[column]]
+        [text for piece in tables.frames_of(source, span=span, text_column=column) for text in piece[column]]
         for span in spans
     ]
 
@@ -113,7 +115,7 @@ def test_spans_of_lines_are_whole_lines(tmp_path, kind):
 def test_a_span_of_long_rows_has_few(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("document\n" + ("가" * 5_000_000 + "\n") * 5, encoding="utf-8")
-    assert [span.end - span.start for span in tables.spans(path, "csv", 100)] == [45_000_003, 30_000_002]
+    assert [span.end - span.start for span in tables.spans(find_source(path, "csv"), 100)] == [45_000_003, 30_000_002]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def test_a_span_of_long_rows_has_few(tmp_path):
     [
         (b"document,b\n1,2\n1\n", "line 3: expected 2 fields as in the header, found 1"),
         (b'document\n"1\n', "line 2: unexpected end of data"),
-        (b"document\n1\n\xb0\xa1\n", "line 3: expected UTF-8 text, found byte 0xb0"),
+        (b"document\n1\n\xb0\xff\n", "line 3: expected UTF-8 text, found byte 0xb0"),
         (
             b'"document\n' + (b"x" * 2**20 + b"\n") * 16,
             "expected at most 16,777,216 characters in a row, found more; is a quote miss",
@@ -132,7 +134,7 @@ def test_a_span_of_long_rows_has_few(tmp_path):
 def test_a_malformed_table_is_refused_with_its_line_before_anything_is_scored(tmp_path, content, message):
     (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(DataError, match=f"a.csv .*{message}"):
-        list(tables.spans(tmp_path / "a.csv", "csv", 1))
+        list(tables.spans(find_source(tmp_path / "a.csv"), 1))
 
 
 def test_lines_stay_lines_and_the_output_is_one_table(score, tmp_path):
@@ -257,7 +259,7 @@ def test_a_source_that_was_changed_since_is_another_plan(score, bundle_folder, t
     code, line = score(*arguments)
     assert code == 2 and "was begun with other sources (or they were written or copied" in line
     began = load_bundle(bundle_folder)
-    settings = ((str(bundle_folder), began.fingerprint, "onnx"), str(tmp_path), "document")
+    settings = ((str(bundle_folder), began.fingerprint, "onnx"), str(tmp_path))
     with pytest.raises(DataError, match="a.csv: was modified while bulk ran; begin again"):
         score_partition(part, *settings)
     source.unlink()
@@ -283,7 +285,7 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
     (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
     (part,) = split(tmp_path / "a.csv", 0, "csv", 10)
     began = load_bundle(folder)
-    same = (part, (str(folder), began.fingerprint, "onnx"), str(tmp_path), "document")
+    same = (part, (str(folder), began.fingerprint, "onnx"), str(tmp_path))
     assert score_partition(*same) == 1
     write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
     assert score_partition(*same) == 1, "what is loaded stays"
@@ -343,3 +345,25 @@ def test_a_running_cluster_does_the_work(cluster, score, folder, tmp_path):
     code, line = score(folder, "--output", tmp_path / "out", "--scheduler", cluster)
     assert code == 0 and "3 partitions in" in line and "(300 reviews)" in line
     assert sum(len(pandas.read_parquet(path)) for path in (tmp_path / "out").glob("*.parquet")) == 300
+
+
+@pytest.mark.parametrize(
+    "name, encoding", [("a.csv", "cp949"), ("b.csv", "utf-16"), ("c.csv", "utf-8-sig"), ("d.xlsx", "")]
+)
+def test_files_of_korean_offices_have_the_same_scores(bundle_folder, tmp_path, name, encoding):
+    frame, path, out = (
+        pandas.DataFrame({"번호": [1, 2, 3], "리뷰": ["좋다", "두\n줄", "별로"]}),
+        tmp_path / name,
+        tmp_path / "out",
+    )
+    path.write_bytes(frame.to_csv(index=False, sep=";").encode(encoding)) if encoding else frame.to_excel(
+        path, index=False
+    )
+    bundle, expected = load_bundle(bundle_folder), load_classifier(bundle_folder).probabilities(list(frame["리뷰"]))
+    out.mkdir()
+    parts = list(split(path, 0, "csv", 2))
+    for part in parts:
+        assert part.text_column == "리뷰"
+        score_partition(part, (str(bundle_folder), bundle.fingerprint, "onnx"), str(out))
+    found = pandas.concat([pandas.read_csv(out / part.output) for part in parts])
+    assert found["리뷰"].tolist() == list(frame["리뷰"]) and abs(found["probability"] - expected).max() < 1e-5

@@ -64,7 +64,7 @@ def test_a_table_keeps_its_columns_and_rows(command, bundle_folder, tmp_path):
     source.write_text('film,document\nA,"좋다, 정말"\nB,\nC,별로\n', encoding="utf-8-sig")
     done = command("predict", "--input", source, "--output", tmp_path / "out.csv", "--bundle", bundle_folder)
     assert done.returncode == 0 and done.stdout == ""
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"))))
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8-sig"))))
     assert [row["film"] for row in rows] == ["A", "B", "C"] and rows[0]["document"] == "좋다, 정말"
     assert rows[1]["label"] == "" and rows[1]["error"] == "blank: no word to score"
     assert list(rows[0]) == ["film", "document", "label", "score", "probability", "error"]
@@ -381,9 +381,10 @@ def test_a_table_without_the_column_is_refused(refused, name, content, message, 
     assert message in refused("predict", "--input", tmp_path / name, "--text-column", "text", "--bundle", bundle_folder)
 
 
-def test_stdin_in_another_encoding_is_refused(bundle_folder):
+def test_stdin_in_the_encoding_of_korean_windows_is_read(bundle_folder):
     done = child("predict", "--bundle", bundle_folder, input="정말 좋다\n".encode("cp949"))
-    assert done.returncode == 2 and done.stderr.startswith(b"error: stdin: expected UTF-8 text")
+    assert done.returncode == 0 and done.stderr == b"stdin: read as CP949\n"
+    assert done.stdout.decode().endswith("\t정말 좋다\n")
 
 
 def test_a_full_standard_output_is_one_line(bundle_folder):
@@ -412,7 +413,8 @@ def test_a_gpu_that_is_not_there_is_refused(refused, arguments, bundle_folder, t
 def test_jsonl_rows_keep_their_own_columns(command, bundle_folder, tmp_path):
     rows = '{"document": "좋다", "text": "own", "n": 1}\n{"document": null}\n'
     (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
-    done = command("predict", "--input", tmp_path / "a.jsonl", "--format", "jsonl", "--bundle", bundle_folder)
+    options = ["--text-column", "document", "--format", "jsonl", "--bundle", bundle_folder]
+    done = command("predict", "--input", tmp_path / "a.jsonl", *options)
     first, second = map(json.loads, done.stdout.splitlines())
     assert (first["text"], first["predicted_text"], first["n"]) == ("own", "좋다", 1)
     assert second["label"] is None and second["n"] is None

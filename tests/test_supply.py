@@ -75,7 +75,7 @@ def test_prediction_alone_asks_for_the_versions_that_setup_cfg_does():
 
 def test_every_requirement_has_an_oldest_version():
     """Without one, an installer that prefers old versions takes untested ones (scipy 0.8)."""
-    for each in declared("parquet", "bulk", "serve"):
+    for each in declared("parquet", "excel", "bulk", "serve"):
         assert {part.operator for part in each.specifier} & {">=", "=="}, str(each)
 
 

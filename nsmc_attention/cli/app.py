@@ -61,11 +61,6 @@ def run(arguments: Optional[list[str]] = None) -> int:
         # so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
-    except UnicodeDecodeError as problem:
-        return complain(
-            f"stdin: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
-            "convert it first (from CP949: iconv -f cp949 -t utf-8)"
-        )
     except OSError as problem:
         if problem.errno in NO_ROOM and problem.filename is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,6 +14,7 @@ import click
 
 from ..config import PRESETS, SHORT_NAMES, choices_at, field_at
 from ..errors import ConfigError
+from ..reviews.encodings import ENCODINGS
 from ..settings import KIND, paths
 
 if TYPE_CHECKING:
@@ -156,12 +157,16 @@ class Labelled:
 
     data: str
     data_dir: Optional[Path]
-    text_column: str
-    label_column: str
+    text_column: Optional[str]
+    label_column: Optional[str]
+    positive: Optional[str]
+    encoding: Optional[str]
 
     @property
     def columns(self) -> dict[str, Any]:
-        return {"text_column": self.text_column, "label_column": self.label_column}
+        """The keyword arguments by which `reviews.tables.load` reads a file."""
+        names = ("text_column", "label_column", "positive", "encoding")
+        return {name: getattr(self, name) for name in names}
 
     def load_test(self) -> "Reviews":
         from ..reviews import tables
@@ -169,7 +174,14 @@ class Labelled:
         return tables.load(self.data, "test", self.data_dir, **self.columns)
 
 
-text_column_option = click.option("--text-column", default="document")
+text_column_option = click.option(
+    "--text-column", help="[default: the one called document, text, review, 리뷰, 내용, ...]"
+)
+encoding_option = click.option(
+    "--encoding",
+    type=click.Choice(list(ENCODINGS), case_sensitive=False),
+    help="of the input  [default: found, and said on stderr]",
+)
 engine_options = (
     path_option("--bundle", help="bundle or run folder  [default: the packaged one]"),
     click.option("--engine", default="auto", metavar=choices(["auto", "onnx", "gluon"])),
@@ -181,11 +193,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="one JSON obj
 input_format_option = click.option(
     "--input-format",
     "kind",
-    type=click.Choice(["csv", "tsv", "jsonl", "parquet", "lines"]),
+    type=click.Choice(["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]),
     help="[default: by the file's suffix; of stdin, lines]",
 )
 verbatim_option = click.option(
-    "--verbatim", is_flag=True, help="csv, tsv: no ' before what a spreadsheet would compute"
+    "--verbatim", is_flag=True, help="csv, tsv, xlsx: no ' before what a spreadsheet would compute"
 )
 
 
@@ -194,8 +206,10 @@ def data_options(**rest: Any) -> Decorator:
     return gathered(
         "reviews",
         Labelled,
-        click.option("--data", help="nsmc, sample, or a labelled csv, tsv, jsonl or parquet file", **rest),
+        click.option("--data", help="nsmc, sample, or a labelled csv, tsv, jsonl, parquet or xlsx file", **rest),
         path_option("--data-dir", help="folder of the official files"),
         text_column_option,
-        click.option("--label-column", default="label"),
+        click.option("--label-column", help="[default: the one called label, sentiment, 라벨, ...]"),
+        click.option("--positive", help="the positive one of two labels  [default: 1, positive or 긍정]"),
+        encoding_option,
     )

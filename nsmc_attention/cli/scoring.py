@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 import click
 
@@ -12,6 +12,7 @@ from .options import (
     TextCommand,
     choices,
     cpu_model_options,
+    encoding_option,
     input_format_option,
     model_options,
     path_option,
@@ -23,28 +24,34 @@ from .options import (
 
 @click.command(cls=TextCommand)
 @text_argument("score its rows with --input %s")
-@path_option("--input", "-i", "source", allow_dash=True, help="csv, tsv, jsonl, parquet or txt file, or - for stdin")
+@path_option(
+    "--input", "-i", "source", allow_dash=True, help="csv, tsv, xlsx, jsonl, parquet, txt file, or - for stdin"
+)
 @input_format_option
+@encoding_option
 @path_option("--output", "-o", allow_dash=True, default=Path("-"), help="file, or - for stdout")
 @click.option(
     "--format",
     "-f",
     "style",
-    type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet"]),
+    type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
     help="of the output  [default: by its suffix, else text]",
 )
 @text_column_option
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
+@click.option("--excel", is_flag=True, help="csv, tsv: begin with the mark by which Excel shows Hangul")
 @verbatim_option
 @model_options
 def predict(
     text: tuple[str, ...],
     source: Optional[Path],
     kind: Optional[str],
+    encoding: Optional[str],
     output: Path,
     style: Optional[str],
-    text_column: str,
+    text_column: Optional[str],
     weights: bool,
+    excel: bool,
     verbatim: bool,
     model: Model,
 ) -> None:
@@ -57,7 +64,7 @@ def predict(
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     from ..inference.scoring import STDOUT, score_lines, score_table
-    from ..reviews import pieces
+    from ..reviews.sources import stdin_lines
 
     if text and source:
         raise ConfigError("predict: give reviews or --input, not both")
@@ -65,14 +72,11 @@ def predict(
         raise ConfigError("predict: --input-format needs --input, which may be - for stdin")
     classifier = model.load()
     if source is None or str(source) == "-" and not kind:
-        lines = (
-            text
-            if text not in ((), ("-",))
-            else (line.rstrip("\r\n") for line in pieces.lines(sys.stdin, pieces.STDIN))
-        )
+        lines = stdin_lines(encoding) if text in ((), ("-",)) else text
         found = score_lines(classifier, lines, output, style, weights, verbatim)
     else:
-        found = score_table(classifier, source, output, style, weights, text_column, kind=kind, verbatim=verbatim)
+        options: dict[str, Any] = {"kind": kind, "verbatim": verbatim, "encoding": encoding, "excel": excel}
+        found = score_table(classifier, source, output, style, weights, text_column, **options)
     if str(output) not in STDOUT:
         print(f"{output}: {found}", file=sys.stderr)
 
@@ -88,6 +92,7 @@ def predict(
 @click.option("--language", type=click.Choice(["ko", "en"]), default="ko", help="of the page")
 @path_option("--tables", help="folder for the tables as csv")
 @input_format_option
+@encoding_option
 @model_options
 def report(
     source: Path,
@@ -97,9 +102,10 @@ def report(
     date_format: str,
     title: Optional[str],
     language: str,
-    text_column: str,
+    text_column: Optional[str],
     tables: Optional[Path],
     kind: Optional[str],
+    encoding: Optional[str],
     model: Model,
 ) -> None:
     """Summarize what viewers think on one page.
@@ -112,19 +118,8 @@ def report(
     """
     from ..report.build import report as write
 
-    write(
-        model.load(),
-        source,
-        output,
-        group_by,
-        date_column,
-        text_column,
-        tables,
-        kind,
-        title=title,
-        language=language,
-        date_format=date_format,
-    )
+    options: dict[str, Any] = {"encoding": encoding, "title": title, "language": language, "date_format": date_format}
+    write(model.load(), source, output, group_by, date_column, text_column, tables, kind, **options)
     print(output)
 
 
@@ -136,16 +131,18 @@ def report(
 @click.option("--scheduler", help="address of a running Dask scheduler  [default: processes here]")
 @click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
 @click.option("--rows", type=click.IntRange(1), default=50_000, help="rows of a partition")
+@encoding_option
 @verbatim_option
 @cpu_model_options
 def bulk(
     sources: tuple[str, ...],
     output: Path,
     style: str,
-    text_column: str,
+    text_column: Optional[str],
     scheduler: Optional[str],
     workers: Optional[int],
     rows: int,
+    encoding: Optional[str],
     verbatim: bool,
     model: Model,
 ) -> None:
@@ -161,7 +158,7 @@ def bulk(
     from .. import bulk as dask
 
     found = dask.bulk(
-        sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, verbatim
+        sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, verbatim, encoding
     )
     print(f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now")
 

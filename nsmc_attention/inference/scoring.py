@@ -1,4 +1,4 @@
-"""Reviews from lines or a table, scored in parts into text, csv, tsv, jsonl or parquet.
+"""Reviews from lines or a table, scored in parts into text, csv, tsv, jsonl, parquet or xlsx.
 
 Every row keeps its place and its other columns; a row that cannot be scored has an empty label and the reason in
 `error`. Memory does not grow with the number of rows; an output file appears whole or not at all.
@@ -27,6 +27,8 @@ from .predictor import Classifier
 if TYPE_CHECKING:
     import pandas
 
+    from ..reviews.tables import Table
+
 PathLike = Union[str, Path]
 Frames = Iterator["pandas.DataFrame"]
 Write = Callable[[Any, str, Any], None]
@@ -34,10 +36,14 @@ Write = Callable[[Any, str, Any], None]
 Report = Callable[[int, int], object]
 # Characters that are written at a time, and lines that are read
 PIECE, WINDOW = 1 << 16, 4096
+# By which Excel knows UTF-8
+MARK = "\ufeff"
 # Opening /dev/stdout by its name would truncate the file that it is redirected to
 STDOUT = ("-", "/dev/stdout")
 STYLES = {f".{style}": style for style in ("csv", "tsv", "jsonl", "parquet")}
-STYLES.update({".ndjson": "jsonl", ".txt": "text", "": "text"})
+STYLES.update({".ndjson": "jsonl", ".xlsx": "xlsx", ".txt": "text", "": "text"})
+# No text
+BINARY = ("parquet", "xlsx")
 
 
 class Scored:
@@ -66,8 +72,9 @@ def score_lines(
     verbatim: bool = False,
 ) -> Scored:
     """Score an iterable of reviews; csv has the column `text`, the clean text."""
-    if style == "parquet" or style is None and Path(output).suffix.lower() == ".parquet":
-        raise ConfigError("parquet output: expected a table, found lines; say what they are by --input-format")
+    wanted = style or STYLES.get(Path(output).suffix.lower())
+    if wanted in BINARY:
+        raise ConfigError(f"{wanted} output: expected a table, found lines; say what they are by --input-format")
     scored = Scored(output)
     with opened(output, style, weights) as (file, style), scored.bar:
         write = WRITERS[style](file, ["text"], "", weights, verbatim)
@@ -92,49 +99,51 @@ def score_table(
     output: PathLike = "-",
     style: Optional[str] = None,
     weights: bool = False,
-    text_column: str = "document",
+    text_column: Optional[str] = None,
     processes: Optional[int] = None,
     kind: Optional[str] = None,
     verbatim: bool = False,
+    encoding: Optional[str] = None,
+    excel: bool = False,
 ) -> Scored:
-    """Score a table of any size, see `reviews.tables.chunks` for source and kind; its columns come first in the output.
+    """Score a table of any size, see `reviews.tables.open_table` for the input; its columns come first in the output.
 
-    The style (text, csv, tsv, jsonl, parquet) is by default that of the output's suffix. `processes` workers (None: one
-    a core) share a table of more than one chunk, unless the output is jsonl. Csv and tsv cells that a spreadsheet would
-    compute are marked (see `spreadsheets`), unless verbatim.
+    The style (text, csv, tsv, jsonl, parquet, xlsx) is by default that of the output's suffix. `processes` workers (None:
+    one a core) share a table of more than one chunk, unless the output is jsonl. Csv, tsv and xlsx cells that a
+    spreadsheet would compute are marked (see `spreadsheets`), unless verbatim. Csv and tsv begin with a byte-order mark,
+    without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
     """
     from ..reviews import tables
 
     scored = Scored(output)
     with opened(output, style, weights) as (file, style), scored.bar:
-        frames = tables.chunks(source, text_column, kind=kind)
+        table = tables.open_table(source, text_column, kind=kind, encoding=encoding)
         if style == "parquet":
-            write_parquet(classifier, frames, file, text_column, processes, scored.add, folder_of(output))
+            write_parquet(classifier, table, file, processes, scored.add, folder_of(output))
+        elif style == "xlsx":
+            write_xlsx(classifier, table, file, processes, scored.add, verbatim)
         else:
-            file.writelines(
-                table_pieces(classifier, frames, style, weights, text_column, processes, verbatim, scored.add)
-            )
+            if style in ("csv", "tsv") and (excel or table.source.from_office and str(output) not in STDOUT):
+                file.write(MARK)
+            file.writelines(table_pieces(classifier, table, style, weights, processes, verbatim, scored.add))
     return scored
 
 
 def table_pieces(
     classifier: Classifier,
-    frames: Frames,
+    table: "Table",
     style: str,
     weights: bool = False,
-    text_column: str = "document",
     processes: Optional[int] = None,
     verbatim: bool = False,
     report: Report = lambda rows, errors: None,
 ) -> Iterator[str]:
-    """Yield the output of `score_table` for the DataFrames of a table, as it is computed; report(1, errors) each row."""
-    begun = list(islice(frames, 1))
-    names = [str(name) for name in begun[0].columns] if begun else [text_column]
-    frames = chain(begun, frames)
+    """Yield the output of `score_table` for a table, as it is computed; report(1, errors) after each row."""
+    names, frames = columns_of(table)
     written = io.StringIO()
     write = WRITERS[style](written, names, output_prefix(names), weights, verbatim)
     rows = with_predictions if style == "jsonl" else with_probabilities
-    for frame, texts, results in rows(classifier, frames, text_column, processes):
+    for frame, texts, results in rows(classifier, frames, table.text_column, processes):
         for row, text, result in zip(frame.to_dict("records"), texts, results):
             write(row, text, result)
             report(1, result.label is None if isinstance(result, Prediction) else result != result)
@@ -145,29 +154,68 @@ def table_pieces(
     yield written.getvalue()
 
 
+def columns_of(table: "Table") -> tuple[list[str], Frames]:
+    """Return the columns of a table's first rows, and all its DataFrames."""
+    begun = list(islice(table.frames, 1))
+    names = [str(name) for name in begun[0].columns] if begun else [table.text_column]
+    return names, chain(begun, table.frames)
+
+
+def write_xlsx(
+    classifier: Classifier,
+    table: "Table",
+    file: IO[bytes],
+    processes: Optional[int] = None,
+    report: Report = lambda rows, errors: None,
+    verbatim: bool = False,
+) -> None:
+    """Write a table and the output columns as a workbook; report(rows, errors) is called after each DataFrame."""
+    from ..reviews.xlsx import write_rows
+
+    names, frames = columns_of(table)
+
+    def rows() -> Iterator[list[Any]]:
+        yield [*names, *(output_prefix(names) + name for name in COLUMNS)]
+        for frame, _, scores in with_probabilities(classifier, frames, table.text_column, processes):
+            for row, score in zip(frame.to_dict("records"), scores):
+                check_names(row, names, "xlsx")
+                label, *figures, error = output_row(score)
+                shown = [None if figure is None else round(figure, 6) for figure in figures]
+                yield [*map(row.get, names), label, *shown, error]
+            report(len(frame), int((scores != scores).sum()))
+
+    write_rows(file, rows(), verbatim)
+
+
+def check_names(row: dict[str, Any], names: list[str], style: str) -> None:
+    """Raise DataError for a row with another column than the first ones."""
+    new = [name for name in row if name not in names]
+    if new:
+        raise DataError(f"{style}: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
+
+
 def write_parquet(
     classifier: Classifier,
-    frames: Frames,
+    table: "Table",
     file: IO[bytes],
-    text_column: str = "document",
     processes: Optional[int] = None,
     report: Report = lambda rows, errors: None,
     folder: Optional[Path] = None,
 ) -> int:
-    """Write the DataFrames of a table, with their types, and the output columns; return the number of rows.
+    """Write a table, with its types, and the output columns; return the number of rows.
 
     report(rows, errors) is called after each DataFrame; `folder` is for `ParquetSpool`.
     """
     from .parquet import ParquetSpool
 
     with ParquetSpool(folder) as spool:
-        for frame, _, scores in with_probabilities(classifier, frames, text_column, processes):
+        for frame, _, scores in with_probabilities(classifier, table.frames, table.text_column, processes):
             columns = {str(name): frame[name].tolist() for name in frame.columns}
             spool.append(columns, output_columns(scores), frame.attrs.get("types"))
             report(len(frame), int((scores != scores).sum()))
         if not spool.schemas:
             # a table without rows still has columns
-            spool.append({text_column: []}, {name: [] for name in COLUMNS})
+            spool.append({table.text_column: []}, {name: [] for name in COLUMNS})
         spool.write(file)
         return spool.rows
 
@@ -215,7 +263,7 @@ def opened(output: PathLike, style: Optional[str], weights: bool) -> Iterator[tu
     style = style or STYLES[output.suffix.lower()]
     if weights and style != "jsonl":
         raise ConfigError(f"--weights needs --format jsonl, found {style}")
-    binary = style == "parquet"
+    binary = style in BINARY
     if str(output) in STDOUT:
         yield sys.stdout.buffer if binary else sys.stdout, style
         return
@@ -260,9 +308,7 @@ def csv_writer(delimiter: str, file: IO[str], names: list[str], prefix: str, wei
     def write(row: Any, text: str, result: Any) -> None:
         label, score, probability, error = output_row(result)
         figures = ("", "", "", error) if error else (label, f"{score:.6f}", f"{probability:.6f}", "")
-        new = [name for name in row if name not in names]
-        if new:
-            raise DataError(f"csv: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
+        check_names(row, names, "csv")
         cells = (row.get(name) for name in names)
         table.writerow([*("" if cell is None else shown(plain(cell)) for cell in cells), *figures])
 

@@ -38,20 +38,22 @@ def report(
     output: PathLike,
     group_by: Optional[str] = None,
     date_column: Optional[str] = None,
-    text_column: str = "document",
+    text_column: Optional[str] = None,
     tables_to: Optional[PathLike] = None,
     kind: Optional[str] = None,
+    encoding: Optional[str] = None,
     title: Optional[str] = None,
     language: str = "ko",
     date_format: str = "ymd",
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
-    See `reviews.tables.chunks` for source and kind. Shares are by group and by month where `group_by` and `date_column`
-    name columns; `tables_to` is a folder for the tables as csv, which the page offers too. `language` is ko or en, also
-    where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy. DataError if the table cannot be
-    read, lacks a column, has dates of another order, or no review with a word; ConfigError if the output is no .html,
-    language or date format is unknown, or the folder for the tables holds other files.
+    See `reviews.tables.open_table` for source, text_column, kind and encoding. Shares are by group and by month where
+    `group_by` and `date_column` name columns; `tables_to` is a folder for the tables as csv, which the page offers too.
+    `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
+    DataError if the table cannot be read, lacks a column, has dates of another order, or no review with a word;
+    ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
+    files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
@@ -61,7 +63,7 @@ def report(
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
-    frame = read(source, text_column, group_by, date_column, kind, date_format)
+    frame = read(source, text_column, group_by, date_column, kind, encoding, date_format)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
@@ -115,17 +117,19 @@ def write_tables(folder: Path, found: Tables) -> None:
 
 def read(
     source: PathLike,
-    text_column: str,
+    text_column: Optional[str],
     group_by: Optional[str],
     date_column: Optional[str],
     kind: Optional[str] = None,
+    encoding: Optional[str] = None,
     date_format: str = "ymd",
 ) -> pandas.DataFrame:
     """Return text and, where asked for, group, date and month of each review."""
     parts, missing = [], set(filter(None, (group_by, date_column)))
-    for frame in tables.chunks(source, text_column, kind=kind):
+    table = tables.open_table(source, text_column, kind=kind, encoding=encoding)
+    for frame in table.frames:
         missing -= set(frame.columns)
-        kept = pandas.DataFrame({"text": [tables.as_text(value) for value in frame[text_column]]})
+        kept = pandas.DataFrame({"text": [tables.as_text(value) for value in frame[table.text_column]]})
         # the first rows of jsonl may lack a column
         absent = [None] * len(frame)
         if group_by:

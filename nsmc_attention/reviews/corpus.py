@@ -1,8 +1,7 @@
 """Labelled reviews as one value, with counts of duplicates, conflicts and blanks."""
 
-import codecs
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,6 @@ import pandas
 from numpy.typing import NDArray
 
 from ..errors import DataError
-
-# Bytes read at a time
-READ = 2**18
 
 
 @dataclass(frozen=True)
@@ -25,11 +21,13 @@ class Reviews:
     frame : DataFrame with columns `document` (str) and `label` (int, 0 negative or 1 positive), maybe more
     name : "nsmc", "sample" or a file's name, without its folder
     sha256 : hash of the file's bytes
+    columns : the file's columns of texts and of labels, and the `positive` and `encoding` that were given
     """
 
     frame: pandas.DataFrame
     name: str
     sha256: str
+    columns: dict[str, str] = field(default_factory=lambda: {"text": "document", "label": "label"})
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -71,23 +69,6 @@ def read_bytes(path: Path) -> bytes:
     if not content.strip(b"\xef\xbb\xbf \r\n\t"):
         raise DataError(f"{path}: the file is empty; expected a header and reviews")
     return content
-
-
-def check_utf8(path: Path) -> None:
-    """Raise DataError with the line of the first bad byte of a file of any size, read in pieces."""
-    decoder, line, piece = codecs.getincrementaldecoder("utf-8")(), 1, None
-    with open(path, "rb") as file:
-        while piece != b"":
-            piece = file.read(READ)
-            try:
-                decoder.decode(piece, final=not piece)
-            except UnicodeDecodeError as problem:
-                line += problem.object.count(b"\n", 0, problem.start)
-                raise DataError(
-                    f"{path} line {line}: expected UTF-8 text, found byte 0x{problem.object[problem.start]:02x}; "
-                    "save the file as UTF-8 (from CP949: iconv -f cp949 -t utf-8)"
-                ) from problem
-            line += piece.count(b"\n")
 
 
 def sha256(content: bytes) -> str:

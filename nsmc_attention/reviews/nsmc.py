@@ -3,6 +3,7 @@
 Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (1-4 stars) and 1 (9-10 stars).
 """
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -12,10 +13,11 @@ import pandas
 
 from .._io.atomic import replaced_file
 from ..errors import DataError
-from .corpus import Reviews, check_utf8, read_bytes, sha256
+from .corpus import Reviews, read_bytes, sha256
+from .encodings import require_encoding
+from .sources import NSMC_HEADER as HEADER
 
 ADDRESS = "https://raw.githubusercontent.com/e9t/nsmc/master/"
-HEADER = ["id", "document", "label"]
 FILES = {"train": "ratings_train.txt", "test": "ratings_test.txt"}
 SHA256 = {
     "train": "e03b7d14e9e41be8d464a28057cd25d7396c53e67aa7fd5f7e552c59b0ee2940",
@@ -89,23 +91,17 @@ def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> R
     return read(path, name)
 
 
-def is_nsmc(path: Union[str, Path]) -> bool:
-    """Return whether the file begins with the NSMC header, with or without a byte-order mark."""
-    with open(path, "rb") as file:
-        return file.readline(100).removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n") == "\t".join(HEADER).encode()
-
-
-def read(path: Union[str, Path], name: Optional[str] = None) -> Reviews:
-    """Read a file in the NSMC format; DataError, with the line, for any other.
+def read(path: Union[str, Path], name: Optional[str] = None, encoding: str = "utf-8") -> Reviews:
+    """Read a file in the NSMC format and a codec; DataError, with the line, for any other.
 
     A quotation mark is a character like any other, and "NA" or "null" is a review.
     """
     path = Path(path)
     content = read_bytes(path)
     try:
-        lines = content.decode("utf-8-sig").removesuffix("\n").split("\n")
+        lines = content.decode(encoding).removeprefix("\ufeff").removesuffix("\n").split("\n")
     except UnicodeDecodeError:
-        check_utf8(path)
+        require_encoding(io.BytesIO(content), path, encoding)
         raise
     rows = [line.rstrip("\r").split("\t") for line in lines]
     if rows[0] != HEADER:

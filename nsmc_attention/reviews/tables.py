@@ -1,117 +1,136 @@
-"""The user's own table: csv, tsv, jsonl, parquet or plain lines, from a file or stdin, every column unchanged.
+"""The user's own table: csv, tsv, jsonl, parquet, xlsx or plain lines, from a file or stdin, every column unchanged.
 
-`chunks` yields DataFrames for prediction, `read_labelled` makes `Reviews` for training and evaluation. Every value of
-csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
+    path -> Source (its kind, encoding, delimiter) -> Table (its text column, its rows as DataFrames)
+
+`open_table` is for prediction, `read_labelled` makes `Reviews` for training and evaluation. Every value of csv and tsv
+stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
 import csv
-import io
-import sys
+import re
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Callable, Collection, Iterable, Iterator, Optional, TextIO, Union
+from typing import Any, Callable, Collection, Iterable, Iterator, Optional, Sequence, TextIO, Union
 
 import pandas
 
 from .._io.bounded import read_json
 from ..errors import ColumnError, ConfigError, DataError, listed, nearest
 from . import nsmc
-from .corpus import Reviews, check_utf8, read_bytes, sha256
+from .corpus import Reviews, read_bytes, sha256
+from .labels import PAIRS, plain_label, positive_of
 from .parquet import LEVELS, parquet_file, parquet_rows
-from .pieces import LINE, PIECE, STDIN, cut, lines
+from .pieces import LINE, PIECE, cut, lines
+from .sources import Source, Span, announce, find_source, opened, size_of
+from .xlsx import plain_dates, xlsx_rows
 
 ROWS, COLUMNS = 8192, 2000
-FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-# What csv.reader needs to know of the formats with fields
-DIALECTS: dict[str, Any] = {"csv": {"delimiter": ","}, "tsv": {"delimiter": "\t"}}
-DIALECTS["nsmc"] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+# Kinds with a header and fields that csv.reader splits
+FIELDS = ("csv", "tsv", "nsmc")
+# Names by which a column is found, in lower case
+TEXT_COLUMNS = ("document", "text", "review", "comment", "content", "리뷰", "내용", "댓글", "후기")
+LABEL_COLUMNS = ("label", "sentiment", "라벨", "레이블", "감성")
+NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?%?", re.IGNORECASE)
 # What has a test file of its own
 CORPORA = ("nsmc", "sample")
 
 
 @dataclass(frozen=True)
-class Span:
-    """Whole rows of a file: bytes (of parquet, row groups), column names of csv and tsv, and the lines before."""
+class Table:
+    """A table that is being read: where from, which column has the texts, and its rows as DataFrames, in order."""
 
-    start: int
-    end: int
-    header: tuple[str, ...] = ()
-    line: int = 0
-
-
-Reader = Callable[[Path, int, Optional[Span]], Iterator[pandas.DataFrame]]
+    source: Source
+    text_column: str
+    frames: Iterator[pandas.DataFrame]
 
 
-def format_of(path: Union[str, Path]) -> str:
-    """Return csv, tsv, lines, jsonl, parquet or nsmc, by the file's name and first line."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
-        raise DataError(f"{path}: unknown kind of file {suffix!r}; expected one of {', '.join(FORMATS)}")
-    if suffix in (".txt", ".tsv") and nsmc.is_nsmc(path):
-        return "nsmc"
-    if suffix == ".txt":
-        with open(path, "rb") as file:
-            if b"\t" in file.readline(10000):
-                expected = "expected one review a line, or the header 'id<tab>document<tab>label'"
-                raise DataError(f"{path} line 1: {expected}, found other columns; name a table .tsv")
-    return FORMATS[suffix]
+Reader = Callable[[Source, int, Optional[Span]], Iterator[pandas.DataFrame]]
 
 
-def chunks(
-    path: Union[str, Path],
-    text_column: str = "document",
+def open_table(
+    path: Union[str, Path, Source],
+    text_column: Optional[str] = None,
     rows: int = ROWS,
     kind: Optional[str] = None,
-    span: Optional[Span] = None,
-) -> Iterator[pandas.DataFrame]:
-    """Yield the table, or its `span`, as DataFrames of at most `rows` rows, in order.
+    encoding: Optional[str] = None,
+    note: Callable[[Source], object] = announce,
+) -> Table:
+    """Open a table, whose DataFrames have at most `rows` rows.
 
-    `path` "-" is stdin, which is streamed (parquet is read whole). `kind` is csv, tsv, jsonl, parquet, nsmc or lines (one
-    review each, in a column called text_column); None chooses by the name, for stdin lines. DataError where the file is
-    missing, empty, not UTF-8, malformed (with its line), or has no column text_column.
+    Parameters
+    ----------
+    path : path
+        A file, "-" for stdin, which is streamed (parquet and xlsx are read whole), or a Source.
+    text_column : str or None
+        None finds it: the only column that is called one of TEXT_COLUMNS.
+    kind : csv, tsv, jsonl, parquet, xlsx, nsmc, lines (one review each) or None
+        None chooses by the name, for stdin lines. The delimiter of csv is found in any case.
+    encoding : utf-8, cp949, euc-kr, utf-16 or None
+        None finds it.
+    note : function of a Source
+        Is called once, before the rows are read; says on stderr what is not as the file's name promises.
+
+    Raises
+    ------
+    DataError
+        The file is missing, empty, of no known kind or encoding, or malformed (with its line, also while the frames are
+        read); no column is the text's, or it has numbers.
     """
-    path = STDIN if str(path) == "-" else Path(path)
-    if path is STDIN:
-        kind = kind or "lines"
-    else:
-        if path.is_dir() or not path.exists():
-            raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
-        kind = kind or format_of(path)
-        if path.is_file() and path.stat().st_size == 0:
-            raise DataError(f"{path}: the file is empty; expected reviews")
-    readers: dict[str, Reader] = {"jsonl": read_jsonl, "parquet": read_parquet}
-    readers["lines"] = partial(read_lines, text_column)
-    read = readers[kind] if kind in readers else partial(read_csv, kind)
-    for frame in read(path, rows, span):
-        require_column(frame, text_column, path)
+    source = path if isinstance(path, Source) else find_source(path, kind, encoding)
+    note(source)
+    frames = frames_of(source, rows, text_column=text_column)
+    first = list(islice(frames, 1))
+    found = find_column(first[0], text_column, source.path) if first else text_column or TEXT_COLUMNS[0]
+    if first and source.kind != "lines":
+        refuse_numbers(first[0], found, source.path)
+    return Table(source, found, with_column(chain(first, frames), found, source.path))
+
+
+def chunks(path: Union[str, Path], *arguments: Any, **options: Any) -> Iterator[pandas.DataFrame]:
+    """Yield the DataFrames of a table; see `open_table`."""
+    yield from open_table(path, *arguments, **options).frames
+
+
+def frames_of(
+    source: Source, rows: int = ROWS, span: Optional[Span] = None, text_column: Optional[str] = None
+) -> Iterator[pandas.DataFrame]:
+    """Yield a source's rows, or those of a span, as DataFrames of at most `rows` rows; `text_column` names lines."""
+    readers: dict[str, Reader] = {"jsonl": read_jsonl, "parquet": read_parquet, "xlsx": read_xlsx}
+    readers["lines"] = partial(read_lines, text_column or TEXT_COLUMNS[0])
+    return readers.get(source.kind, read_csv)(source, rows, span)
+
+
+def with_column(frames: Iterable[pandas.DataFrame], column: str, path: Path) -> Iterator[pandas.DataFrame]:
+    """Yield DataFrames; DataError for one that lacks the column, as rows of jsonl may."""
+    for frame in frames:
+        require_column(frame, column, path)
         yield frame
 
 
-@contextmanager
-def opened(path: Path, newline: Optional[str] = None, span: Optional[Span] = None) -> Iterator[TextIO]:
-    """Open the text of a table, or of its span; stdin stays open. DataError with the line of a byte that is not UTF-8."""
-    if span:
-        with open(path, "rb") as whole:
-            whole.seek(span.start)
-            content = io.BytesIO(whole.read(span.end - span.start))
-        file: TextIO = io.TextIOWrapper(content, "utf-8", newline=newline)
-    else:
-        source = sys.stdin.fileno() if path is STDIN else path
-        file = open(source, encoding="utf-8-sig", newline=newline, closefd=path is not STDIN)
-    with file:
-        try:
-            yield file
-        except UnicodeDecodeError:
-            if path is not STDIN and path.is_file():
-                check_utf8(path)
-            raise
-
-
 TEXT_HINT = "; name the one of the texts by text_column (--text-column)"
+LABEL_HINT = "; name the one of the labels by label_column (--label-column)"
+
+
+def find_column(
+    frame: pandas.DataFrame,
+    given: Optional[str],
+    where: object,
+    known: Sequence[str] = TEXT_COLUMNS,
+    hint: str = TEXT_HINT,
+) -> str:
+    """Return the given column, or the only one with a known name; DataError, with all columns, where there is none."""
+    if given is not None:
+        require_column(frame, given, where, hint)
+        return given
+    names = [str(name) for name in frame.columns]
+    found = [name for name in names if name.strip().lower() in known]
+    if len(found) != 1:
+        expected = f"expected one column called {', '.join(known)}"
+        raise ColumnError(f"{where}: {expected}; found {listed(found if found else names)}{hint}", names)
+    return found[0]
 
 
 def require_column(frame: pandas.DataFrame, column: str, where: object, hint: str = TEXT_HINT) -> None:
@@ -122,20 +141,29 @@ def require_column(frame: pandas.DataFrame, column: str, where: object, hint: st
         raise ColumnError(line, names)
 
 
+def refuse_numbers(frame: pandas.DataFrame, column: str, where: object) -> None:
+    """Raise DataError where a column has nothing but numbers; a single one may be a review."""
+    texts = [text for text in (as_text(value).strip() for value in frame[column]) if text]
+    if len(texts) > 1 and all(map(NUMBER.fullmatch, texts)):
+        others = [str(name) for name in frame.columns if name != column]
+        found = f"found numbers in column {column!r} ({texts[0][:20]}); the others are {listed(others)}"
+        raise ColumnError(f"{where}: expected reviews, {found}{TEXT_HINT}", map(str, frame.columns))
+
+
 class RowLines:
     """Lines of a table for a parser of rows, with the `number` of lines and the `position` in bytes so far.
 
     A row may have many lines, of LINE characters together; whoever takes a row sets `length` to 0.
     """
 
-    def __init__(self, file: TextIO, path: Path, number: int = 0, position: int = 0):
-        self.lines, self.path, self.number, self.position = lines(file, path, number), path, number, position
-        self.length = 0
+    def __init__(self, file: TextIO, source: Source, number: int = 0, position: int = 0):
+        self.path, self.encoding, self.number, self.position = source.path, source.encoding, number, position
+        self.lines, self.length = lines(file, source.path, number), 0
 
     def __iter__(self) -> Iterator[str]:
         for line in self.lines:
             self.number += 1
-            self.position += len(line) if line.isascii() else len(line.encode())
+            self.position += size_of(line, self.encoding)
             self.length += len(line)
             if self.length > LINE + 1:
                 expected = f"expected at most {LINE:,} characters in a row"
@@ -143,13 +171,14 @@ class RowLines:
             yield line
 
 
-def csv_rows(source: RowLines, kind: str, header: Iterable[str] = ()) -> Iterator[list[str]]:
+def csv_rows(source: RowLines, table: Source, header: Iterable[str] = ()) -> Iterator[list[str]]:
     """Yield the header of csv, tsv or nsmc, unless it is given, and the rows, each with as many fields."""
     # of the whole process; csv's own limit is lower than a row's here
     csv.field_size_limit(LINE)
-    names = list(header)
+    names, unquoted = list(header), {"quoting": csv.QUOTE_NONE}
+    dialect: dict[str, Any] = {"delimiter": table.delimiter, **(unquoted if table.kind == "nsmc" else {})}
     try:
-        for row in csv.reader(source, strict=True, **DIALECTS[kind]):
+        for row in csv.reader(source, strict=True, **dialect):
             source.length = 0
             if not names:
                 if row:
@@ -168,24 +197,22 @@ def csv_rows(source: RowLines, kind: str, header: Iterable[str] = ()) -> Iterato
         raise DataError(f"{source.path}: the file is empty; expected a header and reviews")
 
 
-def spans(path: Path, kind: str, rows: int) -> Iterator[Span]:
+def spans(source: Source, rows: int) -> Iterator[Span]:
     """Cut a text file between its rows into Spans of at most `rows` rows and about PIECE bytes; at least one."""
-    with open(path, "rb") as file:
-        start = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
-    with opened(path, newline="") as text:
-        source = RowLines(text, path, position=start)
-        found: Iterator[Any] = csv_rows(source, kind) if kind in DIALECTS else iter(source)
-        header, count, cuts = tuple(next(found)) if kind in DIALECTS else (), 0, 0
-        start, line = source.position, source.number
+    with opened(source, newline="") as text:
+        read, fields = RowLines(text, source, position=source.mark), source.kind in FIELDS
+        found: Iterator[Any] = csv_rows(read, source) if fields else iter(read)
+        header, count, cuts = tuple(next(found)) if fields else (), 0, 0
+        start, line = read.position, read.number
         for _ in found:
-            source.length = 0
+            read.length = 0
             count += 1
-            if count == rows or source.position - start >= PIECE:
-                yield Span(start, source.position, header, line)
-                start, line, count, cuts = source.position, source.number, 0, cuts + 1
+            if count == rows or read.position - start >= PIECE:
+                yield Span(start, read.position, header, line)
+                start, line, count, cuts = read.position, read.number, 0, cuts + 1
         # a table without rows is one Span too
         if count or not cuts:
-            yield Span(start, source.position, header, line)
+            yield Span(start, read.position, header, line)
 
 
 def check_columns(names: Collection[str], where: object) -> None:
@@ -196,19 +223,34 @@ def check_columns(names: Collection[str], where: object) -> None:
         raise DataError(f"{where}: expected each column once, found {Counter(names).most_common(1)[0][0]!r} twice")
 
 
-def read_csv(kind: str, path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
-    with opened(path, "", span) as file:
-        found = csv_rows(RowLines(file, path, span.line if span else 0), kind, span.header if span else ())
+def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+    with opened(source, "", span) as file:
+        read = RowLines(file, source, span.line if span else 0)
+        found = csv_rows(read, source, span.header if span else ())
         header = list(span.header) if span else next(found)
-        pieces = cut(found, rows, lambda row: sum(map(len, row)))
-        # a table without rows still has its columns
-        for piece in chain([next(pieces, [])], pieces):
-            yield pandas.DataFrame(piece, columns=header, dtype=object)
+        yield from frames_with(header, found, rows, lambda row: sum(map(len, row)))
 
 
-def read_jsonl(path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
-    with opened(path, span=span) as file:
-        before = span.line if span else 0
+def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+    found = xlsx_rows(source.path)
+    header = next(found)
+    check_columns(header, f"{source.path} row 1")
+    for frame in frames_with(header, found, rows, characters):
+        yield frame.apply(lambda column: pandas.Series(plain_dates(column.tolist()), column.index, object))
+
+
+def frames_with(
+    header: list[str], found: Iterator[list[Any]], rows: int, size: Callable[[list[Any]], int]
+) -> Iterator[pandas.DataFrame]:
+    """Yield DataFrames of rows as `pieces.cut` cuts them; at least one, as a table without rows still has columns."""
+    pieces = cut(found, rows, size)
+    for piece in chain([next(pieces, [])], pieces):
+        yield pandas.DataFrame(piece, columns=header, dtype=object)
+
+
+def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+    with opened(source, span=span) as file:
+        before, path = span.line if span else 0, source.path
         numbered = enumerate(lines(file, path, before), before + 1)
         filled = ((number, line) for number, line in numbered if line.strip())
         for piece in cut(filled, rows, lambda pair: len(pair[1])):
@@ -238,9 +280,9 @@ def deeper(value: object, levels: int) -> bool:
     return not levels or any(deeper(each, levels - 1) for each in inside)
 
 
-def read_lines(text_column: str, path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
-    with opened(path, span=span) as file:
-        for piece in cut(lines(file, path), rows, len):
+def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+    with opened(source, span=span) as file:
+        for piece in cut(lines(file, source.path), rows, len):
             yield pandas.DataFrame({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
@@ -251,7 +293,8 @@ class Types(dict[str, Any]):
         return self
 
 
-def read_parquet(path: Path, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+    path = source.path
     with parquet_file(path) as (file, shared):
         schema = file.schema_arrow
         check_columns(schema.names, path)
@@ -285,53 +328,83 @@ def as_text(value: Any) -> str:
         raise DataError(f"expected UTF-8 text in a column of bytes, found {value[:20]!r}") from None
 
 
-def read_labelled(path: Union[str, Path], text_column: str = "document", label_column: str = "label") -> Reviews:
+def read_labelled(
+    path: Union[str, Path],
+    text_column: Optional[str] = None,
+    label_column: Optional[str] = None,
+    encoding: Optional[str] = None,
+    positive: Optional[str] = None,
+) -> Reviews:
     """Read a labelled table as Reviews, a file with the NSMC header by the strict reader of `nsmc`.
 
-    DataError as `chunks`, and for a label that is not 0 or 1, with its row; ConfigError for other columns of NSMC's.
+    Columns that are not named are found; `positive` is the positive label where `labels.positive_of` does not know it.
+    DataError as `open_table`, and for other labels, with their row; ConfigError for other columns of NSMC's.
     """
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
-    if format_of(path) == "nsmc":
-        refuse_columns(path, text_column, label_column)
-        return nsmc.read(path)
-    frame = pandas.concat(list(chunks(path, text_column)) or [pandas.DataFrame()], ignore_index=True)
-    require_column(frame, text_column, path)
-    require_column(frame, label_column, path, hint="; name the one of the labels by label_column (--label-column)")
-    labels = [parse_label(value, path, row) for row, value in enumerate(frame[label_column], start=1)]
-    documents = [as_text(value) for value in frame[text_column]]
+    source = find_source(path, encoding=encoding)
+    if source.kind == "nsmc":
+        announce(source)
+        refuse_columns(path, text_column, label_column, positive)
+        return nsmc.read(path, encoding=source.encoding)
+    table = open_table(source, text_column)
+    frame = pandas.concat([pandas.DataFrame(), *table.frames], ignore_index=True)
+    require_column(frame, table.text_column, path)
+    label_column = find_column(frame, label_column, path, LABEL_COLUMNS, LABEL_HINT)
+    labels = [as_text(value) for value in frame[label_column]]
+    documents = [as_text(value) for value in frame[table.text_column]]
     if not documents:
         raise DataError(f"{path}: the file has no reviews")
-    frame = pandas.DataFrame({"document": documents, "label": labels})
-    return Reviews(frame, path.name, sha256(read_bytes(path)))
+    frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
+    given = {"text": table.text_column, "label": label_column, "positive": positive, "encoding": encoding}
+    columns = {name: value for name, value in given.items() if value is not None}
+    return Reviews(frame, path.name, sha256(read_bytes(path)), columns)
 
 
-def parse_label(value: Any, path: Path, row: int) -> int:
-    text = as_text(value).strip()
-    if text not in ("0", "1", "0.0", "1.0"):
-        raise DataError(f"{path} row {row}: expected label 0 or 1, found {text[:20]!r}")
-    return int(float(text))
+def label_numbers(labels: list[str], path: Path, positive: Optional[str] = None) -> list[int]:
+    """Return 1 for each positive label and 0 for each other one; DataError, with the row, as `labels.positive_of`."""
+    try:
+        chosen = plain_label(positive_of(labels, positive))
+    except DataError as problem:
+        row = "" if positive else f" row {first_unknown(labels)}"
+        raise DataError(f"{path}{row}: {problem}") from problem
+    return [int(plain_label(label) == chosen) for label in labels]
+
+
+def first_unknown(labels: list[str]) -> int:
+    """Return the row, from 1, of the first label that is in no pair with those before it."""
+    known = [set(pair) for pair in PAIRS]
+    for row, label in enumerate(map(plain_label, labels), start=1):
+        known = [pair for pair in known if label in pair]
+        if not known:
+            return row
+    return len(labels)
 
 
 def load(
     data: Union[str, Path],
     part: str,
     data_dir: Optional[Union[str, Path]] = None,
-    text_column: str = "document",
-    label_column: str = "label",
+    text_column: Optional[str] = None,
+    label_column: Optional[str] = None,
+    encoding: Optional[str] = None,
+    positive: Optional[str] = None,
 ) -> Reviews:
     """Load the reviews named by `--data`: "nsmc" or "sample" (their `part`, "train" or "test"), or a labelled file."""
     if data in CORPORA:
-        refuse_columns(data, text_column, label_column)
+        refuse_columns(data, text_column, label_column, positive)
         return nsmc.load(data, part, data_dir)
     if not Path(data).exists() and (hint := nearest(data, CORPORA)):
         raise DataError(f"{data}: no such file{hint}")
-    return read_labelled(data, text_column, label_column)
+    return read_labelled(data, text_column, label_column, encoding, positive)
 
 
-def refuse_columns(where: object, text_column: str, label_column: str) -> None:
-    """Raise ConfigError where other names are given for the columns of the NSMC files."""
-    for option, name, own in (("--text-column", text_column, "document"), ("--label-column", label_column, "label")):
-        if name != own:
+def refuse_columns(
+    where: object, text_column: Optional[str], label_column: Optional[str], positive: Optional[str] = None
+) -> None:
+    """Raise ConfigError where other names are given for the columns or labels of the NSMC files."""
+    given = {"--text-column": text_column, "--label-column": label_column, "--positive": positive}
+    for (option, name), own in zip(given.items(), ("document", "label", "1")):
+        if name not in (None, own):
             raise ConfigError(f"{where}: has the columns of the NSMC files; expected {option} {own}, found {name!r}")

@@ -11,7 +11,6 @@ An error is one line without a path of this machine; bad input gets status 413 o
 
 import asyncio
 import gc
-import json
 import logging
 import multiprocessing
 import os
@@ -44,7 +43,7 @@ from .counters import Counters
 from .forms import FORM, FormFile
 from .guard import Guard
 from .limits import Limits
-from .tables import KINDS, StorageQuota, Table, TableResponse
+from .tables import KINDS, StorageQuota, Table, TableResponse, upload_kind
 
 Bundle = Optional[Union[str, Path]]
 # Rows and columns of the largest matrix that the page draws
@@ -176,32 +175,27 @@ class Service:
         self.check_texts([question.inputs], 1, "reviews")
         return await unless_gone(request, self.explanations(explanation, explainer, question))
 
-    async def batch(self, request: Request, text_column: str = "document", verbatim: bool = False) -> Response:
+    async def batch(self, request: Request, text_column: Optional[str] = None, verbatim: bool = False) -> Response:
         """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
 
-        In csv and tsv a text that a spreadsheet would compute gets an apostrophe, unless verbatim.
+        The encoding (UTF-8, CP949, UTF-16), the delimiter of a csv and, unless it is named, the column of the texts are
+        found. The response to xlsx is csv. In csv and tsv a text that a spreadsheet would compute gets an apostrophe,
+        unless verbatim.
         """
         self.require()
         content_type = request.headers.get("content-type", "")
-        kind = content_type.partition(";")[0].strip().lower()
-        if kind not in (*KINDS, FORM):
-            advice = "with curl: -F file=@reviews.csv"
-            raise HTTPException(
-                422, f"Content-Type: expected {FORM}, {', '.join(KINDS)}, found {kind[:60]!r}; {advice}"
-            )
+        form = FormFile(content_type, request.stream()) if content_type.lower().startswith(FORM) else None
         table = None
         try:
-            form = FormFile(content_type, request.stream(), KINDS) if kind == FORM else None
-            table = Table(KINDS.get(kind, ""), text_column, verbatim, self.table_threads, self.quota)
+            table = Table(
+                "" if form else upload_kind(content_type), text_column or None, verbatim, self.table_threads, self.quota
+            )
             await table.store(form or request.stream())
-            if form:
-                table.kind = form.kind
-                kind = next(each for each in KINDS if KINDS[each] == form.kind)
+            table.kind = form.kind if form else table.kind
             if not table.enter():
                 raise HTTPException(503, "too many tables are being scored; try again in a second")
             self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
-            # where the page finds the reviews in the answer
-            return TableResponse(table, self.classifier, kind, {"X-Text-Column": json.dumps(table.text_column)})
+            return TableResponse(table, self.classifier)
         except BaseException as problem:
             if table:
                 table.close()

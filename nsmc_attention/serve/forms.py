@@ -1,13 +1,12 @@
 """The file of a multipart/form-data body, as `curl -F file=@reviews.csv` sends it, piece by piece as it arrives."""
 
-from pathlib import PurePosixPath
-from typing import AsyncIterator, Mapping
+from typing import AsyncIterator
 
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from ..errors import DataError
-from ..reviews.tables import FORMATS
+from .tables import upload_kind
 
 FORM = "multipart/form-data"
 # Bytes of the name and value of a part's header
@@ -15,16 +14,13 @@ HEADER = 8192
 
 
 class FormFile:
-    """The bytes of a form's only file; `kind` is known after them. DataError if it is no such form.
+    """The bytes of a form's only file; `kind` is known after them. DataError if it is no such form."""
 
-    `kinds` are those of tables by content type; the file's suffix comes first, because curl knows no type for csv.
-    """
-
-    def __init__(self, content_type: str, stream: AsyncIterator[bytes], kinds: Mapping[str, str]) -> None:
+    def __init__(self, content_type: str, stream: AsyncIterator[bytes]) -> None:
         boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
         if not 0 < len(boundary) <= 70:
             raise DataError(f"Content-Type: expected {FORM} with a boundary of at most 70 characters")
-        self.stream, self.kinds, self.kind = stream, kinds, ""
+        self.stream, self.kind = stream, ""
         self.name, self.value, self.headers = b"", b"", dict[bytes, bytes]()
         self.pieces: list[bytes] = []
         self.whole = False
@@ -65,18 +61,10 @@ class FormFile:
         if b"filename" not in options or self.kind:
             name = options.get(b"name", b"").decode("utf-8", "replace")[:60]
             raise DataError(f"form: expected one file alone, found {name!r} too; options belong in the address")
-        self.kind = self.find_kind(options[b"filename"].decode("utf-8", "replace"))
+        self.kind = upload_kind(
+            self.headers.get(b"content-type", b"").decode("latin-1"), options[b"filename"].decode("utf-8", "replace")
+        )
         self.headers.clear()
-
-    def find_kind(self, filename: str) -> str:
-        """Return the kind of table by the file's suffix or content type; DataError if it is of none."""
-        by_type, _ = parse_options_header(self.headers.get(b"content-type", b""))
-        kind = FORMATS.get(PurePosixPath(filename).suffix.lower(), "")
-        kind = kind if kind in self.kinds.values() else self.kinds.get(by_type.decode("latin-1"), "")
-        if not kind:
-            names = ", ".join(suffix for suffix, each in FORMATS.items() if each in self.kinds.values())
-            raise DataError(f"form: expected a file whose name ends in {names}, found {filename[-60:]!r}")
-        return kind
 
     def part_data(self, data: bytes, start: int, end: int) -> None:
         self.pieces.append(data[start:end])

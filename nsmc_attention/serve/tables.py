@@ -2,25 +2,42 @@
 
 import asyncio
 import errno
+import json
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryFile
 from threading import Event, Lock
-from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterator
+from typing import Any, AsyncIterable, AsyncIterator, Callable, Optional
 
-import pandas
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from ..errors import DataError
 from ..inference.predictor import Classifier
-from ..inference.scoring import table_pieces
-from ..reviews.nsmc import is_nsmc
-from ..reviews.tables import chunks
+from ..inference.scoring import MARK, table_pieces
+from ..reviews import tables
+from ..reviews.sources import kind_of
 from .limits import Limits
 
 KINDS = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
 KINDS.update({"application/x-ndjson": "jsonl", "application/jsonl": "jsonl"})
+KINDS["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"] = "xlsx"
+# What browsers and curl call a file whose type they do not know, or a csv where Excel is installed
+VAGUE = ("", "application/octet-stream", "application/vnd.ms-excel", "text/plain")
 # Bytes that may be stored at once, in tables of the largest size for each that may be scored
 STORED = 4
+
+
+def upload_kind(media_type: str, name: str = "") -> str:
+    """Return the kind of an uploaded table by its media type, or by the file's name where that says nothing.
+
+    DataError for a kind that is not one of KINDS.
+    """
+    media_type = media_type.partition(";")[0].strip().lower()
+    kind = KINDS.get(media_type) or (kind_of(name) if name and media_type in VAGUE else None)
+    if kind not in KINDS.values():
+        found = f"found {(name or media_type)[:60]!r}; with curl: -F file=@reviews.csv"
+        raise DataError(f"Content-Type: expected multipart/form-data, {', '.join(KINDS)}, {found}")
+    return str(kind)
 
 
 class StorageQuota:
@@ -49,7 +66,9 @@ class Table:
     Tables share the threads; one thread at a time uses a table.
     """
 
-    def __init__(self, kind: str, text_column: str, verbatim: bool, threads: ThreadPoolExecutor, quota: StorageQuota):
+    def __init__(
+        self, kind: str, text_column: Optional[str], verbatim: bool, threads: ThreadPoolExecutor, quota: StorageQuota
+    ):
         self.kind, self.text_column, self.verbatim, self.quota = kind, text_column, verbatim, quota
         self.file = TemporaryFile(prefix="nsmc_attention-", buffering=0)
         self.path = f"/dev/fd/{self.file.fileno()}"
@@ -70,16 +89,20 @@ class Table:
         self.slots = int(self.quota.take(slots=1))
         return self.slots
 
-    def rows(self) -> Iterator[pandas.DataFrame]:
-        # where opening /dev/fd duplicates the file, it continues at the file's position
-        self.file.seek(0)
-        kind = "nsmc" if self.kind == "tsv" and is_nsmc(self.path) else self.kind
-        return chunks(self.path, self.text_column, kind=kind)
+    @property
+    def output(self) -> str:
+        """The kind of the scored table: that of the table, csv of xlsx, which cannot be streamed."""
+        return "csv" if self.kind == "xlsx" else self.kind
+
+    def read(self) -> tables.Table:
+        """Open the table; its encoding, delimiter and text column are found."""
+        return tables.open_table(self.path, self.text_column, kind=self.kind, note=lambda source: None)
 
     def count(self) -> int:
         """Return the number of rows, having read them all; DataError if one is malformed."""
-        rows = 0
-        for frame in self.rows():
+        rows, table = 0, self.read()
+        self.text_column = table.text_column
+        for frame in table.frames:
             rows += len(frame)
             # the client has gone, and the end of the process would wait
             if self.closed.is_set():
@@ -88,10 +111,12 @@ class Table:
 
     async def score(self, classifier: Classifier) -> AsyncIterator[bytes]:
         """Yield the table with the predictions."""
-        options: dict[str, Any] = {"text_column": self.text_column, "verbatim": self.verbatim}
         # all cores for a single table; several would each start as many processes as there are cores
         processes = None if self.quota.used_slots == 1 else 1
-        self.pieces = table_pieces(classifier, self.rows(), self.kind, processes=processes, **options)
+        table = await self.call(self.read)
+        if self.output != "jsonl" and table.source.from_office:
+            yield MARK.encode()
+        self.pieces = table_pieces(classifier, table, self.output, processes=processes, verbatim=self.verbatim)
         while piece := await self.call(next, self.pieces, ""):
             yield piece.encode("utf-8", "replace")
 
@@ -120,7 +145,10 @@ class Table:
 class TableResponse(StreamingResponse):
     """A scored table, closed when the response ends or the client goes."""
 
-    def __init__(self, table: Table, classifier: Classifier, media_type: str, headers: dict[str, str]) -> None:
+    def __init__(self, table: Table, classifier: Classifier) -> None:
+        media_type = next(name for name, kind in KINDS.items() if kind == table.output)
+        # where the page finds the reviews in the answer
+        headers = {"X-Text-Column": json.dumps(table.text_column)}
         super().__init__(table.score(classifier), media_type=media_type, headers=headers)
         self.table = table
 

@@ -27,6 +27,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+# Python loads a codec when it is first used, which is no unpickling
+import encodings.cp949
+import encodings.utf_16_be
+import encodings.utf_16_le  # noqa: F401
+
 from mutations import generator, mutated, mutated_json
 
 import nsmc_attention._runtime.mxnet_shim  # noqa: F401

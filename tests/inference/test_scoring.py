@@ -108,7 +108,7 @@ def test_a_table_on_stdin_is_scored_as_the_same_file(kind, classifier, piped, tm
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"review\n\xff\n", "stdin: expected UTF-8"),
+        (b"review\n\xff\n", "stdin line 2: expected UTF-8"),
         (b"", "stdin: the file is empty"),
         (b"a,review\n1\n", "stdin line 2: expected 2 fields"),
         (b"other\n1\n", "stdin: expected a column 'review'"),
@@ -286,7 +286,7 @@ def test_a_worker_that_is_killed_is_one_line(classifier):
             yield pandas.DataFrame({"document": ["정말 좋다"]})
 
     with pytest.raises(NsmcError, match="a worker process was killed, .*begin again"):
-        list(table_pieces(classifier, pieces(), "csv", processes=2))
+        list(table_pieces(classifier, tables.Table(None, "document", pieces()), "csv", processes=2))
 
 
 def test_lines_are_read_in_windows_of_bounded_size(classifier):
@@ -303,3 +303,59 @@ def test_lines_are_read_in_windows_of_bounded_size(classifier):
     assert next(found).tokens and len(read_so_far) == 2
     found.close()
     assert [each.text for each in line_predictions(classifier, iter(["a", "", "b"]))] == ["a", "", "b"]
+
+
+OFFICE = {
+    "utf-8.csv": lambda text: text.encode(),
+    "bom.csv": lambda text: text.encode("utf-8-sig"),
+    "cp949.csv": lambda text: text.encode("cp949"),
+    "utf-16.csv": lambda text: text.encode("utf-16"),
+    "semicolon.csv": lambda text: text.replace(",", ";").encode(),
+    "tab.csv": lambda text: text.replace(",", "\t").encode(),
+    "table.tsv": lambda text: text.replace(",", "\t").encode(),
+}
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory):
+    """The same reviews in the ten formats of offices; the column of the texts is called 리뷰."""
+    folder, rows = tmp_path_factory.mktemp("office"), ["정말 재미있는 영화였어요", "지루하고 돈이 아까워요", "", "10점"]
+    frame = pandas.DataFrame({"번호": range(len(rows)), "리뷰": rows})
+    for name, encoded in OFFICE.items():
+        (folder / name).write_bytes(encoded(frame.to_csv(index=False)))
+    frame.to_excel(folder / "table.xlsx", index=False)
+    frame.to_parquet(folder / "table.parquet")
+    frame.to_json(folder / "table.jsonl", orient="records", lines=True, force_ascii=False)
+    return folder
+
+
+def test_ten_formats_give_equal_predictions_without_an_option(office, bundle_folder, capsys):
+    found = {}
+    for path in sorted(office.iterdir()):
+        assert run(["predict", "--input", str(path), "--format", "csv", "--bundle", str(bundle_folder)]) == 0
+        found[path.name] = capsys.readouterr().out
+    assert len(found) == 10 and len(set(found.values())) == 1
+    assert found["table.xlsx"].startswith("번호,리뷰,label,score,probability,error\n0,정말 재미있는 영화였어요,")
+
+
+def test_a_csv_file_for_people_begins_with_a_mark(office, classifier, tmp_path):
+    """Where the input came from a spreadsheet program, or Excel is named."""
+    marked = {}
+    for path in office.iterdir():
+        score_table(classifier, path, tmp_path / "out.csv")
+        marked[path.name] = (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+    assert {name for name, found in marked.items() if found} == {"bom.csv", "cp949.csv", "utf-16.csv", "table.xlsx"}
+    score_table(classifier, office / "utf-8.csv", tmp_path / "out.csv", excel=True)
+    assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+
+
+def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(classifier, tmp_path):
+    rows = [{"리뷰": "=1+1 좋다", "평점": 5}, {"리뷰": None, "평점": None}]
+    pandas.DataFrame(rows).astype(object).to_json(tmp_path / "in.jsonl", orient="records", lines=True)
+    score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.xlsx")
+    (frame,) = tables.chunks(tmp_path / "out.xlsx")
+    first, second = frame.to_dict("records")
+    assert first["리뷰"] == "=1+1 좋다" and first["평점"] == 5 and isinstance(first["probability"], float)
+    assert second["error"] == "blank: no word to score" and second["label"] is None
+    with pytest.raises(ConfigError, match="xlsx output: expected a table, found lines"):
+        score_lines(classifier, ["좋다"], tmp_path / "lines.xlsx")

@@ -8,6 +8,7 @@ import pytest
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.reviews import nsmc, raw
+from nsmc_attention.reviews.sources import find_source
 
 HEAD = "id\tdocument\tlabel\n"
 
@@ -164,7 +165,7 @@ def test_a_corpus_is_looked_for_where_it_is_said_to_be(tmp_path, monkeypatch, ad
     ],
 )
 def test_the_header_tells_the_format(tmp_path, content, expected):
-    assert nsmc.is_nsmc(write(tmp_path, content)) is expected
+    assert (find_source(write(tmp_path, content), "tsv").kind == "nsmc") is expected
 
 
 def test_the_first_line_is_counted_as_one(tmp_path):

@@ -11,8 +11,9 @@ import pyarrow.parquet
 import pytest
 
 from nsmc_attention.errors import ConfigError, DataError, MissingPackage
-from nsmc_attention.reviews import corpus, parquet, tables
+from nsmc_attention.reviews import parquet, tables
 from nsmc_attention.reviews.pieces import LINE
+from nsmc_attention.reviews.sources import find_source
 
 ROWS = [
     {"document": '"따옴표", 쉼표', "film": "A", "label": "1"},
@@ -46,9 +47,9 @@ def test_a_labelled_table_becomes_reviews(tmp_path, kind):
 
 def test_pieces_are_no_larger_than_asked_and_keep_the_order(tmp_path):
     path = tmp_path / "many.csv"
-    path.write_text("document\n" + "".join(f"{i}\n" for i in range(10)), encoding="utf-8")
+    path.write_text("document\n" + "".join(f"리뷰 {i}\n" for i in range(10)), encoding="utf-8")
     pieces = [piece["document"].tolist() for piece in tables.chunks(path, rows=4)]
-    assert [len(piece) for piece in pieces] == [4, 4, 2] and sum(pieces, []) == [str(i) for i in range(10)]
+    assert [len(piece) for piece in pieces] == [4, 4, 2] and sum(pieces, []) == [f"리뷰 {i}" for i in range(10)]
 
 
 def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(tmp_path):
@@ -62,15 +63,25 @@ def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(tmp_path):
 @pytest.mark.parametrize(
     "name, content, message",
     [
-        ("a.xlsx", "x", "unknown kind of file '.xlsx'"),
-        ("a.csv", "text,label\n가,1\n", "expected a column 'document', found text, label"),
+        ("a.xls", "x", "unknown kind of file '.xls'; expected one of .*; save it as .xlsx in Excel"),
+        ("a.xlsx", "x", "a.xlsx: not a readable xlsx file: File is not a zip file"),
+        ("a.xlsx", b"\xd0\xcf\x11\xe0", "found an old .xls, or one protected by a password; save it as .xlsx"),
+        ("a.csv", "id,label\n가,1\n", "expected one column called document, .*후기; found id, label; name the one"),
+        ("a.csv", "text,리뷰\n가,나\n", "expected one column called .*; found text, 리뷰; name the one of the texts"),
+        (
+            "a.csv",
+            "stars,text\n5,10\n3,2\n",
+            "expected reviews, found numbers in column 'text' .10.; the others are stars",
+        ),
         ("a.csv", "document,label\n가,1\n나\n", "line 3: expected 2 fields as in the header, found 1"),
         ("a.csv", "document,label\n가,1\n나,1,2\n", "line 3: expected 2 fields as in the header, found 3"),
         ("a.csv", 'document,label\n"가,1\n', "line 2: unexpected end of data"),
         ("a.csv", "document,document\n가,1\n", "expected each column once, found 'document' twice"),
         ("a.csv", "film,document,film\nA,가,1\n", "a.csv line 1: expected each column once, found 'film' twice"),
         ("a.csv", "year,film,film\n1,A,B\n", "a.csv line 1: expected each column once, found 'film' twice"),
-        ("a.csv", "document\n가나\n".encode("cp949"), "line 2: expected UTF-8 text"),
+        ("a.csv", "document\n가나\n".encode() + b"\xb0\n", "line 3: expected UTF-8 text, found byte 0xb0"),
+        ("a.csv", "document\n가나\n".encode("cp949") + b"\xb0\n", "line 2: expected UTF-8 text, found byte 0xb0"),
+        ("a.csv", "document\n가나\n".encode("utf-16") + b"\0\xd8", "line 3: expected UTF-16 text"),
         ("a.jsonl", '{"document": "가"}\n{"document"\n', "line 2: expected a JSON object"),
         ("a.jsonl", "[" * 100000, "line 1: expected a JSON object"),
         ("a.jsonl", "[1]\n", "line 1: expected a JSON object, found list"),
@@ -90,7 +101,9 @@ def test_a_damaged_table_is_refused_with_its_line(tmp_path, name, content, messa
 @pytest.mark.parametrize("label", ["2", "", "positive", "0.5"])
 def test_a_label_that_is_not_0_or_1_is_refused_with_its_row(tmp_path, label):
     (tmp_path / "a.csv").write_text(f"document,label\n가,1\n나,{label}\n", encoding="utf-8")
-    with pytest.raises(DataError, match="a.csv row 2: expected label 0 or 1"):
+    with pytest.raises(
+        DataError, match=f"a.csv row 2: expected labels 0 and 1, .*found '1', '{label}'; name the positive"
+    ):
         tables.read_labelled(tmp_path / "a.csv")
 
 
@@ -120,7 +133,7 @@ def test_a_table_without_rows_has_its_columns(tmp_path):
         assert list(piece.columns) == ["document", "film"] and not len(piece)
         with pytest.raises(DataError, match="expected a column 'text'"):
             list(tables.chunks(path, "text"))
-    with pytest.raises(DataError, match="expected a column 'label'"):
+    with pytest.raises(DataError, match="expected one column called label, .*; found document, film"):
         tables.read_labelled(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("document,label\n", encoding="utf-8")
     with pytest.raises(DataError, match="b.csv: the file has no reviews"):
@@ -168,13 +181,13 @@ def test_parquet_from_stdin(tmp_path, monkeypatch):
 )
 def test_a_format_is_told_by_name_and_first_line(tmp_path, name, content, kind):
     (tmp_path / name).write_text(content, encoding="utf-8")
-    assert tables.format_of(tmp_path / name) == kind
+    assert find_source(tmp_path / name).kind == kind
 
 
 def test_a_text_file_with_columns_is_refused(tmp_path):
     (tmp_path / "a.txt").write_text("번호\t리뷰\n", encoding="utf-8")
     with pytest.raises(DataError, match="a.txt line 1: expected one review a line, or the header"):
-        tables.format_of(tmp_path / "a.txt")
+        find_source(tmp_path / "a.txt")
 
 
 @pytest.mark.parametrize("name, head", [("a.txt", ""), ("a.csv", "document\n"), ("a.jsonl", "")])
@@ -276,7 +289,7 @@ def test_messages_quote_the_beginning(tmp_path):
     with pytest.raises(DataError, match=f"found {'y' * 200}…; name the one of the texts by text_column"):
         rows_of(path)
     path.write_text(f"document,label\n가,{'z' * 100}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=f"row 1: expected label 0 or 1, found '{'z' * 20}'$"):
+    with pytest.raises(DataError, match=f"row 1: expected labels 0 and 1, .*found '{'z' * 20}'$"):
         tables.read_labelled(path)
 
 
@@ -354,7 +367,8 @@ def test_a_row_of_many_lines_and_fields_is_bounded_as_one_line_is(tmp_path, betw
 @pytest.mark.parametrize(
     "before, bad, line, byte",
     [
-        (0, b"\xb0\xa1", 1, "b0"),
+        (0, b"\xb0\xff", 1, "b0"),
+        (9, b"\xb0\xa1", 10, "b0"),
         (9, b"\xea\xb0\n", 10, "ea"),
         (9, b"\xea\xb0", 10, "ea"),
         (300_000, b"\xff", 300_001, "ff"),
@@ -364,13 +378,13 @@ def test_a_bad_byte_is_found_in_a_file_of_any_size_piece_by_piece(tmp_path, befo
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbf" + "정말 좋다\n".encode() * before + bad)
     tracemalloc.start()
-    with pytest.raises(DataError, match=f"a.csv line {line}: expected UTF-8 text, found byte 0x{byte}; save the file"):
-        corpus.check_utf8(path)
+    with pytest.raises(DataError, match=f"a.csv line {line}: expected UTF-8 text, found byte 0x{byte}; save it"):
+        find_source(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**21
-    path.write_bytes("정말 좋다\n".encode() * before)
-    corpus.check_utf8(path)
+    path.write_bytes("정말 좋다\n".encode() * (before or 1))
+    assert find_source(path).encoding == "utf-8"
 
 
 def shared(value, count):
@@ -405,7 +419,7 @@ def test_a_large_value_that_rows_of_parquet_share_is_not_decoded_for_all_at_once
 
 def test_many_row_groups_of_parquet_are_read_in_order(tmp_path):
     values = [None if n % 7 == 0 else {"a": [str(n), None]} for n in range(1000)]
-    table = pyarrow.table({"document": list(map(str, range(1000))), "value": values})
+    table = pyarrow.table({"document": [f"리뷰 {n}" for n in range(1000)], "value": values})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=300)
     assert rows_of(tmp_path / "a.parquet") == table.to_pylist()
 

@@ -1,16 +1,20 @@
+import io
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 
+import pandas
 import pytest
 
 pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
+from nsmc_attention.errors import DataError
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.serve.app import Service, create_app
 from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.tables import upload_kind
 
 TEXT = "배우는 좋은데 영화는 별로"
 
@@ -110,7 +114,7 @@ FIELD = ('Content-Disposition: form-data; name="text_column"', "b")
 @pytest.mark.parametrize(
     "body, message",
     [
-        (form((NAMED.format("a.png"), "a")), "form: expected a file whose name ends in .csv"),
+        (form((NAMED.format("a.png"), "a")), "a.png: unknown kind of file"),
         (form((NAMED.format("a.csv"), "document"), FIELD), "found 'text_column' too; options belong in the address"),
         (form(FIELD, (NAMED.format("a.csv"), "document")), "found 'text_column' too; options belong in the address"),
         (form((NAMED.format("a.csv"), "document"), (NAMED.format("a.csv"), "")), "expected one file alone"),
@@ -119,7 +123,7 @@ FIELD = ('Content-Disposition: form-data; name="text_column"', "b")
         (form(), "form: expected"),
         (b"document\n", "form: expected multipart/form-data, found something else"),
         (b"", "form: expected one file to its end"),
-        (form((NAMED.format("a.csv"), "a,b\n1,2")), "table: expected a column 'document', found a, b"),
+        (form((NAMED.format("a.csv"), "a,b\n1,2")), "table: expected one column called document"),
     ],
 )
 def test_a_form_that_is_no_file_is_refused_with_a_line(client, body, message):
@@ -128,10 +132,33 @@ def test_a_form_that_is_no_file_is_refused_with_a_line(client, body, message):
 
 
 def test_a_table_without_the_column_is_answered_with_its_columns(client):
-    done = client.post("/predict/batch", content="a,리뷰\n1,최고\n".encode(), headers={"Content-Type": "text/csv"})
-    assert done.status_code == 422 and done.json()["columns"] == ["a", "리뷰"]
+    done = client.post("/predict/batch", content="a,문장\n1,최고\n".encode(), headers={"Content-Type": "text/csv"})
+    assert done.status_code == 422 and done.json()["columns"] == ["a", "문장"]
     done = client.post("/predict/batch", content=b'{"\\ud800": 1}\n', headers={"Content-Type": "application/jsonl"})
     assert done.status_code == 422 and done.json()["columns"] == ["?"]
+
+
+def test_files_of_korean_offices_are_read(client):
+    frame = pandas.DataFrame({"번호": [1, 2], "리뷰": ["최고", "별로"]})
+    workbook = io.BytesIO()
+    frame.to_excel(workbook, index=False)
+    text, excel = frame.to_csv(index=False), "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    bodies = {text.encode("cp949"): "text/csv", text.encode("utf-16"): "text/csv", workbook.getvalue(): excel}
+    answers = [
+        client.post("/predict/batch", content=body, headers={"Content-Type": kind}) for body, kind in bodies.items()
+    ]
+    usual = client.post("/predict/batch", content=text.encode(), headers={"Content-Type": "text/csv"})
+    for done in answers:
+        assert done.status_code == 200 and done.headers["content-type"].startswith("text/csv")
+        assert done.content == b"\xef\xbb\xbf" + usual.content
+
+
+def test_an_upload_is_known_by_its_type_or_else_its_name():
+    assert upload_kind("text/csv; charset=cp949") == upload_kind("application/vnd.ms-excel", "a.csv") == "csv"
+    assert upload_kind("application/octet-stream", "리뷰.xlsx") == "xlsx"
+    for wrong in (("image/png", "a.csv"), ("", "a.parquet"), ("", "a.hwp"), ("", "")):
+        with pytest.raises(DataError, match="expected (multipart|one of)"):
+            upload_kind(*wrong)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +219,7 @@ def test_a_body_of_unknown_length_is_cut_off_at_the_limit(client, path, kind):
     [
         (b"document\n", {"Content-Type": "image/png"}, "Content-Type: expected multipart/form-data, text/csv"),
         (b"", {"Content-Type": "text/csv"}, "the file is empty"),
-        (b"a,b\n1,2\n", {"Content-Type": "text/csv"}, "expected a column 'document'"),
+        (b"a,b\n1,2\n", {"Content-Type": "text/csv"}, "expected one column called document"),
         (b"document,b\n1\n", {"Content-Type": "text/csv"}, "table line 2: expected 2 fields"),
         (b"document\n\xff\n", {"Content-Type": "text/csv"}, "table"),
         (b'{"document": 1}\n[]\n', {"Content-Type": "application/jsonl"}, "table line 2: expected a JSON object"),

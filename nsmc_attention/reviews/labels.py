@@ -1,0 +1,58 @@
+"""Labels as numbers: 0 and 1, or words, of which one is the positive."""
+
+import re
+from typing import Any, Iterable
+
+from ..errors import DataError, listed
+
+# (negative, positive), as `plain_label` writes them
+PAIRS = (
+    ("0", "1"),
+    ("negative", "positive"),
+    ("neg", "pos"),
+    ("부정", "긍정"),
+    ("부정적", "긍정적"),
+    ("false", "true"),
+    ("-1", "1"),
+)
+EXPECTED = "expected labels 0 and 1, negative and positive, or 부정 and 긍정"
+
+
+def plain_label(value: Any) -> str:
+    """Return a label as its text in lower case: "1" of 1, 1.0, "1.0" and " 1 "."""
+    return re.sub(r"^([+-]?\d+)\.0+$", r"\1", str(value).strip().casefold())
+
+
+def positive_of(values: Iterable[Any], positive: Any = None) -> Any:
+    """Return the positive one of a column's labels: a pair that is known, or `positive` where it is one of two.
+
+    Parameters
+    ----------
+    values : iterable of str, int, float or bool
+        One or two different labels, each any number of times: "긍정" and "부정", 0 and 1, "neg" and "pos".
+    positive : a label or None
+        The positive one of labels that are not known; it wins over what is known.
+
+    Returns
+    -------
+    The label as it is in `values`; where only the negative one is there, its known counterpart as str.
+
+    Raises
+    ------
+    DataError
+        More than two labels, two of which neither is known to be the positive one, or no `positive` among them.
+    """
+    found: dict[str, Any] = {}
+    for value in values:
+        found.setdefault(plain_label(value), value)
+    names = listed(repr(name[:20]) for name in found)
+    if positive is not None:
+        wanted = plain_label(positive)
+        if wanted not in found or len(found) > 2:
+            raise DataError(f"expected two labels, {str(positive)[:20]!r} and another, found {names}")
+        return found[wanted]
+    pair = next((pair for pair in PAIRS if found and set(found) <= set(pair)), None)
+    if pair is None:
+        advice = "; name the positive one by positive (--positive)" if len(found) == 2 else ""
+        raise DataError(f"{EXPECTED}, found {names}{advice}")
+    return found.get(pair[1], pair[1])

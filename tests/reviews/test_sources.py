@@ -1,0 +1,270 @@
+"""Encodings, delimiters and workbooks as Korean offices have them: what is read is the same."""
+
+import datetime
+import io
+import pickle
+import sys
+import tracemalloc
+import zipfile
+
+import openpyxl
+import pandas
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nsmc_attention.errors import ConfigError, DataError, MissingPackage
+from nsmc_attention.reviews import labels, sources, tables
+from nsmc_attention.reviews.sources import delimiter_of, find_source, size_of
+from nsmc_attention.reviews.xlsx import write_rows, xlsx_rows
+
+ROWS = [
+    {"영화": "가", "리뷰": "정말 재미있는 영화, 최고; 정말로", "평점": "10"},
+    {"영화": "나", "리뷰": "지루하고\t돈이\n아까워요", "평점": "1"},
+    {"영화": "다", "리뷰": '"별로" 였어요', "평점": ""},
+]
+OFFICE = {
+    "utf-8": ("utf-8", ","),
+    "utf-8 with BOM": ("utf-8-sig", ","),
+    "cp949": ("cp949", ","),
+    "utf-16": ("utf-16", ","),
+    "semicolon": ("utf-8", ";"),
+    "tab": ("utf-8", "\t"),
+    "cp949 with semicolons": ("cp949", ";"),
+    "utf-16 with tabs": ("utf-16", "\t"),
+}
+
+
+def write(folder, encoding, delimiter, rows=ROWS, name="reviews.csv"):
+    text = pandas.DataFrame(rows).to_csv(index=False, sep=delimiter)
+    (folder / name).write_bytes(text.encode(encoding))
+    return folder / name
+
+
+def rows_of(path, **options):
+    return [row for frame in tables.chunks(path, **options) for row in frame.to_dict("records")]
+
+
+@pytest.mark.parametrize("name", OFFICE)
+def test_a_csv_of_any_office_has_the_same_rows(tmp_path, name):
+    assert rows_of(write(tmp_path, *OFFICE[name])) == ROWS
+
+
+@pytest.mark.parametrize("name", OFFICE)
+@pytest.mark.parametrize("rows", [1, 2])
+def test_spans_of_bytes_have_the_same_rows_in_every_encoding(tmp_path, name, rows):
+    source = pickle.loads(pickle.dumps(find_source(write(tmp_path, *OFFICE[name]))))
+    cuts = list(tables.spans(source, rows))
+    found = [row for span in cuts for frame in tables.frames_of(source, span=span) for row in frame.to_dict("records")]
+    assert found == ROWS and len(cuts) == -(-len(ROWS) // rows)
+    assert cuts[-1].end == source.path.stat().st_size
+
+
+@pytest.mark.parametrize("name", OFFICE)
+def test_a_stream_is_read_as_its_file_is(tmp_path, monkeypatch, name):
+    with open(write(tmp_path, *OFFICE[name]), encoding="latin-1") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert rows_of("-", kind="csv") == ROWS
+
+
+def test_what_is_read_otherwise_than_the_name_promises_is_said_once(tmp_path, capsys):
+    path = write(tmp_path, "cp949", ";")
+    for _ in range(2):
+        rows_of(path)
+    assert capsys.readouterr().err == f"{path}: read as CP949, semicolon-separated\n"
+    rows_of(write(tmp_path, "utf-8-sig", ",", name="usual.csv"))
+    rows_of(write(tmp_path, "cp949", ",", name="named.csv"), encoding="euc-kr")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_byte_beyond_ascii_may_come_late_and_takes_no_memory(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"good\n" * 400_000 + "좋다\n".encode("cp949"))
+    tracemalloc.start()
+    assert find_source(path).encoding == "cp949"
+    assert tracemalloc.get_traced_memory()[1] < 4 * 2**20
+    tracemalloc.stop()
+    path.write_bytes(b"good\n" * 100_000 + "좋다\n".encode("cp949"))
+    with open(path, encoding="latin-1") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert list(sources.stdin_lines())[-2:] == ["good", "좋다"]
+
+
+@pytest.mark.parametrize("codec, encoding", [("cp949", "utf-8"), ("utf-8", "cp949"), ("utf-16", "utf-8")])
+def test_an_encoding_that_is_named_wrongly_is_refused_with_the_line(tmp_path, codec, encoding):
+    with pytest.raises(DataError, match=f"line 1: expected {encoding.upper()} text, found byte 0x.*--encoding"):
+        find_source(write(tmp_path, codec, ","), encoding=encoding)
+    with pytest.raises(ConfigError, match="--encoding: unknown encoding 'utf-9'; did you mean 'utf-8'"):
+        find_source(tmp_path / "reviews.csv", encoding="utf-9")
+
+
+def test_a_damaged_stream_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "in").write_bytes("좋다\n".encode() * 200_000 + b"\xff")
+    with open(tmp_path / "in", encoding="latin-1") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        with pytest.raises(DataError, match="stdin: expected UTF-8 text, found byte 0xff"):
+            list(sources.stdin_lines())
+
+
+def test_every_character_of_cp949_has_one_length():
+    """Spans of bytes are counted from decoded text."""
+    for lead in range(0x81, 0xFF):
+        for trail in range(0x41, 0xFF):
+            pair = bytes((lead, trail))
+            try:
+                text = pair.decode("cp949")
+            except UnicodeDecodeError:
+                continue
+            assert size_of(text, "cp949") == 2
+
+
+@given(st.lists(st.lists(st.text("가a,;\t\"\n'", max_size=5), min_size=3, max_size=3), min_size=1, max_size=6))
+@settings(max_examples=25, deadline=None)
+def test_fields_never_hide_the_delimiter(cells):
+    for delimiter in sources.DELIMITERS:
+        text = pandas.DataFrame(cells, columns=["영화", "리뷰", "평점"]).to_csv(index=False, sep=delimiter)
+        assert delimiter_of(text, True) == delimiter
+
+
+@pytest.mark.parametrize(
+    "text, delimiter",
+    [
+        ("document\n좋다; 정말\n별로, 그냥\n", ","),
+        ("리뷰;평점\n좋다, 정말;5\n별로;1\n", ";"),
+        ("a,b;c\n1,2;3\n", ","),
+        ("리뷰\t평점\n깨진 행\n", "\t"),
+        ('a;b\n"열린', ";"),
+        ("", ","),
+    ],
+)
+def test_the_delimiter_is_the_one_by_which_rows_agree(text, delimiter):
+    assert delimiter_of(text, True) == delimiter
+
+
+@pytest.fixture
+def workbook(tmp_path):
+    """Return a function that writes rows as the first sheet of reviews.xlsx."""
+
+    def make(*rows, sheets=()):
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        for title in sheets:
+            book.create_sheet(title)
+        book.save(tmp_path / "reviews.xlsx")
+        return tmp_path / "reviews.xlsx"
+
+    return make
+
+
+def test_a_workbook_keeps_numbers_and_dates(workbook):
+    day, time = datetime.datetime(2024, 3, 1), datetime.datetime(2024, 3, 1, 12, 30)
+    path = workbook(
+        [None, None],
+        ["리뷰", "평점", "날짜", "때", None, "x"],
+        ["좋다", 5, day, time, 0.1 + 0.2],
+        [],
+        ["별로", 1.5, day, day],
+    )
+    assert rows_of(path) == [
+        {"리뷰": "좋다", "평점": 5, "날짜": day.date(), "때": time, "column E": 0.3, "x": None},
+        {"리뷰": "별로", "평점": 1.5, "날짜": day.date(), "때": day, "column E": None, "x": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    "cells, message", [(["좋다", 1, 2], "row 2: expected 1 cells as in the header"), (None, "is empty")]
+)
+def test_a_workbook_without_a_header_is_refused(workbook, cells, message):
+    with pytest.raises(DataError, match=f"reviews.xlsx.*{message}"):
+        rows_of(workbook(["리뷰"], cells) if cells else workbook())
+
+
+def test_a_hidden_first_sheet_is_not_the_table(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["설정"])
+    book.active.sheet_state = "hidden"
+    book.create_sheet("리뷰").append(["리뷰"])
+    book.worksheets[1].append(["좋다"])
+    book.save(tmp_path / "a.xlsx")
+    assert rows_of(tmp_path / "a.xlsx") == [{"리뷰": "좋다"}]
+
+
+def test_a_written_workbook_computes_nothing_and_reads_back(tmp_path):
+    cells = ["=1+1", "'=1", "#N/A", "+1-2", "", "두\n줄", "1.5", 1.5, 7, True, None, datetime.date(2024, 3, 1), 10**20]
+    names = [f"c{number}" for number in range(len(cells))]
+    with open(tmp_path / "a.xlsx", "wb") as file:
+        write_rows(file, [names, cells])
+    header, row = xlsx_rows(tmp_path / "a.xlsx")
+    expected = [cell if cell != "" else None for cell in cells]
+    expected[-2:] = [datetime.datetime(2024, 3, 1), str(10**20)]
+    assert header == names and row == expected
+    written = list(openpyxl.load_workbook(tmp_path / "a.xlsx").active.iter_rows(min_row=2))[0]
+    assert not [cell for cell in written if cell.data_type in "fe"]
+    assert [cell.quotePrefix for cell in written[:4]] == [True, True, False, True]
+
+
+def test_text_that_excel_does_not_take_is_refused_or_replaced(tmp_path):
+    with pytest.raises(
+        DataError, match="xlsx row 2: expected at most 32,767 characters in a cell, found 32,768; write"
+    ):
+        write_rows(io.BytesIO(), [["리뷰"], ["가" * 32_768]])
+    with open(tmp_path / "a.xlsx", "wb") as file:
+        write_rows(file, [["리뷰"], ["종\a소리\ud800"]])
+    assert rows_of(tmp_path / "a.xlsx") == [{"리뷰": "종\ufffd소리\ufffd"}]
+
+
+def test_a_small_workbook_that_unpacks_to_much_is_refused(workbook):
+    def repacked(name, content):
+        path = workbook(["리뷰"], ["좋다"])
+        with zipfile.ZipFile(path) as archive:
+            parts = {part: archive.read(part) for part in archive.namelist()}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for part, found in {**parts, name: content}.items():
+                archive.writestr(part, found)
+        return path
+
+    row = b'<worksheet><sheetData><row r="1">' + b"<c/>" * 2**19 + b"<c/></row></sheetData></worksheet>"
+    with pytest.raises(DataError, match="expected at most 2,097,152 bytes in a row"):
+        rows_of(repacked("xl/worksheets/sheet1.xml", row))
+    with pytest.raises(DataError, match="expected at most 536,870,912 bytes when unpacked"):
+        rows_of(repacked("xl/styles.xml", b" " * (2**24 + 1)))
+    with pytest.raises(DataError, match="reviews.xlsx: not a readable xlsx file"):
+        rows_of(repacked("xl/workbook.xml", b"<workbook"))
+
+
+def test_without_openpyxl_the_message_names_the_extra(workbook, monkeypatch):
+    path = workbook(["리뷰"], ["좋다"])
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingPackage, match=r"xlsx needs openpyxl: pip install 'nsmc_attention\[excel\]'"):
+        rows_of(path)
+
+
+@pytest.mark.parametrize("negative, positive", [*labels.PAIRS, (0, 1), (False, True), ("Negative", "POSITIVE ")])
+def test_the_positive_label_of_a_known_pair_is_found_in_any_order(negative, positive):
+    for values in ([negative, positive], [positive, negative, negative]):
+        assert labels.positive_of(values) == positive
+    assert labels.positive_of([positive]) == positive
+
+
+def test_other_labels_need_the_positive_one_to_be_named():
+    with pytest.raises(DataError, match="found 'good', 'bad'; name the positive one by positive"):
+        labels.positive_of(["good", "bad"])
+    assert labels.positive_of(["good", "bad"], "good") == "good"
+    for values in (["good", "bad", "so"], ["bad", "so"]):
+        with pytest.raises(DataError, match="expected two labels, 'good' and another, found"):
+            labels.positive_of(values, "good")
+
+
+@pytest.mark.parametrize("names", [("부정", "긍정"), ("neg", "pos"), ("0", "1"), ("good", "bad")])
+def test_labels_in_words_are_those_in_numbers(tmp_path, names):
+    rows = [{"리뷰": text, "label": names[number]} for text, number in (("별로", 0), ("좋다", 1), ("최고", 1))]
+    path = write(tmp_path, "cp949", ";", rows)
+    reviews = tables.read_labelled(path, positive="bad" if "bad" in names else None)
+    assert reviews.labels.tolist() == [0, 1, 1] and reviews.columns["text"] == "리뷰"
+
+
+@pytest.mark.parametrize("name", ["document", "Review ", "리뷰", "후기"])
+def test_the_column_of_the_texts_is_found_by_its_name(tmp_path, name):
+    path = write(tmp_path, "utf-8", ",", [{"id": "1", name: "좋다"}])
+    assert tables.open_table(path).text_column == name
