@@ -21,14 +21,12 @@ from sklearn.utils.validation import check_is_fitted
 from .bundle.format import Bundle, read_all
 from .config import SHORT_NAMES, Config
 from .config import preset as named_preset
-from .errors import ConfigError, did_you_mean
+from .errors import ConfigError, DataError, did_you_mean
 from .inference.predictor import Classifier, classifier_of
+from .reviews.labels import positive_of
 
 # Settings that are parameters of the estimator by their short names
 NAMED = tuple(name for name in SHORT_NAMES if name != "seed")
-# Labels that say which of two is positive, as people write them; a pair needs one of either
-POSITIVE = {"긍정", "긍정적", "좋음", "호평", "추천", "positive", "pos", "good", "true", "yes", "1", "+1"}
-NEGATIVE = {"부정", "부정적", "나쁨", "혹평", "비추천", "negative", "neg", "bad", "false", "no", "0", "-1"}
 
 
 class SentimentEstimator(ClassifierMixin, BaseEstimator):
@@ -154,18 +152,13 @@ def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def positive_label(classes: NDArray[Any], positive: Any = None) -> Any:
-    """Return the one of two sorted labels that means positive: the one asked for, else by its name, else the second.
-
-    The place to join with the command line's detection of labels in tables (`reviews.tables`).
-    """
-    if positive is not None:
-        if positive not in classes.tolist():
-            raise ValueError(f"fit: positive={positive!r}: expected one of the labels, found {classes.tolist()}")
-        return positive
-    first, second = (str(label).strip().casefold() for label in classes)
-    if first in POSITIVE and second in NEGATIVE:
-        return classes[0]
-    if not (first in NEGATIVE and second in POSITIVE) and isinstance(classes[0], str):
+    """Return the one of two sorted labels that means positive: the one asked for, else by its name, else the second."""
+    try:
+        return positive_of(classes, positive)
+    except DataError as problem:
+        if positive is not None:
+            raise ValueError(f"fit: positive={positive!r}: {problem}") from problem
+    if isinstance(classes[1], str):
         warnings.warn(f"took {classes[1]!r} for positive; pass positive= to say which label is", stacklevel=3)
     return classes[1]
 

@@ -12,15 +12,20 @@ PAIRS = (
     ("neg", "pos"),
     ("부정", "긍정"),
     ("부정적", "긍정적"),
+    ("나쁨", "좋음"),
+    ("혹평", "호평"),
+    ("비추천", "추천"),
+    ("bad", "good"),
     ("false", "true"),
+    ("no", "yes"),
     ("-1", "1"),
 )
 EXPECTED = "expected labels 0 and 1, negative and positive, or 부정 and 긍정"
 
 
 def plain_label(value: Any) -> str:
-    """Return a label as its text in lower case: "1" of 1, 1.0, "1.0" and " 1 "."""
-    return re.sub(r"^([+-]?\d+)\.0+$", r"\1", str(value).strip().casefold())
+    """Return a label as its text in lower case: "1" of 1, 1.0, "1.0", "+1" and " 1 "."""
+    return re.sub(r"^\+?(-?\d+)(\.0+)?$", r"\1", str(value).strip().casefold())
 
 
 def positive_of(values: Iterable[Any], positive: Any = None) -> Any:

@@ -248,19 +248,19 @@ def test_the_positive_label_of_a_known_pair_is_found_in_any_order(negative, posi
 
 
 def test_other_labels_need_the_positive_one_to_be_named():
-    with pytest.raises(DataError, match="found 'good', 'bad'; name the positive one by positive"):
-        labels.positive_of(["good", "bad"])
-    assert labels.positive_of(["good", "bad"], "good") == "good"
-    for values in (["good", "bad", "so"], ["bad", "so"]):
-        with pytest.raises(DataError, match="expected two labels, 'good' and another, found"):
-            labels.positive_of(values, "good")
+    with pytest.raises(DataError, match="found 'fun', 'dull'; name the positive one by positive"):
+        labels.positive_of(["fun", "dull"])
+    assert labels.positive_of(["fun", "dull"], "fun") == "fun"
+    for values in (["fun", "dull", "so"], ["dull", "so"]):
+        with pytest.raises(DataError, match="expected two labels, 'fun' and another, found"):
+            labels.positive_of(values, "fun")
 
 
-@pytest.mark.parametrize("names", [("부정", "긍정"), ("neg", "pos"), ("0", "1"), ("good", "bad")])
+@pytest.mark.parametrize("names", [("부정", "긍정"), ("neg", "pos"), ("0", "1"), ("fun", "dull")])
 def test_labels_in_words_are_those_in_numbers(tmp_path, names):
     rows = [{"리뷰": text, "label": names[number]} for text, number in (("별로", 0), ("좋다", 1), ("최고", 1))]
     path = write(tmp_path, "cp949", ";", rows)
-    reviews = tables.read_labelled(path, positive="bad" if "bad" in names else None)
+    reviews = tables.read_labelled(path, positive="dull" if "dull" in names else None)
     assert reviews.labels.tolist() == [0, 1, 1] and reviews.columns["text"] == "리뷰"
 
 
