@@ -74,7 +74,8 @@ class Table:
         self.path = f"/dev/fd/{self.file.fileno()}"
         self.threads, self.lock, self.closed = threads, Lock(), Event()
         self.slots = self.size = 0
-        self.pieces: Any = None
+        # generators that read the file, each through the one before
+        self.reading: list[Any] = []
 
     async def store(self, stream: AsyncIterable[bytes]) -> None:
         """Write the body; OSError if there is no space."""
@@ -114,10 +115,12 @@ class Table:
         # all cores for a single table; several would each start as many processes as there are cores
         processes = None if self.quota.used_slots == 1 else 1
         table = await self.call(self.read)
+        self.reading.append(table.frames)
         if self.output != "jsonl" and table.source.from_office:
             yield MARK.encode()
-        self.pieces = table_pieces(classifier, table, self.output, processes=processes, verbatim=self.verbatim)
-        while piece := await self.call(next, self.pieces, ""):
+        pieces = table_pieces(classifier, table, self.output, processes=processes, verbatim=self.verbatim)
+        self.reading.append(pieces)
+        while piece := await self.call(next, pieces, ""):
             yield piece.encode("utf-8", "replace")
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -135,8 +138,8 @@ class Table:
 
     def remove(self) -> None:
         try:
-            if self.pieces:
-                self.pieces.close()
+            for generator in reversed(self.reading):
+                generator.close()
         finally:
             self.file.close()
             self.quota.take(-self.slots, -self.size)
