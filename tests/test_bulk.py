@@ -341,6 +341,7 @@ def cluster(tmp_path):
         process.wait(timeout=30)
 
 
+@pytest.mark.slow
 def test_a_running_cluster_does_the_work(cluster, score, folder, tmp_path):
     code, line = score(folder, "--output", tmp_path / "out", "--scheduler", cluster)
     assert code == 0 and "3 partitions in" in line and "(300 reviews)" in line

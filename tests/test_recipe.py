@@ -160,7 +160,7 @@ def test_resuming_where_there_is_no_run_says_so(tiny, tmp_path):
 
 def test_a_bad_file_leaves_no_run_folder(tiny, tmp_path):
     (tmp_path / "bad.csv").write_text("document,label\n가,3\n", encoding="utf-8")
-    with pytest.raises(DataError, match="bad.csv row 1: expected label 0 or 1"):
+    with pytest.raises(DataError, match="bad.csv row 1: expected labels 0 and 1, .*found '3'"):
         train(tmp_path / "bad.csv", tiny, tmp_path / "run", quiet=True)
     assert not (tmp_path / "run").exists()
 

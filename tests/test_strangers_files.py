@@ -327,7 +327,12 @@ def test_a_checkpoint_with_a_pickle_or_false_sizes_is_refused(tmp_path):
     [
         ("a.csv", "document\n" + "x" * (2**24 + 1), "expected at most 16,777,216 characters"),
         ("a.csv", ",".join(map(str, range(300_000))), "expected at most 2,000 columns, found 300,000"),
-        ("a.csv", 'document\n"' + "x\n" * 2**23 + 'x"', "expected at most 16,777,216 characters in a row"),
+        pytest.param(
+            "a.csv",
+            'document\n"' + "x\n" * 2**23 + 'x"',
+            "expected at most 16,777,216 characters in a row",
+            marks=pytest.mark.slow,
+        ),
         (
             "a.jsonl",
             "".join(json.dumps({"document": "x", f"k{number}": 1}) + "\n" for number in range(8000)),

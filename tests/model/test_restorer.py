@@ -75,16 +75,14 @@ def test_local_weights_are_within_a_window():
     assert ((weights > 0).sum(axis=2) <= 3).all()
 
 
-@pytest.mark.parametrize("first", ["projection", "mean", "maximum"])
-@pytest.mark.parametrize("kind, cell, fed", EACH)
+FIRST = [("general", "gru", 1, first) for first in ("mean", "maximum")]
+
+
+@pytest.mark.parametrize("kind, cell, fed, first", [*((*each, "projection") for each in EACH), *FIRST])
 def test_every_parameter_gets_a_gradient(kind, cell, fed, first):
     settings = config(kind, cell, input_feeding=fed, first_state=first)
     if first != "projection":
-        settings = replace(settings, encoder=replace(settings.encoder, hidden_size=8))
-    if kind == "dot":
-        settings = replace(settings, decoder=replace(settings.decoder, hidden_size=settings.width))
-        if first != "projection":
-            return
+        settings = replace(settings, encoder=GRU(8))
     built = network(settings)
     with mxnet.autograd.record():
         loss = (built(*inputs())[0] ** 2).sum()

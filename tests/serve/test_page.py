@@ -74,7 +74,6 @@ def test_a_review_is_classified_as_it_is_typed(page):
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
 
 
-@BOTH
 def test_a_word_shows_its_row_and_the_matrix_opens(page):
     page.click("#examples button >> nth=1")
     panel(page)
@@ -110,7 +109,6 @@ def test_other_explanations_and_whole_words(page):
     playwright.expect(page.locator("#answer .word")).to_have_count(4)
 
 
-@BOTH
 def test_everything_is_reached_by_the_keyboard(page):
     page.focus("#text")
     page.keyboard.type("최고")
@@ -125,7 +123,6 @@ def test_everything_is_reached_by_the_keyboard(page):
     assert page.locator('#answer .word[aria-pressed="true"]').count() == 1
 
 
-@BOTH
 def test_a_pasted_list_becomes_a_table_to_sort_and_download(page, tmp_path):
     page.fill("#lines", '정말 "최고"의 영화, 추천\n\n별로\n<img src=x onerror=alert(1)>')
     page.click("#score")
@@ -319,7 +316,6 @@ def test_results_are_paged_filtered_and_searched(page):
     assert page.inner_text("#shown") == "1–3 / 3"
 
 
-@BOTH
 def test_two_reviews_are_compared_side_by_side_and_the_link_opens_them(page):
     page.check("#compare")
     page.fill("#text", "최고의 영화")
@@ -362,7 +358,6 @@ def test_the_answer_can_be_saved_as_a_picture(page):
     assert download.value.suggested_filename == "attention.png" and not page.locator(".picture").count()
 
 
-@BOTH
 def test_english_is_a_click_away(page):
     assert page.locator("label[for=lines]").inner_text().startswith("한 줄에 하나씩")
     page.click("#language")

@@ -322,6 +322,7 @@ def test_bad_input_is_one_line(arguments, message, tmp_path, capsys):
     assert line.startswith("error: ") and message in line
 
 
+@pytest.mark.slow
 def test_bad_input_of_a_worker_is_one_line(tmp_path):
     code, (line,) = outcome(start("--out", tmp_path / "run", "--workers", "1", "--data", "none.csv"))
     assert code == 2 and line.startswith("error: none.csv: no such file")
