@@ -42,9 +42,9 @@ TINY = preset("default").with_fields(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """Run the whole suite in two processes more than there are cores (many tests wait), at most four; files in this one."""
+    """Run the whole suite in one process more than there are cores (many tests wait), at most three; files in this one."""
     whole = config.args_source is config.ArgsSource.TESTPATHS
-    return min(4, cores() + 2) if whole else 0
+    return min(3, cores() + 1) if whole else 0
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -3,7 +3,7 @@
 Shapes: N reviews, S source length, D units of a source state, H units of the decoder, A units of the additive score.
 """
 
-from typing import Any
+from typing import Any, Optional
 
 from .._runtime.mxnet_shim import import_mxnet
 
@@ -17,15 +17,14 @@ from .blocks import MASKED_SCORE  # noqa: E402
 class Alignment(HybridBlock):
     """Base: weights (N, S) of a query (N, H), which sum to 1 over the source and are 0 on its padding.
 
-    `project` is called once a source, `hybrid_forward` at each step of the decoder.
+    It is called at each step of the decoder; the keys are projected once a source, to `key_units` (None: they are the
+    states themselves).
     """
 
     # whether the query is the state before the step (Bahdanau) or after it (Luong)
     before_step = False
-
-    def project(self, F: Any, memory: Any) -> Any:
-        """Return the keys of the source states (N, S, D)."""
-        return memory
+    key_units: Optional[int] = None
+    key_bias = False
 
     def hybrid_forward(self, F: Any, query: Any, keys: Any, mask: Any) -> Any:
         """(N, H), (N, S, K), (N, S) of 0 and 1 -> (N, S)."""
@@ -53,27 +52,22 @@ class DotAlignment(Alignment):
 class GeneralAlignment(DotAlignment):
     """score(s, h) = s . W h, Luong et al. 2015, equation 8."""
 
-    def __init__(self, decoder_size: int, width: int) -> None:
+    def __init__(self, decoder_size: int) -> None:
         super().__init__()
-        with self.name_scope():
-            self.key = nn.Dense(decoder_size, in_units=width, use_bias=False, flatten=False)
-
-    def project(self, F: Any, memory: Any) -> Any:
-        return self.key(memory)
+        self.key_units = decoder_size
 
 
 class ConcatAlignment(Alignment):
     """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, equation 8, W being divided into its two parts."""
 
-    def __init__(self, decoder_size: int, width: int, units: int) -> None:
+    key_bias = True
+
+    def __init__(self, decoder_size: int, units: int) -> None:
         super().__init__()
+        self.key_units = units
         with self.name_scope():
-            self.key = nn.Dense(units, in_units=width, flatten=False)
             self.query = nn.Dense(units, in_units=decoder_size, use_bias=False)
             self.value = nn.Dense(1, in_units=units, use_bias=False, flatten=False)
-
-    def project(self, F: Any, memory: Any) -> Any:
-        return self.key(memory)
 
     def score(self, F: Any, query: Any, keys: Any) -> Any:
         pairs = F.tanh(F.broadcast_add(keys, F.expand_dims(self.query(query), axis=1)))  # (N, S, A)
@@ -93,8 +87,8 @@ class LocalAlignment(GeneralAlignment):
     p with a standard deviation of W / 2. They sum to at most 1.
     """
 
-    def __init__(self, decoder_size: int, width: int, window: int) -> None:
-        super().__init__(decoder_size, width)
+    def __init__(self, decoder_size: int, window: int) -> None:
+        super().__init__(decoder_size)
         self.window = window
         with self.name_scope():
             self.place_units = nn.Dense(decoder_size, in_units=decoder_size, use_bias=False)

@@ -71,7 +71,7 @@ class Additive(ScoredAttention):
     def alignment(self, decoder_size: int, width: int) -> Any:
         from .alignment import AdditiveAlignment
 
-        return AdditiveAlignment(decoder_size, width, self.units)
+        return AdditiveAlignment(decoder_size, self.units)
 
 
 class Dot(ScoredAttention):
@@ -116,7 +116,7 @@ class General(ScoredAttention):
     def alignment(self, decoder_size: int, width: int) -> Any:
         from .alignment import GeneralAlignment
 
-        return GeneralAlignment(decoder_size, width)
+        return GeneralAlignment(decoder_size)
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Concat(Additive):
     def alignment(self, decoder_size: int, width: int) -> Any:
         from .alignment import ConcatAlignment
 
-        return ConcatAlignment(decoder_size, width, self.units)
+        return ConcatAlignment(decoder_size, self.units)
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Local(General):
     def alignment(self, decoder_size: int, width: int) -> Any:
         from .alignment import LocalAlignment
 
-        return LocalAlignment(decoder_size, width, self.window)
+        return LocalAlignment(decoder_size, self.window)
 
 
 class NoAttention(Attention):

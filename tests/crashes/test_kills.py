@@ -277,6 +277,7 @@ def test_a_training_killed_while_its_bundle_is_written_ends_with_it(train, run_f
     train.finish()
 
 
+@pytest.mark.slow
 def test_a_killed_download_is_simply_started_again(fetch):
     assert fetch.die(fetch.child.dying_at_byte(20_000, fetch.also))
     assert fetch.die_at(1, "os.rename") and fetch.die_at(3, "fsync")

@@ -67,6 +67,7 @@ def test_a_report_without_scripts_has_its_charts_and_reviews(chromium, pages):
     context.close()
 
 
+@pytest.mark.slow
 def test_a_report_is_printed_on_a4(chromium, pages):
     page = chromium.new_page()
     page.goto((pages / "ko.html").as_uri())

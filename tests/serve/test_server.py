@@ -24,6 +24,7 @@ pytest.importorskip("fastapi")
 import nsmc_attention.serve
 from nsmc_attention.errors import ConfigError, MissingPackage
 from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.serve.counters import SHARED
 from nsmc_attention.serve.server import listen
 from nsmc_attention.serve.worker import make_app, make_connection
 
@@ -355,14 +356,16 @@ ENDINGS = [
 ]
 
 
-def shared_folders():
-    return {folder for place in (tempfile.gettempdir(), "/dev/shm") for folder in Path(place).glob("nsmc_attention-*")}
+def shared_folders(server):
+    """The folder in which the workers of a server count."""
+    return {Path(each.environ()[SHARED]) for each in workers_of(server)}
 
 
 @pytest.mark.parametrize("workers, number", ENDINGS)
 def test_a_signal_ends_it_after_the_requests_in_progress(start, workers, number):
     server = start(workers=workers)
-    folders = shared_folders()
+    folders = shared_folders(server) if workers > 1 else set()
+    assert all(folder.is_dir() for folder in folders) and len(folders) == (workers > 1)
     with server.connect() as client:
         client.sendall(head(len(QUESTION)) + QUESTION[:5])
         time.sleep(0.2)
@@ -373,8 +376,7 @@ def test_a_signal_ends_it_after_the_requests_in_progress(start, workers, number)
     assert server.process.wait(30) == 0
     with pytest.raises(OSError):
         server.connect()
-    # one worker has no folder to share
-    assert shared_folders() < folders if workers > 1 else shared_folders() <= folders
+    assert not any(folder.exists() for folder in folders)
 
 
 def test_a_second_interrupt_ends_it_at_once_without_a_traceback(start):

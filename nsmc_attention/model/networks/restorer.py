@@ -21,11 +21,16 @@ class Source(HybridBlock):
 
     def __init__(self, settings: Any, embedding: Any, alignment: Any) -> None:
         super().__init__()
+        self.has_keys = alignment.key_units is not None
         self.half, self.first, self.states = settings.encoder.hidden_size, settings.first_state, settings.decoder.states
         with self.name_scope():
-            self.embedding, self.alignment = embedding, alignment
+            self.embedding = embedding
             self.dropout = nn.Dropout(settings.dropout)
             self.encoder = settings.encoder.block()
+            if self.has_keys:
+                self.key = nn.Dense(
+                    alignment.key_units, in_units=settings.width, use_bias=alignment.key_bias, flatten=False
+                )
             if self.first == "projection":
                 size = settings.decoder.hidden_size * self.states
                 self.projection = nn.Dense(size, in_units=2 * self.half, activation="tanh")
@@ -41,7 +46,7 @@ class Source(HybridBlock):
             F.squeeze(F.slice_axis(states, axis=0, begin=0, end=1), axis=0), axis=1, begin=self.half, end=None
         )
         first = self.begin(F, forward, backward)
-        return (memory, self.alignment.project(F, memory), F.squeeze(mask, axis=2), *first)
+        return (memory, self.key(memory) if self.has_keys else memory, F.squeeze(mask, axis=2), *first)
 
     def begin(self, F: Any, forward: Any, backward: Any) -> Any:
         """Return the decoder's first states of the last states of both directions, (N, D / 2) each."""
