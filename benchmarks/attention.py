@@ -39,7 +39,8 @@ def main(arguments):
     print_bundles(results, accuracy)
     save_plot(results, PICTURES / "faithfulness.png")
     chosen = numpy.random.RandomState(0).permutation(len(reviews))
-    texts = [reviews.documents[place] for place in chosen]
+    documents = reviews.documents
+    texts = [documents[place] for place in chosen]
     print_candidates(classifiers["packaged"], texts[:REVIEWS])
     save_figure(draw_corpus(classifiers["packaged"].predict_many(texts[:CORPUS]), mecab_tags), PICTURES / "corpus.png")
 
