@@ -12,51 +12,37 @@ from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
 MASKED_SCORE = -1e18
 
 
-class BidirectionalGRU(HybridBlock):
-    """A GRU in each direction, neither of which reads padding before a token.
+# By the kinds of `settings`: a layer that reads whole sequences, a cell that makes one step
+LAYERS = {"gru": rnn.GRU, "lstm": rnn.LSTM}
+CELLS = {"gru": rnn.GRUCell, "lstm": rnn.LSTMCell}
 
-    Cho et al. 2014 (arXiv:1406.1078). MXNet's `bidirectional=True` starts the backward direction in the
-    padding (apache/mxnet#19323), so the backward GRU reads each review reversed within its own length.
+
+class Bidirectional(HybridBlock):
+    """A recurrent layer of a kind of LAYERS in each direction, neither of which reads padding before a token.
+
+    GRU: Cho et al. 2014 (arXiv:1406.1078); LSTM: Hochreiter & Schmidhuber 1997. MXNet's `bidirectional=True` starts the
+    backward direction in the padding (apache/mxnet#19323), so the backward layer reads each review reversed within its
+    own length.
     """
 
-    def __init__(self, hidden_size: int) -> None:
+    def __init__(self, kind: str, hidden_size: int) -> None:
         super().__init__()
+        # the names of the parameters in a bundle
+        self.names = (f"forward_{kind}", f"backward_{kind}")
         with self.name_scope():
-            self.forward_gru = rnn.GRU(hidden_size, layout="TNC")
-            self.backward_gru = rnn.GRU(hidden_size, layout="TNC")
+            for name in self.names:
+                setattr(self, name, LAYERS[kind](hidden_size, layout="TNC"))
 
     def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any) -> Any:
         """(T, N, E), (N,) -> (T, N, 2H); states at padding are not zero, mask them."""
-        return both_directions(F, self.forward_gru, self.backward_gru, embedded, valid_length)
-
-
-class BidirectionalLSTM(HybridBlock):
-    """As BidirectionalGRU, with cells of Hochreiter & Schmidhuber 1997."""
-
-    def __init__(self, hidden_size: int) -> None:
-        super().__init__()
-        with self.name_scope():
-            self.forward_lstm = rnn.LSTM(hidden_size, layout="TNC")
-            self.backward_lstm = rnn.LSTM(hidden_size, layout="TNC")
-
-    def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any) -> Any:
-        """(T, N, E), (N,) -> (T, N, 2H); states at padding are not zero, mask them."""
-        return both_directions(F, self.forward_lstm, self.backward_lstm, embedded, valid_length)
-
-
-def decoder_cell(kind: str, hidden_size: int, inputs: int) -> Any:
-    """Build the cell of a decoder that reads `inputs` units at each step."""
-    return {"gru": rnn.GRUCell, "lstm": rnn.LSTMCell}[kind](hidden_size, input_size=inputs)
-
-
-def both_directions(F: Any, forward: Any, backward: Any, embedded: Any, valid_length: Any) -> Any:
-    """Return the states (T, N, 2H) of two layers, the second of which reads each review from its end."""
-    # the rows of (T * N, E) in the order of reversed reviews; reversing twice gives the first order back
-    positions = F.contrib.arange_like(F.slice_axis(embedded, axis=2, begin=0, end=1))  # (T, N, 1)
-    rows = F.reshape(F.SequenceReverse(positions, valid_length, use_sequence_length=True), shape=(-1,))
-    states = gather_rows(F, backward(gather_rows(F, embedded, rows)), rows)
-    # a concatenation takes six times as long; as matrices twice, and each backward pass on a CPU keeps 1.8 kB for good
-    return F.reshape(F.stack(forward(embedded), states, axis=2), shape=(0, 0, -1))
+        forward, backward = (getattr(self, name) for name in self.names)
+        # the rows of (T * N, E) in the order of reversed reviews; reversing twice gives the first order back
+        positions = F.contrib.arange_like(F.slice_axis(embedded, axis=2, begin=0, end=1))  # (T, N, 1)
+        rows = F.reshape(F.SequenceReverse(positions, valid_length, use_sequence_length=True), shape=(-1,))
+        ahead = forward(embedded)
+        back = gather_rows(F, backward(gather_rows(F, embedded, rows)), rows)
+        # a concatenation takes six times as long; as matrices twice, and each backward pass on a CPU keeps 1.8 kB for good
+        return F.reshape(F.stack(ahead, back, axis=2), shape=(0, 0, -1))
 
 
 def gather_rows(F: Any, sequences: Any, rows: Any) -> Any:

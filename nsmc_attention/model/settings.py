@@ -23,21 +23,15 @@ class GRU(Settings):
         return 2 * self.hidden_size
 
     def block(self) -> Any:
-        from .blocks import BidirectionalGRU
+        from .blocks import Bidirectional
 
-        return BidirectionalGRU(self.hidden_size)
+        return Bidirectional(self.kind, self.hidden_size)
 
 
-@dataclass(frozen=True)
 class LSTM(GRU):
     """A bidirectional LSTM."""
 
     kind = "lstm"
-
-    def block(self) -> Any:
-        from .blocks import BidirectionalLSTM
-
-        return BidirectionalLSTM(self.hidden_size)
 
 
 @dataclass(frozen=True)
@@ -129,9 +123,9 @@ class GRUDecoder(Settings):
     hidden_size: int = setting(256, "units of the decoder (H)", low=1, high=4096)
 
     def cell(self, inputs: int) -> Any:
-        from .blocks import decoder_cell
+        from .blocks import CELLS
 
-        return decoder_cell(self.kind, self.hidden_size, inputs)
+        return CELLS[self.kind](self.hidden_size, input_size=inputs)
 
 
 class LSTMDecoder(GRUDecoder):
