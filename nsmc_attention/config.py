@@ -3,13 +3,14 @@
 The command line has a flag for each setting of SHORT_NAMES and `--set PATH=VALUE` for all; a bundle stores the whole.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Iterable, Optional, Union
+from typing import Any, ClassVar, Iterable, Optional, TypeVar, Union
 
 from .errors import ConfigError, did_you_mean
-from .model.settings import NETWORKS, ArticleConfig, ClassifierConfig
+from .model.settings import NETWORKS, RESTORERS, ArticleConfig, ClassifierConfig, EditorConfig, WriterConfig
 from .settings import KIND, Settings, check_all, kinds, paths, section, setting
-from .text.settings import TextConfig
+from .text.settings import CharacterConfig, TextConfig
 
 # Numbers in the attention scores of one review: a few times 512 MB of memory
 MAX_SCORES = 2**27
@@ -42,12 +43,9 @@ class ErasureConfig(Settings):
 
 
 @dataclass(frozen=True)
-class TrainingConfig(Settings):
-    """How the network is trained."""
+class LoopConfig(Settings):
+    """What every training has: see `training.loop`."""
 
-    stars: StarsConfig = section(StarsConfig(), "first stage")
-    labels: LabelsConfig = section(LabelsConfig(), "main stage")
-    erasure: ErasureConfig = section(ErasureConfig(), "last stage")
     batch_size: int = setting(128, "reviews in a batch", low=1)
     schedule: str = setting("cosine", "learning rate over the steps", choices=("cosine", "constant"))
     warmup: float = setting(0.05, "share of the steps in which the learning rate rises", low=0.0, high=1.0)
@@ -58,16 +56,40 @@ class TrainingConfig(Settings):
     dev_fraction: float = setting(
         0.05, "share of the training file that is held out to choose the epoch", low=0.001, high=0.5
     )
-    misspelt_fraction: float = setting(0.0, "share of the training reviews that are misspelt", low=0.0, high=1.0)
     seed: int = setting(0, "seed of all random numbers", low=0, high=2**31 - 1)
     checkpoint_steps: int = setting(500, "steps between two checkpoints", low=1)
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
 
 
+@dataclass(frozen=True)
+class TrainingConfig(LoopConfig):
+    """How the classifier is trained."""
+
+    stars: StarsConfig = section(StarsConfig(), "first stage")
+    labels: LabelsConfig = section(LabelsConfig(), "main stage")
+    erasure: ErasureConfig = section(ErasureConfig(), "last stage")
+    misspelt_fraction: float = setting(0.0, "share of the training reviews that are misspelt", low=0.0, high=1.0)
+
+
+@dataclass(frozen=True)
+class RestoreTraining(LoopConfig):
+    """How `restore` is trained."""
+
+    epochs: int = setting(6, "largest number of passes over the sentences, each time with other noise", low=1)
+    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(2, "epochs without a smaller character error before stopping", low=1)
+    joined: float = setting(0.1, "more of the sentences, joined to longer texts, as a share", low=0.0, high=10.0)
+    label_smoothing: float = setting(0.0, "probability that is taken from the right character", low=0.0, high=0.9)
+    sampling: float = setting(
+        0.0, "share of the characters that a writer reads of its own in the last epoch; 0: teacher forcing",
+        low=0.0, high=1.0,
+    )
+
+
 # Names that are flags on the command line and keyword arguments in Python; the first path that the config has is meant
 SHORT_NAMES: dict[str, tuple[str, ...]] = {
-    "epochs": ("training.labels.epochs",),
-    "learning_rate": ("training.labels.learning_rate",),
+    "epochs": ("training.labels.epochs", "training.epochs"),
+    "learning_rate": ("training.labels.learning_rate", "training.learning_rate"),
     "batch_size": ("training.batch_size",),
     "seed": ("training.seed",),
     "embedding_size": ("model.embedding_size",),
@@ -85,7 +107,7 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "attention_heads": ("model.attention.heads",),
     "attention_dropout": ("model.attention.dropout",),
     "word_dropout": ("model.word_dropout",),
-    "patience": ("training.labels.patience",),
+    "patience": ("training.labels.patience", "training.patience"),
     "pretrain_epochs": ("training.stars.epochs",),
     "pretrain_learning_rate": ("training.stars.learning_rate",),
     "erasure_reviews": ("training.erasure.reviews",),
@@ -102,10 +124,39 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Config(Settings):
-    """A whole training in one value."""
+Self = TypeVar("Self", bound="TaskConfig")
 
+
+class TaskConfig(Settings):
+    """A whole training of one task in one value."""
+
+    task: ClassVar[str]
+
+    def with_fields(self: Self, **changes: Any) -> Self:
+        """Return this config with some settings changed, each by its short name (SHORT_NAMES) or its path.
+
+        ConfigError where a name is unknown, the kind chosen has no such setting, or a value is impossible.
+        """
+        chosen = {name: value for name, value in changes.items() if self.path_of(name).endswith(f".{KIND}")}
+        config = self.with_settings({self.path_of(name): value for name, value in chosen.items()})
+        rest = {config.path_of(name): value for name, value in changes.items() if name not in chosen}
+        return config.with_settings(rest)
+
+    def path_of(self, name: str) -> str:
+        """Return the path of a setting by its short name; a path stays as it is."""
+        if "." in name:
+            return name
+        if name not in SHORT_NAMES:
+            raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
+        candidates, known = SHORT_NAMES[name], dict(paths(self))
+        return next((path for path in candidates if path in known), candidates[0])
+
+
+@dataclass(frozen=True)
+class Config(TaskConfig):
+    """A whole training of the classifier in one value."""
+
+    task: ClassVar[str] = "classify"
     text: TextConfig = section(TextConfig(), "how a review becomes token ids")
     model: Union[ClassifierConfig, ArticleConfig] = kinds(NETWORKS, ClassifierConfig(), "the network")
     training: TrainingConfig = section(TrainingConfig(), "how the network is trained")
@@ -137,30 +188,34 @@ class Config(Settings):
         buckets = self.text.ngram_buckets if with_ngrams else 0
         return self.model.network(vocab_size, self.text.max_length, buckets)
 
-    def with_fields(self, **changes: Any) -> "Config":
-        """Return this Config with some settings changed, each by its short name (SHORT_NAMES) or its path.
 
-        ConfigError where a name is unknown, the kind chosen has no such setting, or a value is impossible.
-        """
-        chosen = {name: value for name, value in changes.items() if self.path_of(name).endswith(f".{KIND}")}
-        config = self.with_settings({self.path_of(name): value for name, value in chosen.items()})
-        rest = {config.path_of(name): value for name, value in changes.items() if name not in chosen}
-        return config.with_settings(rest)
+@dataclass(frozen=True)
+class RestoreConfig(TaskConfig):
+    """A whole training of `restore` in one value."""
 
-    def path_of(self, name: str) -> str:
-        """Return the path of a setting by its short name; a path stays as it is."""
-        if "." in name:
-            return name
-        if name not in SHORT_NAMES:
-            raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
-        candidates, known = SHORT_NAMES[name], dict(paths(self))
-        return next((path for path in candidates if path in known), candidates[0])
+    task: ClassVar[str] = "restore"
+    text: CharacterConfig = section(CharacterConfig(), "which characters are known, and how long a text is")
+    model: Union[EditorConfig, WriterConfig] = kinds(RESTORERS, EditorConfig(), "the network")
+    training: RestoreTraining = section(RestoreTraining(), "how the network is trained")
+
+    def __post_init__(self) -> None:
+        check_all(self)
+        if isinstance(self.model, WriterConfig):
+            self.model.check_sizes()
+
+    def network(self, rows: int, vocab_size: int) -> Any:
+        """Build the network; see `text.characters.Characters` for its sizes."""
+        return self.model.network(rows, vocab_size)
+
+
+# What a bundle can do, by the name of the task that it was trained for
+TASKS: dict[str, type[TaskConfig]] = {each.task: each for each in (Config, RestoreConfig)}
 
 
 def field_at(path: str) -> Any:
     """Return the dataclass field of a setting, whatever kinds are chosen; for the choice of a kind, of its group."""
     item: Any = None
-    classes: Iterable[Any] = [Config]
+    classes: Iterable[Any] = TASKS.values()
     for key in path.split("."):
         item = next((each for cls in classes for each in fields(cls) if each.name == key), item)
         classes = item.metadata.get("kinds", {}).values()
@@ -187,9 +242,24 @@ PRESETS = {
     ).with_fields(epochs=6, learning_rate=1e-3),
 }
 
+RESTORE_PRESETS = {
+    "editor": RestoreConfig(),
+    # sequence to sequence with attention
+    "writer": RestoreConfig(model=WriterConfig()),
+}
+
 
 def preset(name: str) -> Config:
     """Return the Config called name; ConfigError with the nearest known name otherwise."""
     if name not in PRESETS:
         raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]
+
+
+def task_preset(name: Optional[str], task: str) -> TaskConfig:
+    """Return the config of a task called name, None for its first one; ConfigError where it has none of that name."""
+    known: Mapping[str, TaskConfig] = {"classify": PRESETS, "restore": RESTORE_PRESETS}[task]
+    name = name or next(iter(known))
+    if name not in known:
+        raise ConfigError(f"--task {task}: unknown preset {name!r}{did_you_mean(name, known)}")
+    return known[name]

@@ -6,7 +6,7 @@ The command line, the notebooks and every experiment call `train`; it composes r
 
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -21,7 +21,7 @@ from ._runtime.mxnet_shim import choose_device
 from ._runtime.progress import progress_bar
 from .bundle.card import model_card
 from .bundle.format import Bundle, load_bundle, write_bundle
-from .config import PRESETS, SHORT_NAMES, Config
+from .config import PRESETS, SHORT_NAMES, Config, TaskConfig
 from .errors import BundleError, DataError
 from .reviews import nsmc, raw, tables
 from .reviews.corpus import Reviews
@@ -254,13 +254,14 @@ def command(inputs: Inputs, config: Config, columns: dict[str, str]) -> str:
     return shlex.join(["nsmc-attention", "train", "--data", inputs.reviews.name, *given, *chosen, *changes])
 
 
-def nearest_preset(config: Config) -> tuple[str, list[str]]:
+def nearest_preset(config: TaskConfig, presets: Mapping[str, TaskConfig] = PRESETS) -> tuple[str, list[str]]:
     """Return the preset that a config differs least from, and the flags that make up the difference."""
-    choices = [(name, flags(config, known)) for name, known in PRESETS.items() if known.model.kind == config.model.kind]
-    return min(choices, key=lambda choice: len(choice[1]) + 2 * (choice[0] != "default"))
+    same_kind = {name: known for name, known in presets.items() if known.model.kind == config.model.kind}
+    found = [(name, flags(config, known)) for name, known in same_kind.items()]
+    return min(found, key=lambda choice: len(choice[1]) + 2 * (choice[0] != next(iter(presets))))
 
 
-def flags(config: Config, base: Config) -> list[str]:
+def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
     """Return the flags that make `config` of `base`, both of one kind of network."""
     settings, known = dict(paths(config)), dict(paths(base))
     kinds = {path: kind for path, kind in settings.items() if path.endswith(f".{KIND}") and known.get(path) != kind}

@@ -1,9 +1,9 @@
 """A trained model as a folder of plain files: written whole or not at all, verified before it is used.
 
-    manifest.json   schema, versions, labels, config, data, metrics, sha256 of every other file
-    vocab.json      gluonnlp's Vocab.to_json()
+    manifest.json   schema, task, versions, labels, config, data, metrics, sha256 of every other file
+    vocab.json      gluonnlp's Vocab.to_json(); of restore, the characters
     weights.params  Gluon parameters
-    model.onnx      the same function for ONNX Runtime
+    model.onnx      the same function for ONNX Runtime; of a writer, source.onnx and step.onnx
     README.md       model card
 
 A sha256 proves that a copy is whole, not who made it: the readers of the files check their contents.
@@ -17,8 +17,9 @@ from typing import Any, Optional, Union
 
 from .._io.atomic import replaced_folder
 from .._io.bounded import read_file, read_json
-from ..config import Config
+from ..config import TASKS, TaskConfig
 from ..errors import BundleError, ConfigError, listed
+from ..text.characters import Characters
 from ..text.encoding import Encoder
 from ..text.tokenizers import tokenizer_version
 from .migration import migrated
@@ -29,27 +30,33 @@ REQUIRED = ("vocab.json", "weights.params")
 # Bytes that a file may have; as JSON, a vocabulary of 16,000 has 0.6 MB
 MANIFEST = 2**20
 LARGEST = {"vocab.json": 2**25, "weights.params": 2**30, "model.onnx": 2**30, "README.md": 2**20}
+LARGEST.update({"source.onnx": 2**30, "step.onnx": 2**30})
 PRETRAINED = Path(__file__).parent.parent / "pretrained"
+# Those that came with the package: the classifier's, and of restore the editor's and the writer's
+PACKAGED = {name: PRETRAINED.with_name(f"pretrained{name}") for name in ("", "_editor", "_writer")}
+# A bundle without its task is a classifier's: there was no other when it was written
+CLASSIFY = "classify"
+COMMANDS = {CLASSIFY: "predict", "restore": "restore"}
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """A verified bundle."""
+    """A verified bundle; `encoder` is an Encoder, of restore Characters, `config` that of the task."""
 
     folder: Path
     manifest: dict[str, Any]
-    config: Config
-    encoder: Encoder
+    config: Any
+    encoder: Any
 
     @property
     def name(self) -> str:
         """Name in results: "pretrained" or the folder's last two names, never a whole path."""
-        return "pretrained" if self.packaged else "/".join(self.folder.resolve().parts[-2:])
+        return self.folder.name if self.packaged else "/".join(self.folder.resolve().parts[-2:])
 
     @property
     def packaged(self) -> bool:
         """Whether it came with the package and is trusted like its code."""
-        return self.folder == PRETRAINED
+        return self.folder in PACKAGED.values()
 
     @property
     def fingerprint(self) -> str:
@@ -75,10 +82,11 @@ def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: d
     """Write a bundle as `folder`, replacing the one that was there in one move.
 
     `contents` is {file name: bytes}, at least of vocab.json and weights.params; the manifest's `files`, and its `schema`
-    and `labels` if it has none, are added here.
+    and a classifier's `labels` if it has none, are added here.
     """
     files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
-    whole = {"schema": SCHEMA, "labels": list(LABELS), **manifest, "files": files}
+    labels = {"labels": list(LABELS)} if manifest.get("task", CLASSIFY) == CLASSIFY else {}
+    whole = {"schema": SCHEMA, **labels, **manifest, "files": files}
     text = json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
     write_contents(folder, {**contents, "manifest.json": text.encode(errors="replace")})
 
@@ -100,16 +108,20 @@ def read_all(bundle: Bundle) -> dict[str, bytes]:
     return {**read_contents(bundle), "manifest.json": (bundle.folder / "manifest.json").read_bytes()}
 
 
-def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
-    """Verify and return a bundle; of a run folder, its bundle; without a folder, the packaged one.
+def load_bundle(folder: Optional[Union[str, Path]] = None, task: Optional[str] = CLASSIFY) -> Bundle:
+    """Verify and return a bundle of a task, None for any; of a run folder, its bundle; without a folder, the packaged one.
 
-    BundleError where a file is missing, altered or foreign, it has another schema, or the tokenizer or dictionary that is
+    BundleError where it is of another task, a file is missing, altered or foreign, it has another schema, or the tokenizer or dictionary that is
     installed is not the one the vocabulary was made with.
     """
     folder = Path(folder) if folder else PRETRAINED
     if not (folder / "manifest.json").exists() and (folder / "bundle" / "manifest.json").is_file():
         folder = folder / "bundle"
     manifest = read_manifest(folder)
+    found = manifest.get("task", CLASSIFY)
+    if found not in (TASKS if task is None else (task,)):
+        use = f"; use it with `nsmc-attention {COMMANDS[found]}`" if found in COMMANDS else ""
+        raise BundleError(f"{folder}: expected a bundle of the task {task or ' or '.join(TASKS)}, found {found!r}{use}")
     contents = {name: verified(folder, name, expected) for name, expected in manifest["files"].items()}
     foreign = sorted({path.name for path in folder.iterdir()} - {"manifest.json", *manifest["files"]})
     if foreign:
@@ -117,19 +129,28 @@ def load_bundle(folder: Optional[Union[str, Path]] = None) -> Bundle:
             f"{folder}: holds a foreign file {foreign[0][:60]!r}, which the manifest does not list; remove it"
         )
     try:
-        config = Config.from_dict(manifest.get("config"))
+        config = TASKS[found].from_dict(manifest.get("config"))
     except (ConfigError, TypeError) as problem:
         raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
-    made_with, found = manifest.get("tokenizer_version"), tokenizer_version(config.text.tokenizer)
+    encoder = read_encoder(folder, manifest, contents["vocab.json"], config)
+    if len(encoder) != manifest.get("vocabulary"):
+        raise BundleError(f"{folder}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(encoder)}")
+    return Bundle(folder, manifest, config, encoder)
+
+
+def read_encoder(folder: Path, manifest: dict[str, Any], vocabulary: bytes, config: TaskConfig) -> Any:
+    """Return what turns texts into ids for the bundle's network; BundleError if it is not what it was trained with."""
+    settings: Any = config
+    where = folder / "vocab.json"
+    if settings.task != CLASSIFY:
+        return Characters.from_json(vocabulary, where)
+    made_with, found = manifest.get("tokenizer_version"), tokenizer_version(settings.text.tokenizer)
     if made_with != found:
         raise BundleError(
             f"{folder}: its vocabulary was made with {made_with}, found {found}; other versions give "
             "other tokens: install the ones named first, or train again"
         )
-    encoder = Encoder.from_json(contents["vocab.json"], config.text, where=folder / "vocab.json")
-    if len(encoder) != manifest.get("vocabulary"):
-        raise BundleError(f"{folder}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(encoder)}")
-    return Bundle(folder, manifest, config, encoder)
+    return Encoder.from_json(vocabulary, settings.text, where=where)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -157,7 +178,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{path}: expected schema {SCHEMA}, found {str(schema)[:20]}; "
             "this bundle needs another version of nsmc_attention"
         )
-    if manifest.get("labels") != list(LABELS):
+    if manifest.get("task", CLASSIFY) == CLASSIFY and manifest.get("labels") != list(LABELS):
         raise BundleError(f"{path}: expected the labels {list(LABELS)}, found {str(manifest.get('labels'))[:60]}")
     foreign = sorted(set(manifest["files"]) - set(LARGEST))
     if foreign:

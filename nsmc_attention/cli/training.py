@@ -10,8 +10,7 @@ from typing import Any, Iterator, Optional
 import click
 
 from .._runtime.signals import Ended
-from ..config import PRESETS, Config
-from ..config import preset as named
+from ..config import PRESETS, RESTORE_PRESETS, TASKS, task_preset
 from ..errors import ConfigError
 from .options import GroupedCommand, Labelled, choices, data_options, device_option, path_option, settings_options
 
@@ -36,7 +35,12 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
 @click.command(cls=GroupedCommand)
 @data_options(required=True)
 @path_option("--valid", help="labelled file to choose the epoch by")
-@click.option("--preset", metavar=choices(PRESETS), show_default="default, or what the run began with")
+@click.option("--task", default="classify", type=click.Choice(list(TASKS)), help="what is learnt")
+@click.option(
+    "--preset",
+    metavar=choices([*PRESETS, *RESTORE_PRESETS]),
+    show_default="default, of restore editor, or what the run began with",
+)
 @path_option("--out", default=Path("runs/latest"), help="run folder, new unless --resume")
 @click.option("--resume", is_flag=True, help="continue the run in --out")
 @device_option
@@ -56,6 +60,7 @@ def train(
     /,
     reviews: Labelled,
     valid: Optional[Path],
+    task: str,
     preset: Optional[str],
     out: Path,
     resume: bool,
@@ -64,21 +69,27 @@ def train(
     workers: Optional[int],
     settings: dict[str, Any],
 ) -> None:
-    """Train a classifier; the run folder ends with its bundle.
+    """Train a classifier, or what `restore` uses; the run folder ends with its bundle.
 
     \b
     nsmc-attention train --data nsmc --out runs/first
     nsmc-attention train --data nsmc --out runs/first --resume
     nsmc-attention train --data reviews.csv --hidden-size 64 --out runs/mine
     nsmc-attention train --data nsmc --kvstore dist_sync --workers 4 --out runs/shared
+    nsmc-attention train --task restore --data sentences.txt --out runs/editor
     """
     from ..recipe import train as run
     from ..training.distributed import launcher
     from ..training.distributed.communicator import worker_group
     from ..training.run_folder import read_settings
 
-    base = Config.from_dict(read_settings(out)["config"]) if resume and not preset else named(preset or "default")
-    config = base.with_fields(**settings)
+    if resume and not preset:
+        base = TASKS[task].from_dict(read_settings(out)["config"])
+    else:
+        base = task_preset(preset, task)
+    config: Any = base.with_fields(**settings)
+    if task == "restore":
+        return train_restorer(config, arguments, reviews, out, resume, device, valid, kvstore)
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
@@ -87,6 +98,29 @@ def train(
     with resumable(out, arguments), worker_group(kvstore) as group:
         quiet = not group.first
         run(reviews.data, config, out, valid, resume, device, reviews.data_dir, quiet, workers=group, **reviews.columns)
+
+
+def train_restorer(
+    config: Any,
+    arguments: list[str],
+    reviews: Labelled,
+    out: Path,
+    resume: bool,
+    device: str,
+    valid: Optional[Path],
+    kvstore: str,
+) -> None:
+    from .. import restoration
+
+    given = {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive}
+    given["--kvstore"] = kvstore if kvstore != "local" else None
+    for option, value in given.items():
+        if value is not None:
+            raise ConfigError(f"train --task restore: has no {option}, found {value}")
+    with resumable(out, arguments):
+        restoration.train_restorer(
+            reviews.data, config, out, resume, device, reviews.data_dir, False, reviews.text_column, reviews.encoding
+        )
 
 
 @contextmanager

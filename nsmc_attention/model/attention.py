@@ -29,6 +29,9 @@ class Attention(Settings):
         """
         raise NotImplementedError
 
+    def check_decoder(self, decoder_size: int, width: int) -> None:
+        """Raise ConfigError unless a decoder of `decoder_size` units can attend to source states of `width` units."""
+
     def alignment(self, decoder_size: int, width: int) -> Any:
         """Build the part of a decoder of `decoder_size` units that attends to source states of `width` units."""
         raise NotImplementedError
@@ -88,12 +91,14 @@ class Dot(ScoredAttention):
     def alignment(self, decoder_size: int, width: int) -> Any:
         from .alignment import DotAlignment
 
+        return DotAlignment()
+
+    def check_decoder(self, decoder_size: int, width: int) -> None:
         if decoder_size != width:
             raise ConfigError(
                 f"model.attention.kind dot: expected a decoder of {width} units, as many as a source state has, found "
                 f"{decoder_size}; or use general"
             )
-        return DotAlignment()
 
 
 class Scaled(Dot):

@@ -1,8 +1,8 @@
 """A network's parameters as arrays by structural name, and as Gluon's parameter file.
 
 Tables are most of a model's size. In files, embeddings are int8 with a float16 scale a row, and the table of n-grams
-is float16, which costs no accuracy (docs/performance.md); a trained network is rounded to what they hold, so
-that all files of a bundle hold the same numbers.
+is float16, which costs no accuracy (docs/performance.md), as are all matrices of a network that says so
+(`matrices_as`); a trained network is rounded to what they hold, so that all files of a bundle hold the same numbers.
 
 A parameter file is read here and not by `mx.nd.load`, native code that believes every count and length in the file.
 """
@@ -22,7 +22,8 @@ from .tracing import parameter_shapes
 
 Arrays = dict[str, NDArray[Any]]
 
-TABLES = ("embedding.weight", "embed.weight")
+TABLES = ("embedding.weight", "embed.weight", "reader.embedding.weight", "source.reader.embedding.weight")
+TABLES += ("step.embedding.weight",)
 # Two numbers a row, for which a scale would cost as much as it saves
 NGRAM_TABLE = "ngram_table.weight"
 SCALE = ".scale"
@@ -91,11 +92,21 @@ def quantize(table: NDArray[Any]) -> tuple[NDArray[numpy.int8], NDArray[numpy.fl
     return numpy.rint(table / steps).clip(-INT8_MAX, INT8_MAX).astype("int8"), scale
 
 
-def stored(name: str, array: NDArray[Any]) -> Arrays:
+def stored(name: str, array: NDArray[Any], matrices_as: str = "float32") -> Arrays:
     """Return {name: array} as the files hold one parameter; a quantized table is the product of its two arrays."""
     if name in TABLES:
         return dict(zip((name, name + SCALE), quantize(array)))
-    return {name: array.astype("float16" if name == NGRAM_TABLE else "float32")}
+    return {name: array.astype(type_of(name, array.ndim, matrices_as))}
+
+
+def type_of(name: str, dimensions: int, matrices_as: str) -> str:
+    """Return the type in which the files hold a parameter that is no table."""
+    return "float16" if name == NGRAM_TABLE else matrices_as if dimensions > 1 else "float32"
+
+
+def matrices_as(network: Any) -> str:
+    """Return the type in which the files hold a network's matrices."""
+    return getattr(network, "matrices_as", "float32")
 
 
 def loaded(arrays: Arrays) -> Arrays:
@@ -110,11 +121,12 @@ def loaded(arrays: Arrays) -> Arrays:
 
 def all_stored(network: Any) -> Arrays:
     """Return {name: array} of all that the files hold of a network."""
-    return {key: part for name, array in snapshot(network).items() for key, part in stored(name, array).items()}
+    kind = matrices_as(network)
+    return {key: part for name, array in snapshot(network).items() for key, part in stored(name, array, kind).items()}
 
 
 def round_tables(network: Any) -> None:
-    """Round the tables to what the files of a bundle hold."""
+    """Round the tables, and where they are stored in half precision the matrices, to what a bundle's files hold."""
     restore(network, loaded(all_stored(network)))
 
 
@@ -132,7 +144,7 @@ def stored_forms(network: Any) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Return {name: (type, shape)} of what `gluon_file` writes for a network, initialized or not."""
     forms = {}
     for name, shape in parameter_shapes(network).items():
-        forms[name] = ("int8" if name in TABLES else "float16" if name == NGRAM_TABLE else "float32", shape)
+        forms[name] = ("int8" if name in TABLES else type_of(name, len(shape), matrices_as(network)), shape)
         if name in TABLES:
             forms[name + SCALE] = ("float16", (shape[0], 1))
     return forms

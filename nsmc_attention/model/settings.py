@@ -28,12 +28,6 @@ class GRU(Settings):
         return Bidirectional(self.kind, self.hidden_size)
 
 
-class LSTM(GRU):
-    """A bidirectional LSTM."""
-
-    kind = "lstm"
-
-
 @dataclass(frozen=True)
 class NoEncoder(Settings):
     """Each token by itself: its state is its embedding."""
@@ -136,35 +130,75 @@ class LSTMDecoder(GRUDecoder):
 
 
 @dataclass(frozen=True)
-class RestorerConfig(Settings):
-    """Sequence to sequence with attention, for spacing and spelling."""
+class Stack(Settings):
+    """Recurrent layers in both directions, one above the other; `width` is the units of a state."""
 
-    kind = "restorer"
+    kind = "gru"
+    layers: int = setting(2, "layers, one above the other", low=1, high=16)
+    hidden_size: int = setting(192, "units of each layer in each direction", low=1, high=4096)
+
+    def width(self, embedding_size: int) -> int:
+        return 2 * self.hidden_size
+
+
+class LSTMStack(Stack):
+    """The same of LSTM layers."""
+
+    kind = "lstm"
+
+
+STACKS: dict[str, type[Settings]] = {"gru": Stack, "lstm": LSTMStack}
+
+
+@dataclass(frozen=True)
+class EditorConfig(Settings):
+    """For each character a tag of what to write in its place, for spacing and spelling."""
+
+    kind = "editor"
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
-    encoder: GRU = kinds({"gru": GRU, "lstm": LSTM}, GRU(128), "what reads the source")
-    decoder: GRUDecoder = kinds({"gru": GRUDecoder, "lstm": LSTMDecoder}, GRUDecoder(256), "what writes the target")
-    attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
-    input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
-    first_state: str = setting(
-        "projection", "the decoder's first state of the encoder's last two", choices=("projection", "mean", "maximum")
-    )
-    dropout: float = setting(0.2, "dropout after the embedding and of the decoder's output", low=0.0, high=0.95)
+    encoder: Stack = kinds(STACKS, Stack(), "what reads the source")
+    output_units: int = setting(128, "units of what the character is predicted from", low=1, high=4096)
+    dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
 
     @property
     def width(self) -> int:
         """Units of a source state (D)."""
         return self.encoder.width(self.embedding_size)
 
-    def network(self, vocab_size: int) -> Any:
-        from .networks.restorer import Restorer
+    def network(self, rows: int, vocab_size: int) -> Any:
+        from .networks.editor import Editor
 
+        return Editor(rows, vocab_size, self)
+
+
+@dataclass(frozen=True)
+class WriterConfig(EditorConfig):
+    """Sequence to sequence with attention, for spacing and spelling."""
+
+    kind = "writer"
+    encoder: Stack = kinds(STACKS, Stack(layers=1), "what reads the source")
+    decoder: GRUDecoder = kinds({"gru": GRUDecoder, "lstm": LSTMDecoder}, GRUDecoder(256), "what writes the target")
+    attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
+    input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
+    first_state: str = setting(
+        "projection", "the decoder's first state of the encoder's last two", choices=("projection", "mean", "maximum")
+    )
+
+    def check_sizes(self) -> None:
+        """Raise ConfigError unless the sizes fit each other."""
         half, size = self.encoder.hidden_size, self.decoder.hidden_size
         if self.first_state != "projection" and half != size:
             raise ConfigError(
                 f"model.first_state {self.first_state}: expected a decoder of {half} units, as many as the encoder has in "
                 f"each direction, found {size}; or use projection"
             )
-        return Restorer(vocab_size, self)
+        self.attention.check_decoder(size, self.width)
+
+    def network(self, rows: int, vocab_size: int) -> Any:
+        from .networks.writer import Writer
+
+        return Writer(rows, vocab_size, self)
 
 
 NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article": ArticleConfig}
+RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": WriterConfig}

@@ -17,3 +17,11 @@ class TextConfig(Settings):
     )
     ngram_buckets: int = setting(2**20, "buckets of hashed character n-grams; 0: no n-grams", low=0, high=2**26)
     max_length: int = setting(256, "longest review in tokens; the rest is not read", low=1, high=1024)
+
+
+@dataclass(frozen=True)
+class CharacterConfig(Settings):
+    """Which characters `restore` can write."""
+
+    min_count: int = setting(3, "characters rarer than this in the training sentences are copied, never written", low=1)
+    max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)

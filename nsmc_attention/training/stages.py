@@ -91,17 +91,7 @@ class ClassifierTraining:
         folder, objective = self.out / STAGES[name][0], STAGES[name][1](dev_batches, self.device, self.group)
         patience = settings.patience if name == "labels" else None
         stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
-        checkpoints = Checkpoints(folder, training.keep_checkpoints, self.group)
-        if not self.group.first:
-            return fit(network, stage, training, checkpoints, lambda *progress: None)
-        folder.mkdir(exist_ok=True)
-        report = Reporter(folder, stage, self.quiet)
-        with report.bar:
-            progress = fit(network, stage, training, checkpoints, report)
-            # again: a run that was killed right after its last checkpoint has not written it
-            report.write(progress.history)
-        self.draw(progress, stage, folder)
-        return progress
+        return run_stage(network, stage, training, folder, self.draw, self.quiet)
 
     def teach_attention(self, network: Any, part: EncodedPart, dev_batches: Batches) -> None:
         """Train the attention to highlight the tokens whose erasure changes the prediction.
@@ -168,6 +158,24 @@ class ClassifierTraining:
         figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds)
         restore(network, calibrated(arrays, figures))
         return figures
+
+
+def run_stage(
+    network: Any, stage: Stage, training: Any, folder: Path, draw: Callable[[Progress, Stage, Path], None], quiet: bool
+) -> Progress:
+    """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
+    group = stage.objective.group
+    checkpoints = Checkpoints(folder, training.keep_checkpoints, group)
+    if not group.first:
+        return fit(network, stage, training, checkpoints, lambda *progress: None)
+    folder.mkdir(exist_ok=True)
+    report = Reporter(folder, stage, quiet)
+    with report.bar:
+        progress = fit(network, stage, training, checkpoints, report)
+        # again: a run that was killed right after its last checkpoint has not written it
+        report.write(progress.history)
+    draw(progress, stage, folder)
+    return progress
 
 
 class Reporter:

@@ -9,6 +9,7 @@ from .heatmap import drawing, save_figure
 WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 3.6, 2.9, 0.5, 0.15, 0.5, 0.4
 ACROSS = 3
 EVENNESS = "dev_entropy"
+LOSSES = ("dev_log_loss",)
 
 
 def save_curves(progress: Any, metric: str, path: Path) -> None:
@@ -21,19 +22,25 @@ def save_curves(progress: Any, metric: str, path: Path) -> None:
     """
     history, kept = progress.history, progress.best_epoch + 1
     others = [name for name in history[0] if name.startswith("dev_") and name not in (metric, EVENNESS)]
-    panels = [("loss", ("train_loss", metric)), *((plain(name), (name,)) for name in others)]
+    # a dev metric in nats belongs beside the training's loss
+    losses = ("train_loss", metric) if metric in LOSSES else ("train_loss",)
+    others = others if metric in LOSSES else [metric, *others]
+    panels = [("loss", losses), *((plain(name), (name,)) for name in others)]
+    with_evenness = EVENNESS in history[0]
     with drawing():
-        figure, grid = panel_grid(len(panels) + 1)
+        figure, grid = panel_grid(len(panels) + with_evenness)
         for axes, (title, names) in zip(grid, panels):
             draw_records(axes, history, names, title, 1)
         grid[0].legend(fontsize=8)
-        draw_records(grid[-1], [progress.before, *history], (EVENNESS,), "evenness of the attention", 0)
-        grid[-1].set(ylim=(0, 1.05), xlabel="epoch (0: before this stage)")
+        if with_evenness:
+            draw_records(grid[-1], [progress.before, *history], (EVENNESS,), "evenness of the attention", 0)
+            grid[-1].set(ylim=(0, 1.05), xlabel="epoch (0: before this stage)")
         for axes in grid:
             axes.axvline(kept, color="0.6", linewidth=1, linestyle=":")
             if len(history) > kept:
                 axes.axvspan(kept, len(history), color="0.5", alpha=0.12, linewidth=0)
-        grid[-1].annotate("kept", (kept, 0.03), color="0.4", ha="right", fontsize=8)
+        bottom = grid[-1].get_ylim()[0]
+        grid[-1].annotate("kept", (kept, bottom), xytext=(0, 3), textcoords="offset points", color="0.4", ha="right", fontsize=8)
     save_figure(figure, path)
 
 

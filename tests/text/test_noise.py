@@ -14,6 +14,7 @@ from nsmc_attention.text.noise import (
     WAYS,
     Edit,
     edited,
+    edits,
     joined,
     longer_ends,
     misspelt,
@@ -98,19 +99,22 @@ def test_the_parts_of_every_syllable_are_those_of_unicode():
         ("shift_key", "갔다", {"깠다", "갓다", "갔따"}),
         ("neighbouring_keys", "나", {"마", "아", "너", "니"}),
         ("exchanged_syllables", "영화 좋다", {"화영 좋다", "영화 다좋"}),
+        ("tensed", "할게 볼 것 하게", {"할께 볼 것 하게", "할게 볼 껏 하게"}),
+        ("plain_vowels", "희망 계속", {"히망 계속", "희망 게속"}),
+        ("assimilated", "합니다 작년", {"함니다 작년", "합니다 장년"}),
     ],
 )
 def test_each_kind_makes_what_people_type(kind, text, found):
-    assert {edited(text, [edit]) for edit in KINDS[kind](text)} == found
+    assert {edited(text, [edit]) for edit in edits(text, KINDS[kind])} == found
 
 
 @given(hangul)
 def test_edits_lie_within_the_text_and_change_it(text):
     text = clean(text)
     for kind in KINDS.values():
-        for edit in kind(text):
+        for edit in edits(text, kind):
             assert 0 <= edit.start <= edit.end <= len(text) and text[edit.start : edit.end] != edit.replacement
-        assert unicodedata.is_normalized("NFC", edited(text, kind(text)))
+        assert unicodedata.is_normalized("NFC", edited(text, edits(text, kind)))
 
 
 def test_edits_that_overlap_are_made_once():

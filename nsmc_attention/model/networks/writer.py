@@ -13,20 +13,21 @@ mxnet = import_mxnet()
 
 from mxnet.gluon import Block, HybridBlock, nn  # noqa: E402
 
-from .classifier import token_mask  # noqa: E402
+from ...text.characters import ROWS  # noqa: E402
+from .editor import Reader  # noqa: E402
 
 
 class Source(HybridBlock):
-    """Reads the source: embedding, a recurrent layer in each direction, the decoder's first states."""
+    """Reads the source, and makes of it what the decoder attends to and its first states."""
 
-    def __init__(self, settings: Any, embedding: Any, alignment: Any) -> None:
+    inputs = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
+
+    def __init__(self, rows: int, settings: Any, alignment: Any) -> None:
         super().__init__()
         self.has_keys = alignment.key_units is not None
         self.half, self.first, self.states = settings.encoder.hidden_size, settings.first_state, settings.decoder.states
         with self.name_scope():
-            self.embedding = embedding
-            self.dropout = nn.Dropout(settings.dropout)
-            self.encoder = settings.encoder.block()
+            self.reader = Reader(rows, settings)
             if self.has_keys:
                 self.key = nn.Dense(
                     alignment.key_units, in_units=settings.width, use_bias=alignment.key_bias, flatten=False
@@ -36,10 +37,12 @@ class Source(HybridBlock):
                 self.projection = nn.Dense(size, in_units=2 * self.half, activation="tanh")
 
     def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
-        """(N, S) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H)."""
-        states = self.encoder(self.dropout(self.embedding(F.transpose(source_ids))), source_length)  # (S, N, D)
-        mask = token_mask(F, source_ids, source_length)  # (N, S, 1)
-        memory = F.broadcast_mul(F.transpose(states, axes=(1, 0, 2)), mask)
+        """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H)."""
+        states = self.reader(source_ids, source_length)  # (S, N, D)
+        by_review = F.transpose(states, axes=(1, 0, 2))
+        ones = F.ones_like(F.slice_axis(by_review, axis=2, begin=0, end=1))
+        mask = F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)  # (N, S, 1)
+        memory = F.broadcast_mul(by_review, mask)
         forward = F.SequenceLast(states, source_length, use_sequence_length=True)  # (N, D)
         forward = F.slice_axis(forward, axis=1, begin=0, end=self.half)
         backward = F.slice_axis(
@@ -58,22 +61,24 @@ class Source(HybridBlock):
 
 
 class Step(HybridBlock):
-    """One step of the decoder: the character before in, what the next one is predicted from out."""
+    """One step of the decoder: the character before in, the logits of the next one out."""
 
-    def __init__(self, settings: Any, embedding: Any, alignment: Any) -> None:
+    def __init__(self, vocab_size: int, settings: Any, alignment: Any) -> None:
         super().__init__()
         size, width = settings.decoder.hidden_size, settings.width
         self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
         inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
         with self.name_scope():
-            self.embedding, self.alignment = embedding, alignment
+            self.embedding, self.alignment = nn.Embedding(vocab_size, settings.embedding_size), alignment
             self.dropout = nn.Dropout(settings.dropout)
             self.weights_dropout = nn.Dropout(getattr(settings.attention, "dropout", 0.0))
             self.cell = settings.decoder.cell(inputs)
             self.combine = nn.Dense(size, in_units=size + width, use_bias=False, activation="tanh")
+            self.narrow = nn.Dense(settings.output_units, in_units=size, use_bias=False)
+            self.output = nn.Dense(vocab_size, in_units=settings.output_units)
 
     def hybrid_forward(self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, before: Any, *states: Any) -> Any:
-        """Return h~ (N, H), the weights (N, S) and the new states of ids (N,) and the states before.
+        """Return logits (N, V), the weights (N, S), h~ (N, H) and the new states of ids (N,) and the states before.
 
         h~ = tanh(W [s; c]) of the state s and the context c, Luong et al. 2015, equation 5; `before` is the one of the
         step before, which input feeding puts beside the embedding (section 3.3).
@@ -85,7 +90,8 @@ class Step(HybridBlock):
         else:
             output, states = self.cell(F.concat(*parts, dim=1), list(states))
             context, weights = self.attend(F, output, memory, keys, mask)
-        return (self.combine(F.concat(self.dropout(output), context, dim=1)), weights, *states)
+        combined = self.combine(F.concat(self.dropout(output), context, dim=1))
+        return (self.output(self.narrow(combined)), weights, combined, *states)
 
     def attend(self, F: Any, query: Any, memory: Any, keys: Any, mask: Any) -> Any:
         """Return the context (N, D) and the weights (N, S)."""
@@ -94,24 +100,30 @@ class Step(HybridBlock):
         return F.reshape(context, shape=(0, -1)), weights
 
 
-class Restorer(Block):
-    """The whole network; `source` and `step` are hybridized, and are what a decoder calls."""
+class Writer(Block):
+    """The whole network; `source` and `step` are hybridized, and are what a search calls."""
 
-    def __init__(self, vocab_size: int, settings: Any) -> None:
+    matrices_as = "float16"
+
+    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
         super().__init__()
         with self.name_scope():
-            self.embedding = nn.Embedding(vocab_size, settings.embedding_size)
             self.alignment = settings.attention.alignment(settings.decoder.hidden_size, settings.width)
-            self.source = Source(settings, self.embedding, self.alignment)
-            self.step = Step(settings, self.embedding, self.alignment)
-            self.output = nn.Dense(vocab_size, in_units=settings.decoder.hidden_size, flatten=False)
+            self.source = Source(rows, settings, self.alignment)
+            self.step = Step(vocab_size, settings, self.alignment)
 
-    def forward(self, source_ids: Any, source_length: Any, target_ids: Any) -> Any:
-        """Teacher forcing: return logits (N, T, V) and weights (N, T, S) of the targets before each place (N, T)."""
+    def forward(self, source_ids: Any, source_length: Any, before: Any, sampled: Any = None) -> Any:
+        """Return logits (N, T, V) and weights (N, T, S) of the targets, given the character before each, (N, T).
+
+        `sampled` (N, T) of 0 and 1: where it is 1, what the network itself finds most likely is read instead, as
+        scheduled sampling does (Bengio et al. 2015, arXiv:1506.03099); None is teacher forcing.
+        """
+        nd = mxnet.nd
         memory, keys, mask, *states = self.source(source_ids, source_length)
-        combined, outputs, weights = mxnet.nd.zeros_like(states[0]), [], []
-        for ids in target_ids.transpose():
-            combined, row, *states = self.step(ids, memory, keys, mask, combined, *states)
-            outputs.append(combined)
-            weights.append(row)
-        return self.output(mxnet.nd.stack(*outputs, axis=1)), mxnet.nd.stack(*weights, axis=1)
+        combined, steps = nd.zeros_like(states[0]), []
+        for place, ids in enumerate(before.transpose()):
+            if sampled is not None and place:
+                ids = nd.where(sampled[:, place], steps[-1][0].detach().argmax(axis=1).astype("int32"), ids)
+            logits, weights, combined, *states = self.step(ids, memory, keys, mask, combined, *states)
+            steps.append((logits, weights))
+        return tuple(nd.stack(*each, axis=1) for each in zip(*steps))

@@ -8,31 +8,32 @@ import pytest
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.model.attention import ALIGNMENTS
-from nsmc_attention.model.settings import GRU, LSTM, GRUDecoder, LSTMDecoder, RestorerConfig
+from nsmc_attention.model.settings import GRUDecoder, LSTMDecoder, LSTMStack, Stack, WriterConfig
+from nsmc_attention.text.characters import ROWS
 
 mxnet = import_mxnet()
 
-VOCABULARY, SOURCE, TARGET = 20, 7, 5
-SMALL = RestorerConfig(embedding_size=6, encoder=GRU(4), decoder=GRUDecoder(8), dropout=0.0)
+VOCABULARY, SOURCE, TARGET, ROWS_OF_TABLE = 20, 7, 5, 30
+SMALL = WriterConfig(embedding_size=6, encoder=Stack(1, 4), output_units=5, decoder=GRUDecoder(8), dropout=0.0)
 LENGTHS = [7, 3, 1]
 
 
 def config(attention="general", cell="gru", **changes):
-    encoder, decoder = (GRU(4), GRUDecoder(8)) if cell == "gru" else (LSTM(4), LSTMDecoder(8))
+    encoder, decoder = (Stack(1, 4), GRUDecoder(8)) if cell == "gru" else (LSTMStack(2, 4), LSTMDecoder(8))
     return replace(SMALL, encoder=encoder, decoder=decoder, attention=ALIGNMENTS[attention](), **changes)
 
 
 def network(settings, seed=0):
     mxnet.random.seed(seed)
-    built = settings.network(VOCABULARY)
+    built = settings.network(ROWS_OF_TABLE, VOCABULARY)
     built.initialize(mxnet.init.Xavier(magnitude=6))
     return built
 
 
 def inputs(width=SOURCE, seed=0):
     random = numpy.random.RandomState(seed)
-    source = random.randint(0, VOCABULARY, (3, SOURCE))
-    padded = numpy.pad(source, ((0, 0), (0, width - SOURCE)), constant_values=3)
+    source = random.randint(0, ROWS_OF_TABLE, (3, SOURCE, ROWS))
+    padded = numpy.pad(source, ((0, 0), (0, width - SOURCE), (0, 0)), constant_values=3)
     target = random.randint(0, VOCABULARY, (3, TARGET))
     return mxnet.nd.array(padded, dtype="int32"), mxnet.nd.array(LENGTHS), mxnet.nd.array(target, dtype="int32")
 
@@ -82,7 +83,7 @@ FIRST = [("general", "gru", 1, first) for first in ("mean", "maximum")]
 def test_every_parameter_gets_a_gradient(kind, cell, fed, first):
     settings = config(kind, cell, input_feeding=fed, first_state=first)
     if first != "projection":
-        settings = replace(settings, encoder=GRU(8))
+        settings = replace(settings, encoder=Stack(1, 8))
     built = network(settings)
     with mxnet.autograd.record():
         loss = (built(*inputs())[0] ** 2).sum()
@@ -100,8 +101,8 @@ def test_hybridized_and_step_by_step_are_the_same(kind):
     memory, keys, mask, *states = built.source(source_ids, source_length)
     combined = mxnet.nd.zeros_like(states[0])
     for place in range(TARGET):
-        combined, weights, *states = built.step(target_ids[:, place], memory, keys, mask, combined, *states)
-        assert numpy.allclose(built.output(combined).asnumpy(), expected[0][:, place], atol=1e-5)
+        logits, weights, combined, *states = built.step(target_ids[:, place], memory, keys, mask, combined, *states)
+        assert numpy.allclose(logits.asnumpy(), expected[0][:, place], atol=1e-5)
         assert numpy.allclose(weights.asnumpy(), expected[1][:, place], atol=1e-5)
 
 
@@ -110,7 +111,7 @@ def test_only_input_feeding_reads_what_was_attended_to_before():
         built = network(config(input_feeding=fed))
         memory, keys, mask, *states = built.source(*inputs()[:2])
         ids, zeros = mxnet.nd.array([1, 2, 3]), mxnet.nd.zeros_like(states[0])
-        one, other = (built.step(ids, memory, keys, mask, before, *states)[0] for before in (zeros, zeros + 1))
+        one, other = (built.step(ids, memory, keys, mask, before, *states)[2] for before in (zeros, zeros + 1))
         assert numpy.allclose(one.asnumpy(), other.asnumpy()) == (not fed)
 
 
@@ -123,4 +124,4 @@ def test_only_input_feeding_reads_what_was_attended_to_before():
 )
 def test_sizes_that_do_not_fit_are_refused(settings, message):
     with pytest.raises(ConfigError, match=message):
-        settings.network(VOCABULARY)
+        settings.check_sizes()
