@@ -20,8 +20,8 @@ from .reviews import nsmc, tables
 from .text.characters import Characters
 from .text.encoding import clean
 from .text.spelling import well_spelt
-from .training.run_folder import begun_run, check_run
 from .training.distributed.communicator import SINGLE
+from .training.run_folder import begun_run, check_run
 from .version import __version__
 
 # Sentences that the epoch is chosen by, at most

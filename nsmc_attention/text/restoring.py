@@ -24,18 +24,24 @@ def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int]
     return tags, spaces
 
 
-def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters: Characters) -> str:
-    """Return the text that tags make of the characters of a source without its spaces: the inverse of `tags_of`.
+def tagged(
+    letters: str, tags: Sequence[int], spaces: Sequence[bool], characters: Characters
+) -> tuple[str, list[int]]:
+    """Return the text that tags make of the characters of a source without its spaces, the inverse of `tags_of`.
 
-    The space after a character that is left out is set all the same, never two.
+    Also the place among these of what each character of the text was made of. The space after a character that is left
+    out is set all the same, never two.
     """
-    written: list[str] = []
-    for letter, tag, space in zip(letters, tags, spaces):
+    written, origins = list[str](), list[int]()
+    for place, (letter, tag, space) in enumerate(zip(letters, tags, spaces)):
         if tag != DELETE:
             written.append(characters.character(tag) if tag > END else letter)
+            origins.append(place)
         if space and written and written[-1] != SPACE:
             written.append(SPACE)
-    return "".join(written).rstrip()
+            origins.append(place)
+    text = "".join(written).rstrip()
+    return text, origins[: len(text)]
 
 
 def within_bound(source: str, text: str) -> bool:

@@ -148,7 +148,7 @@ class EditorObjective(RestoringObjective):
     def restored(self, network: Any, sources: list[str]) -> list[str]:
         tags, spaces = (each.argmax(axis=2).asnumpy().astype(int).tolist() for each in network(*self.inputs(sources)))
         letters = [split_spaces(source)[0] for source in sources]
-        return [tagged(*each, self.characters) for each in zip(letters, tags, spaces)]
+        return [tagged(*each, self.characters)[0] for each in zip(letters, tags, spaces)]
 
 
 class WriterObjective(RestoringObjective):

@@ -1,0 +1,275 @@
+"""`restore`: texts in, the same with their spaces and spelling corrected out, in the order given.
+
+An editor tags each character, a writer writes the text anew by attention and a search. What a writer makes of a text is
+taken only within an edit bound (`text.restoring`): otherwise the source is returned as it is, with the reason.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ..bundle.format import PACKAGED, Bundle, load_bundle
+from ..errors import ConfigError, DataError
+from ..text.characters import BEGIN, END, SPACE, UNKNOWN, Characters, padded, split_spaces
+from ..text.encoding import clean
+from ..text.restoring import tagged, within_bound
+from .predictor import check_text
+from .restorer_engines import EditorEngine, WriterEngine, load_restorer_engine
+from .search import Hypothesis, search
+
+WINDOW = 4096
+# An editor reads texts this many times as long as those that it was trained on at once; a writer does not
+EDITOR_LENGTHS = 4
+# A writer's text has at most this many characters for each of its source, and more
+LONGEST, MORE = 2, 10
+BLANK = "blank: nothing to restore"
+REJECTED = "more than the edit bound would have changed: returned as it was"
+TRUNCATED = "the search did not end: returned as it was"
+SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of the text that was read at once: its place in text and source, and the weights (T, S) there."""
+
+    row: int
+    column: int
+    weights: NDArray[numpy.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Restoration:
+    """A restored text.
+
+    Attributes
+    ----------
+    source, text : str
+        The clean source, and what it was meant to be.
+    score : float
+        Log-probability of the text given the source (nats, at most 0); a writer's is divided by its length penalty.
+    error : str or None
+        Why the source was returned as it is, where it was not simply right.
+    """
+
+    source: str
+    text: str
+    score: float
+    parts: tuple[Part, ...] = ()
+    error: Optional[str] = None
+
+    @property
+    def weights(self) -> NDArray[numpy.float32]:
+        """(len(text), len(source)) float32: what each character of the text was made of.
+
+        A writer's attention, whose rows sum to 1; of an editor, 1 for the one character that was tagged. Spaces of the
+        source have no column of their own weight: the character before knows that one follows.
+        """
+        found = numpy.zeros((len(self.text), len(self.source)), dtype="float32")
+        for row, column, weights in ((each.row, each.column, each.weights) for each in self.parts):
+            found[row : row + weights.shape[0], column : column + weights.shape[1]] = weights
+        return found
+
+    @property
+    def alignment(self) -> list[int]:
+        """For each character of the text the place of that in the source which it was mostly made of."""
+        found = [0] * len(self.text)
+        for part in self.parts:
+            found[part.row : part.row + len(part.weights)] = (part.column + part.weights.argmax(axis=1)).tolist()
+        return found
+
+    @property
+    def changed(self) -> bool:
+        return self.text != self.source
+
+    def __repr__(self) -> str:
+        note = f", error={self.error!r}" if self.error else ""
+        return f"Restoration({shortened(self.source)} -> {shortened(self.text)}{note})"
+
+
+def shortened(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What is read at once of a source: `letters`, its characters without spaces, and their places in it."""
+
+    start: int
+    text: str
+    letters: str
+    places: tuple[int, ...]
+
+
+class Restorer:
+    """A bundle of the task `restore` and the engine that runs it.
+
+    `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty.
+    """
+
+    def __init__(self, bundle: Bundle, engine: Union[EditorEngine, WriterEngine], beam: int = 4, alpha: float = 0.6):
+        self.bundle, self.engine, self.beam, self.alpha = bundle, engine, beam, alpha
+        self.characters: Characters = bundle.encoder
+        is_editor = bundle.config.model.kind == "editor"
+        self.longest: int = bundle.config.text.max_length * (EDITOR_LENGTHS if is_editor else 1)
+        self.run = self.edit if is_editor else self.write
+
+    def __repr__(self) -> str:
+        return f"Restorer(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
+
+    def __call__(self, text: str) -> Restoration:
+        """Return the Restoration of one text."""
+        return self.restore_many([text])[0]
+
+    def restore_many(self, texts: Iterable[str]) -> list[Restoration]:
+        """Return the Restoration of each text, in order."""
+        return list(self.restore_stream(texts))
+
+    def restore_stream(self, texts: Iterable[str]) -> Iterator[Restoration]:
+        """Yield Restorations in order while reading `texts` window by window."""
+        if isinstance(texts, (str, bytes)):
+            raise DataError("expected a list of texts, found one string; use restore() for one text")
+        iterator = iter(texts)
+        while window := [clean(check_text(text)) for text in islice(iterator, WINDOW)]:
+            pieces = [list(pieces_of(text, self.longest)) for text in window]
+            flat = [piece for each in pieces for piece in each]
+            found = iter(self.in_batches(flat))
+            for text, own in zip(window, pieces):
+                yield joined(text, own, list(islice(found, len(own))))
+
+    def n_best(self, text: str) -> list[Restoration]:
+        """Return what a writer's search found for one text, at most `beam`, the best first."""
+        if self.bundle.config.model.kind == "editor":
+            raise ConfigError("n_best: expected a writer's bundle, found an editor's, which makes one text")
+        text = clean(check_text(text))
+        pieces = list(pieces_of(text, self.longest))
+        if len(pieces) != 1:
+            raise DataError(f"n_best: expected a text of 1 to {self.longest} characters, found {len(text)}")
+        return [joined(text, pieces, [self.written(pieces[0], each)]) for each in self.hypotheses(pieces)[0]]
+
+    def in_batches(self, pieces: Sequence[Piece]) -> list[Restoration]:
+        """Return the Restoration of each piece, in order; pieces of similar length are read together."""
+        found: list[Any] = [None] * len(pieces)
+        order = sorted(range(len(pieces)), key=lambda place: len(pieces[place].letters))
+        size = self.engine.batch_size
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        results = self.engine.each(self.run, [[pieces[place] for place in batch] for batch in batches])
+        for batch, restored in zip(batches, results):
+            for place, each in zip(batch, restored):
+                found[place] = each
+        return found
+
+    def inputs(self, pieces: Sequence[Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
+        return padded([self.characters.source(piece.text) for piece in pieces])
+
+    def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
+        """Return what an editor makes of a batch of pieces."""
+        tags, certainty, spaces = self.engine(*self.inputs(pieces))  # type: ignore[operator]
+        follows = spaces > 0.5
+        logs = numpy.log(numpy.maximum(certainty, 1e-9)) + numpy.log(numpy.maximum(abs(spaces - 0.5) + 0.5, 1e-9))
+        found = []
+        for row, piece in enumerate(pieces):
+            size = len(piece.letters)
+            text, origins = tagged(piece.letters, tags[row, :size].tolist(), follows[row, :size].tolist(), self.characters)
+            weights = numpy.zeros((len(text), len(piece.text)), dtype="float32")
+            weights[numpy.arange(len(text)), numpy.array(piece.places)[origins]] = 1
+            found.append(Restoration(piece.text, text, float(logs[row, :size].sum()), (Part(0, 0, weights),)))
+        return found
+
+    def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
+        """Return the best that a writer's search finds for a batch of pieces."""
+        return [self.written(piece, found[0]) for piece, found in zip(pieces, self.hypotheses(pieces))]
+
+    def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
+        source, state = self.engine.begin(*self.inputs(pieces))  # type: ignore[union-attr]
+        longest = [MORE + LONGEST * len(piece.text) for piece in pieces]
+        return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)  # type: ignore[union-attr]
+
+    def written(self, piece: Piece, found: Hypothesis) -> Restoration:
+        """Return the Restoration of a hypothesis; the source itself where it did not end or went too far."""
+        text, rows = "", []
+        for number, row in zip(found.ids, found.weights):
+            place = int(row[: len(piece.letters)].argmax())
+            # a character that cannot be written is that of the source which was attended to most
+            character = piece.letters[place] if number == UNKNOWN else self.characters.character(number)
+            if character != SPACE or text and text[-1] != SPACE:
+                text += character
+                rows.append(row[: len(piece.letters)])
+        kept = text.rstrip()
+        error = TRUNCATED if found.truncated else None if within_bound(piece.text, kept) else REJECTED
+        if error:
+            return unchanged(piece.text, error)
+        weights = numpy.zeros((len(kept), len(piece.text)), dtype="float32")
+        if kept:
+            weights[:, list(piece.places)] = numpy.array(rows)[: len(kept)]
+        return Restoration(piece.text, kept, found.score, (Part(0, 0, weights),))
+
+
+def unchanged(text: str, error: str) -> Restoration:
+    """Return a source as it is: each of its characters is made of itself."""
+    return Restoration(text, text, 0.0, (Part(0, 0, numpy.eye(len(text), dtype="float32")),), error)
+
+
+def pieces_of(text: str, longest: int) -> Iterator[Piece]:
+    """Yield the pieces of a text, at most `longest` characters each: up to the end of a sentence, else of a word."""
+    start = 0
+    while start < len(text):
+        end = len(text)
+        if end - start > longest:
+            window = text[start : start + longest]
+            ends = [found.end() for found in re.finditer(r"[.!?~]+ ", window)] or [window.rfind(SPACE) + 1]
+            end = start + (ends[-1] or longest)
+        part = text[start:end].rstrip()
+        places = tuple(place for place, character in enumerate(part) if character != SPACE)
+        yield Piece(start, part, split_spaces(part)[0], places)
+        start = end
+
+
+def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]) -> Restoration:
+    """Return the Restoration of a text from those of its pieces."""
+    if not pieces:
+        return Restoration(source, source, 0.0, (), BLANK)
+    text, parts = "", list[Part]()
+    for piece, each in zip(pieces, restored):
+        if piece.start and source[piece.start - 1] == SPACE:
+            text += SPACE
+        parts += [Part(len(text) + part.row, piece.start + part.column, part.weights) for part in each.parts]
+        text += each.text
+    errors = [each.error for each in restored if each.error]
+    return Restoration(source, text, sum(each.score for each in restored), tuple(parts), errors[0] if errors else None)
+
+
+def load_restorer(
+    bundle: Optional[Union[str, Path]] = None,
+    beam: Optional[int] = None,
+    engine: str = "auto",
+    device: str = "auto",
+) -> Restorer:
+    """Load a restorer from a bundle folder; None is one that ships with the package: the writer if `beam` is given.
+
+    Engine and device are those of `load_classifier`. BundleError if the bundle is missing, damaged or a classifier's;
+    ConfigError if an editor is given a beam.
+    """
+    folder = bundle or PACKAGED["_writer" if beam else "_editor"]
+    verified = load_bundle(folder, "restore")
+    if beam is not None and verified.config.model.kind == "editor":
+        raise ConfigError(f"--beam {beam}: expected a writer's bundle, found an editor's; leave --beam or --bundle out")
+    if beam is not None and beam < 1:
+        raise ConfigError(f"--beam: expected at least 1, found {beam}")
+    return Restorer(verified, load_restorer_engine(verified, engine, device), beam or 4)
+
+
+@lru_cache(maxsize=1)
+def packaged_restorer() -> Restorer:
+    return load_restorer()
+
+
+def restore(text: str) -> Restoration:
+    """Return the Restoration of one text by the editor that ships with the package, loaded once."""
+    return packaged_restorer()(text)

@@ -1,0 +1,149 @@
+"""The networks of `restore` behind plain calls, run by ONNX Runtime or by MXNet.
+
+    editor(source_ids, source_length) -> tags (N, S), certainty (N, S), spaces (N, S)
+    writer.begin(source_ids, source_length) -> source, state;  writer.step(ids, source, state): a `search.Decoder`
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from .._runtime.processes import cores
+from ..bundle.format import Bundle
+from ..errors import BundleError, ConfigError, did_you_mean
+from .engines import GLUON_BATCH, PIECE, import_onnxruntime, reason
+
+Array = NDArray[Any]
+
+
+class RestorerEngine:
+    """Base; `batch_size` texts are read at once, and several batches by `each` at the same time, a thread each."""
+
+    name = "onnx"
+    batch_size = PIECE
+
+    def __init__(self, threads: Optional[int] = None):
+        threads = threads or cores()
+        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def each(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> Iterable[Any]:
+        """Return run(batch) of each batch, in order."""
+        return self.pool.map(run, batches) if self.pool and len(batches) > 1 else map(run, batches)
+
+
+class EditorEngine(RestorerEngine):
+    """Runs an editor's model.onnx."""
+
+    def __init__(self, model: bytes, threads: Optional[int] = None):
+        super().__init__(threads)
+        self.session = session_of(model)
+
+    def __call__(self, source_ids: Array, source_length: Array) -> tuple[Array, Array, Array]:
+        return tuple(run(self.session, {"source_ids": source_ids, "source_length": source_length}))
+
+
+class WriterEngine(RestorerEngine):
+    """Runs a writer's source.onnx and step.onnx."""
+
+    def __init__(self, source: bytes, step: bytes, threads: Optional[int] = None):
+        super().__init__(threads)
+        self.source, self.decoder = session_of(source), session_of(step)
+        self.inputs = [item.name for item in self.decoder.get_inputs()]
+
+    def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Array], list[Array]]:
+        """Return what does not change between steps, (memory, keys, mask), and the first state, h~ before the others."""
+        memory, keys, mask, *states = run(self.source, {"source_ids": source_ids, "source_length": source_length})
+        return [memory, keys, mask], [numpy.zeros_like(states[0]), *states]
+
+    def step(self, ids: Array, source: Sequence[Array], state: Sequence[Array]) -> tuple[Array, Array, list[Array]]:
+        """Return log-probabilities (N, V), weights (N, S) and the state after ids (N,)."""
+        given = dict(zip(self.names, [ids.astype("int32"), *source, *state]))
+        log_probability, weights, *after = run(self.decoder, {name: given[name] for name in self.inputs})
+        return log_probability, weights, after
+
+    names = ("ids", "memory", "keys", "mask", "before", "state0", "state1")
+
+
+class GluonEditor(RestorerEngine):
+    """Runs an editor on MXNet."""
+
+    name, batch_size = "gluon", GLUON_BATCH
+
+    def __init__(self, network: Any, device: Any):
+        from .._runtime.mxnet_shim import import_mxnet
+
+        super().__init__(1)
+        self.nd, self.network, self.device = import_mxnet().nd, network, device
+
+    def arrays(self, *arrays: Array) -> Iterator[Any]:
+        return (self.nd.array(array, ctx=self.device, dtype=array.dtype) for array in arrays)
+
+    def __call__(self, source_ids: Array, source_length: Array) -> tuple[Array, Array, Array]:
+        tags, spaces = self.network(*self.arrays(source_ids, source_length.astype("float32")))
+        probability = tags.softmax(axis=-1)
+        arrays = (tags.argmax(axis=2), probability.max(axis=2), spaces.softmax(axis=-1)[:, :, 1])
+        best, certainty, space = (array.asnumpy() for array in arrays)
+        return best.astype("int32"), certainty, space
+
+
+class GluonWriter(GluonEditor):
+    """Runs a writer on MXNet."""
+
+    def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Array], list[Array]]:
+        found = self.network.source(*self.arrays(source_ids, source_length.astype("float32")))
+        memory, keys, mask, *states = (array.asnumpy() for array in found)
+        return [memory, keys, mask], [numpy.zeros_like(states[0]), *states]
+
+    def step(self, ids: Array, source: Sequence[Array], state: Sequence[Array]) -> tuple[Array, Array, list[Array]]:
+        logits, weights, *after = self.network.step(*self.arrays(ids.astype("int32"), *source, *state))
+        return logits.log_softmax().asnumpy(), weights.asnumpy(), [array.asnumpy() for array in after]
+
+
+def session_of(model: bytes) -> Any:
+    """Load a graph into ONNX Runtime, with one thread: batches are divided among threads."""
+    onnxruntime = import_onnxruntime()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as problem:  # onnxruntime's own classes have no other base
+        raise BundleError(f"this ONNX model: ONNX Runtime cannot load it: {reason(problem)}") from problem
+
+
+def run(session: Any, arrays: dict[str, Array]) -> list[Array]:
+    try:
+        found: list[Array] = session.run(None, arrays)
+    except Exception as problem:  # onnxruntime's own classes have no other base
+        raise BundleError(f"the bundle's ONNX model cannot be run: {reason(problem)}") from problem
+    return found
+
+
+def load_restorer_engine(bundle: Bundle, name: str = "auto", device: str = "auto") -> Any:
+    """Load the engine called name for an editor's or writer's bundle; "auto" is onnx where there is no GPU asked for."""
+    models = ("model.onnx",) if bundle.config.model.kind == "editor" else ("source.onnx", "step.onnx")
+    if name == "auto":
+        name = "onnx" if models[0] in bundle.manifest["files"] and device != "gpu" else "gluon"
+    if name == "gluon":
+        return gluon_engine(bundle, device)
+    if name != "onnx":
+        raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
+    if device == "gpu":
+        raise ConfigError("the onnx engine runs on the CPU: expected --device auto or cpu, found 'gpu'")
+    kind = EditorEngine if len(models) == 1 else WriterEngine
+    return kind(*(bundle.read(model) for model in models))
+
+
+def gluon_engine(bundle: Bundle, device: str) -> GluonEditor:
+    """Build the bundle's network with the parameters of its weights.params."""
+    from .._runtime.mxnet_shim import choose_device
+    from ..model.parameters import fill, read_gluon_file
+
+    context = choose_device(device)
+    network = bundle.config.network(bundle.encoder.rows, len(bundle.encoder))
+    fill(network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params")), context)
+    network.hybridize()
+    return (GluonEditor if bundle.config.model.kind == "editor" else GluonWriter)(network, context)
