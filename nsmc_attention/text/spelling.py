@@ -18,13 +18,15 @@ HANGUL = 0.8
 ALLOWED = re.compile(r"[가-힣0-9A-Za-z .,!?~'\"()%:;/-]+")
 # Where a sentence ends, and the spaces behind that
 END = re.compile(r"(?<=[.!?~])\s+")
-# Never right: without the space after a mark; 햇다, 안네, 않좋다, 지 안다, 됬, 되요, 돼고, 할께, 할꺼, and words that are
-# often wrong; a sound that is stretched; two letters of a word twice
+# Never right: a mark without a space after it or with one before; 햇다, 안네, 않좋다, 지 안다, 됬, 되요, 돼고, 할께, 할꺼; words
+# that are often wrong, and such as are only said; a sound that is stretched
 WRONG = re.compile(
-    r"[.,!?~](?=[가-힣A-Za-z])|\s[.,!?~]|[.,!?~]{4,}|[햇됫엇겟갓랏봣왓쳣졋됏렷켯셧낫줫떳났](?=[다어는네던지으])(?<!났)|[재없있]엇|"
-    r"안네|안타$|(?<![가-힣])않|지 ?안(?=[는다네고음아았을습])|됬|[가-힣]되(?=[요서써!?.~ ]|$)(?<=[안잘못]되)|되(?=[요써])|"
-    r"돼(?=[는고면었])|[할갈볼될을일줄올날걸쓸칠릴만들]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|몇일|왠만|왠지|웬지|금새|희안|오랫만|역활|설레임|어떻해|"
-    r"어떡게|일부로|구지|괜찬|만타|조아|조타|시러|마니(?![아])|넘 |잼|먄|꺄|갠|걍|욤|여$|염|당$|긔|([가-힣])\1\1|ㅡ|아아|어어|으으"
+    r"[.,!?~](?=[가-힣A-Za-z])|\s[.,!?~]|[.,!?~]{4,}|[햇됫겟갓랏봣왓쳣졋됏렷켯셧줫떳](?=[다어는네던지으])|"
+    r"(?<!무)엇(?=[다어는네던지으])|[재없있]엇|안네|안타$|않(?![는다은을았아고지습네니나던게으음])|(?<![가-힣])(?<! )않|"
+    r"지 ?안(?=[는다네고음아았을습])|됬|되(?=[요써])|(?<=[안잘못]되)(?=[.!?~ ]|$)|돼(?=[는고면었])|"
+    r"[할갈볼될을일줄올날걸쓸칠릴만]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|몇일|왠만|웬지|금새|희안|오랫만|역활|설레임|어떻해|어떡게|"
+    r"일부로|괜찬|만타|(?<![가-힣])(?:조아|조타|시러|(?:마니|넘|걍|젤) )|잼|먄|꺄|갠적|욤|[네어봐해]여$|[네어요세]염|[했았었네겠]당$|긔|"
+    r"([가-힣])\1\1|ㅡ|아아|어어|으으"
 )
 # How many times commoner the other spelling must be, by the kind of the misspelling: 또 and 도 are both words. And how
 # often at least it is found
@@ -57,10 +59,10 @@ def is_plain(text: str) -> bool:
 def is_common(character: str) -> bool:
     """Return whether a character is one of KS X 1001, which has the 2,350 syllables of ordinary words."""
     try:
-        character.encode("euc_kr")
+        # the other syllables are written by their letters, in eight bytes
+        return len(character.encode("euc_kr")) <= 2
     except UnicodeEncodeError:
         return False
-    return True
 
 
 def trigrams(text: str) -> Iterator[str]:
