@@ -97,7 +97,9 @@ def spacing_f1(found: list[str], targets: list[str]) -> float:
 
 def main(path: Path, bundles: list[str]) -> None:
     judged = contestants(bundles)
-    print("| part | texts | restorer | exact | character error | spacing F1 | texts a second |\n|---|---|---|---|---|---|---|")
+    print(
+        "| part | texts | restorer | exact | character error | spacing F1 | texts a second |\n|---|---|---|---|---|---|---|"
+    )
     for name, sources, targets in parts(path):
         for who, restored in judged.items():
             begun = time.perf_counter()
@@ -115,10 +117,16 @@ def classified(judged: dict[str, Restore]) -> None:
     test, classifier = nsmc.load("nsmc", "test"), load_classifier()
     positive = test.labels == 1
     print("\n| official test file | " + " | ".join(judged) + " |\n|---|" + "---|" * len(judged))
-    ways = {"as it is": str, "ㅐ and ㅔ exchanged": other_vowels, "two neighbours exchanged": two_exchanged}
+    ways: dict[str, Callable[[str], str]] = {
+        "as it is": str,
+        "ㅐ and ㅔ exchanged": other_vowels,
+        "two neighbours exchanged": two_exchanged,
+    }
     for name, way in ways.items():
         texts = [way(clean(text)) for text in test.documents]
-        shares = [numpy.mean((classifier.probabilities(restored(texts)) > 0.5) == positive) for restored in judged.values()]
+        shares = [
+            numpy.mean((classifier.probabilities(restored(texts)) > 0.5) == positive) for restored in judged.values()
+        ]
         print(f"| {name} | " + " | ".join(f"{100 * share:.2f}" for share in shares) + " |", flush=True)
 
 

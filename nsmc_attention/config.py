@@ -81,8 +81,10 @@ class RestoreTraining(LoopConfig):
     joined: float = setting(0.1, "more of the sentences, joined to longer texts, as a share", low=0.0, high=10.0)
     label_smoothing: float = setting(0.0, "probability that is taken from the right character", low=0.0, high=0.9)
     sampling: float = setting(
-        0.0, "share of the characters that a writer reads of its own in the last epoch; 0: teacher forcing",
-        low=0.0, high=1.0,
+        0.0,
+        "share of the characters that a writer reads of its own in the last epoch; 0: teacher forcing",
+        low=0.0,
+        high=1.0,
     )
 
 
@@ -131,6 +133,7 @@ class TaskConfig(Settings):
     """A whole training of one task in one value."""
 
     task: ClassVar[str]
+    model: Any
 
     def with_fields(self: Self, **changes: Any) -> Self:
         """Return this config with some settings changed, each by its short name (SHORT_NAMES) or its path.
@@ -258,7 +261,8 @@ def preset(name: str) -> Config:
 
 def task_preset(name: Optional[str], task: str) -> TaskConfig:
     """Return the config of a task called name, None for its first one; ConfigError where it has none of that name."""
-    known: Mapping[str, TaskConfig] = {"classify": PRESETS, "restore": RESTORE_PRESETS}[task]
+    presets: Mapping[str, Mapping[str, TaskConfig]] = {"classify": PRESETS, "restore": RESTORE_PRESETS}
+    known = presets[task]
     name = name or next(iter(known))
     if name not in known:
         raise ConfigError(f"--task {task}: unknown preset {name!r}{did_you_mean(name, known)}")

@@ -53,6 +53,7 @@ def train(
     workers: SingleWorker = SINGLE,
     encoding: Optional[str] = None,
     positive: Optional[str] = None,
+    init_from: Optional[Union[str, Path]] = None,
 ) -> Optional[Bundle]:
     """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
 
@@ -68,6 +69,9 @@ def train(
     resume : bool
         Continue the run in `out`; its data and config must be the same.
     device : "auto", "cpu" or "gpu"
+    init_from : path or None
+        A bundle of `restore`, whose reading of characters the classifier begins with; it needs the tokenizer `characters`
+        and the bundle's sizes.
     workers : SingleWorker
         The group of workers that share each batch, from `training.distributed.communicator.worker_group`.
 
@@ -85,6 +89,7 @@ def train(
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
     named = (text_column, label_column, encoding, positive)
+    first = load_bundle(init_from, "restore") if init_from else None
     reviews = tables.load(data, "train", data_dir, *named)
     dev_reviews = tables.read_labelled(valid, *named) if valid else None
     settings: dict[str, Any] = {
@@ -92,6 +97,7 @@ def train(
         "columns": reviews.columns,
         "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
         "config": config.to_dict(),
+        **({"init_from": first.fingerprint} if first else {}),
     }
     if workers.first:
         check_run(out, settings, resume)
@@ -105,10 +111,14 @@ def train(
     }
     context = choose_device(device)
     # imports MXNet
+    from .training.initial import begin_reading
     from .training.stages import ClassifierTraining
 
     importance = partial(erasure_importance, encoder=inputs.encoder, config=config, device=context, quiet=quiet)
     training = ClassifierTraining(config, inputs.encoder, out, context, importance, draw_curves, quiet, workers)
+    if first:
+        begin = partial(begin_reading, bundle=first, token_to_idx=inputs.encoder.token_to_idx)
+        training = replace(training, begin=begin)
     # nothing about the input can be wrong from here on: only now is anything written
     with begun_run(out, settings, resume, workers):
         network, progress, calibration = training.run(inputs.parts)
@@ -116,6 +126,9 @@ def train(
             return None
         manifest = describe(inputs, config, progress, calibration)
         manifest["command"] = command(inputs, config, settings["columns"])
+        if first:
+            manifest["data"]["init_from"] = {"name": first.name, "fingerprint": first.fingerprint}
+            manifest["command"] += f" --init-from {shlex.quote(first.name)}"
         return finish(out, inputs, config, manifest, network, context, quiet)
 
 

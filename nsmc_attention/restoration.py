@@ -5,6 +5,8 @@ The counterpart of `recipe`, which trains the classifier.
 
 import shlex
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -39,6 +41,7 @@ def train_restorer(
     quiet: bool = False,
     text_column: Optional[str] = None,
     encoding: Optional[str] = None,
+    init_from: Optional[Union[str, Path]] = None,
 ) -> Bundle:
     """Train a restorer and write it as a bundle; return it.
 
@@ -49,6 +52,8 @@ def train_restorer(
         those of the train file, else of a table, or of a txt file with one a line.
     out : path
         The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/.
+    init_from : path or None
+        A restorer's bundle of the same settings, whose parameters and characters the training begins with.
 
     Raises
     ------
@@ -63,19 +68,29 @@ def train_restorer(
     targets = [text for text in targets if len(text) <= config.text.max_length]
     if len(targets) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(targets)}")
-    settings = {"task": "restore", "data": name, "sentences": sha256("\n".join(targets).encode()).hexdigest(), "config": config.to_dict()}
+    first = load_bundle(init_from, "restore") if init_from else None
+    settings = {
+        "task": "restore",
+        "data": name,
+        "sentences": sha256("\n".join(targets).encode()).hexdigest(),
+        "config": config.to_dict(),
+    }
+    settings.update({"init_from": first.fingerprint} if first else {})
     check_run(out, settings, resume)
     order = numpy.random.RandomState(config.training.seed).permutation(len(targets)).tolist()
     held_out = min(DEV, max(1, round(len(targets) * config.training.dev_fraction)))
     dev, train = ([targets[place] for place in part] for part in (order[:held_out], sorted(order[held_out:])))
-    characters = Characters.of(train, config.text.min_count)
+    characters = first.encoder if first else Characters.of(train, config.text.min_count)
     sizes = f"{len(train):,} sentences to train on, {len(dev):,} to choose the epoch by (dev)"
     say(f"settings: {command(name, config)}; {'continuing' if resume else 'writing'} in {out}", quiet)
     say(f"data: {name}, {sizes}, {len(characters):,} characters", quiet)
     # imports MXNet
+    from .training.initial import begin_restoring
     from .training.restoring import RestorerTraining
 
     training = RestorerTraining(config, characters, out, choose_device(device), draw_curves, quiet)
+    if first:
+        training = replace(training, begin=partial(begin_restoring, bundle=first))
     with begun_run(out, settings, resume, SINGLE):
         network, progress, figures = training.run(train, dev)
         manifest = {

@@ -77,6 +77,7 @@ def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
         "training/batches.py",
         "training/checkpoint.py",
         "training/distributed/communicator.py",
+        "training/initial.py",
         "training/loop.py",
         "training/objectives.py",
         "training/restoring.py",

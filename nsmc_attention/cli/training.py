@@ -42,6 +42,7 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
     show_default="default, of restore editor, or what the run began with",
 )
 @path_option("--out", default=Path("runs/latest"), help="run folder, new unless --resume")
+@path_option("--init-from", help="bundle of `restore` to begin with; a classifier needs --tokenizer characters")
 @click.option("--resume", is_flag=True, help="continue the run in --out")
 @device_option
 @click.option(
@@ -63,6 +64,7 @@ def train(
     task: str,
     preset: Optional[str],
     out: Path,
+    init_from: Optional[Path],
     resume: bool,
     device: str,
     kvstore: str,
@@ -89,7 +91,7 @@ def train(
         base = task_preset(preset, task)
     config: Any = base.with_fields(**settings)
     if task == "restore":
-        return train_restorer(config, arguments, reviews, out, resume, device, valid, kvstore)
+        return train_restorer(config, arguments, reviews, out, init_from, resume, device, valid, kvstore)
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
@@ -97,7 +99,19 @@ def train(
             return launcher.launch(arguments, workers or 2)
     with resumable(out, arguments), worker_group(kvstore) as group:
         quiet = not group.first
-        run(reviews.data, config, out, valid, resume, device, reviews.data_dir, quiet, workers=group, **reviews.columns)
+        run(
+            reviews.data,
+            config,
+            out,
+            valid,
+            resume,
+            device,
+            reviews.data_dir,
+            quiet,
+            workers=group,
+            init_from=init_from,
+            **reviews.columns,
+        )
 
 
 def train_restorer(
@@ -105,6 +119,7 @@ def train_restorer(
     arguments: list[str],
     reviews: Labelled,
     out: Path,
+    init_from: Optional[Path],
     resume: bool,
     device: str,
     valid: Optional[Path],
@@ -118,9 +133,12 @@ def train_restorer(
         if value is not None:
             raise ConfigError(f"train --task restore: has no {option}, found {value}")
     with resumable(out, arguments):
-        restoration.train_restorer(
-            reviews.data, config, out, resume, device, reviews.data_dir, False, reviews.text_column, reviews.encoding
-        )
+        columns: dict[str, Any] = {
+            "text_column": reviews.text_column,
+            "encoding": reviews.encoding,
+            "init_from": init_from,
+        }
+        restoration.train_restorer(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
 
 
 @contextmanager

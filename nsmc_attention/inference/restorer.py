@@ -176,7 +176,9 @@ class Restorer:
         found = []
         for row, piece in enumerate(pieces):
             size = len(piece.letters)
-            text, origins = tagged(piece.letters, tags[row, :size].tolist(), follows[row, :size].tolist(), self.characters)
+            text, origins = tagged(
+                piece.letters, tags[row, :size].tolist(), follows[row, :size].tolist(), self.characters
+            )
             weights = numpy.zeros((len(text), len(piece.text)), dtype="float32")
             weights[numpy.arange(len(text)), numpy.array(piece.places)[origins]] = 1
             found.append(Restoration(piece.text, text, float(logs[row, :size].sum()), (Part(0, 0, weights),)))
@@ -246,10 +248,7 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
 
 
 def load_restorer(
-    bundle: Optional[Union[str, Path]] = None,
-    beam: Optional[int] = None,
-    engine: str = "auto",
-    device: str = "auto",
+    bundle: Optional[Union[str, Path]] = None, beam: Optional[int] = None, engine: str = "auto", device: str = "auto"
 ) -> Restorer:
     """Load a restorer from a bundle folder; None is one that ships with the package: the writer if `beam` is given.
 

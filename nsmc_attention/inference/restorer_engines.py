@@ -1,7 +1,7 @@
 """The networks of `restore` behind plain calls, run by ONNX Runtime or by MXNet.
 
-    editor(source_ids, source_length) -> tags (N, S), certainty (N, S), spaces (N, S)
-    writer.begin(source_ids, source_length) -> source, state;  writer.step(ids, source, state): a `search.Decoder`
+editor(source_ids, source_length) -> tags (N, S), certainty (N, S), spaces (N, S)
+writer.begin(source_ids, source_length) -> source, state;  writer.step(ids, source, state): a `search.Decoder`
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +42,8 @@ class EditorEngine(RestorerEngine):
         self.session = session_of(model)
 
     def __call__(self, source_ids: Array, source_length: Array) -> tuple[Array, Array, Array]:
-        return tuple(run(self.session, {"source_ids": source_ids, "source_length": source_length}))
+        tags, certainty, spaces = run(self.session, {"source_ids": source_ids, "source_length": source_length})
+        return tags, certainty, spaces
 
 
 class WriterEngine(RestorerEngine):
@@ -133,8 +134,9 @@ def load_restorer_engine(bundle: Bundle, name: str = "auto", device: str = "auto
         raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
     if device == "gpu":
         raise ConfigError("the onnx engine runs on the CPU: expected --device auto or cpu, found 'gpu'")
-    kind = EditorEngine if len(models) == 1 else WriterEngine
-    return kind(*(bundle.read(model) for model in models))
+    if len(models) == 1:
+        return EditorEngine(bundle.read(models[0]))
+    return WriterEngine(bundle.read(models[0]), bundle.read(models[1]))
 
 
 def gluon_engine(bundle: Bundle, device: str) -> GluonEditor:

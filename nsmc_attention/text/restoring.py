@@ -24,9 +24,7 @@ def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int]
     return tags, spaces
 
 
-def tagged(
-    letters: str, tags: Sequence[int], spaces: Sequence[bool], characters: Characters
-) -> tuple[str, list[int]]:
+def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters: Characters) -> tuple[str, list[int]]:
     """Return the text that tags make of the characters of a source without its spaces, the inverse of `tags_of`.
 
     Also the place among these of what each character of the text was made of. The space after a character that is left

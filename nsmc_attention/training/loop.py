@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Optional, Protocol
 
 from .._runtime.mxnet_shim import import_mxnet, stderr_closed
 from ..errors import ConfigError
 from ..model.parameters import restore, snapshot
 from .average import Average
-from .batches import Batches
 from .checkpoint import Checkpoints, Progress
 from .objectives import Objective
 
@@ -22,6 +21,14 @@ mxnet = import_mxnet()
 
 # Seconds of training that a crash may cost at most
 LONGEST_UNSAVED = 60
+
+
+class TrainingBatches(Protocol):
+    """What a stage is trained on: `len` batches an epoch, in an order that (seed, epoch) alone decides."""
+
+    def __len__(self) -> int: ...
+
+    def epoch(self, seed: int, epoch: int) -> Iterator[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Stage:
 
     name: str
     objective: Objective
-    batches: Batches
+    batches: TrainingBatches
     epochs: int
     learning_rate: float
     patience: Optional[int] = None

@@ -49,7 +49,13 @@ class NoisyBatches:
     """
 
     def __init__(
-        self, targets: Sequence[str], batch_size: int, longest: int, joined: float, sampling: float = 0.0, epochs: int = 1
+        self,
+        targets: Sequence[str],
+        batch_size: int,
+        longest: int,
+        joined: float,
+        sampling: float = 0.0,
+        epochs: int = 1,
     ):
         self.targets, self.batch_size, self.longest, self.joined = targets, batch_size, longest, joined
         self.sampling, self.epochs = sampling, epochs
@@ -178,7 +184,9 @@ class WriterObjective(RestoringObjective):
             logits, weights, combined, *states = network.step(ids, memory, keys, mask, combined, *states)
             ids = logits.argmax(axis=1).astype("int32")
             steps.append((ids, weights.argmax(axis=1)))
-            if len(steps) % 8 == 0 and all(END in row for row in nd.stack(*(each for each, _ in steps), axis=1).asnumpy()):
+            if len(steps) % 8 == 0 and all(
+                END in row for row in nd.stack(*(each for each, _ in steps), axis=1).asnumpy()
+            ):
                 break
         found, places = (nd.stack(*each, axis=1).asnumpy().astype(int).tolist() for each in zip(*steps))
         letters = [split_spaces(source)[0] for source in sources]
@@ -190,7 +198,7 @@ OBJECTIVES: dict[str, type[RestoringObjective]] = {"editor": EditorObjective, "w
 
 @dataclass(frozen=True)
 class RestorerTraining:
-    """A training of `restore` in the run folder `out`, on an mxnet context `device`; `draw` as for the classifier's."""
+    """A training of `restore` in the run folder `out`, on an mxnet context `device`; `draw` and `begin` as for the classifier's."""
 
     config: RestoreConfig
     characters: Characters
@@ -198,6 +206,7 @@ class RestorerTraining:
     device: Any
     draw: Callable[[Progress, Stage, Path], None]
     quiet: bool = False
+    begin: Callable[[Any], None] = lambda network: None
 
     def run(self, train: Sequence[str], dev: Sequence[str]) -> tuple[Any, Progress, dict[str, float]]:
         """Train on clean sentences; return the network, the Progress and the figures of the dev part."""
@@ -220,5 +229,6 @@ class RestorerTraining:
         network = self.config.network(self.characters.rows, len(self.characters))
         network.initialize(mxnet.init.Xavier(), ctx=self.device)
         objective.loss(network, pairs).wait_to_read()
+        self.begin(network)
         network.hybridize(static_alloc=self.config.model.kind == "editor")
         return network

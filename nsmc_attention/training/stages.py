@@ -45,7 +45,7 @@ class ClassifierTraining:
     """A classifier's training in the run folder `out`, on an mxnet context `device`.
 
     `importance` returns for each review the share of each token in what the prediction depends on, (T,); `draw` draws
-    the curves of a stage that has ended into its folder.
+    the curves of a stage that has ended into its folder; `begin` changes the network's first parameters.
     """
 
     config: Config
@@ -56,6 +56,7 @@ class ClassifierTraining:
     draw: Callable[[Progress, Stage, Path], None]
     quiet: bool = False
     group: SingleWorker = SINGLE
+    begin: Callable[[Any], None] = lambda network: None
 
     def run(self, parts: Parts) -> tuple[Any, Progress, dict[str, Any]]:
         """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
@@ -121,6 +122,7 @@ class ClassifierTraining:
         network = self.config.network(len(self.encoder), with_ngrams=False)
         network.initialize(mxnet.init.Xavier(), ctx=self.device)
         network(*as_inputs(next(batches.in_order())[1], self.device))
+        self.begin(network)
         network.hybridize(static_alloc=True)
         return network
 

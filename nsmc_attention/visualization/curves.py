@@ -40,7 +40,9 @@ def save_curves(progress: Any, metric: str, path: Path) -> None:
             if len(history) > kept:
                 axes.axvspan(kept, len(history), color="0.5", alpha=0.12, linewidth=0)
         bottom = grid[-1].get_ylim()[0]
-        grid[-1].annotate("kept", (kept, bottom), xytext=(0, 3), textcoords="offset points", color="0.4", ha="right", fontsize=8)
+        grid[-1].annotate(
+            "kept", (kept, bottom), xytext=(0, 3), textcoords="offset points", color="0.4", ha="right", fontsize=8
+        )
     save_figure(figure, path)
 
 

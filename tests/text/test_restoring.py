@@ -6,7 +6,9 @@ from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.noise import KINDS, noisy
 from nsmc_attention.text.restoring import character_error, tagged, tags_of, within_bound
 
-hangul = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3) | st.sampled_from(" .!"), max_size=20).map(clean)
+hangul = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3) | st.sampled_from(" .!"), max_size=20).map(
+    clean
+)
 
 
 @given(hangul, st.integers(0, 99))

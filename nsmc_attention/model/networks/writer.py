@@ -120,7 +120,7 @@ class Writer(Block):
         """
         nd = mxnet.nd
         memory, keys, mask, *states = self.source(source_ids, source_length)
-        combined, steps = nd.zeros_like(states[0]), []
+        combined, steps = nd.zeros_like(states[0]), list[Any]()
         for place, ids in enumerate(before.transpose()):
             if sampled is not None and place:
                 ids = nd.where(sampled[:, place], steps[-1][0].detach().argmax(axis=1).astype("int32"), ids)

@@ -1,0 +1,101 @@
+"""What each part of `restore` brings: small networks, all trained alike, three seeds each; the table of docs/restore.md.
+
+    NSMC_ATTENTION_DATA=... python -m benchmarks.restore_ablation FOLDER/train.txt RUNS [NAME ...]
+
+Each variant differs from `general` in what its name says. Finished runs in the folder RUNS are not trained again, so an
+interrupted run goes on, and two processes may train different variants. Prints the table of all that are finished.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import numpy
+
+from nsmc_attention.config import RESTORE_PRESETS, RestoreConfig
+from nsmc_attention.inference.restorer import load_restorer
+from nsmc_attention.restoration import train_restorer
+from nsmc_attention.text.noise import typed
+from nsmc_attention.text.restoring import character_error
+
+SEEDS, SENTENCES, LONGEST, TEST = (0, 1, 2), 20_000, 30, 1000
+SIZES = {
+    "embedding_size": 64,
+    "model.encoder.layers": 1,
+    "model.encoder.hidden_size": 64,
+    "model.output_units": 64,
+    "epochs": 6,
+    "training.joined": 0.0,
+    "patience": 6,
+}
+WRITER = {"model.decoder.hidden_size": 128}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "editor": {},
+    "general": {},
+    "none": {"model.attention.kind": "none"},
+    "additive": {"model.attention.kind": "additive", "model.attention.units": 64},
+    "dot": {"model.attention.kind": "dot"},
+    "concat": {"model.attention.kind": "concat", "model.attention.units": 64},
+    "local-p": {"model.attention.kind": "local-p", "model.attention.window": 5},
+    "no input feeding": {"model.input_feeding": 0},
+    "LSTM": {"model.encoder.kind": "lstm", "model.decoder.kind": "lstm"},
+    "scheduled sampling": {"training.sampling": 0.25},
+    "label smoothing": {"training.label_smoothing": 0.1},
+}
+BEAMS = (1, 4, 8)
+
+
+def config_of(name: str, seed: int) -> RestoreConfig:
+    is_editor = name == "editor"
+    base = RESTORE_PRESETS["editor" if is_editor else "writer"]
+    kinds = {path: value for path, value in VARIANTS[name].items() if path.endswith("kind")}
+    changes = {**SIZES, **({} if is_editor else WRITER), **VARIANTS[name]}
+    return base.with_fields(**kinds).with_fields(**changes, seed=seed)
+
+
+def main(path: Path, runs: Path, names: list[str]) -> None:
+    runs.mkdir(parents=True, exist_ok=True)
+    texts = path.read_text(encoding="utf-8").splitlines()
+    test = [
+        text for text in path.with_name("test.txt").read_text(encoding="utf-8").splitlines() if len(text) <= LONGEST
+    ]
+    short = runs / "sentences.txt"
+    if not short.is_file():
+        short.write_text("".join(f"{text}\n" for text in texts if len(text) <= LONGEST and hash_of(text) < SENTENCES))
+    for name in names:
+        for seed in SEEDS:
+            out = runs / f"{name.replace(' ', '-')}-{seed}"
+            if not (out / "bundle" / "manifest.json").is_file():
+                train_restorer(short, config_of(name, seed), out, resume=out.is_dir())
+    print("| variant | beam | character error | exact | texts a second |\n|---|---|---|---|---|")
+    for name in names:
+        for beam in (None,) if name == "editor" else BEAMS:
+            rows = [judged(runs / f"{name.replace(' ', '-')}-{seed}" / "bundle", beam, test[:TEST]) for seed in SEEDS]
+            means, spread = numpy.mean(rows, axis=0), numpy.std(rows, axis=0, ddof=1)
+            figures = f"{means[0]:.4f} ± {spread[0]:.4f} | {means[1]:.3f} ± {spread[1]:.3f} | {means[2]:,.0f}"
+            print(f"| {name} | {beam or ''} | {figures} |", flush=True)
+
+
+def hash_of(text: str) -> int:
+    """Return a number below 100,000 that is the same in each process."""
+    return sum(ord(character) * 31**place for place, character in enumerate(text)) % 100_000
+
+
+def judged(bundle: Path, beam: Any, targets: list[str]) -> tuple[float, float, float]:
+    """Return character error, share restored exactly and texts a second on one thread."""
+    restorer, random = load_restorer(bundle, beam), numpy.random.RandomState(1)
+    restorer.engine.pool = None
+    sources = [typed(text, random) for text in targets]
+    begun = time.perf_counter()
+    found = [each.text for each in restorer.restore_many(sources)]
+    rate = len(found) / (time.perf_counter() - begun)
+    errors = [character_error(*pair) for pair in zip(found, targets)]
+    return float(numpy.mean(errors)), float(numpy.mean([not error for error in errors])), rate
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:] or list(VARIANTS))

@@ -1,0 +1,66 @@
+"""What a training begins with instead of random numbers: the parameters of a bundle. Imports MXNet.
+
+Of what `restore` has learnt a classifier of characters takes the reading: the embedding of each character, which is the
+sum of its rows, and the first layer.
+"""
+
+from typing import Any
+
+import numpy
+
+from .._runtime.mxnet_shim import import_mxnet
+from ..bundle.format import Bundle
+from ..errors import ConfigError
+from ..model.parameters import Arrays, read_gluon_file, snapshot
+
+import_mxnet()
+
+READER, LAYER = "reader.embedding.weight", "reader.layer0."
+
+
+def arrays_of(bundle: Bundle) -> Arrays:
+    """Return {name: array} of a restorer's parameters; those of a writer's reader are named as an editor's."""
+    network = bundle.config.network(bundle.encoder.rows, len(bundle.encoder))
+    return read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params"))
+
+
+def begin_reading(network: Any, bundle: Bundle, token_to_idx: dict[str, int]) -> None:
+    """Give a classifier of characters the embedding and the first layer of a restorer's bundle.
+
+    ConfigError where their sizes differ. Characters are known by their letters, whether the restorer could write them or
+    not.
+    """
+    arrays = {name.removeprefix("source."): array for name, array in arrays_of(bundle).items()}
+    table, characters = arrays[READER], bundle.encoder
+    rows = {token: list(characters.rows_of(token)) for token in token_to_idx if len(token) == 1}
+    given = {f"encoder.{name.removeprefix(LAYER)}": array for name, array in arrays.items() if name.startswith(LAYER)}
+    own = snapshot(network)
+    embedding = own["embedding.weight"]
+    expected = {
+        "embedding.weight": (len(embedding), table.shape[1]),
+        **{name: each.shape for name, each in given.items()},
+    }
+    for name, shape in expected.items():
+        found = own[name].shape if name in own else None
+        if found != shape:
+            raise ConfigError(
+                f"--init-from: expected {name} of {shape}, found {found}; give --tokenizer characters, and the sizes of "
+                f"{bundle.folder.name}: --embedding-size {table.shape[1]} --hidden-size "
+                f"{bundle.config.model.encoder.hidden_size} --encoder {bundle.config.model.encoder.kind}"
+            )
+    for token, places in rows.items():
+        embedding[token_to_idx[token]] = table[places].sum(axis=0)
+    parameters = network._collect_params_with_prefix()
+    for name, array in {**given, "embedding.weight": embedding}.items():
+        parameters[name].set_data(numpy.ascontiguousarray(array))
+
+
+def begin_restoring(network: Any, bundle: Bundle) -> None:
+    """Give a restorer all parameters of another of the same settings and characters; ConfigError where they differ."""
+    own, arrays = snapshot(network), arrays_of(bundle)
+    for name in {**own, **arrays}:
+        one, other = (each[name].shape if name in each else None for each in (own, arrays))
+        if one != other:
+            raise ConfigError(f"--init-from {bundle.folder.name}: expected {name} of {one}, found {other}")
+    for name, parameter in network._collect_params_with_prefix().items():
+        parameter.set_data(arrays[name])
