@@ -111,13 +111,15 @@ def train(
     }
     context = choose_device(device)
     # imports MXNet
+    from .inference.restorer_engines import parameters_of
     from .training.initial import begin_reading
     from .training.stages import ClassifierTraining
 
     importance = partial(erasure_importance, encoder=inputs.encoder, config=config, device=context, quiet=quiet)
     training = ClassifierTraining(config, inputs.encoder, out, context, importance, draw_curves, quiet, workers)
     if first:
-        begin = partial(begin_reading, bundle=first, token_to_idx=inputs.encoder.token_to_idx)
+        known = {"characters": first.encoder, "token_to_idx": inputs.encoder.token_to_idx}
+        begin = partial(begin_reading, arrays=parameters_of(first)[1], **known)
         training = replace(training, begin=begin)
     # nothing about the input can be wrong from here on: only now is anything written
     with begun_run(out, settings, resume, workers):

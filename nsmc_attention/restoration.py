@@ -85,12 +85,13 @@ def train_restorer(
     say(f"settings: {command(name, config)}; {'continuing' if resume else 'writing'} in {out}", quiet)
     say(f"data: {name}, {sizes}, {len(characters):,} characters", quiet)
     # imports MXNet
+    from .inference.restorer_engines import parameters_of
     from .training.initial import begin_restoring
     from .training.restoring import RestorerTraining
 
     training = RestorerTraining(config, characters, out, choose_device(device), draw_curves, quiet)
     if first:
-        training = replace(training, begin=partial(begin_restoring, bundle=first))
+        training = replace(training, begin=partial(begin_restoring, arrays=parameters_of(first)[1]))
     with begun_run(out, settings, resume, SINGLE):
         network, progress, figures = training.run(train, dev)
         manifest = {

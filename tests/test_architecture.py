@@ -30,7 +30,7 @@ RANK = {
             "visualization",
             "report export",
             "recipe judgement bulk",
-            "comparison estimator serve",
+            "comparison estimator serve restoration",
             "cli",
             "__main__ __init__",
         ]
@@ -85,6 +85,7 @@ def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
         "inference/engines.py",
         "inference/gradients.py",
         "inference/interventions.py",
+        "inference/restorer_engines.py",
     }
     text = path.read_text(encoding="utf-8")
     touches = any(word in text for word in ("import mxnet", "from mxnet", "import gluonnlp", "import_mxnet()"))

@@ -139,13 +139,21 @@ def load_restorer_engine(bundle: Bundle, name: str = "auto", device: str = "auto
     return WriterEngine(bundle.read(models[0]), bundle.read(models[1]))
 
 
+def parameters_of(bundle: Bundle) -> tuple[Any, dict[str, Array]]:
+    """Return the bundle's network, not initialized, and {name: array} of its weights.params."""
+    from ..model.parameters import read_gluon_file
+
+    network = bundle.config.network(bundle.encoder.rows, len(bundle.encoder))
+    return network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params"))
+
+
 def gluon_engine(bundle: Bundle, device: str) -> GluonEditor:
     """Build the bundle's network with the parameters of its weights.params."""
     from .._runtime.mxnet_shim import choose_device
-    from ..model.parameters import fill, read_gluon_file
+    from ..model.parameters import fill
 
     context = choose_device(device)
-    network = bundle.config.network(bundle.encoder.rows, len(bundle.encoder))
-    fill(network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params")), context)
+    network, arrays = parameters_of(bundle)
+    fill(network, arrays, context)
     network.hybridize()
     return (GluonEditor if bundle.config.model.kind == "editor" else GluonWriter)(network, context)

@@ -9,29 +9,24 @@ from typing import Any
 import numpy
 
 from .._runtime.mxnet_shim import import_mxnet
-from ..bundle.format import Bundle
 from ..errors import ConfigError
-from ..model.parameters import Arrays, read_gluon_file, snapshot
+from ..model.parameters import Arrays, snapshot
+from ..text.characters import Characters
 
 import_mxnet()
 
 READER, LAYER = "reader.embedding.weight", "reader.layer0."
 
 
-def arrays_of(bundle: Bundle) -> Arrays:
-    """Return {name: array} of a restorer's parameters; those of a writer's reader are named as an editor's."""
-    network = bundle.config.network(bundle.encoder.rows, len(bundle.encoder))
-    return read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params"))
-
-
-def begin_reading(network: Any, bundle: Bundle, token_to_idx: dict[str, int]) -> None:
-    """Give a classifier of characters the embedding and the first layer of a restorer's bundle.
+def begin_reading(network: Any, arrays: Arrays, characters: Characters, token_to_idx: dict[str, int]) -> None:
+    """Give a classifier of characters the embedding and the first layer of a restorer, {name: array}.
 
     ConfigError where their sizes differ. Characters are known by their letters, whether the restorer could write them or
     not.
     """
-    arrays = {name.removeprefix("source."): array for name, array in arrays_of(bundle).items()}
-    table, characters = arrays[READER], bundle.encoder
+    # a writer's reader is part of its source
+    arrays = {name.removeprefix("source."): array for name, array in arrays.items()}
+    table = arrays[READER]
     rows = {token: list(characters.rows_of(token)) for token in token_to_idx if len(token) == 1}
     given = {f"encoder.{name.removeprefix(LAYER)}": array for name, array in arrays.items() if name.startswith(LAYER)}
     own = snapshot(network)
@@ -45,8 +40,7 @@ def begin_reading(network: Any, bundle: Bundle, token_to_idx: dict[str, int]) ->
         if found != shape:
             raise ConfigError(
                 f"--init-from: expected {name} of {shape}, found {found}; give --tokenizer characters, and the sizes of "
-                f"{bundle.folder.name}: --embedding-size {table.shape[1]} --hidden-size "
-                f"{bundle.config.model.encoder.hidden_size} --encoder {bundle.config.model.encoder.kind}"
+                "that bundle, as --embedding-size 128 --hidden-size 192"
             )
     for token, places in rows.items():
         embedding[token_to_idx[token]] = table[places].sum(axis=0)
@@ -55,12 +49,12 @@ def begin_reading(network: Any, bundle: Bundle, token_to_idx: dict[str, int]) ->
         parameters[name].set_data(numpy.ascontiguousarray(array))
 
 
-def begin_restoring(network: Any, bundle: Bundle) -> None:
+def begin_restoring(network: Any, arrays: Arrays) -> None:
     """Give a restorer all parameters of another of the same settings and characters; ConfigError where they differ."""
-    own, arrays = snapshot(network), arrays_of(bundle)
+    own = snapshot(network)
     for name in {**own, **arrays}:
         one, other = (each[name].shape if name in each else None for each in (own, arrays))
         if one != other:
-            raise ConfigError(f"--init-from {bundle.folder.name}: expected {name} of {one}, found {other}")
+            raise ConfigError(f"--init-from: expected {name} of {one}, found {other}")
     for name, parameter in network._collect_params_with_prefix().items():
         parameter.set_data(arrays[name])
