@@ -134,7 +134,7 @@ def padded(sources: Sequence[NDArray[numpy.int32]], step: int = 1) -> tuple[NDAr
 
 def split_spaces(text: str) -> tuple[str, list[bool]]:
     """Return the characters of a text without its spaces, and of each whether a space follows."""
-    letters, follows = [], []
+    letters, follows = list[str](), list[bool]()
     for character in text:
         if character == SPACE:
             if follows:
