@@ -1,13 +1,14 @@
-"""What the graphs of a restorer take and return, by name: for the networks, their lowering, its check and the engines.
+"""What the graphs take and return, by name: for the networks, their lowering, its check and the engines.
 
-Read without MXNet and onnx. Axes: N reviews, S source length in characters without spaces, D units of a source state,
-K units of a key, H units of the decoder, V characters of the vocabulary.
+Read without MXNet and onnx. Axes: N reviews, T tokens, S source length in characters without spaces, D units of a source
+state, K units of a key, H units of the decoder, V characters of the vocabulary.
 """
 
 from collections.abc import Mapping
 from typing import NamedTuple, Union
 
 from ..text.characters import ROWS
+from ..text.ngrams import NGRAMS
 
 Axes = tuple[Union[str, int], ...]
 
@@ -19,8 +20,10 @@ class Interface(NamedTuple):
     outputs: Mapping[str, Axes]
 
 
-# Of any graph, the tensors that are int32; the others are float32
+# Of any graph, the inputs and outputs that are int32
 INTEGERS = ("token_ids", "valid_length", "ngram_ids", "source_ids", "source_length", "ids", "tags")
+# Of a classifier; one without a table of n-grams has no ngram_ids
+REVIEWS: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("N", "T", NGRAMS)}
 SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
 # What a writer makes of a source, once for all steps
 ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
@@ -43,3 +46,8 @@ def writer(states: int) -> dict[str, Interface]:
             {**written, **{f"next_{name}": axes for name, axes in state.items()}},
         ),
     }
+
+
+def dtype(name: str) -> str:
+    """Return the type of an input or output of any graph."""
+    return "int32" if name in INTEGERS else "float32"

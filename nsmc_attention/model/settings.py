@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Union
 
 from ..errors import ConfigError
 from ..settings import Settings, kinds, setting
+from . import interfaces
 from .attention import ALIGNMENTS, ATTENTIONS, Additive, Attention, General
 
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
@@ -165,6 +166,16 @@ class EditorConfig(Settings):
         """Units of a source state (D)."""
         return self.encoder.width(self.embedding_size)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the axes of its graphs that depend on these settings; see `interfaces`."""
+        return {"D": self.width}
+
+    @property
+    def graphs(self) -> dict[str, interfaces.Interface]:
+        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
+        return interfaces.EDITOR
+
     def network(self, rows: int, vocab_size: int) -> Any:
         from .networks.editor import Editor
 
@@ -183,6 +194,14 @@ class WriterConfig(EditorConfig):
     first_state: str = setting(
         "projection", "the decoder's first state of the encoder's last two", choices=("projection", "mean", "maximum")
     )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {**super().sizes, "H": self.decoder.hidden_size}
+
+    @property
+    def graphs(self) -> dict[str, interfaces.Interface]:
+        return interfaces.writer(self.decoder.states)
 
     def check_sizes(self) -> None:
         """Raise ConfigError unless the sizes fit each other."""

@@ -13,7 +13,7 @@ mxnet = import_mxnet()
 
 from mxnet.gluon import Block, HybridBlock, nn  # noqa: E402
 
-from ..interfaces import SOURCE, writer  # noqa: E402
+from ..interfaces import SOURCE  # noqa: E402
 from .editor import Reader  # noqa: E402
 
 
@@ -66,8 +66,8 @@ class Step(HybridBlock):
         size, width = settings.decoder.hidden_size, settings.width
         self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
         inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
-        sizes: dict[Any, int] = {"D": width, "K": alignment.key_units or width, "H": size}
-        given = writer(settings.decoder.states)["step.onnx"].inputs
+        sizes = {**settings.sizes, "K": alignment.key_units or width}
+        given = settings.graphs["step.onnx"].inputs
         self.inputs = {name: tuple(sizes.get(axis, axis) for axis in axes) for name, axes in given.items()}
         with self.name_scope():
             self.embedding, self.alignment = nn.Embedding(vocab_size, settings.embedding_size), alignment

@@ -11,9 +11,10 @@ import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from ..interfaces import INTEGERS, Axes
+from ..interfaces import Axes
 from ..parameters import matrices_as, snapshot
 from ..tracing import SIZES, Node, Value, trace
+from .check import value_infos
 from .operators import FOLDED, OPERATORS
 
 OPSET, IR_VERSION = 17, 9
@@ -125,20 +126,17 @@ class Graph:
         for node in self.nodes:
             for side in (node.input, node.output):
                 side[:] = [names.get(name, name) for name in side]
-        inputs, results = (
-            [helper.make_tensor_value_info(name, type_of(name), sizes) for name, sizes in side.items()]
-            for side in (self.inputs, outputs)
-        )
         model = helper.make_model(
-            helper.make_graph(self.nodes, "nsmc_attention", inputs, results, list(self.constants.values())),
+            helper.make_graph(
+                self.nodes,
+                "nsmc_attention",
+                value_infos(self.inputs),
+                value_infos(outputs),
+                list(self.constants.values()),
+            ),
             opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=IR_VERSION,
             producer_name="nsmc_attention",
         )
         onnx.checker.check_model(model)
         return model
-
-
-def type_of(name: str) -> int:
-    """Return the type of an input or output."""
-    return TensorProto.INT32 if name in INTEGERS else TensorProto.FLOAT

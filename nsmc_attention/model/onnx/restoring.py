@@ -3,13 +3,14 @@
 Their inputs and outputs are those of `interfaces`.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import onnx
 from onnx import TensorProto
 
-from ..interfaces import EDITOR, writer
-from ..tracing import trace
+from ..interfaces import EDITOR, Axes, writer
+from ..tracing import SIZES, Value, trace
 from .lowering import Graph
 
 
@@ -38,10 +39,20 @@ def lower_editor(network: Any) -> onnx.ModelProto:
 def lower_writer(network: Any) -> dict[str, onnx.ModelProto]:
     source, step = (Graph(network, part) for part in network.parts)
     encoded, _ = trace(network.source)
-    (logits, *written), _ = trace(network.step)
-    log_probability = step.add("LogSoftmax", step.value(logits), axis=1)
+    written, _ = trace(network.step)
+    log_probability = step.add("LogSoftmax", step.value(written[0]), axis=1)
     graphs = writer(network.source.states)
     return {
-        "source.onnx": source.model(map(source.value, encoded), graphs["source.onnx"].outputs),
-        "step.onnx": step.model([log_probability, *map(step.value, written)], graphs["step.onnx"].outputs),
+        "source.onnx": source.model(map(source.value, encoded), with_sizes(graphs["source.onnx"].outputs, encoded)),
+        "step.onnx": step.model(
+            [log_probability, *map(step.value, written[1:])], with_sizes(graphs["step.onnx"].outputs, written)
+        ),
+    }
+
+
+def with_sizes(outputs: Mapping[str, Axes], values: Sequence[Value]) -> dict[str, Axes]:
+    """Return the axes of outputs, those that do not vary by their sizes."""
+    return {
+        name: tuple(axis if axis in SIZES else size for axis, size in zip(outputs[name], value.shape))
+        for name, value in zip(outputs, values)
     }
