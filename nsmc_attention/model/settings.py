@@ -1,12 +1,14 @@
 """The networks' settings, each of which builds its network. Read without MXNet."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from ..errors import ConfigError
 from ..settings import Settings, kinds, setting
-from . import interfaces
 from .attention import ALIGNMENTS, ATTENTIONS, Additive, Attention, General
+
+if TYPE_CHECKING:
+    from .interfaces import Interface
 
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
 # a fixed size: layers, heads, hops
@@ -172,9 +174,11 @@ class EditorConfig(Settings):
         return {"D": self.width}
 
     @property
-    def graphs(self) -> dict[str, interfaces.Interface]:
+    def graphs(self) -> dict[str, "Interface"]:
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
-        return interfaces.EDITOR
+        from .interfaces import EDITOR
+
+        return EDITOR
 
     def network(self, rows: int, vocab_size: int) -> Any:
         from .networks.editor import Editor
@@ -200,8 +204,10 @@ class WriterConfig(EditorConfig):
         return {**super().sizes, "H": self.decoder.hidden_size}
 
     @property
-    def graphs(self) -> dict[str, interfaces.Interface]:
-        return interfaces.writer(self.decoder.states)
+    def graphs(self) -> dict[str, "Interface"]:
+        from .interfaces import writer
+
+        return writer(self.decoder.states)
 
     def check_sizes(self) -> None:
         """Raise ConfigError unless the sizes fit each other."""
