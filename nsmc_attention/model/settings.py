@@ -1,11 +1,14 @@
 """The networks' settings, each of which builds its network. Read without MXNet."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from ..errors import ConfigError
 from ..settings import Settings, kinds, setting
 from .attention import ALIGNMENTS, ATTENTIONS, Additive, Attention, General
+
+if TYPE_CHECKING:
+    from .interfaces import Interface
 
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
 # a fixed size: layers, heads, hops
@@ -165,6 +168,18 @@ class EditorConfig(Settings):
         """Units of a source state (D)."""
         return self.encoder.width(self.embedding_size)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the axes of its graphs that depend on these settings; see `interfaces`."""
+        return {"D": self.width}
+
+    @property
+    def graphs(self) -> dict[str, "Interface"]:
+        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
+        from .interfaces import EDITOR
+
+        return EDITOR
+
     def network(self, rows: int, vocab_size: int) -> Any:
         from .networks.editor import Editor
 
@@ -183,6 +198,16 @@ class WriterConfig(EditorConfig):
     first_state: str = setting(
         "projection", "the decoder's first state of the encoder's last two", choices=("projection", "mean", "maximum")
     )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {**super().sizes, "H": self.decoder.hidden_size}
+
+    @property
+    def graphs(self) -> dict[str, "Interface"]:
+        from .interfaces import writer
+
+        return writer(self.decoder.states)
 
     def check_sizes(self) -> None:
         """Raise ConfigError unless the sizes fit each other."""

@@ -8,7 +8,8 @@ import_mxnet()
 
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
-from ...text.ngrams import NGRAMS, SMALLEST  # noqa: E402
+from ...text.ngrams import SMALLEST  # noqa: E402
+from ..interfaces import REVIEWS  # noqa: E402
 from ..parameters import CLASSES, EVIDENCE  # noqa: E402
 
 
@@ -28,8 +29,7 @@ class SelfAttentionClassifier(HybridBlock):
         width, self.axes = settings.width, settings.axes
         self.multihead = settings.attention.kind == "multihead"
         self.has_ngrams = bool(ngram_buckets)
-        inputs = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("N", "T", NGRAMS)}
-        self.inputs = {name: inputs[name] for name in inputs if self.has_ngrams or name != "ngram_ids"}
+        self.inputs = {name: axes for name, axes in REVIEWS.items() if self.has_ngrams or name != "ngram_ids"}
         with self.name_scope():
             # sparse: a batch touches few rows, and only these are updated
             self.embedding = nn.Embedding(vocab_size, settings.embedding_size, sparse_grad=True)

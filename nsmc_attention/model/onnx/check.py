@@ -5,8 +5,10 @@ passes, whoever wrote it, with fields and operators from the lists below, and te
 batches before anything runs, are bounded.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from typing import Any, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy
 from google.protobuf.message import DecodeError
@@ -15,7 +17,8 @@ from onnx.checker import ValidationError, check_model
 from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
-from ...text.ngrams import NGRAMS
+from ...text.characters import Characters
+from ..interfaces import REVIEWS, Axes, Interface, dtype
 from ..settings import AXES
 
 OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)
@@ -35,8 +38,9 @@ FIELDS = {
 }
 # Operators whose output's size follows from their inputs' sizes and constants
 OPERATORS = (
-    "Add Cast Concat Div Flatten GRU Gather Gemm Less MatMul Max Mul Pad Range ReduceMean ReduceSum Relu Reshape Shape "
-    "Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh Transpose Unsqueeze Where"
+    "Abs Add ArgMax Cast Concat Div Exp Flatten GRU Gather GatherND Gemm Identity LSTM Less LessOrEqual LogSoftmax MatMul "
+    "Max Mul Pad Range ReduceMax ReduceMean ReduceSum Relu Reshape Shape Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh "
+    "Transpose Unsqueeze Where"
 )
 NUMBERS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8, TensorProto.INT32, TensorProto.INT64)
 # Parsed, a file takes 100 times its size, but for its constants' numbers: bytes that there may be beside these (a
@@ -47,17 +51,61 @@ OTHER_BYTES, CONSTANTS = 2**16, (7, 5, 9)
 MOST_NUMBERS, NUMBERS_PER_PAIR, TENSORS = 2**27, 2**20, 16
 # A constant of more numbers is no operator's argument: its type and shape are all that inference needs
 ARGUMENTS = 32
+# The axes that are as long as the texts of a batch
+LONG = ("T", "S", *AXES)
 
 
 def check_graph(
     content: bytes, rows: dict[str, int], axes: Sequence[str], batches: list[tuple[int, int]], where: Any
 ) -> bytes:
-    """Return a serialized graph as it was checked, without anything that the onnx package does not know.
+    """Return a classifier's serialized graph as it was checked, without anything that the onnx package does not know.
 
     `rows` is {input whose numbers are ids: how many ids there are}, the rows of a table that they index; `axes` names
     those of the weights after the reviews'. `batches` are the sizes (N, T) that the graph must be able to compute; the
     largest bounds its memory. BundleError, in whose message the file is called `where`, if it is no ONNX model or may
     not be run.
+    """
+    inputs = {name: sizes for name, sizes in REVIEWS.items() if name in rows or name == "valid_length"}
+    interface = Interface(inputs, {"probability": ("N",), "weights": ("N", *axes)})
+    remedy = f"write it again with `nsmc-attention export --bundle {where.parent}`, or use --engine gluon"
+    return checked(content, rows, interface, {}, batches, where, remedy)
+
+
+def check_restorer(
+    contents: Mapping[str, bytes],
+    settings: Any,
+    characters: Characters,
+    batches: Sequence[tuple[int, int]],
+    folder: Path,
+) -> dict[str, bytes]:
+    """Return the serialized graphs of a restorer, {name of the file: content}, as `check_graph` does a classifier's.
+
+    `contents` has at least those that a network of `settings` (EditorConfig or WriterConfig) consists of; `batches` are
+    sizes (N, S), for a decoder's step N being the hypotheses of all reviews. BundleError, which calls the file
+    `folder` / its name, if one may not be run.
+    """
+    rows = {"source_ids": characters.rows, "ids": len(characters)}
+    sizes = {**settings.sizes, "V": len(characters)}
+    return {
+        name: checked(
+            contents[name], rows, interface, sizes, batches, folder / name, "train again, or take another bundle"
+        )
+        for name, interface in settings.graphs.items()
+    }
+
+
+def checked(
+    content: bytes,
+    rows: Mapping[str, int],
+    interface: Interface,
+    sizes: Mapping[str, int],
+    batches: Sequence[tuple[int, int]],
+    where: Any,
+    remedy: str,
+) -> bytes:
+    """Return a graph as it was checked; BundleError, which ends with the remedy, if it may not be run.
+
+    `sizes` are those of axes that no batch changes; an axis of neither is as long as the graph says.
     """
     try:
         limit_fields(content)
@@ -68,11 +116,10 @@ def check_graph(
         for item in model.graph.initializer:
             check_tensor(item)
         for reviews, length in batches:
-            check_sizes(model, rows, axes, reviews, length)
+            check_sizes(model, rows, interface, {**sizes, "N": reviews, **dict.fromkeys(LONG, length)})
     except (ValueError, LookupError, DecodeError, ValidationError, InferenceError) as problem:
         raise BundleError(
-            f"{where}: expected an ONNX graph that is safe to run, found {str(problem):.250}; write it again with "
-            f"`nsmc-attention export --bundle {where.parent}`, or use --engine gluon"
+            f"{where}: expected an ONNX graph that is safe to run, found {str(problem):.250}; {remedy}"
         ) from problem
     return bytes(model.SerializeToString())
 
@@ -142,20 +189,22 @@ def check_tensor(item: Any) -> None:
         raise ValueError(f"numbers in {item.name!r:.60} that are not finite")
 
 
-def check_sizes(model: Any, rows: dict[str, int], axes: Sequence[str], reviews: int, length: int) -> None:
+def check_sizes(model: Any, rows: Mapping[str, int], interface: Interface, sizes: Mapping[str, int]) -> None:
     """Infer the types and shapes of all tensors for one batch; an error at what does not fit or is too large."""
-    graph = model.graph
-    shapes = {"token_ids": (reviews, length), "valid_length": (reviews,), "ngram_ids": (reviews, length, NGRAMS)}
-    inputs = {name: shape for name, shape in shapes.items() if name in rows or name == "valid_length"}
-    # queries and keys are as long as the review, other axes as long as the graph says
-    declared = [dim.dim_value for item in graph.output for dim in item.type.tensor_type.shape.dim[1:]]
-    sizes = [length if name in AXES else size for name, size in zip(axes, declared)]
-    found = inferred(model, inputs, {"probability": (reviews,), "weights": (reviews, *sizes)})
+    graph, reviews, length = model.graph, sizes["N"], sizes[LONG[0]]
+    inputs = batch_shapes(graph.input, interface.inputs, sizes)
+    outputs = batch_shapes(graph.output, interface.outputs, sizes)
+    found = inferred(model, inputs, outputs)
     limit = reviews * min(MOST_NUMBERS, NUMBERS_PER_PAIR * length**2)
     total = 0
     ids = {name: name for name in rows}
     tables = {item.name: item.dims[0] for item in graph.initializer if item.dims}
+    stored = {item.name for item in graph.initializer}
     for node in graph.node:
+        if node.op_type == "Cast" and node.input[0] in stored:
+            # once for each constant: no more than some times the size of the file
+            stored.remove(node.input[0])
+            continue
         for name in filter(None, node.output):
             shape = [each.dim_value if each.HasField("dim_value") else -1 for each in found[name].shape.dim]
             total += prod(shape)
@@ -174,8 +223,7 @@ def check_sizes(model: Any, rows: dict[str, int], axes: Sequence[str], reviews: 
 def inferred(model: Any, inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
     """Return {name: type} of all tensors for inputs and outputs of these shapes."""
     graph = model.graph
-    given = as_declared(graph.input, TensorProto.INT32, inputs)
-    results = as_declared(graph.output, TensorProto.FLOAT, outputs)
+    given, results = value_infos(inputs), value_infos(outputs)
     large = {item.name: item for item in graph.initializer if prod(item.dims) > ARGUMENTS}
     given += [helper.make_tensor_value_info(name, item.data_type, item.dims) for name, item in large.items()]
     constants = [item for item in graph.initializer if item.name not in large]
@@ -187,18 +235,33 @@ def inferred(model: Any, inputs: dict[str, Any], outputs: dict[str, Any]) -> dic
     return {item.name: item.type.tensor_type for item in [*sized.graph.value_info, *results]}
 
 
-def as_declared(items: Any, kind: int, shapes: dict[str, tuple[int, ...]]) -> list[Any]:
-    """Return inputs or outputs with the shapes of one batch; ValueError if the graph declares others."""
+def batch_shapes(items: Any, interface: Mapping[str, Axes], sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of inputs or outputs for one batch; ValueError if the graph declares others."""
     names = [item.name for item in items]
-    if sorted(names) != sorted(shapes):
-        raise ValueError(f"inputs or outputs {str(names):.100} in place of {list(shapes)}")
+    if sorted(names) != sorted(interface):
+        raise ValueError(f"inputs or outputs {str(names):.100} in place of {list(interface)}")
+    shapes = {}
     for item in items:
-        tensor, shape = item.type.tensor_type, shapes[item.name]
-        sizes = [each.dim_value if each.HasField("dim_value") else None for each in tensor.shape.dim]
-        fits = len(sizes) == len(shape) and all(one in (None, other) for one, other in zip(sizes, shape))
-        if tensor.elem_type != kind or not fits:
-            raise ValueError(f"{item.name} of type {tensor.elem_type} and shape {sizes} in place of {list(shape)}")
-    return [helper.make_tensor_value_info(name, kind, shapes[name]) for name in names]
+        tensor, axes = item.type.tensor_type, interface[item.name]
+        declared = [each.dim_value if each.HasField("dim_value") else None for each in tensor.shape.dim]
+        # as long as the graph says, if neither the batch nor the settings say it
+        given = [axis if isinstance(axis, int) else sizes.get(axis) for axis in axes]
+        shape = tuple(size or other or 0 for size, other in zip(given, [*declared, *[None] * len(axes)]))
+        fits = len(declared) == len(axes) and all(one in (None, size) for one, size in zip(declared, shape))
+        if tensor.elem_type != tensor_type(item.name) or not fits or min(shape) < 1:
+            raise ValueError(f"{item.name} of type {tensor.elem_type} and shape {declared} in place of {list(shape)}")
+        shapes[item.name] = shape
+    return shapes
+
+
+def value_infos(shapes: Mapping[str, Axes]) -> list[Any]:
+    """Return inputs or outputs of these shapes."""
+    return [helper.make_tensor_value_info(name, tensor_type(name), shape) for name, shape in shapes.items()]
+
+
+def tensor_type(name: str) -> int:
+    """Return the type of an input or output."""
+    return helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype(name)))
 
 
 def range_sizes(graph: Any, constants: list[Any], inputs: dict[str, tuple[int, ...]]) -> Iterator[Any]:
