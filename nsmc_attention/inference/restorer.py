@@ -6,9 +6,10 @@ taken only within an edit bound (`text.restoring`): otherwise the source is retu
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -24,6 +25,7 @@ from .predictor import check_text
 from .restorer_engines import EditorEngine, WriterEngine, load_restorer_engine
 from .search import Hypothesis, search
 
+Pair = tuple[str, str]
 WINDOW = 4096
 # An editor reads texts this many times as long as those that it was trained on at once; a writer does not
 EDITOR_LENGTHS = 4
@@ -35,13 +37,17 @@ TRUNCATED = "the search did not end: returned as it was"
 SHOWN = 40
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
-    """A piece of the text that was read at once: its place in text and source, and the weights (T, S) there."""
+    """A piece of the text that was read at once: its place in text and source, and what was attended to there.
+
+    `places` (T,) are those of the largest weights; `weights` (T, S) are all of them, None where each row is a single 1.
+    """
 
     row: int
     column: int
-    weights: NDArray[numpy.float32]
+    places: NDArray[numpy.int64]
+    weights: Optional[NDArray[numpy.float32]] = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +78,12 @@ class Restoration:
         source have no column of their own weight: the character before knows that one follows.
         """
         found = numpy.zeros((len(self.text), len(self.source)), dtype="float32")
-        for row, column, weights in ((each.row, each.column, each.weights) for each in self.parts):
-            found[row : row + weights.shape[0], column : column + weights.shape[1]] = weights
+        for part in self.parts:
+            rows = slice(part.row, part.row + len(part.places))
+            if part.weights is None:
+                found[numpy.arange(rows.start, rows.stop), part.column + part.places] = 1
+            else:
+                found[rows, part.column : part.column + part.weights.shape[1]] = part.weights
         return found
 
     @property
@@ -81,16 +91,65 @@ class Restoration:
         """For each character of the text the place of that in the source which it was mostly made of."""
         found = [0] * len(self.text)
         for part in self.parts:
-            found[part.row : part.row + len(part.weights)] = (part.column + part.weights.argmax(axis=1)).tolist()
+            found[part.row : part.row + len(part.places)] = (part.column + part.places).tolist()
         return found
 
     @property
     def changed(self) -> bool:
         return self.text != self.source
 
+    @property
+    def segments(self) -> list[Pair]:
+        """Source and text side by side, in pairs: of a pair that was changed the two differ.
+
+        All first ones are the source, all second ones the text.
+        """
+        if not self.changed:
+            return [(self.source, self.text)] * bool(self.text)
+        # where attention is a letter late, only neighbours together have what they have in common
+        return merged(trimmed(merged(trimmed(self.units()))))
+
+    def units(self) -> Iterator[Pair]:
+        """Yield each letter of the source, with the space behind it, and what was made of it in the text."""
+        # attention may look back, text is written forwards
+        places = numpy.maximum.accumulate(numpy.array(self.alignment, dtype="int64"))
+        starts = [place for place, character in enumerate(self.source) if character != SPACE]
+        stops = [*starts[1:], len(self.source)]
+        ends = numpy.searchsorted(places, stops).tolist()
+        for start, stop, first, last in zip(starts, stops, [0, *ends], ends):
+            yield self.source[start:stop], self.text[first:last]
+
     def __repr__(self) -> str:
         note = f", error={self.error!r}" if self.error else ""
         return f"Restoration({shortened(self.source)} -> {shortened(self.text)}{note})"
+
+    def _repr_html_(self) -> str:
+        from .display import restoration_html
+
+        return restoration_html(self)
+
+
+def trimmed(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Yield of each pair what both begin with, what differs and what both end with, as pairs that are not empty."""
+    for source, text in pairs:
+        if source == text:
+            yield source, text
+            continue
+        before = len(commonprefix([source, text]))
+        one, other = source[before:], text[before:]
+        after = len(commonprefix([one[::-1], other[::-1]]))
+        middle = one[: len(one) - after], other[: len(other) - after]
+        yield from (pair for pair in ((source[:before],) * 2, middle, (one[len(middle[0]) :],) * 2) if any(pair))
+
+
+def merged(pairs: Iterable[Pair]) -> list[Pair]:
+    """Join neighbours of which both sides are the same, and neighbours of which they differ."""
+    found = list[Pair]()
+    for pair in pairs:
+        while found and (found[-1][0] == found[-1][1]) == (pair[0] == pair[1]):
+            pair = (found[-1][0] + pair[0], found.pop()[1] + pair[1])
+        found.append(pair)
+    return found
 
 
 def shortened(text: str) -> str:
@@ -179,9 +238,8 @@ class Restorer:
             text, origins = tagged(
                 piece.letters, tags[row, :size].tolist(), follows[row, :size].tolist(), self.characters
             )
-            weights = numpy.zeros((len(text), len(piece.text)), dtype="float32")
-            weights[numpy.arange(len(text)), numpy.array(piece.places)[origins]] = 1
-            found.append(Restoration(piece.text, text, float(logs[row, :size].sum()), (Part(0, 0, weights),)))
+            places = numpy.array(piece.places)[numpy.array(origins, dtype="int64")]
+            found.append(Restoration(piece.text, text, float(logs[row, :size].sum()), (Part(0, 0, places),)))
         return found
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
@@ -210,12 +268,12 @@ class Restorer:
         weights = numpy.zeros((len(kept), len(piece.text)), dtype="float32")
         if kept:
             weights[:, list(piece.places)] = numpy.array(rows)[: len(kept)]
-        return Restoration(piece.text, kept, found.score, (Part(0, 0, weights),))
+        return Restoration(piece.text, kept, found.score, (Part(0, 0, weights.argmax(axis=1), weights),))
 
 
 def unchanged(text: str, error: str) -> Restoration:
     """Return a source as it is: each of its characters is made of itself."""
-    return Restoration(text, text, 0.0, (Part(0, 0, numpy.eye(len(text), dtype="float32")),), error)
+    return Restoration(text, text, 0.0, (Part(0, 0, numpy.arange(len(text))),), error)
 
 
 def pieces_of(text: str, longest: int) -> Iterator[Piece]:
@@ -240,8 +298,10 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
     text, parts = "", list[Part]()
     for piece, each in zip(pieces, restored):
         if piece.start and source[piece.start - 1] == SPACE:
+            parts.append(Part(len(text), piece.start - 1, numpy.zeros(1, dtype="int64")))
             text += SPACE
-        parts += [Part(len(text) + part.row, piece.start + part.column, part.weights) for part in each.parts]
+        for part in each.parts:
+            parts.append(replace(part, row=len(text) + part.row, column=piece.start + part.column))
         text += each.text
     errors = [each.error for each in restored if each.error]
     return Restoration(source, text, sum(each.score for each in restored), tuple(parts), errors[0] if errors else None)
