@@ -22,8 +22,10 @@ from .tracing import parameter_shapes
 
 Arrays = dict[str, NDArray[Any]]
 
-TABLES = ("embedding.weight", "embed.weight", "reader.embedding.weight", "source.reader.embedding.weight")
-TABLES += ("step.embedding.weight",)
+TABLES = (
+    *("embedding.weight", "embed.weight"),
+    *("reader.embedding.weight", "source.reader.embedding.weight", "step.embedding.weight"),
+)
 # Two numbers a row, for which a scale would cost as much as it saves
 NGRAM_TABLE = "ngram_table.weight"
 SCALE = ".scale"

@@ -1,7 +1,7 @@
 """A HybridBlock as the graph of operators it computes: what its ONNX graph and its parameters' shapes are taken from.
 
 `network.inputs` is {name: dimensions} in the order of the arguments; a dimension is a number or the name of one that
-varies.
+varies. A Block that is not one HybridBlock lists as `parts` those that it is made of.
 """
 
 import json
@@ -13,7 +13,7 @@ from .._runtime.mxnet_shim import import_mxnet
 
 # Shapes are inferred for these sizes of the dimensions that vary: primes above every longest review, so that no
 # size that is fixed by a setting is taken for one of them by chance
-SIZES = {"N": 257, "T": 1031}
+SIZES: dict[Any, int] = {"N": 257, "T": 1031, "S": 1033}
 
 
 class Value(NamedTuple):
@@ -70,5 +70,6 @@ def parsed(text: str) -> Any:
 
 def parameter_shapes(network: Any) -> dict[str, tuple[int, ...]]:
     """Return {structural name: shape} of a network's parameters, initialized or not."""
-    shapes = {node.name: node.shapes[0] for node in trace(network)[1] if node.operator == "null"}
+    nodes = [node for part in getattr(network, "parts", [network]) for node in trace(part)[1]]
+    shapes = {node.name: node.shapes[0] for node in nodes if node.operator == "null"}
     return {name: shapes[item.name] for name, item in network._collect_params_with_prefix().items()}

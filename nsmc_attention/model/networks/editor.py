@@ -13,8 +13,8 @@ import_mxnet()
 
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
-from ...text.characters import ROWS  # noqa: E402
 from ..blocks import Bidirectional  # noqa: E402
+from ..interfaces import SOURCE  # noqa: E402
 
 
 class Reader(HybridBlock):
@@ -43,7 +43,7 @@ class Reader(HybridBlock):
 class Editor(HybridBlock):
     """Two tags for each character of the source: what to write, and whether a space follows."""
 
-    inputs = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
+    inputs = SOURCE
     matrices_as = "float16"
 
     def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:

@@ -13,14 +13,14 @@ mxnet = import_mxnet()
 
 from mxnet.gluon import Block, HybridBlock, nn  # noqa: E402
 
-from ...text.characters import ROWS  # noqa: E402
+from ..interfaces import SOURCE, writer  # noqa: E402
 from .editor import Reader  # noqa: E402
 
 
 class Source(HybridBlock):
     """Reads the source, and makes of it what the decoder attends to and its first states."""
 
-    inputs = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
+    inputs = SOURCE
 
     def __init__(self, rows: int, settings: Any, alignment: Any) -> None:
         super().__init__()
@@ -38,16 +38,14 @@ class Source(HybridBlock):
 
     def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
         """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H)."""
-        states = self.reader(source_ids, source_length)  # (S, N, D)
-        by_review = F.transpose(states, axes=(1, 0, 2))
+        by_review = F.transpose(self.reader(source_ids, source_length), axes=(1, 0, 2))  # (N, S, D)
         ones = F.ones_like(F.slice_axis(by_review, axis=2, begin=0, end=1))
         mask = F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)  # (N, S, 1)
         memory = F.broadcast_mul(by_review, mask)
-        forward = F.SequenceLast(states, source_length, use_sequence_length=True)  # (N, D)
-        forward = F.slice_axis(forward, axis=1, begin=0, end=self.half)
-        backward = F.slice_axis(
-            F.squeeze(F.slice_axis(states, axis=0, begin=0, end=1), axis=0), axis=1, begin=self.half, end=None
-        )
+        last = F.SequenceLast(by_review, source_length, use_sequence_length=True, axis=1)  # (N, D)
+        forward = F.slice_axis(last, axis=1, begin=0, end=self.half)
+        start = F.squeeze(F.slice_axis(by_review, axis=1, begin=0, end=1), axis=1)
+        backward = F.slice_axis(start, axis=1, begin=self.half, end=None)
         first = self.begin(F, forward, backward)
         return (memory, self.key(memory) if self.has_keys else memory, F.squeeze(mask, axis=2), *first)
 
@@ -68,6 +66,9 @@ class Step(HybridBlock):
         size, width = settings.decoder.hidden_size, settings.width
         self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
         inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
+        sizes: dict[Any, int] = {"D": width, "K": alignment.key_units or width, "H": size}
+        given = writer(settings.decoder.states)["step.onnx"].inputs
+        self.inputs = {name: tuple(sizes.get(axis, axis) for axis in axes) for name, axes in given.items()}
         with self.name_scope():
             self.embedding, self.alignment = nn.Embedding(vocab_size, settings.embedding_size), alignment
             self.dropout = nn.Dropout(settings.dropout)
@@ -108,9 +109,10 @@ class Writer(Block):
     def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
         super().__init__()
         with self.name_scope():
-            self.alignment = settings.attention.alignment(settings.decoder.hidden_size, settings.width)
-            self.source = Source(rows, settings, self.alignment)
-            self.step = Step(vocab_size, settings, self.alignment)
+            alignment = settings.attention.alignment(settings.decoder.hidden_size, settings.width)
+            self.source = Source(rows, settings, alignment)
+            self.step = Step(vocab_size, settings, alignment)
+        self.parts = (self.source, self.step)
 
     def forward(self, source_ids: Any, source_length: Any, before: Any, sampled: Any = None) -> Any:
         """Return logits (N, T, V) and weights (N, T, S) of the targets, given the character before each, (N, T).
@@ -120,7 +122,8 @@ class Writer(Block):
         """
         nd = mxnet.nd
         memory, keys, mask, *states = self.source(source_ids, source_length)
-        combined, steps = nd.zeros_like(states[0]), []
+        combined = nd.zeros_like(states[0])
+        steps: list[Any] = []
         for place, ids in enumerate(before.transpose()):
             if sampled is not None and place:
                 ids = nd.where(sampled[:, place], steps[-1][0].detach().argmax(axis=1).astype("int32"), ids)

@@ -4,13 +4,15 @@ The graph is built from its outputs backwards, so operators whose result a rewri
 Written with `onnx.helper`: MXNet's own exporter does not work with today's onnx package.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from ..parameters import snapshot
+from ..interfaces import INTEGERS, Axes
+from ..parameters import matrices_as, snapshot
 from ..tracing import SIZES, Node, Value, trace
 from .operators import FOLDED, OPERATORS
 
@@ -25,28 +27,8 @@ def lower(network: Any) -> onnx.ModelProto:
     """
     (logits, weights), _ = trace(network)
     graph = Graph(network)
-    both = graph.add("Softmax", graph.value(logits), axis=1)
-    positive = graph.add("Slice", both, graph.integers(1), graph.integers(2), graph.integers(1))
-    names = {
-        graph.add("Squeeze", positive, graph.integers(1)): "probability",
-        graph.tensor(graph.value(weights)): "weights",
-    }
-    for node in graph.nodes:
-        for side in (node.input, node.output):
-            side[:] = [names.get(name, name) for name in side]
-    inputs = [helper.make_tensor_value_info(name, TensorProto.INT32, sizes) for name, sizes in network.inputs.items()]
-    outputs = [
-        helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
-        helper.make_tensor_value_info("weights", TensorProto.FLOAT, ["N", *network.axes]),
-    ]
-    model = helper.make_model(
-        helper.make_graph(graph.nodes, "nsmc_attention", inputs, outputs, list(graph.constants.values())),
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=IR_VERSION,
-        producer_name="nsmc_attention",
-    )
-    onnx.checker.check_model(model)
-    return model
+    outputs = [graph.second_probability(logits), graph.tensor(graph.value(weights))]
+    return graph.model(outputs, {"probability": ("N",), "weights": ("N", *network.axes)})
 
 
 class Graph:
@@ -58,9 +40,10 @@ class Graph:
     number. A value in `folded` keeps its heads on an axis of their own: MXNet's axes count from the end then.
     """
 
-    def __init__(self, network: Any) -> None:
-        self.inputs = network.inputs
-        self.arrays = snapshot(network)
+    def __init__(self, network: Any, part: Optional[Any] = None) -> None:
+        """Begin the graph of a network, or of one HybridBlock within it; constants are named as in the network."""
+        self.inputs: Mapping[str, Axes] = (network if part is None else part).inputs
+        self.arrays, self.matrices_as = snapshot(network), matrices_as(network)
         self.names = {item.name: name for name, item in network._collect_params_with_prefix().items()}
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
@@ -103,6 +86,12 @@ class Graph:
             self.constants[name] = numpy_helper.from_array(numpy.ascontiguousarray(array).reshape(array.shape), name)
         return name
 
+    def weights(self, name: str, array: Any) -> str:
+        """Return the name of a parameter; a matrix is stored as `parameters` says, and converted once, at loading."""
+        if array.ndim < 2 or self.matrices_as == "float32":
+            return self.constant(name, array)
+        return self.add("Cast", self.constant(name, array.astype(self.matrices_as)), to=TensorProto.FLOAT)
+
     def integers(self, *values: int) -> str:
         return self.constant("int_" + "_".join(map(str, values)).replace("-", "m"), numpy.array(values, "int64"))
 
@@ -119,3 +108,37 @@ class Graph:
         """Return a parameter's structural name and array, through the reshaping that MXNet's RNN needs."""
         name = self.names[value.node.inputs[0].node.name if value.node.inputs else value.node.name]
         return name, self.arrays[name]
+
+    def second_probability(self, logits: Value) -> str:
+        """Write the probability (N, ...) of the second of two classes, of logits (N, ..., 2)."""
+        axis = len(logits.shape) - 1
+        both = self.add("Softmax", self.value(logits), axis=axis)
+        second = self.add("Slice", both, self.integers(1), self.integers(2), self.integers(axis))
+        return self.add("Squeeze", second, self.integers(axis))
+
+    def model(self, tensors: Iterable[str], outputs: Mapping[str, Axes]) -> onnx.ModelProto:
+        """Return the checked model whose outputs, {name: axes}, are these tensors."""
+        names: dict[str, str] = {}
+        for tensor, output in zip(tensors, outputs):
+            # of two outputs that are the same tensor, one is a copy
+            names[self.add("Identity", tensor) if tensor in names else tensor] = output
+        for node in self.nodes:
+            for side in (node.input, node.output):
+                side[:] = [names.get(name, name) for name in side]
+        inputs, results = (
+            [helper.make_tensor_value_info(name, type_of(name), sizes) for name, sizes in side.items()]
+            for side in (self.inputs, outputs)
+        )
+        model = helper.make_model(
+            helper.make_graph(self.nodes, "nsmc_attention", inputs, results, list(self.constants.values())),
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+            producer_name="nsmc_attention",
+        )
+        onnx.checker.check_model(model)
+        return model
+
+
+def type_of(name: str) -> int:
+    """Return the type of an input or output."""
+    return TensorProto.INT32 if name in INTEGERS else TensorProto.FLOAT

@@ -4,7 +4,7 @@ A function returns the name of its output, or a list of names where there are se
 numbers, not tensors, because ONNX broadcasts; so what MXNet repeats along an axis is written once.
 """
 
-from operator import add, mul
+from operator import add, mul, sub, truediv
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import numpy
@@ -16,21 +16,22 @@ from ..tracing import Node, Value
 if TYPE_CHECKING:
     from .lowering import Graph
 
-# ONNX orders a GRU's gates update, reset, new; MXNet and cuDNN reset, update, new
-GATES = (1, 0, 2)
+# ONNX orders a GRU's gates update, reset, new, and an LSTM's input, output, forget, new; MXNet and cuDNN reset, update,
+# new, and input, forget, new, output
+GATES = {"gru": (1, 0, 2), "lstm": (0, 3, 1, 2)}
 INT64_MAX = 2**63 - 1
 ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
 # Gluon takes lengths as float32, as MXNet's sequence operators do; ONNX takes every input as int32
-FLOAT_INPUTS = ("valid_length",)
+LENGTHS = ("valid_length", "source_length")
 
 
 def leaf(graph: "Graph", node: Node) -> str:
     """Write an input or a parameter."""
     if node.name not in graph.inputs:
-        return graph.constant(graph.names[node.name], graph.arrays[graph.names[node.name]])
-    return graph.add("Cast", node.name, to=TensorProto.FLOAT) if node.name in FLOAT_INPUTS else node.name
+        return graph.weights(graph.names[node.name], graph.arrays[graph.names[node.name]])
+    return graph.add("Cast", node.name, to=TensorProto.FLOAT) if node.name in LENGTHS else node.name
 
 
 def elementwise(operator: str) -> Callable[..., str]:
@@ -50,10 +51,16 @@ def with_number(operator: str, function: Callable[[float, float], float]) -> Cal
     return write
 
 
+def at_most(graph: "Graph", node: Node) -> str:
+    """1 where a value is at most a number, else 0: of ONNX, a truth value."""
+    found = graph.add("LessOrEqual", same(graph, node), graph.tensor(float(node.attributes["scalar"])))
+    return graph.add("Cast", found, to=TensorProto.FLOAT)
+
+
 def split(graph: "Graph", node: Node) -> list[str]:
     given = same(graph, node)
     names = [f"split_{len(graph.nodes)}_{number}" for number in range(node.attributes["num_outputs"])]
-    graph.add("Split", given, outputs=names, axis=node.attributes["axis"])
+    graph.add("Split", given, outputs=names, axis=node.attributes.get("axis", 1))
     return names
 
 
@@ -77,11 +84,29 @@ def sequence_mask(graph: "Graph", node: Node) -> str:
     """1 up to each review's length, else 0: (N, T, 1)."""
     data, lengths = node.inputs
     graph.require(node.attributes["axis"] == 1 and len(data.shape) == 3 and graph.value(data) == 1.0, node)
-    size = graph.add("Cast", graph.size(data.shape[1]), to=TensorProto.FLOAT)
-    row = graph.add("Range", graph.tensor(0.0), size, graph.tensor(1.0))
-    positions = graph.add("Unsqueeze", row, graph.integers(1))
+    column = graph.add("Unsqueeze", positions(graph, data.shape[1]), graph.integers(1))
     ends = graph.add("Reshape", graph.value(lengths), graph.integers(-1, 1, 1))
-    return graph.add("Cast", graph.add("Less", positions, ends), to=TensorProto.FLOAT)
+    return graph.add("Cast", graph.add("Less", column, ends), to=TensorProto.FLOAT)
+
+
+def positions(graph: "Graph", size: int) -> str:
+    """0, 1, 2, … up to a traced size."""
+    end = graph.add("Cast", graph.size(size), to=TensorProto.FLOAT)
+    return graph.add("Range", graph.tensor(0.0), end, graph.tensor(1.0))
+
+
+def arange_like(graph: "Graph", node: Node) -> str:
+    graph.require(node.attributes.get("axis") is not None, node)
+    return positions(graph, node.inputs[0].shape[node.attributes["axis"]])
+
+
+def sequence_last(graph: "Graph", node: Node) -> str:
+    """The state at each review's last place: (N, T, D) -> (N, D)."""
+    data, lengths = node.inputs
+    graph.require(node.attributes.get("axis") == 1, node)
+    counts = graph.add("Cast", lengths.node.name, to=TensorProto.INT64)
+    places = graph.add("Unsqueeze", graph.add("Sub", counts, graph.integers(1)), graph.integers(1))
+    return graph.add("GatherND", graph.value(data), places, batch_dims=1)
 
 
 def where(graph: "Graph", node: Node) -> str:
@@ -100,10 +125,10 @@ def embedding(graph: "Graph", node: Node) -> str:
 def dense(graph: "Graph", node: Node) -> str:
     source, weight, *bias = node.inputs
     if node.attributes.get("flatten", True):
-        rows = graph.add("Flatten", graph.value(source))
+        rows = graph.value(source) if len(source.shape) == 2 else graph.add("Flatten", graph.value(source))
         return graph.add("Gemm", rows, *map(graph.value, (weight, *bias)), transB=1)
     name, array = graph.parameter(weight)
-    turned = graph.constant(f"{name}.T", array.T)
+    turned = graph.weights(f"{name}.T", array.T)
     product = graph.add("MatMul", graph.value(source), turned)
     return graph.add("Add", product, graph.value(bias[0])) if bias else product
 
@@ -149,7 +174,7 @@ def reshape_like(graph: "Graph", node: Node) -> str:
 def reshape(graph: "Graph", node: Node) -> Any:
     found, shape = directions(node), node.attributes["shape"]
     if found:
-        return gru(graph, *found)
+        return recurrent(graph, *found)
     given = graph.value(node.inputs[0])
     if not node.attributes.get("reverse", False) and min(shape) >= -1:
         return graph.add("Reshape", given, graph.integers(*shape))
@@ -164,38 +189,46 @@ def transpose(graph: "Graph", node: Node) -> str:
     axes = node.attributes.get("axes") or tuple(range(len(node.shapes[0])))[::-1]
     if node.operator == "SwapAxis":
         axes = (1, 0, *range(2, len(node.shapes[0])))
-    found = directions(node.inputs[0].node) if axes == (1, 0, 2) else None
-    return gru(graph, *found, batch_major=True) if found else graph.add("Transpose", same(graph, node), perm=axes)
+    states = node.inputs[0].node
+    while states.operator == "Dropout":
+        states = states.inputs[0].node
+    found = directions(states) if axes == (1, 0, 2) else None
+    return recurrent(graph, *found, batch_major=True) if found else graph.add("Transpose", same(graph, node), perm=axes)
 
 
-def gru(graph: "Graph", source: Value, cells: list[Node], lengths: Optional[Value], batch_major: bool = False) -> str:
-    """Write one ONNX GRU for all directions: source (T, N, E) -> states (T, N, 2H), or (N, T, 2H)."""
+def recurrent(
+    graph: "Graph", source: Value, cells: list[Node], lengths: Optional[Value], batch_major: bool = False
+) -> str:
+    """Write one ONNX GRU or LSTM for all directions: source (T, N, E) -> states (T, N, 2H), or (N, T, 2H)."""
     constants: list[list[Any]] = []  # W, R and B of each direction
+    kind: str = cells[0].attributes["mode"]
     for cell in cells:
-        graph.require(cell.attributes["mode"] == "gru" and cell.attributes["num_layers"] == 1, cell)
+        graph.require(kind in GATES and cell.attributes["num_layers"] == 1, cell)
         # weights of input and state, a pair a direction, and then as many pairs of biases
-        gates = [numpy.split(graph.parameter(each)[1], 3) for each in cell.inputs[1].node.inputs]
-        arrays = [numpy.concatenate([parts[gate] for gate in GATES]) for parts in gates]
+        gates = [numpy.split(graph.parameter(each)[1], len(GATES[kind])) for each in cell.inputs[1].node.inputs]
+        arrays = [numpy.concatenate([parts[gate] for gate in GATES[kind]]) for parts in gates]
         half = len(arrays) // 2
         for at in range(0, half, 2):
             constants.append([*arrays[at : at + 2], numpy.concatenate(arrays[half + at : half + at + 2])])
     name, _ = graph.parameter(cells[0].inputs[1].node.inputs[0])
-    stacked = [graph.constant(f"{name}.{part}", numpy.stack(each)) for part, each in zip("WRB", zip(*constants))]
+    weights, states, biases = map(numpy.stack, zip(*constants))
+    stacked = [graph.weights(f"{name}.W", weights), graph.weights(f"{name}.R", states)]
+    stacked += [graph.constant(f"{name}.B", biases)]
     # lengths are an input, which a GRU takes as it is given
     given = [graph.value(source), *stacked, lengths.node.name if lengths else ""]
     hidden, direction = cells[0].attributes["state_size"], "forward" if len(constants) == 1 else "bidirectional"
-    outputs = [f"gru_{len(graph.nodes)}", ""]
-    sizes = {"direction": direction, "hidden_size": hidden, "linear_before_reset": 1}
-    states = graph.add("GRU", *given, outputs=outputs, **sizes)  # (T, directions, N, H)
-    states = graph.add("Transpose", states, perm=[2, 0, 1, 3] if batch_major else [0, 2, 1, 3])
-    return graph.add("Reshape", states, graph.integers(0, 0, len(constants) * hidden))
+    outputs = [f"{kind}_{len(graph.nodes)}", ""]
+    sizes = {"direction": direction, "hidden_size": hidden, **({"linear_before_reset": 1} if kind == "gru" else {})}
+    by_step = graph.add(kind.upper(), *given, outputs=outputs, **sizes)  # (T, directions, N, H)
+    by_step = graph.add("Transpose", by_step, perm=[2, 0, 1, 3] if batch_major else [0, 2, 1, 3])
+    return graph.add("Reshape", by_step, graph.integers(0, 0, len(constants) * hidden))
 
 
 def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]]:
-    """Return (source, RNN nodes, lengths) if a node's output is the states (T, N, H) or (T, N, 2H) of a GRU.
+    """Return (source, RNN nodes, lengths) if a node's output is the states (T, N, H) or (T, N, 2H) of a GRU or an LSTM.
 
     Of one RNN; or of two, of which one reads the source reversed within each review's length and has its states reversed
-    back: what a bidirectional ONNX GRU with lengths does.
+    back: what a bidirectional ONNX GRU or LSTM with lengths does.
     """
     if node.operator == "RNN":
         return node.inputs[0], [node], None
@@ -229,12 +262,20 @@ def reduced(graph: "Graph", node: Node) -> str:
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     **{f"{kind}_{name.lower()}": elementwise(name) for kind in ("elemwise", "broadcast") for name in ARITHMETIC},
     **dict.fromkeys(("Dropout", "_copy"), same),
+    "_div_scalar": with_number("Div", truediv),
+    "_lesser_equal_scalar": at_most,
     "_maximum": elementwise("Max"),
     "_maximum_scalar": with_number("Max", max),
+    "_minus_scalar": with_number("Sub", sub),
     "_mul_scalar": with_number("Mul", mul),
     "_plus_scalar": with_number("Add", add),
+    "abs": elementwise("Abs"),
+    "exp": elementwise("Exp"),
     "ones_like": lambda graph, node: 1.0,
+    "sigmoid": elementwise("Sigmoid"),
     "sqrt": elementwise("Sqrt"),
+    "square": lambda graph, node: graph.add("Mul", *[same(graph, node)] * 2),
+    "tanh": elementwise("Tanh"),
     "where": where,
     "zeros_like": lambda graph, node: 0.0,
 }
@@ -250,10 +291,12 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),
     "Embedding": embedding,
     "FullyConnected": dense,
-    "RNN": lambda graph, node: gru(graph, node.inputs[0], [node], None),
+    "RNN": lambda graph, node: recurrent(graph, node.inputs[0], [node], None),
     "Reshape": reshape,
+    "SequenceLast": sequence_last,
     "SequenceMask": sequence_mask,
     "SliceChannel": split,
+    "_contrib_arange_like": arange_like,
     "_contrib_div_sqrt_dim": lambda graph, node: graph.add(
         "Mul", same(graph, node), graph.tensor(node.inputs[0].shape[-1] ** -0.5)
     ),
@@ -266,5 +309,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "reshape_like": reshape_like,
     "slice_axis": slice_axis,
     "slice_like": slice_like,
+    "squeeze": lambda graph, node: graph.add("Squeeze", same(graph, node), graph.integers(node.attributes["axis"])),
     "softmax": lambda graph, node: graph.add("Softmax", same(graph, node), axis=node.attributes.get("axis", -1)),
 }

@@ -1,0 +1,45 @@
+"""What the graphs of a restorer take and return, by name: for the networks, their lowering, its check and the engines.
+
+Read without MXNet and onnx. Axes: N reviews, S source length in characters without spaces, D units of a source state,
+K units of a key, H units of the decoder, V characters of the vocabulary.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, Union
+
+from ..text.characters import ROWS
+
+Axes = tuple[Union[str, int], ...]
+
+
+class Interface(NamedTuple):
+    """{name: axes} of a graph's inputs and of its outputs, each in their order."""
+
+    inputs: Mapping[str, Axes]
+    outputs: Mapping[str, Axes]
+
+
+# Of any graph, the tensors that are int32; the others are float32
+INTEGERS = ("token_ids", "valid_length", "ngram_ids", "source_ids", "source_length", "ids", "tags")
+SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
+# What a writer makes of a source, once for all steps
+ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
+
+# The tag of each character (`text.restoring`), its probability, and the probability that a space follows
+EDITOR = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")))}
+
+
+def writer(states: int) -> dict[str, Interface]:
+    """Return the graphs of a writer with so many arrays in its decoder's state: the encoder, and one step.
+
+    The next step's `before` is the step's `combined`, and its `state0` the step's `next_state0`; `before` begins as 0.
+    """
+    state: dict[str, Axes] = {f"state{number}": ("N", "H") for number in range(states)}
+    written: dict[str, Axes] = {"log_probability": ("N", "V"), "weights": ("N", "S"), "combined": ("N", "H")}
+    return {
+        "source.onnx": Interface(SOURCE, {**ENCODED, **state}),
+        "step.onnx": Interface(
+            {"ids": ("N",), **ENCODED, "before": ("N", "H"), **state},
+            {**written, **{f"next_{name}": axes for name, axes in state.items()}},
+        ),
+    }
