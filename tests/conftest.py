@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from nsmc_attention._runtime.processes import cores
-from nsmc_attention.config import preset
+from nsmc_attention.config import RestoreConfig, preset
 
 # `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
 settings.register_profile("short", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -58,9 +58,21 @@ def tiny():
     return TINY
 
 
+TINY_EDITOR = RestoreConfig().with_settings(
+    {
+        "model.embedding_size": 8,
+        "model.encoder.hidden_size": 8,
+        "model.output_units": 8,
+        "training.batch_size": 32,
+        "training.epochs": 1,
+    }
+)
+
+
 def trained_once(tmp_path_factory, name, config):
     """Train on the sample in the first of the test processes that asks; the others wait and share the run."""
     from nsmc_attention.recipe import train
+    from nsmc_attention.restoration import train_restorer
 
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -68,7 +80,8 @@ def trained_once(tmp_path_factory, name, config):
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / name / "bundle").exists():
-            train("sample", config, folder / name, quiet=True)
+            training = train_restorer if config.task == "restore" else train
+            training("sample", config, folder / name, quiet=True)
     return folder / name
 
 
@@ -82,6 +95,12 @@ def run_folder(tmp_path_factory):
 def post_run_folder(tmp_path_factory):
     config = preset("post").with_fields(embedding_size=8, hidden_size=4, epochs=1, max_length=12)
     return trained_once(tmp_path_factory, "post", config)
+
+
+@pytest.fixture(scope="session")
+def tiny_editor(tmp_path_factory):
+    """The bundle of an editor that has learnt next to nothing: it leaves spaces out."""
+    return trained_once(tmp_path_factory, "tiny_editor", TINY_EDITOR) / "bundle"
 
 
 @pytest.fixture(scope="session")

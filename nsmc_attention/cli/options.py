@@ -288,7 +288,11 @@ restoring_options = gathered(
     "restoring",
     Restoring,
     click.option("--restore", is_flag=True, help="correct spacing and spelling first, and classify what that gives"),
-    path_option("--restorer", help="bundle that --restore uses, given alone it suffices  [default: the packaged one]"),
+    path_option(
+        "--restore-bundle",
+        "restorer",
+        help="bundle that --restore uses, given alone it suffices  [default: the packaged one]",
+    ),
 )
 
 
