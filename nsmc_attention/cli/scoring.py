@@ -209,7 +209,8 @@ def bulk(
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 for any that is free")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, help="processes")
 @cpu_model_options
-def serve(host: str, port: int, workers: int, model: Model) -> None:
+@path_option("--restore-bundle", help="bundle that corrects spacing and spelling  [default: the packaged editor]")
+def serve(host: str, port: int, workers: int, model: Model, restore_bundle: Optional[Path]) -> None:
     """Serve an interactive page and an HTTP API.
 
     \b
@@ -219,4 +220,4 @@ def serve(host: str, port: int, workers: int, model: Model) -> None:
     """
     from ..serve.server import serve as run_server
 
-    run_server(host, port, model.bundle, model.engine, workers)
+    run_server(host, port, model.bundle, model.engine, workers, restore_bundle=restore_bundle)

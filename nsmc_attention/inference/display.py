@@ -1,15 +1,19 @@
-"""Attributions as HTML for notebooks: shaded words, and matrices to unfold.
+"""Attributions and restorations as HTML for notebooks: shaded words and matrices to unfold; source and text aligned.
 
 Static: no script, nothing loaded, no element ids. The style applies below one class only and brings its own paper, so
 any number of outputs stand in one notebook, readable in light and dark themes.
 """
 
+import re
 from html import escape
-from typing import Iterable, Sequence
+from typing import TYPE_CHECKING, Iterable, Sequence
 
 from ..colors import DARK, LIGHT, strength
 from .attribution import METHODS, Attribution
 from .matrices import Matrix, attribution_matrices, largest_of
+
+if TYPE_CHECKING:
+    from .restorer import Restoration
 
 # Cells of the matrices in one output, each some 100 bytes of the notebook's file
 MOST_CELLS = 4096
@@ -27,6 +31,12 @@ STYLE = f"""
 .nsmc-attention .nsmc-words {{ font-size: 16px; line-height: 2; overflow-wrap: anywhere; }}
 .nsmc-attention .nsmc-words span {{ padding: .1em .15em; margin: 0 1px; border-radius: .2em; }}
 .nsmc-attention .nsmc-against {{ text-decoration: underline dotted; text-underline-offset: .25em; }}
+.nsmc-attention .nsmc-pair {{ display: inline-grid; vertical-align: top; max-width: 100%; margin-bottom: .3em;
+  font-size: 16px; white-space: pre-wrap; overflow-wrap: anywhere; }}
+.nsmc-attention .nsmc-pair > * {{ min-height: 1.6em; text-underline-offset: .25em; }}
+.nsmc-attention .nsmc-pair > :first-child {{ color: var(--dim); }}
+.nsmc-attention ins {{ text-decoration: none; }}
+.nsmc-attention ins:not(:empty) {{ font-weight: bold; text-decoration: underline 2px; background: rgba(var(--neutral),.25); }}
 .nsmc-attention details {{ --strongest: .95; overflow: auto; }}
 .nsmc-attention summary {{ cursor: pointer; font-size: 12px; }}
 .nsmc-attention table {{ display: inline-table; width: auto; margin: .4rem .8rem .4rem 0; font-size: 11px;
@@ -57,6 +67,27 @@ def attribution_html(attribution: Attribution) -> str:
 def in_frame(content: str) -> str:
     """Return HTML with the style that it needs; also for what has no words."""
     return f'<style>{STYLE}</style><div class="nsmc-attention">{content}</div>'
+
+
+def restoration_html(restoration: "Restoration") -> str:
+    """Return a restoration as HTML: the source above, the text below, what was changed struck out and underlined."""
+    changes = sum(source != text for source, text in restoration.segments)
+    said = restoration.error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
+    pairs = "".join(pair_html(*pair) for segment in restoration.segments for pair in words_of(*segment))
+    return in_frame(f'<div class="nsmc-head"><b>{escape(said)}</b></div><div lang="ko">{pairs}</div>')
+
+
+def words_of(source: str, text: str) -> list[tuple[str, str]]:
+    """Return a pair for each word of what is the same, so that lines can break there; a change stays whole."""
+    return [(source, text)] if source != text else [(word, word) for word in re.findall(r"\s*\S+\s?|\s+", text)]
+
+
+def pair_html(source: str, text: str) -> str:
+    """Return what is above each other; spaces that were changed are visible."""
+    if source == text:
+        return f'<span class="nsmc-pair"><span>{escape(source)}</span><span>{escape(text)}</span></span>'
+    before, after = (escape(each.replace(" ", "␣")) for each in (source, text))
+    return f'<span class="nsmc-pair"><del>{before}</del><ins>{after}</ins></span>'
 
 
 def color(value: float, largest: float, signed: bool) -> str:

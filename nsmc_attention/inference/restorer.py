@@ -29,6 +29,7 @@ from .reference import Predictor, Row
 from .restorer_engines import EditorEngine, WriterEngine, load_restorer_engine
 from .search import Hypothesis, search
 
+Pair = tuple[str, str]
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
 # An editor reads texts this many times as long as those that it was trained on at once; a writer does not
@@ -106,21 +107,17 @@ class Restoration:
         return self.text != self.source
 
     @property
-    def segments(self) -> list[tuple[str, str]]:
+    def segments(self) -> list[Pair]:
         """Source and text side by side, in pairs: of a pair that was changed the two differ.
 
         All first ones are the source, all second ones the text.
         """
         if not self.changed:
             return [(self.source, self.text)] * bool(self.text)
-        found = list[tuple[str, str]]()
-        for pair in (part for unit in self.units() for part in trimmed(*unit)):
-            while found and (found[-1][0] == found[-1][1]) == (pair[0] == pair[1]):
-                pair = (found[-1][0] + pair[0], found.pop()[1] + pair[1])
-            found.append(pair)
-        return found
+        # where attention is a letter late, only neighbours together have what they have in common
+        return merged(trimmed(merged(trimmed(self.units()))))
 
-    def units(self) -> Iterator[tuple[str, str]]:
+    def units(self) -> Iterator[Pair]:
         """Yield each letter of the source, with the space behind it, and what was made of it in the text."""
         # attention may look back, text is written forwards
         places = numpy.maximum.accumulate(numpy.array(self.alignment, dtype="int64"))
@@ -142,17 +139,33 @@ class Restoration:
             values["weights"] = self.weights.tolist()
         return {**values, "error": self.error} if self.error else values
 
+    def _repr_html_(self) -> str:
+        from .display import restoration_html
 
-def trimmed(source: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield what both begin with, what differs and what both end with, each as a pair, and none that is empty."""
-    if source == text:
-        yield source, text
-        return
-    before = len(commonprefix([source, text]))
-    one, other = source[before:], text[before:]
-    after = len(commonprefix([one[::-1], other[::-1]]))
-    middle = one[: len(one) - after], other[: len(other) - after]
-    yield from (pair for pair in ((source[:before],) * 2, middle, (one[len(middle[0]) :],) * 2) if any(pair))
+        return restoration_html(self)
+
+
+def trimmed(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Yield of each pair what both begin with, what differs and what both end with, as pairs that are not empty."""
+    for source, text in pairs:
+        if source == text:
+            yield source, text
+            continue
+        before = len(commonprefix([source, text]))
+        one, other = source[before:], text[before:]
+        after = len(commonprefix([one[::-1], other[::-1]]))
+        middle = one[: len(one) - after], other[: len(other) - after]
+        yield from (pair for pair in ((source[:before],) * 2, middle, (one[len(middle[0]) :],) * 2) if any(pair))
+
+
+def merged(pairs: Iterable[Pair]) -> list[Pair]:
+    """Join neighbours of which both sides are the same, and neighbours of which they differ."""
+    found = list[Pair]()
+    for pair in pairs:
+        while found and (found[-1][0] == found[-1][1]) == (pair[0] == pair[1]):
+            pair = (found[-1][0] + pair[0], found.pop()[1] + pair[1])
+        found.append(pair)
+    return found
 
 
 @dataclass(frozen=True)

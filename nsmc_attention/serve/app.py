@@ -1,12 +1,13 @@
-"""The page and the HTTP API over one classifier.
+"""The page and the HTTP API over one classifier and, where there is one, one restorer.
 
     GET  /                the page
     POST /predict         predictions as of Hugging Face's text-classification pipelines
     POST /explain         a review's words with one value each
     POST /predict/batch   a table in; streamed out with its columns and the predictions
+    POST /restore         texts with their spaces and spelling corrected
     GET  /healthz, /readyz, /metrics, /docs
 
-An error is one line without a path of this machine; bad input gets status 413 or 422.
+An error is one line without a path of this machine; bad input gets status 413 or 422, /restore without a restorer 404.
 """
 
 import asyncio
@@ -43,12 +44,15 @@ from .counters import Counters
 from .forms import FORM, FormFile
 from .guard import Guard
 from .limits import Limits
+from .restoring import Restorations, Texts
 from .tables import KINDS, StorageQuota, Table, TableResponse, upload_kind
 
 Bundle = Optional[Union[str, Path]]
 # Rows and columns of the largest matrix that the page draws
 LARGEST_MATRIX = 128
 DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
+# What /predict/batch is for, and what to do without it
+TABLES, FEWER = "send tables to /predict/batch", "send them in several requests"
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
 LOG = logging.getLogger("uvicorn.error")
@@ -83,22 +87,26 @@ class Problem(BaseModel):
 
 REASONS = {400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"}
 ERRORS: dict[Any, Any] = {status: {"model": Problem, "description": text} for status, text in REASONS.items()}
+RESTORE_ERRORS = {**ERRORS, 404: {"model": Problem, "description": "the server has no restorer"}}
 
 
 class Service:
-    """The classifier behind the application, loaded in the background after the start, and the application's routes."""
+    """The models behind the application, loaded in the background after the start, and the application's routes."""
 
     classifier: Classifier
     explanations: SerialExecutor
     table_threads: ThreadPoolExecutor
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, restore_bundle: Bundle = None) -> None:
         self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
+        self.restorations = Restorations(restore_bundle)
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
         self.woff, self.font_lock = b"", threading.Lock()
         style, texts, script = (file(name, __package__) for name in ("page.css", "texts.js", "page.js"))
-        self.html = with_words(filled(file("page.html", __package__), css=style, texts=texts, js=script))
+        hidden = "" if self.restorations.bundle else "hidden"
+        page = file("page.html", __package__)
+        self.html = with_words(filled(page, css=style, hidden=hidden, texts=texts, js=script))
 
     async def load(self, bundle: Bundle, engine: str) -> None:
         self.classifier = await self.batcher.run_alone(load_classifier, bundle, engine)
@@ -106,8 +114,10 @@ class Service:
         await self.batcher.run_alone(self.classifier.predict, "영화")
         # MXNet must be called from one thread; beside ONNX Runtime only explanations call it, in one thread of theirs
         only = self.batcher.thread if self.classifier.engine.name == "gluon" else None
+        mxnet = only or ThreadPoolExecutor(1)
         self.table_threads = only or ThreadPoolExecutor(self.limits.tables)
-        self.explanations = SerialExecutor(only or ThreadPoolExecutor(1), self.limits.explanations)
+        self.explanations = SerialExecutor(mxnet, self.limits.explanations)
+        await self.restorations.load(engine, mxnet)
         self.explainer = Explainer(self.classifier)
         # spares each garbage collection 60 ms over what stays forever
         gc.collect()
@@ -119,10 +129,10 @@ class Service:
             raise HTTPException(503, "the model is still being loaded; try again in a second")
         return self.explainer
 
-    def check_texts(self, texts: list[str], most: int, kind: str) -> None:
+    def check_texts(self, texts: list[str], most: int, kind: str, advice: str = TABLES) -> None:
         longest, characters = max(map(len, texts), default=0), self.limits.characters
         if len(texts) > most:
-            line = f"inputs: expected at most {most} {kind}, found {len(texts)}; send tables to /predict/batch"
+            line = f"inputs: expected at most {most} {kind}, found {len(texts)}; {advice}"
         elif longest > characters:
             line = f"inputs: expected reviews of at most {characters} characters, found one of {longest}"
         else:
@@ -143,9 +153,10 @@ class Service:
         return {"status": "alive"}
 
     async def readyz(self) -> dict[str, str]:
-        """Whether the model is loaded."""
-        classifier = self.require().classifier
-        return {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
+        """Whether the models are loaded; `restore_bundle` is named where there is one."""
+        classifier, restorer = self.require().classifier, self.restorations.restorer
+        found = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
+        return {**found, "restore_bundle": restorer.bundle.name} if restorer else found
 
     def metrics(self) -> Response:
         """The counters, for Prometheus."""
@@ -168,6 +179,21 @@ class Service:
         if options.top_k:
             return results[0] if single else results
         return [each[0] for each in results]
+
+    async def restore(self, question: Texts) -> Any:
+        """Return texts with their spaces and spelling corrected, in a list also for a single one.
+
+        `source` is the text as it was read, `text` what it was meant to be, `score` the log-probability of that.
+        `alignment` is for each character of the text the place of that in the source which it was made of; `segments`
+        are pairs of source and text side by side, which differ where something was `changed`. `error` is why a source
+        was returned as it is, if not because it was right.
+        """
+        self.require()
+        texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
+        self.check_texts(texts, self.limits.reviews, "texts", FEWER)
+        found = await self.restorations(texts)
+        self.counters.restored.inc(len(texts))
+        return found
 
     async def explain(self, question: Question, request: Request) -> Any:
         """Return a review's words with one value each, and for attention the whole matrix."""
@@ -208,9 +234,14 @@ class Service:
             raise
 
 
-def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Limits()) -> Guard:
-    """Return the ASGI application; bundle and engine as in `inference.predictor.load_classifier`."""
-    service = Service(limits)
+def create_app(
+    bundle: Bundle = None, engine: str = "auto", limits: Limits = Limits(), restore_bundle: Bundle = None
+) -> Guard:
+    """Return the ASGI application; bundle and engine as in `inference.predictor.load_classifier`.
+
+    Restores by restore_bundle, None for the packaged editor; without either `POST /restore` gets status 404.
+    """
+    service = Service(limits, restore_bundle)
 
     @asynccontextmanager
     async def lifespan(application: FastAPI) -> AsyncIterator[None]:
@@ -239,6 +270,7 @@ def create_app(bundle: Bundle = None, engine: str = "auto", limits: Limits = Lim
     application.get("/metrics", response_class=PlainTextResponse)(service.metrics)
     application.post("/predict", responses=ERRORS)(service.predict)
     application.post("/explain", responses=ERRORS)(service.explain)
+    application.post("/restore", responses=RESTORE_ERRORS)(service.restore)
     content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
     form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
     body = {"requestBody": {"required": True, "content": {**content["content"], FORM: {"schema": form}}}}
@@ -276,7 +308,8 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
         first = max(problem.errors(), key=lambda each: len(each["loc"]))
         status, line, loc = 422, first["msg"], first["loc"]
         if first["type"] == "extra_forbidden":
-            model = Question if request.url.path == "/explain" else Parameters if len(loc) > 2 else Reviews
+            models: dict[str, Any] = {"/explain": Question, "/restore": Texts}
+            model = models.get(request.url.path, Parameters if len(loc) > 2 else Reviews)
             line = f"unknown key{did_you_mean(loc[-1][:100], model.model_fields)}"
         # without pydantic's union branch
         loc = loc[:2] + loc[3:4] if loc[:2] == ("body", "inputs") else loc[:4]

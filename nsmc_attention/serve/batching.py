@@ -19,14 +19,21 @@ class Busy(HTTPException):
 class Batcher:
     """Runs a function in one thread over the items that arrived since its last run; an idle one starts at once.
 
-    The function maps at most `largest` items to one result each; at most `most_waiting` items wait.
+    The function maps at most `largest` items to one result each; at most `most_waiting` items wait. The thread is one
+    of its own unless given.
     """
 
-    def __init__(self, function: Function, largest: int = 128, most_waiting: int = 4096) -> None:
+    def __init__(
+        self,
+        function: Function,
+        largest: int = 128,
+        most_waiting: int = 4096,
+        thread: Optional[ThreadPoolExecutor] = None,
+    ) -> None:
         self.function, self.largest, self.most_waiting = function, largest, most_waiting
         self.waiting: list[tuple[Any, asyncio.Future[Any]]] = []
         self.task: Optional[asyncio.Task[None]] = None
-        self.thread = ThreadPoolExecutor(1)
+        self.thread = thread or ThreadPoolExecutor(1)
 
     async def __call__(self, items: list[Any]) -> list[Any]:
         """Return the results of these items; Busy if too many wait."""

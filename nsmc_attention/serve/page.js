@@ -8,7 +8,7 @@ const PAUSE = 200, LATER = 500, FONT = 1000, ROWS = 50, LINK = 8000;
 const $ = id => document.getElementById(id);
 // The request in progress of each kind, an AbortController
 const requests = {};
-let say = SAY.ko, answers = [], pause = 0, later = 0;
+let say = SAY.ko, answers = [], restored = null, pause = 0, later = 0;
 // The scored rows; how they are shown; the file and how to score it by another column; its columns and the one in use
 let table = null, view = {}, source = null, columns = [], column = "";
 
@@ -27,6 +27,7 @@ function setLanguage(language) {
   $("copied").textContent = "";
   for (const id of ["problem", "table-problem"]) report(id, $(id).dataset.line ?? "");
   drawAnswer();
+  drawRestored();
   drawSource();
   drawTable();
 }
@@ -66,6 +67,7 @@ async function explain(changed = false) {
   const signal = begin("review"), method = $("method").value, by_word = $("by-word").checked;
   const texts = [$("text").value, $("compare").checked ? $("other").value : ""].filter(text => text.trim());
   report("problem", "");
+  restore();
   if (changed || !texts.length) show([]);
   showBusy(texts.length > 0);
   try {
@@ -111,6 +113,42 @@ function drawAnswer() {
   $("numbers").replaceChildren(...shown.flatMap(([name, text]) => [element("dt", "", name), element("dd", "", text)]));
 }
 
+/* While the switch is on, the text in the field is corrected whenever it is explained. */
+async function restore() {
+  const inputs = $("text").value, on = $("restore").checked;
+  $("restoration").hidden = !on;
+  if (on && restored?.inputs === inputs) return;
+  const signal = begin("restore");
+  if (!on || !inputs.trim()) { restored = null; drawRestored(); return; }
+  $("pairs").setAttribute("aria-busy", true);
+  $("use").disabled = true;
+  const found = await send("restore", JSON.stringify({ inputs }), "application/json", signal)
+    .then(async response => ({ inputs, ...(await response.json())[0] }), problem => ({ error: problem.message, segments: [] }));
+  if (signal.aborted) return;
+  restored = found;
+  drawRestored();
+}
+
+function drawRestored() {
+  const segments = restored?.segments ?? [], count = segments.filter(([was, now]) => was !== now).length;
+  const shown = !restored ? "" : restored.error ? translate(restored.error) : say.corrected(count);
+  $("pairs").replaceChildren(...(restored ? segments.flatMap(pairsOf) : [element("p", "", say.toRestore)]));
+  $("pairs").setAttribute("aria-busy", false);
+  $("use").disabled = !count;
+  $("restored").textContent = shown;
+  $("said").textContent = count ? `${shown}: ${restored.text}` : shown;
+}
+
+/* A change as one pair, what is the same as a pair for each word; spaces that were changed are visible. */
+function pairsOf([was, now]) {
+  const same = was === now, words = same ? was.match(/\s*\S+\s?|\s+/gu) : [null];
+  return words.map(word => {
+    const pair = element("span", "pair"), visible = text => word ?? text.replaceAll(" ", "␣");
+    pair.append(element(same ? "span" : "del", "was", visible(was)), element(same ? "span" : "ins", "now", visible(now)));
+    return pair;
+  });
+}
+
 /* The address of this page with these reviews, null if it would be too long. */
 function link() {
   const { value } = $("method"), given = new URLSearchParams();
@@ -118,6 +156,7 @@ function link() {
   if ($("compare").checked) given.set("compare", $("other").value);
   if (value !== "attention") given.set("method", value);
   if ($("by-word").checked) given.set("by_word", "1");
+  if ($("restore").checked) given.set("restore", "1");
   const found = location.pathname + (`${given}` ? `?${given}` : "");
   return found.length > LINK ? null : found;
 }
@@ -129,6 +168,8 @@ function readLink() {
   $("compare").checked = given.has("compare");
   $("second").hidden = !given.has("compare");
   $("by-word").checked = given.get("by_word") === "1";
+  // there may be no restorer
+  $("restore").checked = given.get("restore") === "1" && !$("restore").closest("[hidden]");
   if (given.get("method") in say.methods) $("method").value = given.get("method");
   if ($("text").value.trim()) explain();
 }
@@ -397,6 +438,8 @@ $("language").addEventListener("click", () => setLanguage(say === SAY.ko ? "en" 
 $("text").addEventListener("input", onInput);
 $("other").addEventListener("input", onInput);
 for (const id of ["method", "by-word"]) $(id).addEventListener("change", () => explain(true));
+$("restore").addEventListener("change", restore);
+$("use").addEventListener("click", () => { $("text").value = restored.text; $("text").focus(); explain(); });
 $("compare").addEventListener("change", () => {
   $("second").hidden = !$("compare").checked;
   if ($("compare").checked) $("other").focus();

@@ -127,7 +127,10 @@ def draw_matrix(plot: Any, panel: Matrix, cell: float, largest: float) -> Any:
     image = plot.imshow(weights, cmap=ramp, vmin=0.0, vmax=max(largest, 1e-6))
     size = min(10.0, 72 * cell * 0.62)
     turned: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
-    if len(keys) > 12:
+    if max(map(len, keys)) == 1:
+        # a single letter is read as it stands
+        turned = {}
+    elif len(keys) > 12:
         turned = {"rotation": 90, "ha": "center"}
     plot.set_xticks(range(len(keys)), list(map(printable, keys)), fontsize=size, **turned)
     plot.set_yticks(range(len(queries)), list(map(printable, queries)), fontsize=size)

@@ -1,4 +1,4 @@
-"""From attributions to a file: a matrix, shaded words or an interactive page, by the file's suffix."""
+"""From attributions to a file: a matrix, shaded words or an interactive page, by the file's suffix; from a restoration too."""
 
 from pathlib import Path
 from typing import Iterable, Optional, Sequence, Union
@@ -6,11 +6,14 @@ from typing import Iterable, Optional, Sequence, Union
 from .._io.atomic import write_text
 from ..errors import ConfigError, DataError
 from ..inference.attribution import Attribution
-from ..inference.matrices import attribution_matrices
+from ..inference.matrices import Matrix, attribution_matrices
+from ..inference.restorer import Restoration
 from .heatmap import SUFFIXES, caption, check_suffix, draw_matrices, draw_words, save_figure
 from .page import page
 
 PAGE = ".html"
+# Characters on an axis: more cannot be read
+LONGEST_AXIS = 140
 
 
 def check_picture(
@@ -48,3 +51,23 @@ def save_attributions(
         save_figure(draw_matrices(matrices), path)
     else:
         save_figure(draw_words(panels), path)
+
+
+def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
+    """Draw a Restoration's weights, text x source, into a .png, .svg or .pdf file; spaces are ␣.
+
+    DataError if there is no text, or source or text have more than LONGEST_AXIS characters; ConfigError if the file has
+    another suffix.
+    """
+    path = check_suffix(path)
+    source, text = restoration.source, restoration.text
+    if not text:
+        raise DataError(f"{path}: expected a restored text to draw, found none ({restoration.error or 'all left out'})")
+    longest = max(len(source), len(text))
+    if longest > LONGEST_AXIS:
+        limit = f"expected a source and a text of at most {LONGEST_AXIS} characters"
+        raise DataError(f"{path}: {limit}, found {longest}; restore one sentence of it")
+    rows, columns = (list(each.replace(" ", "␣")) for each in (text, source))
+    figure = draw_matrices([Matrix(restoration.weights, rows, columns, "")])
+    figure.axes[0].set(xlabel="source", ylabel="restored text")
+    save_figure(figure, path)

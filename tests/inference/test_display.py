@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 from nsmc_attention.inference.attribution import Attribution
 from nsmc_attention.inference.display import MOST_CELLS
 from nsmc_attention.inference.prediction import Prediction
+from nsmc_attention.inference.restorer import BLANK, Part, Restoration
 
 VOID = {"br", "img", "input"}
 TOKENS = some.lists(some.text(min_size=1, max_size=6), min_size=1, max_size=6)
@@ -111,3 +112,25 @@ def test_averaged_weights_and_very_long_reviews_are_shown_without_a_matrix():
     for each in (many, many.averaged(), replace(many, weights=many.weights[0], axes=("keys",))):
         content = each._repr_html_()
         assert "<table" not in content and len(content) < 50_000
+
+
+def restoration(source, text):
+    places = numpy.minimum(numpy.arange(len(text)), len(source) - 1)
+    return Restoration(source, text, -0.5, (Part(0, 0, places),))
+
+
+@given(some.text("<&\"'>a/ 가", min_size=1).map(str.split).map(" ".join).filter(bool))
+def test_a_restoration_is_shown_as_text_and_never_read_as_html(text):
+    each = restoration(text, f"{text}!")
+    content = Reader(each._repr_html_())
+    assert set(content.names) <= {"style", "div", "b", "span", "del", "ins"}
+    assert content.names.count("ins") == content.names.count("del") == 1
+    shown = content.text.replace("1 correction", "")
+    assert sorted(shown.replace("␣", " ")) == sorted(each.source + each.text)
+
+
+def test_a_restoration_shows_changed_spaces_and_says_why_nothing_was_changed():
+    content = restoration("정말조앗다", "정말 조앗다")._repr_html_()
+    assert "<del></del><ins>␣</ins>" in content and "1 correction<" in content
+    assert "nothing to correct" in restoration("영화", "영화")._repr_html_()
+    assert BLANK in Restoration("", "", 0.0, (), BLANK)._repr_html_()

@@ -35,8 +35,8 @@ def test_segments_are_source_and_text_side_by_side_whatever_was_attended_to(each
 
 @pytest.mark.parametrize(
     "places",
-    [[0, 1, 1, 2, 3, 4], [0, 1, 2, 2, 3, 4]],
-    ids=["the space is of the letter before", "the space is of the letter behind"],
+    [[0, 1, 1, 2, 3, 4], [0, 1, 2, 2, 3, 4], [1, 1, 2, 3, 4, 4]],
+    ids=["the space is of the letter before", "the space is of the letter behind", "attention is a letter late"],
 )
 def test_segments_show_what_was_corrected_and_nothing_else(places):
     found = restoration("정말조앗다", "정말 좋았다", places).segments

@@ -18,15 +18,15 @@ from nsmc_attention.serve.limits import Limits
 from nsmc_attention.serve.server import serve
 # as in the command
 with as_exceptions():
-    serve(port=0, workers={workers}, limits=Limits(**{limits}))
+    serve(port=0, workers={workers}, limits=Limits(**{limits}), restore_bundle={restore_bundle!r})
 """
 
 
 class Server:
-    """A server with these workers and limits; its log is in `lines`."""
+    """A server with these workers, limits and restorer; its log is in `lines`."""
 
-    def __init__(self, workers=1, **limits):
-        code = CODE.format(workers=workers, limits=limits)
+    def __init__(self, workers=1, restore_bundle=None, **limits):
+        code = CODE.format(workers=workers, limits=limits, restore_bundle=restore_bundle and str(restore_bundle))
         # these tests may run under nohup
         self.process = subprocess.Popen(
             [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, encoding="utf-8", preexec_fn=restore_sighup

@@ -14,6 +14,7 @@ import pytest
 
 from nsmc_attention._io.spreadsheets import as_cell
 from nsmc_attention.inference.attribution import METHODS
+from nsmc_attention.inference.restorer import load_restorer
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 if os.environ.get("CI"):
@@ -46,6 +47,16 @@ def device(request):
 
 @pytest.fixture
 def page(device, chromium, server):
+    yield from opened(device, chromium, server)
+
+
+@pytest.fixture
+def restoring(device, chromium, start, tiny_editor):
+    """The page of a server that restores."""
+    yield from opened(device, chromium, start(restore_bundle=tiny_editor))
+
+
+def opened(device, chromium, server):
     address = f"http://127.0.0.1:{server.port}/"
     context = chromium.new_context(locale="ko-KR", accept_downloads=True, **device)
     page, problems, asked = context.new_page(), [], []
@@ -99,6 +110,58 @@ def test_the_first_key_is_asked_at_once_then_one_a_pause_and_a_newer_question_en
     assert [route.request.post_data_json["inputs"] for route in held] == ["최", "최고의"]
     assert "단어 제거" in panel(page).locator(".head").inner_text()
     assert len([url for url in page.asked if url.endswith("/explain")]) == 3
+
+
+@BOTH
+def test_a_text_is_corrected_as_it_is_typed_and_then_classified(restoring, tiny_editor):
+    page, source = restoring, "배우들 연기가  정말조앗는데 <b>별로</b>엿다"
+    expected = load_restorer(tiny_editor)(source)
+    assert expected.changed
+    page.check("#restore")
+    height = page.locator("#restoration").bounding_box()["height"]
+    page.fill("#text", "배우들")
+    playwright.expect(page.locator("#pairs .pair")).not_to_have_count(0)
+    assert abs(page.locator("#restoration").bounding_box()["height"] - height) < 1, "the page does not jump"
+    page.fill("#text", source)
+    playwright.expect(page.locator("#said")).to_contain_text(f": {expected.text}")
+    was, now = (page.locator(f"#pairs .{row}").all_inner_texts() for row in ("was", "now"))
+    assert "".join(was).replace("␣", " ") == expected.source and "".join(now).replace("␣", " ") == expected.text
+    differs = [pair for pair in expected.segments if pair[0] != pair[1]]
+    assert page.locator("#pairs ins").count() == page.locator("#pairs del").count() == len(differs)
+    assert f"{len(differs)}곳을 고쳤습니다" in page.inner_text("#restored")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+    page.focus("#use")
+    page.keyboard.press("Enter")
+    assert page.input_value("#text") == expected.text and page.evaluate("document.activeElement.id") == "text"
+    playwright.expect(page.locator("#answer .words")).to_have_text(expected.text)
+
+
+def test_the_correction_is_of_the_text_in_the_field_in_the_language_of_the_page(restoring):
+    page = restoring
+    page.fill("#text", "영화")
+    page.check("#restore")
+    playwright.expect(page.locator("#pairs .pair")).not_to_have_count(0)
+    page.fill("#text", "\u3164")
+    playwright.expect(page.locator("#restored")).to_have_text("고칠 글이 없습니다")
+    assert not page.locator("#pairs .pair").count() and page.is_disabled("#use")
+    page.click("#language")
+    playwright.expect(page.locator("#restored")).to_have_text("blank: nothing to restore")
+    page.fill("#text", "")
+    playwright.expect(page.locator("#pairs")).to_have_text("Write a review to see its source above, corrected below")
+    page.fill("#text", "최고 영화")
+    page.wait_for_url("**text=**restore=1**")
+    page.reload()
+    playwright.expect(page.locator("#pairs .pair")).not_to_have_count(0)
+    page.uncheck("#restore")
+    assert page.is_hidden("#restoration")
+
+
+def test_a_server_without_a_restorer_offers_no_correction(page):
+    if "restore_bundle" in page.evaluate("fetch('readyz').then(each => each.json())"):
+        pytest.skip("an editor is packaged")
+    page.goto(f"{page.url}?restore=1&text=영화")
+    panel(page)
+    assert page.is_hidden("#restore") and not [url for url in page.asked if url.endswith("/restore")]
 
 
 def test_other_explanations_and_whole_words(page):

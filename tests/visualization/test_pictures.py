@@ -13,9 +13,10 @@ from nsmc_attention.colors import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.attribution import Attribution
 from nsmc_attention.inference.prediction import Prediction
+from nsmc_attention.inference.restorer import BLANK, Part, Restoration
 from nsmc_attention.visualization.heatmap import WIDTH, draw_words, layout
 from nsmc_attention.visualization.page import page, panel
-from nsmc_attention.visualization.pictures import check_picture, save_attributions
+from nsmc_attention.visualization.pictures import LONGEST_AXIS, check_picture, save_attributions, save_restoration
 
 STRANGE = '</script><script>alert("1")</script> &amp; \u2028 👍 영화 $x$ REVIEWS_AS_JSON'
 
@@ -202,4 +203,36 @@ def test_no_review_is_no_picture(tmp_path):
     for suffix in (".png", ".html"):
         with pytest.raises(DataError, match="at least one review"):
             save_attributions([], tmp_path / f"a{suffix}")
+    assert not list(tmp_path.iterdir())
+
+
+def restoration(source, text):
+    places = numpy.minimum(numpy.arange(len(text)), len(source) - 1)
+    return Restoration(source, text, -0.5, (Part(0, 0, places),))
+
+
+@pytest.mark.parametrize("suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml")])
+@pytest.mark.parametrize("source, text", [("정말조앗다", "정말 좋았다"), ("a", "a"), ("<&$x$ 👍", "<&$x$ ")])
+def test_a_restoration_is_drawn(tmp_path, suffix, magic, source, text):
+    path = tmp_path / f"a{suffix}"
+    save_restoration(restoration(source, text), path)
+    assert path.read_bytes().startswith(magic) and [path] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "each, name, message",
+    [
+        (
+            restoration("가" * (LONGEST_AXIS + 1), "나"),
+            "a.png",
+            "at most 140 characters, found 141; restore one sentence",
+        ),
+        (restoration("나", "가" * (LONGEST_AXIS + 1)), "a.png", "at most 140 characters, found 141"),
+        (Restoration("", "", 0.0, (), BLANK), "a.png", "expected a restored text to draw, found none .blank"),
+        (restoration("가", "가"), "a.html", "unknown suffix '.html'"),
+    ],
+)
+def test_a_restoration_that_cannot_be_drawn_is_refused_with_a_line(tmp_path, each, name, message):
+    with pytest.raises((ConfigError, DataError), match=message):
+        save_restoration(each, tmp_path / name)
     assert not list(tmp_path.iterdir())

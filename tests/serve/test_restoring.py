@@ -1,0 +1,102 @@
+"""POST /restore: the restorer of the package, batched, with the limits and errors of the other requests."""
+
+import json
+import re
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from starlette.testclient import TestClient
+
+from nsmc_attention.bundle.format import PACKAGED
+from nsmc_attention.inference.restorer import load_restorer
+from nsmc_attention.serve.app import create_app
+from nsmc_attention.serve.limits import Limits
+
+TEXTS = ["배우들 연기가  정말조앗는데", "최고의 영화", " \u3164", "<b>ㅋㅋㅋ</b> \ud800영화\x00"]
+
+
+def ready(application):
+    with TestClient(application, raise_server_exceptions=False) as client:
+        while client.get("/readyz").status_code != 200:
+            pass
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client(tiny_editor):
+    yield from ready(create_app(restore_bundle=tiny_editor))
+
+
+def restore(client, inputs):
+    body = json.dumps({"inputs": inputs}).encode()
+    return client.post("/restore", content=body, headers={"Content-Type": "application/json"})
+
+
+def test_one_text_and_many_get_what_the_restorer_makes_of_them(client, tiny_editor):
+    restorer = load_restorer(tiny_editor)
+    for inputs in ("정말 좋다", TEXTS, []):
+        done = restore(client, inputs)
+        expected = restorer.restore_many([inputs] if isinstance(inputs, str) else inputs)
+        assert done.status_code == 200 and len(done.json()) == len(expected)
+        for found, each in zip(done.json(), expected):
+            assert (found["source"], found["text"], found["changed"]) == (each.source, each.text, each.changed)
+            assert found["alignment"] == each.alignment and [*map(tuple, found["segments"])] == each.segments
+            assert found["score"] == pytest.approx(each.score, abs=1e-4) and found.get("error") == each.error
+
+
+def test_a_text_of_nothing_keeps_its_place_and_says_so(client):
+    found = restore(client, TEXTS).json()
+    assert [each.get("error") for each in found] == [None, None, "blank: nothing to restore", None]
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        ({"inputs": 3}, "body.inputs: Input should be a valid"),
+        ({"inputs": ["a", None]}, "body.inputs.1: Input should be a valid string"),
+        ({"input": "a"}, "body.inputs: Field required"),
+        ({"inputs": "a", "beam": 4}, "body.beam: unknown key; known: inputs"),
+        (
+            {"inputs": ["a"] * (Limits.reviews + 1)},
+            f"expected at most {Limits.reviews} texts, found {Limits.reviews + 1}; send them in several requests",
+        ),
+        ({"inputs": "a" * (Limits.characters + 1)}, f"of at most {Limits.characters} characters, found one of 10001"),
+    ],
+)
+def test_bad_input_is_one_line_that_says_so(client, body, message):
+    done = client.post("/restore", json=body)
+    assert done.status_code == 422 and message in done.json()["error"]
+
+
+def test_the_state_and_the_counters_tell_of_it(client):
+    assert client.get("/readyz").json()["restore_bundle"] == "tiny_editor/bundle"
+    restored = re.compile(r"^nsmc_attention_restored_total (\S+)$", re.MULTILINE)
+    (before,) = restored.findall(client.get("/metrics").text)
+    restore(client, TEXTS)
+    text = client.get("/metrics").text
+    assert float(restored.findall(text)[0]) == float(before) + len(TEXTS)
+    assert 'nsmc_attention_request_seconds_count{path="/restore",status="200"}' in text
+
+
+@pytest.mark.skipif(PACKAGED["_editor"].is_dir(), reason="an editor is packaged")
+def test_a_server_without_a_restorer_serves_all_else_and_says_how_to_add_one():
+    for client in ready(create_app()):
+        done = restore(client, "영화")
+        assert done.status_code == 404
+        assert "nsmc-attention serve --restore-bundle DIR" in done.json()["error"]
+        assert client.post("/predict", json={"inputs": "최고"}).status_code == 200
+        assert "restore_bundle" not in client.get("/readyz").json()
+
+
+def test_before_it_is_loaded_the_client_is_told_to_try_again(tiny_editor):
+    done = restore(TestClient(create_app(restore_bundle=tiny_editor)), "영화")
+    assert done.status_code == 503 and done.headers["retry-after"] == "1"
+
+
+@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "found 'classify'")])
+def test_a_bundle_that_cannot_restore_ends_the_command_with_one_line(command, tmp_path, name, message):
+    folder = PACKAGED[""] if name == "classifier" else tmp_path / name
+    done = command("serve", "--port", "0", "--restore-bundle", folder)
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
