@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Optional, Union
 
 from ._io.atomic import PREFIX, replaced_file, sweep, vacant, write_text
 from ._io.bounded import read_json
 from ._runtime.processes import cores
 from ._runtime.progress import progress_bar
 from ._runtime.signals import blocked
-from .bundle.format import load_bundle
+from .bundle.format import PACKAGED, load_bundle
 from .errors import ConfigError, DataError, MissingPackage
-from .inference.parallel import worker_classifier
+from .inference.predictor import Classifier
+from .inference.reference import Reference, worker_scorer
+from .inference.restorer import Restorer
+from .inference.restoring import RestoringReference
 from .inference.scoring import table_pieces, write_parquet
 from .reviews import tables
 from .reviews.parquet import row_groups
@@ -74,6 +77,7 @@ def bulk(
     rows: int = ROWS,
     verbatim: bool = False,
     encoding: Optional[str] = None,
+    restore: Union[bool, str, Path] = False,
 ) -> dict[str, int]:
     """Score files of reviews on Dask; return the numbers of partitions, of those scored now, and of their rows.
 
@@ -83,7 +87,7 @@ def bulk(
         csv, tsv, jsonl, parquet, xlsx or txt files, patterns (`*.csv`) and folders of such files.
     output : path
         A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
-        the rows' columns, label, score, probability, error.
+        the rows' columns, label, score, probability, error; with `restore`, before these restored and restore_error.
     scheduler : str or None
         Address of a running Dask scheduler, whose workers see the same paths; None starts `workers` processes here.
     rows : int
@@ -92,6 +96,8 @@ def bulk(
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
     text_column, encoding : str or None
         See `reviews.tables.open_table`: None finds them, for each file.
+    restore : bool or path
+        Classify the restored text: True, or the bundle of a restorer.
 
     Raises
     ------
@@ -100,7 +106,7 @@ def bulk(
     """
     if style not in FORMATS:
         raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
-    folder, verified, files = Path(output), load_bundle(bundle), expand(sources)
+    folder, model, files = Path(output), model_of(bundle, engine, restore), expand(sources)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
     partitions = [
@@ -108,9 +114,8 @@ def bulk(
     ]
     plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style}
     settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim}
-    check_plan(folder, {**plan, **settings, "bundle": verified.fingerprint})
+    check_plan(folder, {**plan, **settings, **fingerprints(model)})
     missing = [each for each in partitions if not (folder / each.output).exists()]
-    model = (str(verified.folder.resolve()), verified.fingerprint, engine)
     others = (model, str(folder.resolve()), verbatim)
     bar = partial(progress_bar, total=len(missing), desc="partitions")
     try:
@@ -122,6 +127,24 @@ def bulk(
         # temporary files of workers that were killed
         sweep(folder)
     return {"partitions": len(partitions), "scored": len(missing), "rows": done}
+
+
+def model_of(
+    bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]
+) -> Union[Reference, RestoringReference]:
+    """Return what workers load a classifier by, one of restored texts if `restore` says so; BundleError as `load_bundle`."""
+    classifier = Reference.of(Classifier, load_bundle(bundle), engine)
+    if restore is False:
+        return classifier
+    folder = PACKAGED["_editor"] if restore is True else restore
+    return RestoringReference(Reference.of(Restorer, load_bundle(folder, Restorer.task), engine), classifier)
+
+
+def fingerprints(model: Union[Reference, RestoringReference]) -> dict[str, Optional[str]]:
+    """Return the part of a plan that names the models."""
+    if isinstance(model, Reference):
+        return {"bundle": model.fingerprint, "restorer": None}
+    return {"bundle": model.classifier.fingerprint, "restorer": model.restorer.fingerprint}
 
 
 def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
@@ -194,12 +217,14 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
 
 
-def score_partition(partition: Partition, model: Sequence[str], folder: str, verbatim: bool = False) -> int:
+def score_partition(
+    partition: Partition, model: Union[Reference, RestoringReference], folder: str, verbatim: bool = False
+) -> int:
     """Score a Partition in a worker and write its output; return the number of rows.
 
     DataError if the source was modified: rows of two versions would be mixed.
     """
-    classifier, output = worker_classifier(*model), Path(folder) / partition.output
+    scorer, output = worker_scorer(model), Path(folder) / partition.output
     check_state(partition)
     source, column = partition.source, partition.text_column
     frames = tables.frames_of(source, span=partition.span, text_column=column)
@@ -208,10 +233,10 @@ def score_partition(partition: Partition, model: Sequence[str], folder: str, ver
         if output.suffix == ".parquet":
             # pyarrow takes no path that is not UTF-8
             with open(temporary, "wb") as file:
-                rows: int = write_parquet(classifier, table, file, processes=1, folder=Path(folder))
+                rows: int = write_parquet(scorer, table, file, processes=1, folder=Path(folder))
         else:
             number = count()
-            written = table_pieces(classifier, table, output.suffix[1:], False, 1, verbatim, lambda *_: next(number))
+            written = table_pieces(scorer, table, output.suffix[1:], False, 1, verbatim, lambda *_: next(number))
             with open(temporary, "w", encoding="utf-8", newline="", errors="replace") as file:
                 file.writelines(written)
             rows = next(number)

@@ -22,7 +22,8 @@ from .bundle.format import Bundle, read_all
 from .config import SHORT_NAMES, Config
 from .config import preset as named_preset
 from .errors import ConfigError, DataError, did_you_mean
-from .inference.predictor import Classifier, classifier_of
+from .inference.predictor import Classifier
+from .inference.reference import predictor_of
 from .reviews.labels import positive_of
 
 # Settings that are parameters of the estimator by their short names
@@ -123,7 +124,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     def classifier(self) -> Classifier:
         """Return the Classifier within, which has the attention weights too."""
         if "loaded_" not in self.__dict__:
-            self.loaded_ = classifier_of(self.contents_)
+            self.loaded_ = predictor_of(Classifier, self.contents_)
         return self.loaded_
 
     def __getstate__(self) -> dict[str, Any]:

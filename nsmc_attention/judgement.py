@@ -13,23 +13,27 @@ from .bundle.format import Bundle
 from .errors import BundleError, MissingPackage
 from .evaluation.metrics import metrics
 from .inference.predictor import Classifier
+from .inference.restoring import Restore, RestoringClassifier, restoring
 from .reviews.corpus import Reviews
 from .reviews.tables import CORPORA
 
 
-def evaluate(classifier: Classifier, reviews: Reviews) -> dict[str, Any]:
+def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> dict[str, Any]:
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
-    Returns `metrics.metrics` plus data, bundle, engine, and seconds (wall clock, from text to probabilities).
+    With `restore`, True or a Restorer, the restored reviews are scored. Returns `metrics.metrics` plus data, bundle,
+    engine, with `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
     """
+    scorer = restoring(classifier, restore)
     started = time.perf_counter()
-    probability = classifier.probabilities(reviews.documents)
+    probability = scorer.probabilities(reviews.documents)
     seconds = time.perf_counter() - started
     return {
         **metrics(reviews.labels, numpy.nan_to_num(probability, nan=0.5)),
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "engine": classifier.engine.name,
+        **({"restorer": scorer.restorer.bundle.name} if isinstance(scorer, RestoringClassifier) else {}),
         "seconds": round(seconds, 3),
     }
 

@@ -118,7 +118,8 @@ def load_bundle(folder: Optional[Union[str, Path]] = None, task: Optional[str] =
     if not (folder / "manifest.json").exists() and (folder / "bundle" / "manifest.json").is_file():
         folder = folder / "bundle"
     manifest = read_manifest(folder)
-    found = manifest.get("task", CLASSIFY)
+    # as text, of which another JSON value is no task
+    found = str(manifest.get("task", CLASSIFY))
     if found not in (TASKS if task is None else (task,)):
         use = f"; use it with `nsmc-attention {COMMANDS[found]}`" if found in COMMANDS else ""
         raise BundleError(f"{folder}: expected a bundle of the task {task or ' or '.join(TASKS)}, found {found!r}{use}")

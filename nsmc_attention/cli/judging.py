@@ -12,12 +12,14 @@ from ..errors import ConfigError
 from .options import (
     Labelled,
     Model,
+    Restoring,
     TextCommand,
     choices,
     data_options,
     json_option,
     model_options,
     path_option,
+    restoring_options,
     text_argument,
 )
 
@@ -27,13 +29,15 @@ from .options import (
 @model_options
 @json_option
 @click.option("--record", is_flag=True, help="write the figures into the bundle's manifest and model card")
-def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool) -> None:
+@restoring_options
+def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool, restoring: Restoring) -> None:
     """Score a bundle on labelled reviews.
 
     `--data nsmc` is the official test file.
 
     \b
     nsmc-attention evaluate --data nsmc
+    nsmc-attention evaluate --data nsmc --restore
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
     """
     from .. import judgement
@@ -42,8 +46,10 @@ def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool) -> No
         raise ConfigError(
             "--record: expected --bundle too, found the packaged model, which is part of the installation"
         )
+    if record and restoring.bundle:
+        raise ConfigError("--record: the figures of restored reviews are not the bundle's own; leave --restore out")
     classifier, test = model.load(), reviews.load_test()
-    found = judgement.evaluate(classifier, test)
+    found = judgement.evaluate(classifier, test, restoring.load(model))
     print(json.dumps(found) if as_json else "\n".join(f"{name:10} {value}" for name, value in found.items()))
     if record:
         judgement.record(classifier.bundle, found, test)

@@ -4,11 +4,12 @@ import functools
 import os
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import click
 
@@ -19,6 +20,8 @@ from ..settings import KIND, paths
 
 if TYPE_CHECKING:
     from ..inference.predictor import Classifier
+    from ..inference.reference import Scorer
+    from ..inference.restorer import Restorer
     from ..reviews.corpus import Reviews
 
 Decorator = Callable[[Any], Any]
@@ -152,6 +155,68 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Restoring:
+    """Whether to restore texts before they are classified, and by which bundle."""
+
+    restore: bool
+    restorer: Optional[Path]
+
+    @property
+    def bundle(self) -> Union[bool, Path]:
+        """What `bulk` takes: no, the packaged one, or a bundle."""
+        return self.restorer or self.restore
+
+    def load(self, model: Model) -> Union[bool, "Restorer"]:
+        """Return what `inference.restoring.restoring` takes, on the engine and device of a model."""
+        from ..inference.restorer import load_restorer
+
+        return load_restorer(self.restorer, None, model.engine, model.device) if self.bundle else False
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts or lines or a table to read, and what to write, of `predict` and `restore`."""
+
+    source: Optional[Path]
+    kind: Optional[str]
+    encoding: Optional[str]
+    output: Path
+    style: Optional[str]
+    text_column: Optional[str]
+    excel: bool
+    verbatim: bool
+
+    def check(self, command: str, texts: tuple[str, ...]) -> None:
+        """Raise ConfigError, before a model is loaded, for options that exclude each other."""
+        if texts and self.source:
+            raise ConfigError(f"{command}: give reviews or --input, not both")
+        if self.kind and not self.source:
+            raise ConfigError(f"{command}: --input-format needs --input, which may be - for stdin")
+
+    def lines(self, texts: tuple[str, ...]) -> Optional[Iterable[str]]:
+        """Return the texts, or the lines of stdin; None where a table is given."""
+        from ..reviews.sources import stdin_lines
+
+        if self.source is None or str(self.source) == "-" and not self.kind:
+            return stdin_lines(self.encoding) if texts in ((), ("-",)) else texts
+        return None
+
+    def score(self, scorer: "Scorer", texts: tuple[str, ...], weights: bool = False) -> None:
+        """Write what the scorer makes of the texts, lines or table, and say on stderr how many there were."""
+        from ..inference.scoring import STDOUT, score_lines, score_table
+
+        lines = self.lines(texts)
+        if lines is not None:
+            found = score_lines(scorer, lines, self.output, self.style, weights, self.verbatim)
+        else:
+            names = ("text_column", "kind", "verbatim", "encoding", "excel")
+            options: dict[str, Any] = {name: getattr(self, name) for name in names}
+            found = score_table(scorer, str(self.source), self.output, self.style, weights, **options)
+        if str(self.output) not in STDOUT:
+            print(f"{self.output}: {found}", file=sys.stderr)
+
+
+@dataclass(frozen=True)
 class Labelled:
     """Labelled reviews: a corpus or a file, and its columns."""
 
@@ -198,6 +263,36 @@ input_format_option = click.option(
 )
 verbatim_option = click.option(
     "--verbatim", is_flag=True, help="csv, tsv, xlsx: no ' before what a spreadsheet would compute"
+)
+texts_options = gathered(
+    "texts",
+    Texts,
+    path_option(
+        "--input", "-i", "source", allow_dash=True, help="csv, tsv, xlsx, jsonl, parquet, txt file, or - for stdin"
+    ),
+    input_format_option,
+    encoding_option,
+    path_option("--output", "-o", allow_dash=True, default=Path("-"), help="file, or - for stdout"),
+    click.option(
+        "--format",
+        "-f",
+        "style",
+        type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
+        help="of the output  [default: by its suffix, else text]",
+    ),
+    text_column_option,
+    click.option("--excel", is_flag=True, help="csv, tsv: begin with the mark by which Excel shows Hangul"),
+    verbatim_option,
+)
+restoring_options = gathered(
+    "restoring",
+    Restoring,
+    click.option("--restore", is_flag=True, help="correct spacing and spelling first, and classify what that gives"),
+    path_option(
+        "--restore-bundle",
+        "restorer",
+        help="bundle that --restore uses, given alone it suffices  [default: the packaged one]",
+    ),
 )
 
 

@@ -1,84 +1,122 @@
-"""Commands that classify reviews: predict, report, bulk, serve."""
+"""Commands that go over texts: predict, restore, report, bulk, serve."""
 
-import sys
+import json
 from pathlib import Path
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import click
 
 from ..errors import ConfigError
 from .options import (
     Model,
+    Restoring,
     TextCommand,
+    Texts,
     choices,
     cpu_model_options,
     encoding_option,
     input_format_option,
     model_options,
     path_option,
+    restoring_options,
     text_argument,
     text_column_option,
+    texts_options,
     verbatim_option,
 )
+
+if TYPE_CHECKING:
+    from ..inference.restorer import Restorer
 
 
 @click.command(cls=TextCommand)
 @text_argument("score its rows with --input %s")
-@path_option(
-    "--input", "-i", "source", allow_dash=True, help="csv, tsv, xlsx, jsonl, parquet, txt file, or - for stdin"
-)
-@input_format_option
-@encoding_option
-@path_option("--output", "-o", allow_dash=True, default=Path("-"), help="file, or - for stdout")
-@click.option(
-    "--format",
-    "-f",
-    "style",
-    type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
-    help="of the output  [default: by its suffix, else text]",
-)
-@text_column_option
+@texts_options
 @click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
-@click.option("--excel", is_flag=True, help="csv, tsv: begin with the mark by which Excel shows Hangul")
-@verbatim_option
+@restoring_options
 @model_options
-def predict(
-    text: tuple[str, ...],
-    source: Optional[Path],
-    kind: Optional[str],
-    encoding: Optional[str],
-    output: Path,
-    style: Optional[str],
-    text_column: Optional[str],
-    weights: bool,
-    excel: bool,
-    verbatim: bool,
-    model: Model,
-) -> None:
+def predict(text: tuple[str, ...], texts: Texts, weights: bool, restoring: Restoring, model: Model) -> None:
     """Classify reviews as positive or negative.
 
     \b
     nsmc-attention predict "정말 재미있는 영화였어요"
     nsmc-attention predict --input reviews.csv --output scored.csv
+    nsmc-attention predict --input reviews.csv --output scored.csv --restore
     cat reviews.txt | nsmc-attention predict --format jsonl
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
-    from ..inference.scoring import STDOUT, score_lines, score_table
-    from ..reviews.sources import stdin_lines
+    texts.check("predict", text)
+    from ..inference.restoring import restoring as scorer_of
 
-    if text and source:
-        raise ConfigError("predict: give reviews or --input, not both")
-    if kind and not source:
-        raise ConfigError("predict: --input-format needs --input, which may be - for stdin")
-    classifier = model.load()
-    if source is None or str(source) == "-" and not kind:
-        lines = stdin_lines(encoding) if text in ((), ("-",)) else text
-        found = score_lines(classifier, lines, output, style, weights, verbatim)
-    else:
-        options: dict[str, Any] = {"kind": kind, "verbatim": verbatim, "encoding": encoding, "excel": excel}
-        found = score_table(classifier, source, output, style, weights, text_column, **options)
-    if str(output) not in STDOUT:
-        print(f"{output}: {found}", file=sys.stderr)
+    texts.score(scorer_of(model.load(), restoring.load(model)), text, weights)
+
+
+@click.command(cls=TextCommand)
+@text_argument("restore its rows with --input %s")
+@texts_options
+@click.option(
+    "--beam", type=int, help="hypotheses that a writer's search follows, 1: greedy  [default: no writer, or 4]"
+)
+@click.option("--alpha", type=float, help="strength of a writer's length penalty  [default: no writer, or 0.6]")
+@click.option("--n-best", is_flag=True, help="all that a writer's search found for TEXT: score, restored text")
+@path_option("--explain", "picture", help=".png, .svg or .pdf: which characters were made of which, for one TEXT")
+@model_options
+def restore(
+    text: tuple[str, ...],
+    texts: Texts,
+    beam: Optional[int],
+    alpha: Optional[float],
+    n_best: bool,
+    picture: Optional[Path],
+    model: Model,
+) -> None:
+    """Correct the spacing and spelling of texts.
+
+    By an editor, which corrects each character; with --beam or --alpha by a writer, which writes the text anew. A text
+    without a result (blank, or changed beyond belief) is returned as it is, with the reason in `restore_error`.
+
+    \b
+    nsmc-attention restore "배우들연기가 정말조앗는데 스토리가별로엿다"
+    nsmc-attention restore --input reviews.csv --output restored.csv
+    nsmc-attention restore --beam 4 --n-best "정말재밋엇어요"
+    nsmc-attention restore "정말재밋엇어요" --explain alignment.png
+    """
+    texts.check("restore", text)
+    check_extras(text, texts, n_best, picture)
+    from ..inference.restorer import load_restorer
+
+    # without a beam the editor is loaded, which does not search
+    restorer = load_restorer(model.bundle, beam or 4 if n_best else beam, model.engine, model.device, alpha)
+    if n_best:
+        return print_hypotheses(restorer, text, texts.style == "jsonl")
+    if picture:
+        from ..visualization.pictures import save_restoration
+
+        save_restoration(restorer(text[0]), picture)
+    texts.score(restorer, text)
+
+
+def check_extras(text: tuple[str, ...], texts: Texts, n_best: bool, picture: Optional[Path]) -> None:
+    """Raise ConfigError for what --n-best and --explain do not go together with."""
+    for option, given in (("--n-best", n_best), ("--explain", picture)):
+        if given and text in ((), ("-",)):
+            raise ConfigError(f"restore {option}: expected TEXT, found none; give the text itself")
+    if n_best and (picture or str(texts.output) != "-" or texts.style not in (None, "text", "jsonl")):
+        raise ConfigError("restore --n-best: prints text or jsonl; leave --output, --explain and other formats out")
+    if picture:
+        from ..visualization.heatmap import check_suffix
+
+        check_suffix(picture)
+        if len(text) > 1:
+            raise ConfigError(f"restore --explain: expected one TEXT, found {len(text)}")
+
+
+def print_hypotheses(restorer: "Restorer", texts: tuple[str, ...], as_json: bool) -> None:
+    """Print what a search found for each text, best first: score, restored text and, if it is rejected, why."""
+    for text in texts:
+        for each in restorer.n_best(text):
+            line = "\t".join([f"{each.score:.4f}", each.text, *filter(None, [each.error])])
+            print(json.dumps(each.to_dict(), ensure_ascii=False) if as_json else line)
 
 
 @click.command()
@@ -133,6 +171,7 @@ def report(
 @click.option("--rows", type=click.IntRange(1), default=50_000, help="rows of a partition")
 @encoding_option
 @verbatim_option
+@restoring_options
 @cpu_model_options
 def bulk(
     sources: tuple[str, ...],
@@ -144,6 +183,7 @@ def bulk(
     rows: int,
     encoding: Optional[str],
     verbatim: bool,
+    restoring: Restoring,
     model: Model,
 ) -> None:
     """Classify files, patterns and folders of any size on Dask.
@@ -157,8 +197,9 @@ def bulk(
     """
     from .. import bulk as dask
 
+    options: dict[str, Any] = {"encoding": encoding, "verbatim": verbatim, "restore": restoring.bundle}
     found = dask.bulk(
-        sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, verbatim, encoding
+        sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, **options
     )
     print(f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now")
 

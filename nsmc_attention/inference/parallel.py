@@ -1,58 +1,40 @@
-"""Probabilities of a stream of windows of reviews, computed by worker processes, in order.
+"""The output columns of a stream of windows of texts, computed by worker processes, in order.
 
-Each worker holds a whole classifier on one thread, so that tokenizing (which holds Python's lock) and the network use
-every core. At most two windows a worker are under way: memory does not grow with the stream.
+Each worker holds a whole classifier or restorer on one thread, so that work in Python (tokenizing, which holds its
+lock) and the network use every core. At most two windows a worker are under way: memory does not grow with the stream.
 """
 
 from collections import deque
 from concurrent.futures import Future
-from functools import lru_cache
-from typing import Iterable, Iterator, Optional
-
-import numpy
-from numpy.typing import NDArray
+from typing import Any, Iterable, Iterator, Optional
 
 from .._runtime.processes import cores, workers
-from ..bundle.format import load_bundle
-from ..errors import BundleError
-from .engines import load_engine
-from .predictor import Classifier
-
-Scores = NDArray[numpy.float64]
+from .reference import Row, Scorer, worker_scorer
 
 
-@lru_cache(maxsize=1)
-def worker_classifier(folder: str, fingerprint: str, engine: str) -> Classifier:
-    """Load the bundle of a fingerprint and keep it; BundleError if its folder holds another, which would mix two models."""
-    bundle = load_bundle(folder)
-    if bundle.fingerprint != fingerprint:
-        raise BundleError(f"{folder}: this bundle was replaced meanwhile by another; begin again")
-    return Classifier(bundle, load_engine(bundle, engine, "cpu", threads=1))
+def score_window(reference: Any, texts: list[str]) -> list[Row]:
+    """Return the rows of a window, in a worker."""
+    rows: list[Row] = worker_scorer(reference).rows(texts)
+    return rows
 
 
-def score_window(folder: str, fingerprint: str, engine: str, texts: list[str]) -> Scores:
-    """Return the probabilities, in a worker."""
-    return worker_classifier(folder, fingerprint, engine).probabilities(texts)
+def row_stream(
+    scorer: Scorer, windows: Iterable[list[str]], processes: Optional[int] = None
+) -> Iterator[tuple[list[str], list[Row]]]:
+    """Yield (window, `scorer.rows` of it) for each window of texts, in order.
 
-
-def probability_stream(
-    classifier: Classifier, windows: Iterable[list[str]], processes: Optional[int] = None
-) -> Iterator[tuple[list[str], Scores]]:
-    """Yield (window, probabilities (N,)) for each window of reviews, in order, NaN where a text is blank.
-
-    Each of the processes (None: one a core; 1: none but this) loads the classifier's bundle again; BundleError if it
-    was replaced.
+    Each of the processes (None: one a core; 1: none but this) loads the scorer's bundles again; BundleError if one was
+    replaced.
     """
     processes = processes or cores()
     if processes == 1:
-        yield from ((window, classifier.probabilities(window)) for window in windows)
+        yield from ((window, scorer.rows(window)) for window in windows)
         return
-    bundle = classifier.bundle
-    same = (str(bundle.folder), bundle.fingerprint, classifier.engine.name)
-    pending: deque[tuple[list[str], Future[Scores]]] = deque()
+    same = scorer.reference
+    pending: deque[tuple[list[str], Future[list[Row]]]] = deque()
     with workers(processes) as pool:
         for window in windows:
-            pending.append((window, pool.submit(score_window, *same, window)))
+            pending.append((window, pool.submit(score_window, same, window)))
             if len(pending) >= 2 * processes:
                 done, future = pending.popleft()
                 yield done, future.result()

@@ -14,7 +14,7 @@ from typing import Any, Iterator, Mapping, Optional
 from ..errors import DataError
 from ..reviews.parquet import require_parquet
 from ..reviews.tables import check_columns
-from .prediction import TYPES, output_prefix
+from .prediction import output_prefix
 
 # Parts of a row group
 GROUP = 8
@@ -23,10 +23,13 @@ TABLE, OUTPUT = "table ", "output "
 
 
 class ParquetSpool:
-    """Scored parts of a table, kept in a nameless file of `folder` (None: the system's) until `write`."""
+    """Scored parts of a table, kept in a nameless file of `folder` (None: the system's) until `write`.
 
-    def __init__(self, folder: Optional[Path] = None):
-        self.parquet = require_parquet()
+    `types` are the output columns and their types, as `Scorer.types`.
+    """
+
+    def __init__(self, types: Mapping[str, str], folder: Optional[Path] = None):
+        self.parquet, self.types = require_parquet(), types
         self.file = tempfile.TemporaryFile(dir=folder)
         self.schemas: list[Any] = []
         self.columns: set[str] = set()
@@ -54,8 +57,8 @@ class ParquetSpool:
         self.columns.update(columns)
         check_columns(self.columns, Path("parquet"))
         arrays = [as_array(name, values, (types or {}).get(name)) for name, values in columns.items()]
-        arrays += [as_array(name, outputs[name], kind) for name, kind in TYPES.items()]
-        names = [TABLE + encodable(name) for name in columns] + [OUTPUT + name for name in TYPES]
+        arrays += [as_array(name, outputs[name], kind) for name, kind in self.types.items()]
+        names = [TABLE + encodable(name) for name in columns] + [OUTPUT + name for name in self.types]
         table = pyarrow.Table.from_arrays(arrays, names)
         with pyarrow.ipc.new_stream(self.file, table.schema) as stream:
             stream.write_table(table)
@@ -71,7 +74,7 @@ class ParquetSpool:
             # output columns last, however late a column of the table was first seen
             order = sorted(schema.names, key=lambda name: name.startswith(OUTPUT))
             own = [name[len(TABLE) :] for name in order if name.startswith(TABLE)]
-            names = [*own, *(output_prefix(own) + name[len(OUTPUT) :] for name in order[len(own) :])]
+            names = [*own, *(output_prefix(own, self.types) + name[len(OUTPUT) :] for name in order[len(own) :])]
             named = pyarrow.schema([(name, schema.field(found).type) for name, found in zip(names, order)])
             self.file.seek(0)
             with self.parquet.ParquetWriter(output, named) as writer:

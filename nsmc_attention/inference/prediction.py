@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Optional, Sequence
 
 import numpy
 from numpy.typing import NDArray
@@ -115,15 +115,14 @@ def output_row(probability: Optional[float]) -> Row:
     return LABELS[positive], probability if positive else 1 - probability, probability, None
 
 
-def output_columns(probabilities: NDArray[numpy.float64]) -> dict[str, list[Any]]:
-    """Return {name: list} of COLUMNS for N probabilities of positive."""
-    rows = [output_row(each) for each in probabilities.tolist()]
-    return {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
+def output_columns(rows: Sequence[Sequence[Any]], columns: Iterable[str]) -> dict[str, list[Any]]:
+    """Return {name: list} of the output columns for N rows of their values."""
+    return {name: [row[place] for row in rows] for place, name in enumerate(columns)}
 
 
-def output_prefix(names: Iterable[str]) -> str:
+def output_prefix(names: Iterable[str], columns: Iterable[str] = COLUMNS) -> str:
     """Return a prefix that keeps the output columns from clashing with the table's."""
-    names, prefix = set(names), ""
-    while {prefix + name for name in COLUMNS} & names:
+    names, columns, prefix = set(names), tuple(columns), ""
+    while {prefix + name for name in columns} & names:
         prefix += "predicted_"
     return prefix

@@ -4,8 +4,6 @@ Reviews are read in windows and sorted by length within one, so that batches hol
 grow with their number.
 """
 
-import tempfile
-import weakref
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -14,13 +12,14 @@ from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..bundle.format import LABELS, Bundle, load_bundle, read_all, write_contents
+from ..bundle.format import CLASSIFY, LABELS, Bundle, load_bundle
 from ..config import Config
 from ..errors import BundleError, DataError
 from ..model.settings import AXES
 from ..text.encoding import Encoded, Encoder
 from .engines import Engine, load_engine
-from .prediction import Prediction, output_row
+from .prediction import TYPES, Prediction, output_row
+from .reference import Predictor, Row
 
 WINDOW = 4096
 # Upper limit of a batch's padded pairs of tokens (N x T x T), each of which has up to EACH numbers (units of the
@@ -86,24 +85,23 @@ def renormalize_rows(weights: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
     return numpy.divide(weights, total, out=numpy.full_like(weights, 1 / weights.shape[-1]), where=total > 0)
 
 
-class Classifier:
-    """A bundle and the engine that runs it; pickled, a reference to the bundle's folder rather than a copy of it."""
+class Classifier(Predictor):
+    """A bundle of the task `classify` and the engine that runs it."""
+
+    task, types = CLASSIFY, TYPES
 
     def __init__(self, bundle: Bundle, engine: Engine):
         self.bundle, self.engine = bundle, engine
         self.score = TokenScorer(bundle.encoder, engine, bundle.config)
 
+    @classmethod
+    def from_bundle(
+        cls, bundle: Bundle, engine: str = "auto", device: str = "auto", threads: Optional[int] = None, **options: Any
+    ) -> "Classifier":
+        return cls(bundle, load_engine(bundle, engine, device, threads))
+
     def __repr__(self) -> str:
         return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by the bundle's folder; by its files where the folder is a temporary one."""
-        folder = self.bundle.folder.resolve()
-        if Path(tempfile.gettempdir()).resolve() in folder.parents:
-            return classifier_of, (read_all(self.bundle), self.engine.name)
-        # the packaged bundle is elsewhere on another machine
-        where = None if self.bundle.packaged else folder
-        return load_same, (where, self.bundle.fingerprint, self.engine.name)
 
     def __call__(self, texts: Union[str, Iterable[str]]) -> list[dict[str, Any]]:
         """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return."""
@@ -137,6 +135,14 @@ class Classifier:
         parts = [self.score(reviews) for reviews in self.windows(texts)]
         return numpy.concatenate(parts) if parts else numpy.zeros(0)
 
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        """Return (label, score, probability, error) of each review."""
+        return [output_row(each) for each in self.probabilities(texts).tolist()]
+
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield `Prediction.to_dict()` of each review."""
+        return (each.to_dict(weights) for each in self.predict_stream(texts))
+
     def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
         """Yield lists of at most WINDOW encoded reviews."""
         if isinstance(texts, (str, bytes)):
@@ -161,29 +167,7 @@ def load_classifier(
     or, for gluon, "gpu". BundleError if the bundle is missing, damaged or made with other versions; ConfigError if the
     engine or device is unknown, or onnx is asked for a GPU; MissingPackage if the engine's package is not installed.
     """
-    verified = load_bundle(bundle)
-    return Classifier(verified, load_engine(verified, engine, device))
-
-
-def load_same(folder: Optional[Path], fingerprint: str, engine: str) -> Classifier:
-    """Load the classifier that was pickled; BundleError if its folder holds another bundle by now."""
-    classifier = load_classifier(folder, engine)
-    if classifier.bundle.fingerprint != fingerprint:
-        raise BundleError(
-            f"{classifier.bundle.folder}: expected the bundle that the pickled classifier had, found another; "
-            "load it anew with load_classifier"
-        )
-    return classifier
-
-
-def classifier_of(contents: dict[str, bytes], engine: str = "auto") -> Classifier:
-    """Load a classifier from a bundle's files, in a temporary folder that is removed with it."""
-    folder = tempfile.TemporaryDirectory()
-    write_contents(Path(folder.name) / "bundle", contents)
-    classifier = load_classifier(Path(folder.name) / "bundle", engine)
-    # an Explainer reads the bundle again, as long as the classifier lives
-    weakref.finalize(classifier, folder.cleanup)
-    return classifier
+    return Classifier.from_bundle(load_bundle(bundle), engine, device)
 
 
 @lru_cache(maxsize=1)

@@ -4,11 +4,12 @@ An editor tags each character, a writer writes the text anew by attention and a 
 taken only within an edit bound (`text.restoring`): otherwise the source is returned as it is, with the reason.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -18,23 +19,30 @@ from numpy.typing import NDArray
 
 from ..bundle.format import PACKAGED, Bundle, load_bundle
 from ..errors import ConfigError, DataError
+from ..reviews.pieces import cut
 from ..text.characters import BEGIN, END, SPACE, UNKNOWN, Characters, padded, split_spaces
 from ..text.encoding import clean
 from ..text.restoring import tagged, within_bound
-from .predictor import check_text
+from .prediction import shortened
+from .predictor import Classifier, check_text
+from .reference import Predictor, Row
 from .restorer_engines import EditorEngine, WriterEngine, load_restorer_engine
 from .search import Hypothesis, search
 
 Pair = tuple[str, str]
-WINDOW = 4096
+# Texts, or pieces of them, that are in memory at a time, and their characters
+WINDOW, CHARACTERS = 4096, 2**17
 # An editor reads texts this many times as long as those that it was trained on at once; a writer does not
 EDITOR_LENGTHS = 4
 # A writer's text has at most this many characters for each of its source, and more
 LONGEST, MORE = 2, 10
+# Hypotheses that a search may follow
+BEAM = 64
 BLANK = "blank: nothing to restore"
 REJECTED = "more than the edit bound would have changed: returned as it was"
 TRUNCATED = "the search did not end: returned as it was"
-SHOWN = 40
+# The output columns of tables: other names than those of a prediction, which may be in the same table
+TYPES = {"restored": "string", "restore_error": "string"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +131,14 @@ class Restoration:
         note = f", error={self.error!r}" if self.error else ""
         return f"Restoration({shortened(self.source)} -> {shortened(self.text)}{note})"
 
+    def to_dict(self, weights: bool = False) -> dict[str, Any]:
+        """Return plain values for JSON; with weights, `weights` (len(text) x len(source)) too, `error` if there is one."""
+        values: dict[str, Any] = {"source": self.source, "text": self.text, "score": self.score}
+        values["alignment"] = self.alignment
+        if weights:
+            values["weights"] = self.weights.tolist()
+        return {**values, "error": self.error} if self.error else values
+
     def _repr_html_(self) -> str:
         from .display import restoration_html
 
@@ -152,25 +168,27 @@ def merged(pairs: Iterable[Pair]) -> list[Pair]:
     return found
 
 
-def shortened(text: str) -> str:
-    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
-
-
 @dataclass(frozen=True)
 class Piece:
-    """What is read at once of a source: `letters`, its characters without spaces, and their places in it."""
+    """What is read at once of a source, where it starts there, and `letters`, its characters without spaces."""
 
     start: int
     text: str
     letters: str
-    places: tuple[int, ...]
+
+    @property
+    def places(self) -> NDArray[numpy.int64]:
+        """The place in the text of each of the letters."""
+        return numpy.array([place for place, each in enumerate(self.text) if each != SPACE], dtype="int64")
 
 
-class Restorer:
+class Restorer(Predictor):
     """A bundle of the task `restore` and the engine that runs it.
 
     `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty.
     """
+
+    task, types = "restore", TYPES
 
     def __init__(self, bundle: Bundle, engine: Union[EditorEngine, WriterEngine], beam: int = 4, alpha: float = 0.6):
         self.bundle, self.engine, self.beam, self.alpha = bundle, engine, beam, alpha
@@ -178,6 +196,16 @@ class Restorer:
         is_editor = bundle.config.model.kind == "editor"
         self.longest: int = bundle.config.text.max_length * (EDITOR_LENGTHS if is_editor else 1)
         self.run = self.edit if is_editor else self.write
+
+    @classmethod
+    def from_bundle(
+        cls, bundle: Bundle, engine: str = "auto", device: str = "auto", threads: Optional[int] = None, **options: Any
+    ) -> "Restorer":
+        return cls(bundle, load_restorer_engine(bundle, engine, device, threads), **options)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"beam": self.beam, "alpha": self.alpha}
 
     def __repr__(self) -> str:
         return f"Restorer(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
@@ -194,13 +222,20 @@ class Restorer:
         """Yield Restorations in order while reading `texts` window by window."""
         if isinstance(texts, (str, bytes)):
             raise DataError("expected a list of texts, found one string; use restore() for one text")
-        iterator = iter(texts)
-        while window := [clean(check_text(text)) for text in islice(iterator, WINDOW)]:
+        for window in cut((clean(check_text(text)) for text in texts), WINDOW, len, CHARACTERS):
             pieces = [list(pieces_of(text, self.longest)) for text in window]
-            flat = [piece for each in pieces for piece in each]
-            found = iter(self.in_batches(flat))
+            parts = cut(chain.from_iterable(pieces), WINDOW, lambda piece: len(piece.text), CHARACTERS)
+            found = chain.from_iterable(map(self.in_batches, parts))
             for text, own in zip(window, pieces):
                 yield joined(text, own, list(islice(found, len(own))))
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        """Return (restored text, why it was returned as it was or None) of each text."""
+        return [(each.text, each.error) for each in self.restore_stream(texts)]
+
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield `Restoration.to_dict()` of each text."""
+        return (each.to_dict(weights) for each in self.restore_stream(texts))
 
     def n_best(self, text: str) -> list[Restoration]:
         """Return what a writer's search found for one text, at most `beam`, the best first."""
@@ -229,7 +264,7 @@ class Restorer:
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return what an editor makes of a batch of pieces."""
-        tags, certainty, spaces = self.engine(*self.inputs(pieces))  # type: ignore[operator]
+        tags, certainty, spaces = self.engine(*self.inputs(pieces))
         follows = spaces > 0.5
         logs = numpy.log(numpy.maximum(certainty, 1e-9)) + numpy.log(numpy.maximum(abs(spaces - 0.5) + 0.5, 1e-9))
         found = []
@@ -238,8 +273,8 @@ class Restorer:
             text, origins = tagged(
                 piece.letters, tags[row, :size].tolist(), follows[row, :size].tolist(), self.characters
             )
-            places = numpy.array(piece.places)[numpy.array(origins, dtype="int64")]
-            found.append(Restoration(piece.text, text, float(logs[row, :size].sum()), (Part(0, 0, places),)))
+            score, part = float(logs[row, :size].sum()), Part(0, 0, piece.places[numpy.array(origins, dtype="int64")])
+            found.append(Restoration(piece.text, text, score, (part,)) if text else unchanged(piece.text, REJECTED))
         return found
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
@@ -247,9 +282,9 @@ class Restorer:
         return [self.written(piece, found[0]) for piece, found in zip(pieces, self.hypotheses(pieces))]
 
     def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
-        source, state = self.engine.begin(*self.inputs(pieces))  # type: ignore[union-attr]
+        source, state = self.engine.begin(*self.inputs(pieces))
         longest = [MORE + LONGEST * len(piece.text) for piece in pieces]
-        return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)  # type: ignore[union-attr]
+        return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
 
     def written(self, piece: Piece, found: Hypothesis) -> Restoration:
         """Return the Restoration of a hypothesis; the source itself where it did not end or went too far."""
@@ -262,12 +297,11 @@ class Restorer:
                 text += character
                 rows.append(row[: len(piece.letters)])
         kept = text.rstrip()
-        error = TRUNCATED if found.truncated else None if within_bound(piece.text, kept) else REJECTED
+        error = TRUNCATED if found.truncated else None if kept and within_bound(piece.text, kept) else REJECTED
         if error:
             return unchanged(piece.text, error)
         weights = numpy.zeros((len(kept), len(piece.text)), dtype="float32")
-        if kept:
-            weights[:, list(piece.places)] = numpy.array(rows)[: len(kept)]
+        weights[:, piece.places] = numpy.array(rows)[: len(kept)]
         return Restoration(piece.text, kept, found.score, (Part(0, 0, weights.argmax(axis=1), weights),))
 
 
@@ -285,9 +319,10 @@ def pieces_of(text: str, longest: int) -> Iterator[Piece]:
             window = text[start : start + longest]
             ends = [found.end() for found in re.finditer(r"[.!?~]+ ", window)] or [window.rfind(SPACE) + 1]
             end = start + (ends[-1] or longest)
+            # the space between two pieces begins neither
+            end += text.startswith(SPACE, end)
         part = text[start:end].rstrip()
-        places = tuple(place for place, character in enumerate(part) if character != SPACE)
-        yield Piece(start, part, split_spaces(part)[0], places)
+        yield Piece(start, part, split_spaces(part)[0])
         start = end
 
 
@@ -300,28 +335,47 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
         if piece.start and source[piece.start - 1] == SPACE:
             parts.append(Part(len(text), piece.start - 1, numpy.zeros(1, dtype="int64")))
             text += SPACE
-        for part in each.parts:
-            parts.append(replace(part, row=len(text) + part.row, column=piece.start + part.column))
+        parts += [replace(part, row=len(text), column=piece.start) for part in each.parts]
         text += each.text
     errors = [each.error for each in restored if each.error]
     return Restoration(source, text, sum(each.score for each in restored), tuple(parts), errors[0] if errors else None)
 
 
 def load_restorer(
-    bundle: Optional[Union[str, Path]] = None, beam: Optional[int] = None, engine: str = "auto", device: str = "auto"
+    bundle: Optional[Union[str, Path]] = None,
+    beam: Optional[int] = None,
+    engine: str = "auto",
+    device: str = "auto",
+    alpha: Optional[float] = None,
 ) -> Restorer:
     """Load a restorer from a bundle folder; None is one that ships with the package: the writer if `beam` is given.
 
-    Engine and device are those of `load_classifier`. BundleError if the bundle is missing, damaged or a classifier's;
-    ConfigError if an editor is given a beam.
+    Engine and device are those of `load_classifier`, beam (4 where None) and alpha (0.6) those of a writer's search.
+    BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is given a beam or alpha.
     """
-    folder = bundle or PACKAGED["_writer" if beam else "_editor"]
-    verified = load_bundle(folder, "restore")
-    if beam is not None and verified.config.model.kind == "editor":
-        raise ConfigError(f"--beam {beam}: expected a writer's bundle, found an editor's; leave --beam or --bundle out")
-    if beam is not None and beam < 1:
-        raise ConfigError(f"--beam: expected at least 1, found {beam}")
-    return Restorer(verified, load_restorer_engine(verified, engine, device), beam or 4)
+    search: dict[str, Any] = {name: value for name, value in (("beam", beam), ("alpha", alpha)) if value is not None}
+    verified = load_bundle(bundle or PACKAGED["_writer" if search else "_editor"], Restorer.task)
+    for name, value in search.items():
+        if verified.config.model.kind == "editor":
+            expected = "expected a writer's bundle, found an editor's, which does not search"
+            raise ConfigError(f"--{name} {value}: {expected}; leave --{name} out, or name another --bundle")
+    if beam is not None and not 1 <= beam <= BEAM:
+        raise ConfigError(f"--beam: expected 1 to {BEAM}, found {beam}")
+    if alpha is not None and not 0 <= alpha < math.inf:
+        raise ConfigError(f"--alpha: expected a number of at least 0, found {alpha}")
+    return Restorer.from_bundle(verified, engine, device, **search)
+
+
+def load(
+    bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto"
+) -> Union[Classifier, Restorer]:
+    """Load the predictor for a bundle's task, a Classifier or a Restorer; None is the packaged classifier.
+
+    Engine, device and errors are those of `load_classifier`.
+    """
+    verified = load_bundle(bundle, None)
+    kind = Restorer if verified.config.task == Restorer.task else Classifier
+    return kind.from_bundle(verified, engine, device)
 
 
 @lru_cache(maxsize=1)

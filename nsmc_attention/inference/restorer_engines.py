@@ -123,8 +123,10 @@ def run(session: Any, arrays: dict[str, Array]) -> list[Array]:
     return found
 
 
-def load_restorer_engine(bundle: Bundle, name: str = "auto", device: str = "auto") -> Any:
-    """Load the engine called name for an editor's or writer's bundle; "auto" is onnx where there is no GPU asked for."""
+def load_restorer_engine(
+    bundle: Bundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
+) -> Any:
+    """Load the engine called name for an editor's or writer's bundle; "auto" is onnx where the bundle has its models."""
     models = ("model.onnx",) if bundle.config.model.kind == "editor" else ("source.onnx", "step.onnx")
     if name == "auto":
         name = "onnx" if models[0] in bundle.manifest["files"] and device != "gpu" else "gluon"
@@ -134,9 +136,8 @@ def load_restorer_engine(bundle: Bundle, name: str = "auto", device: str = "auto
         raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
     if device == "gpu":
         raise ConfigError("the onnx engine runs on the CPU: expected --device auto or cpu, found 'gpu'")
-    if len(models) == 1:
-        return EditorEngine(bundle.read(models[0]))
-    return WriterEngine(bundle.read(models[0]), bundle.read(models[1]))
+    kind: Any = EditorEngine if len(models) == 1 else WriterEngine
+    return kind(*(bundle.read(model) for model in models), threads=threads)
 
 
 def parameters_of(bundle: Bundle) -> tuple[Any, dict[str, Array]]:

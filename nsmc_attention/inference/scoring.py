@@ -1,7 +1,9 @@
-"""Reviews from lines or a table, scored in parts into text, csv, tsv, jsonl, parquet or xlsx.
+"""Texts from lines or a table, scored or restored in parts into text, csv, tsv, jsonl, parquet or xlsx.
 
-Every row keeps its place and its other columns; a row that cannot be scored has an empty label and the reason in
-`error`. Memory does not grow with the number of rows; an output file appears whole or not at all.
+    texts -> Scorer (a classifier, a restorer, or both in turn) -> its output columns, after those of the table
+
+Every row keeps its place and its other columns; of one without a result the last output column has the reason. Memory
+does not grow with the number of rows; an output file appears whole or not at all.
 """
 
 import io
@@ -12,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, tee
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Optional, Union
+from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Mapping, Optional, Union
 
 from .._io.atomic import NO_ROOM, replaced_file
 from .._io.spreadsheets import as_cell, table_writer
@@ -20,9 +22,9 @@ from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.pieces import cut
 from ..text.encoding import clean
-from .parallel import probability_stream
-from .prediction import COLUMNS, Prediction, output_columns, output_prefix, output_row
-from .predictor import Classifier
+from .parallel import row_stream
+from .prediction import output_columns, output_prefix
+from .reference import Scorer
 
 if TYPE_CHECKING:
     import pandas
@@ -64,37 +66,39 @@ class Scored:
 
 
 def score_lines(
-    classifier: Classifier,
+    scorer: Scorer,
     lines: Iterable[str],
     output: PathLike = "-",
     style: Optional[str] = None,
     weights: bool = False,
     verbatim: bool = False,
 ) -> Scored:
-    """Score an iterable of reviews; csv has the column `text`, the clean text."""
+    """Score an iterable of texts; csv has the column `text`, the clean text."""
     wanted = style or STYLES.get(Path(output).suffix.lower())
     if wanted in BINARY:
         raise ConfigError(f"{wanted} output: expected a table, found lines; say what they are by --input-format")
     scored = Scored(output)
     with opened(output, style, weights) as (file, style), scored.bar:
-        write = WRITERS[style](file, ["text"], "", weights, verbatim)
-        for each in line_predictions(classifier, lines):
-            if style == "jsonl":
-                write({}, each.text, each)
-            else:
-                write({"text": each.text}, each.text, each.probability)
-            scored.add(1, each.label is None)
+        write = WRITERS[style](file, ["text"], scorer.types, verbatim)
+        for text, result in line_results(scorer, lines, style, weights):
+            write({} if style == "jsonl" else {"text": clean(text)}, text, result)
+            scored.add(1, has_error(result))
     return scored
 
 
-def line_predictions(classifier: Classifier, lines: Iterable[str]) -> Iterator[Prediction]:
-    """Yield the Prediction of each review; about `reviews.pieces.PIECE` characters are held at a time."""
+def line_results(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[tuple[str, Any]]:
+    """Yield each text with what a writer takes; about `reviews.pieces.PIECE` characters are held at a time."""
     for part in cut(lines, WINDOW, len):
-        yield from classifier.predict_stream(part)
+        yield from zip(part, scorer.objects(part, weights) if style == "jsonl" else scorer.rows(part))
+
+
+def has_error(result: Any) -> bool:
+    """Return whether an object, or a row of output columns, is of a text without a result."""
+    return "error" in result if isinstance(result, dict) else result[-1] is not None
 
 
 def score_table(
-    classifier: Classifier,
+    scorer: Scorer,
     source: PathLike,
     output: PathLike = "-",
     style: Optional[str] = None,
@@ -119,18 +123,18 @@ def score_table(
     with opened(output, style, weights) as (file, style), scored.bar:
         table = tables.open_table(source, text_column, kind=kind, encoding=encoding)
         if style == "parquet":
-            write_parquet(classifier, table, file, processes, scored.add, folder_of(output))
+            write_parquet(scorer, table, file, processes, scored.add, folder_of(output))
         elif style == "xlsx":
-            write_xlsx(classifier, table, file, processes, scored.add, verbatim)
+            write_xlsx(scorer, table, file, processes, scored.add, verbatim)
         else:
             if style in ("csv", "tsv") and (excel or table.source.from_office and str(output) not in STDOUT):
                 file.write(MARK)
-            file.writelines(table_pieces(classifier, table, style, weights, processes, verbatim, scored.add))
+            file.writelines(table_pieces(scorer, table, style, weights, processes, verbatim, scored.add))
     return scored
 
 
 def table_pieces(
-    classifier: Classifier,
+    scorer: Scorer,
     table: "Table",
     style: str,
     weights: bool = False,
@@ -141,12 +145,15 @@ def table_pieces(
     """Yield the output of `score_table` for a table, as it is computed; report(1, errors) after each row."""
     names, frames = columns_of(table)
     written = io.StringIO()
-    write = WRITERS[style](written, names, output_prefix(names), weights, verbatim)
-    rows = with_predictions if style == "jsonl" else with_probabilities
-    for frame, texts, results in rows(classifier, frames, table.text_column, processes):
+    write = WRITERS[style](written, names, scorer.types, verbatim)
+    if style == "jsonl":
+        parts = with_objects(scorer, frames, table.text_column, weights)
+    else:
+        parts = with_rows(scorer, frames, table.text_column, processes)
+    for frame, texts, results in parts:
         for row, text, result in zip(frame.to_dict("records"), texts, results):
             write(row, text, result)
-            report(1, result.label is None if isinstance(result, Prediction) else result != result)
+            report(1, has_error(result))
             if written.tell() > PIECE:
                 yield written.getvalue()
                 written.seek(0)
@@ -162,7 +169,7 @@ def columns_of(table: "Table") -> tuple[list[str], Frames]:
 
 
 def write_xlsx(
-    classifier: Classifier,
+    scorer: Scorer,
     table: "Table",
     file: IO[bytes],
     processes: Optional[int] = None,
@@ -175,16 +182,21 @@ def write_xlsx(
     names, frames = columns_of(table)
 
     def rows() -> Iterator[list[Any]]:
-        yield [*names, *(output_prefix(names) + name for name in COLUMNS)]
-        for frame, _, scores in with_probabilities(classifier, frames, table.text_column, processes):
-            for row, score in zip(frame.to_dict("records"), scores):
+        yield [*names, *output_names(names, scorer.types)]
+        for frame, _, results in with_rows(scorer, frames, table.text_column, processes):
+            for row, result in zip(frame.to_dict("records"), results):
                 check_names(row, names, "xlsx")
-                label, *figures, error = output_row(score)
-                shown = [None if figure is None else round(figure, 6) for figure in figures]
-                yield [*map(row.get, names), label, *shown, error]
-            report(len(frame), int((scores != scores).sum()))
+                shown = (round(value, 6) if isinstance(value, float) else value for value in result)
+                yield [*map(row.get, names), *shown]
+            report(len(frame), sum(map(has_error, results)))
 
     write_rows(file, rows(), verbatim)
+
+
+def output_names(names: list[str], types: Mapping[str, str]) -> list[str]:
+    """Return the output columns as a table with these columns calls them."""
+    prefix = output_prefix(names, types)
+    return [prefix + name for name in types]
 
 
 def check_names(row: dict[str, Any], names: list[str], style: str) -> None:
@@ -195,7 +207,7 @@ def check_names(row: dict[str, Any], names: list[str], style: str) -> None:
 
 
 def write_parquet(
-    classifier: Classifier,
+    scorer: Scorer,
     table: "Table",
     file: IO[bytes],
     processes: Optional[int] = None,
@@ -208,38 +220,36 @@ def write_parquet(
     """
     from .parquet import ParquetSpool
 
-    with ParquetSpool(folder) as spool:
-        for frame, _, scores in with_probabilities(classifier, table.frames, table.text_column, processes):
+    with ParquetSpool(scorer.types, folder) as spool:
+        for frame, _, results in with_rows(scorer, table.frames, table.text_column, processes):
             columns = {str(name): frame[name].tolist() for name in frame.columns}
-            spool.append(columns, output_columns(scores), frame.attrs.get("types"))
-            report(len(frame), int((scores != scores).sum()))
+            spool.append(columns, output_columns(results, scorer.types), frame.attrs.get("types"))
+            report(len(frame), sum(map(has_error, results)))
         if not spool.schemas:
             # a table without rows still has columns
-            spool.append({table.text_column: []}, {name: [] for name in COLUMNS})
+            spool.append({table.text_column: []}, output_columns([], scorer.types))
         spool.write(file)
         return spool.rows
 
 
-def with_predictions(classifier: Classifier, frames: Frames, text_column: str, _: object) -> Iterator[Any]:
-    """Yield (DataFrame, texts, Predictions), computed in this process."""
+def with_objects(scorer: Scorer, frames: Frames, text_column: str, weights: bool) -> Iterator[Any]:
+    """Yield (DataFrame, texts, objects), computed in this process."""
     for frame in frames:
         texts = texts_of(frame, text_column)
-        yield frame, texts, classifier.predict_stream(texts)
+        yield frame, texts, scorer.objects(texts, weights)
 
 
-def with_probabilities(
-    classifier: Classifier, frames: Frames, text_column: str, processes: Optional[int]
-) -> Iterator[Any]:
-    """Yield (DataFrame, texts, probabilities); a table of one DataFrame starts no processes."""
+def with_rows(scorer: Scorer, frames: Frames, text_column: str, processes: Optional[int]) -> Iterator[Any]:
+    """Yield (DataFrame, texts, rows of output columns); a table of one DataFrame starts no processes."""
     from ..reviews import tables
 
     begun = list(islice(frames, 1))
     frames, ahead = tee(chain(begun, frames))
     windows = (texts_of(frame, text_column) for frame in ahead)
     try:
-        stream = probability_stream(classifier, windows, processes if begun and len(begun[0]) >= tables.ROWS else 1)
-        for (texts, scores), frame in zip(stream, frames):
-            yield frame, texts, scores
+        stream = row_stream(scorer, windows, processes if begun and len(begun[0]) >= tables.ROWS else 1)
+        for (texts, results), frame in zip(stream, frames):
+            yield frame, texts, results
     except BrokenExecutor as problem:
         raise NsmcError(
             "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
@@ -285,50 +295,54 @@ def folder_of(output: PathLike) -> Optional[Path]:
     return None if str(output) in STDOUT or path.exists() and not path.is_file() else path.parent
 
 
-def text_writer(file: IO[str], *_: Any) -> Write:
-    """One line a review: label, score, text."""
+def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Write:
+    """One line a text: label, score, text; the restored text alone if it is not classified."""
 
-    def write(row: Any, text: str, probability: Any) -> None:
-        label, score, _, error = output_row(probability)
-        folded = clean(text)
-        print(f"-\t-\t{folded}\t{error}" if error else f"{label}\t{score:.4f}\t{folded}", file=file)
+    def write(row: Any, text: str, result: Any) -> None:
+        values = dict(zip(types, result))
+        shown = values.get("restored", clean(text))
+        if values.get("error"):
+            shown = f"-\t-\t{shown}\t{values['error']}"
+        elif "label" in values:
+            shown = f"{values['label']}\t{values['score']:.4f}\t{shown}"
+        print(shown, file=file)
 
     return write
 
 
-def csv_writer(delimiter: str, file: IO[str], names: list[str], prefix: str, weights: bool, verbatim: bool) -> Write:
-    """The table's columns, then label, score, probability and error.
+def csv_writer(delimiter: str, file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Write:
+    """The table's columns, then the output columns.
 
     Probabilities have 6 digits; further ones depend on the other reviews of a batch.
     """
     shown: Callable[[Any], Any] = (lambda cell: cell) if verbatim else as_cell
     table = table_writer(file, delimiter)
-    table.writerow([*map(shown, names), *(prefix + name for name in COLUMNS)])
+    table.writerow([*map(shown, names), *output_names(names, types)])
 
     def write(row: Any, text: str, result: Any) -> None:
-        label, score, probability, error = output_row(result)
-        figures = ("", "", "", error) if error else (label, f"{score:.6f}", f"{probability:.6f}", "")
         check_names(row, names, "csv")
         cells = (row.get(name) for name in names)
-        table.writerow([*("" if cell is None else shown(plain(cell)) for cell in cells), *figures])
+        figures = (f"{value:.6f}" if isinstance(value, float) else value for value in result)
+        table.writerow(["" if cell is None else shown(plain(cell)) for cell in chain(cells, figures)])
 
     return write
 
 
-def jsonl_writer(file: IO[str], names: list[str], prefix: str, weights: bool, verbatim: bool) -> Write:
-    """One object a line: the table's columns, then `Prediction.to_dict()`."""
+def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Write:
+    """One object a line: the table's columns, then those of `Scorer.objects`."""
+    prefix = output_prefix(names, types)
 
     def write(row: Any, text: str, result: Any) -> None:
         values = {**row}
-        for name, value in result.to_dict(weights).items():
-            values[unique_name(prefix + name if name in COLUMNS else name, row)] = value
+        for name, value in result.items():
+            values[unique_name(prefix + name if name in types else name, row)] = value
         print(as_json(values), file=file)
 
     return write
 
 
-# (file, names of the table's columns, `output_prefix` of them, weights, verbatim) -> write(row, text, result): a
-# Prediction for jsonl, else the probability of positive
+# (file, names of the table's columns, `Scorer.types`, verbatim) -> write(row, text, result): an object for jsonl, else
+# a row of output columns
 WRITERS: dict[str, Callable[..., Write]] = {
     "text": text_writer,
     "csv": partial(csv_writer, ","),

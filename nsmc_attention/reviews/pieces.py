@@ -22,14 +22,14 @@ def lines(file: TextIO, path: Path, number: int = 0) -> Iterator[str]:
         yield line
 
 
-def cut(rows: Iterable[Item], most: int, size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Yield lists of at most `most` rows, of about PIECE characters as counted by `size`."""
+def cut(rows: Iterable[Item], most: int, size: Callable[[Item], int], largest: int = PIECE) -> Iterator[list[Item]]:
+    """Yield lists of at most `most` rows, of about `largest` characters as counted by `size`."""
     piece: list[Item] = []
     total = 0
     for row in rows:
         piece.append(row)
         total += size(row)
-        if len(piece) == most or total >= PIECE:
+        if len(piece) == most or total >= largest:
             yield piece
             piece, total = [], 0
     if piece:

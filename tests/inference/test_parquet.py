@@ -3,7 +3,7 @@ import pytest
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.inference.parquet import ParquetSpool
-from nsmc_attention.inference.prediction import COLUMNS
+from nsmc_attention.inference.prediction import COLUMNS, TYPES
 from nsmc_attention.reviews import tables
 
 ANSWERS = {name: [None] for name in COLUMNS}
@@ -12,7 +12,7 @@ ANSWERS = {name: [None] for name in COLUMNS}
 def test_columns_are_bounded_over_all_pieces(monkeypatch, tmp_path):
     """Each piece is brought to the columns of all: few in each are many together."""
     monkeypatch.setattr(tables, "COLUMNS", 3)
-    with ParquetSpool(tmp_path) as spool:
+    with ParquetSpool(TYPES, tmp_path) as spool:
         spool.append({"a": [1], "b": [2]}, ANSWERS)
         spool.append({"b": [3], "c": [4]}, ANSWERS)
         with pytest.raises(DataError, match="parquet: expected at most 3 columns, found 4"):

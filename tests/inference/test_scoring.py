@@ -12,9 +12,9 @@ import pytest
 
 from nsmc_attention.cli import run
 from nsmc_attention.errors import ConfigError, DataError, NsmcError
-from nsmc_attention.inference.parallel import probability_stream
+from nsmc_attention.inference.parallel import row_stream
 from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.inference.scoring import line_predictions, score_lines, score_table, table_pieces
+from nsmc_attention.inference.scoring import line_results, score_lines, score_table, table_pieces
 from nsmc_attention.reviews import nsmc, tables
 
 
@@ -72,7 +72,7 @@ def test_no_more_windows_are_read_than_the_workers_need(classifier):
             read_so_far.append(number)
             yield [f"영화 {number}"]
 
-    stream = probability_stream(classifier, windows(), processes=2)
+    stream = row_stream(classifier, windows(), processes=2)
     assert next(stream)[0] == ["영화 0"] and len(read_so_far) <= 6
     stream.close()
 
@@ -299,10 +299,10 @@ def test_lines_are_read_in_windows_of_bounded_size(classifier):
             yield "가" * 2**24
         yield "좋다"
 
-    found = line_predictions(classifier, lines())
-    assert next(found).tokens and len(read_so_far) == 2
+    found = line_results(classifier, lines(), "jsonl")
+    assert next(found)[1]["tokens"] and len(read_so_far) == 2
     found.close()
-    assert [each.text for each in line_predictions(classifier, iter(["a", "", "b"]))] == ["a", "", "b"]
+    assert [text for text, _ in line_results(classifier, iter(["a", "", "b"]), "csv")] == ["a", "", "b"]
 
 
 OFFICE = {

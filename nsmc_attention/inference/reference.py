@@ -1,0 +1,121 @@
+"""What a classifier and a restorer share: a bundle and its engine, which a pickle or another process finds again.
+
+    Predictor -> Reference (its class, the bundle's folder and fingerprint, engine, options) -> the same Predictor
+
+A reference is small, whatever the bundle's size. Both give the texts of a table columns, see `Scorer`.
+"""
+
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Optional, Protocol, TypeVar
+
+from ..bundle.format import PRETRAINED, Bundle, load_bundle, read_all, write_contents
+from ..errors import BundleError
+
+Self = TypeVar("Self", bound="Predictor")
+# A text's output columns; the last says why there is no result, None where there is one
+Row = tuple[Any, ...]
+
+
+class Scorer(Protocol):
+    """What gives each text output columns: a Classifier, a Restorer, or a RestoringClassifier."""
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """The output columns, {name: type of Arrow and of Spark}; the last is the reason of a text without a result."""
+
+    @property
+    def reference(self) -> Any:
+        """A hashable value whose `load(device, threads)` loads the same in another process."""
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        """Return for each text the values of `types`."""
+
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield for each text a dict of plain values for JSON, with an `error` where there is no result."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """How to load a predictor: its class, the bundle's folder or its name in the package, its engine and options."""
+
+    kind: "type[Predictor]"
+    folder: str
+    packaged: bool
+    fingerprint: str
+    engine: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, kind: "type[Predictor]", bundle: Bundle, engine: str, **options: Any) -> "Reference":
+        # the packaged bundle is elsewhere on another machine
+        folder = bundle.folder.name if bundle.packaged else str(bundle.folder.resolve())
+        return cls(kind, folder, bundle.packaged, bundle.fingerprint, engine, tuple(options.items()))
+
+    def load(self, device: str = "auto", threads: Optional[int] = None) -> Any:
+        """Load the predictor; BundleError if the folder holds another bundle by now, which would mix two models."""
+        folder = PRETRAINED.with_name(self.folder) if self.packaged else Path(self.folder)
+        bundle = load_bundle(folder, self.kind.task)
+        if bundle.fingerprint != self.fingerprint:
+            found = "found another, which replaced it meanwhile"
+            raise BundleError(f"{folder}: expected the bundle that was loaded at first, {found}; begin again with it")
+        return self.kind.from_bundle(bundle, self.engine, device, threads, **dict(self.options))
+
+
+class Predictor:
+    """Base of Classifier and Restorer; pickled, a reference to the bundle's folder rather than a copy of it."""
+
+    task: ClassVar[str]
+    types: ClassVar[Mapping[str, str]]
+    bundle: Bundle
+    engine: Any
+
+    @classmethod
+    def from_bundle(
+        cls: type[Self],
+        bundle: Bundle,
+        engine: str = "auto",
+        device: str = "auto",
+        threads: Optional[int] = None,
+        **options: Any,
+    ) -> Self:
+        """Load the engine called `engine` for a bundle of this task; None is as many threads as there are cores."""
+        raise NotImplementedError
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments of `from_bundle` that are this class's own."""
+        return {}
+
+    @property
+    def reference(self) -> Reference:
+        return Reference.of(type(self), self.bundle, self.engine.name, **self.options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the bundle's folder; by its files where the folder is a temporary one."""
+        if Path(tempfile.gettempdir()).resolve() in self.bundle.folder.resolve().parents:
+            return predictor_of, (type(self), read_all(self.bundle), self.engine.name, self.options)
+        return Reference.load, (self.reference,)
+
+
+def predictor_of(
+    kind: type[Self], contents: dict[str, bytes], engine: str = "auto", options: Optional[dict[str, Any]] = None
+) -> Self:
+    """Load a predictor from a bundle's files, in a temporary folder that is removed with it."""
+    folder = tempfile.TemporaryDirectory()
+    write_contents(Path(folder.name) / "bundle", contents)
+    bundle = load_bundle(Path(folder.name) / "bundle", kind.task)
+    found = kind.from_bundle(bundle, engine, **(options or {}))
+    # an Explainer reads the bundle again, as long as the predictor lives
+    weakref.finalize(found, folder.cleanup)
+    return found
+
+
+@lru_cache(maxsize=1)
+def worker_scorer(reference: Any) -> Any:
+    """Load what a reference names in a worker, on one thread, and keep it."""
+    return reference.load("cpu", 1)

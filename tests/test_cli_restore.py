@@ -1,0 +1,109 @@
+"""The command `restore`, and bundles of one task given to the commands of another."""
+
+import json
+import re
+
+import pytest
+
+from nsmc_attention.inference.restorer import load_restorer
+
+TEXTS = ["배우들연기가 정말조앗는데", "-1점 별로", "ㅋㅋㅋ 😀"]
+
+
+@pytest.fixture
+def refused(command):
+    """Run a command line that is refused; return its message, which is one line."""
+
+    def run(*arguments, **options):
+        done = command(*arguments, **options)
+        assert (done.returncode, done.stdout) == (2, "") and re.fullmatch("error: .*\n", done.stderr)
+        return done.stderr
+
+    return run
+
+
+def test_texts_and_lines_are_printed_restored_one_a_line(command, tiny_editor):
+    expected = "".join(f"{each.text}\n" for each in load_restorer(tiny_editor).restore_many(TEXTS))
+    assert command("restore", *TEXTS, "--bundle", tiny_editor).stdout == expected
+    assert command("restore", "--bundle", tiny_editor, stdin="\n".join(TEXTS)).stdout == expected
+
+
+def test_jsonl_has_the_source_and_where_each_character_is_from(command, tiny_editor):
+    first, blank = map(
+        json.loads, command("restore", "좋다", " ", "-f", "jsonl", "--bundle", tiny_editor).stdout.splitlines()
+    )
+    assert list(first) == ["source", "text", "score", "alignment"] and len(first["alignment"]) == len(first["text"])
+    assert blank["error"] == "blank: nothing to restore"
+
+
+def test_a_file_is_written_and_counted(command, tiny_editor, tmp_path):
+    (tmp_path / "in.csv").write_text("리뷰\n정말조앗다\n", encoding="utf-8")
+    done = command("restore", "-i", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--bundle", tiny_editor)
+    assert (done.returncode, done.stdout) == (0, "") and "out.csv: 1 review, 0 with an error" in done.stderr
+
+
+def test_predict_shows_and_classifies_the_restored_text(command, tiny_editor):
+    (restored,) = load_restorer(tiny_editor).restore_many(["정말조앗다"])
+    done = command("predict", "정말조앗다", "--restore-bundle", tiny_editor)
+    assert done.stdout == command("predict", "--", restored.text).stdout
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (
+            ["in.csv"],
+            "restore: expected the text of a review, found the name of a file, in.csv; restore its rows with --input",
+        ),
+        (["좋다", "--input", "in.csv"], "give reviews or --input, not both"),
+        (["--input-format", "csv"], "--input-format needs --input"),
+        (["--n-best"], "restore --n-best: expected TEXT, found none"),
+        (["좋다", "--n-best", "-f", "csv"], "restore --n-best: prints text or jsonl"),
+        (["좋다", "--explain", "a.gif"], "a.gif: unknown suffix '.gif'"),
+        (["좋다", "별로", "--explain", "a.png"], "restore --explain: expected one TEXT, found 2"),
+        (["--explain", "a.png"], "restore --explain: expected TEXT, found none"),
+        (["좋다", "--beam", "4"], "--beam 4: expected a writer's bundle, found an editor's"),
+        (["좋다", "--n-best"], "--beam 4: expected a writer's bundle, found an editor's"),
+        (["좋다", "-f", "xlsx"], "xlsx output: expected a table, found lines"),
+        (["--input", "nowhere.csv"], "nowhere.csv: no such file"),
+    ],
+)
+def test_what_cannot_be_restored_is_one_line_that_says_what_to_do(refused, tiny_editor, options, message):
+    assert message in refused("restore", *options, "--bundle", tiny_editor)
+
+
+CLASSIFYING = [
+    ["predict", "좋다"],
+    ["evaluate", "--data", "sample"],
+    ["behaviour"],
+    ["faithfulness", "--data", "sample"],
+    ["explain", "좋다"],
+    ["report", "in.csv", "--output", "out.html"],
+    ["bulk", "in.csv", "--output", "out"],
+    ["serve", "--port", "0"],
+    ["export"],
+]
+
+
+@pytest.mark.parametrize("arguments", CLASSIFYING, ids=" ".join)
+def test_a_restorers_bundle_is_refused_with_the_command_that_takes_it(
+    refused, tiny_editor, arguments, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text("document\n좋다\n", encoding="utf-8")
+    found = refused(*arguments, "--bundle", tiny_editor)
+    assert "expected a bundle of the task classify, found 'restore'; use it with `nsmc-attention restore`" in found
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["restore", "좋다", "--bundle"], ["predict", "좋다", "--restore-bundle"]], ids=" ".join
+)
+def test_a_classifiers_bundle_is_refused_with_the_command_that_takes_it(refused, bundle_folder, arguments):
+    found = refused(*arguments, bundle_folder)
+    assert "expected a bundle of the task restore, found 'classify'; use it with `nsmc-attention predict`" in found
+
+
+def test_figures_of_restored_reviews_are_not_recorded(refused, bundle_folder):
+    found = refused("evaluate", "--data", "sample", "--record", "--restore", "--bundle", bundle_folder)
+    assert "--record: the figures of restored reviews are not the bundle's own" in found
