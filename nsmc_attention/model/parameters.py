@@ -1,6 +1,6 @@
 """A network's parameters as arrays by structural name, and as Gluon's parameter file.
 
-Tables are most of a model's size. In files, embeddings are int8 with a float16 scale a row, and the table of n-grams
+Tables are most of a model's size. In files, TABLES are int8 with a float16 scale a row, and the table of n-grams
 is float16, which costs no accuracy (docs/performance.md), as are all matrices of a network that says so
 (`matrices_as`); a trained network is rounded to what they hold, so that all files of a bundle hold the same numbers.
 
@@ -28,6 +28,10 @@ TABLES = (
     "reader.embedding.weight",
     "source.reader.embedding.weight",
     "step.embedding.weight",
+    # the largest matrices of a writer, which would not fit its bundle otherwise (issue 20: 6 MB)
+    "step.cell.i2h_weight",
+    "step.combine.weight",
+    "step.output.weight",
 )
 # Two numbers a row, for which a scale would cost as much as it saves
 NGRAM_TABLE = "ngram_table.weight"

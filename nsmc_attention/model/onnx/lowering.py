@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from ..interfaces import Axes
-from ..parameters import matrices_as, snapshot
+from ..parameters import matrices_as, snapshot, stored
 from ..tracing import SIZES, Node, Value, trace
 from .check import value_infos
 from .operators import FOLDED, OPERATORS
@@ -89,9 +89,17 @@ class Graph:
 
     def weights(self, name: str, array: Any) -> str:
         """Return the name of a parameter; a matrix is stored as `parameters` says, and converted once, at loading."""
-        if array.ndim < 2 or self.matrices_as == "float32":
+        parts = stored(name, array, self.matrices_as)
+        if len(parts) == 1 and next(iter(parts.values())).dtype == "float32":
             return self.constant(name, array)
-        return self.add("Cast", self.constant(name, array.astype(self.matrices_as)), to=TensorProto.FLOAT)
+        floats = [self.add("Cast", self.constant(*part), to=TensorProto.FLOAT) for part in parts.items()]
+        return floats[0] if len(floats) == 1 else self.add("Mul", *floats)
+
+    def turned_weights(self, name: str, array: Any) -> str:
+        """Return the name of a parameter's transpose (columns, rows)."""
+        if len(stored(name, array, self.matrices_as)) == 1:
+            return self.weights(f"{name}.T", array.T)
+        return self.add("Transpose", self.weights(name, array), perm=[1, 0])
 
     def integers(self, *values: int) -> str:
         return self.constant("int_" + "_".join(map(str, values)).replace("-", "m"), numpy.array(values, "int64"))

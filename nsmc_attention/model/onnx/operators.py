@@ -128,7 +128,7 @@ def dense(graph: "Graph", node: Node) -> str:
         rows = graph.value(source) if len(source.shape) == 2 else graph.add("Flatten", graph.value(source))
         return graph.add("Gemm", rows, *map(graph.value, (weight, *bias)), transB=1)
     name, array = graph.parameter(weight)
-    turned = graph.weights(f"{name}.T", array.T)
+    turned = graph.turned_weights(name, array)
     product = graph.add("MatMul", graph.value(source), turned)
     return graph.add("Add", product, graph.value(bias[0])) if bias else product
 

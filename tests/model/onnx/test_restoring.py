@@ -18,7 +18,15 @@ from nsmc_attention.errors import BundleError  # noqa: E402
 from nsmc_attention.model.attention import ALIGNMENTS  # noqa: E402
 from nsmc_attention.model.onnx.check import OPERATORS, check_restorer  # noqa: E402
 from nsmc_attention.model.onnx.restoring import lower_restorer  # noqa: E402
-from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables, snapshot, stored_forms  # noqa: E402
+from nsmc_attention.model.parameters import (  # noqa: E402
+    TABLES,
+    fill,
+    gluon_file,
+    read_gluon_file,
+    round_tables,
+    snapshot,
+    stored_forms,
+)
 from nsmc_attention.model.settings import EditorConfig, GRUDecoder, LSTMDecoder, LSTMStack, Stack, WriterConfig  # noqa: E402
 from nsmc_attention.text.characters import ROWS, Characters  # noqa: E402
 
@@ -151,7 +159,7 @@ def test_a_parameter_file_holds_each_parameter_of_a_restorer_once(settings):
 def test_graphs_hold_tables_in_one_byte_a_number_and_matrices_in_two(settings):
     for content in contents(settings).values():
         for item in onnx.load_from_string(content).graph.initializer:
-            if item.name.endswith("embedding.weight"):
+            if item.name in TABLES:
                 assert item.data_type == TensorProto.INT8
             elif len(item.dims) > 1 and not item.name.endswith(".B"):
                 assert item.data_type == TensorProto.FLOAT16
