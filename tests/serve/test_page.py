@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+from urllib.parse import quote
 
 import pytest
 
@@ -149,7 +150,7 @@ def test_the_correction_is_of_the_text_in_the_field_in_the_language_of_the_page(
     page.fill("#text", "")
     playwright.expect(page.locator("#pairs")).to_have_text("Write a review to see its source above, corrected below")
     page.fill("#text", "최고 영화")
-    page.wait_for_url("**text=**restore=1**")
+    page.wait_for_url(re.compile(f"text={quote('최고')}.*restore=1"))
     page.reload()
     playwright.expect(page.locator("#pairs .pair")).not_to_have_count(0)
     page.uncheck("#restore")
