@@ -42,7 +42,8 @@ class EditorEngine(RestorerEngine):
         self.session = session_of(model)
 
     def __call__(self, source_ids: Array, source_length: Array) -> tuple[Array, Array, Array]:
-        return tuple(run(self.session, {"source_ids": source_ids, "source_length": source_length}))
+        tags, certainty, spaces = run(self.session, {"source_ids": source_ids, "source_length": source_length})
+        return tags, certainty, spaces
 
 
 class WriterEngine(RestorerEngine):
