@@ -30,7 +30,7 @@ RANK = {
             "visualization",
             "report export",
             "recipe judgement bulk",
-            "comparison estimator serve restoration",
+            "comparison estimator restoration serve",
             "cli",
             "__main__ __init__",
         ]

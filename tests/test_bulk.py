@@ -24,7 +24,8 @@ from nsmc_attention.bulk import check_plan, connected, expand, score_partition, 
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
-from nsmc_attention.inference.predictor import load_classifier  # noqa: E402
+from nsmc_attention.inference.predictor import Classifier, load_classifier  # noqa: E402
+from nsmc_attention.inference.reference import Reference  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
 from nsmc_attention.reviews.sources import find_source  # noqa: E402
 
@@ -259,7 +260,7 @@ def test_a_source_that_was_changed_since_is_another_plan(score, bundle_folder, t
     code, line = score(*arguments)
     assert code == 2 and "was begun with other sources (or they were written or copied" in line
     began = load_bundle(bundle_folder)
-    settings = ((str(bundle_folder), began.fingerprint, "onnx"), str(tmp_path))
+    settings = (Reference.of(Classifier, began, "onnx"), str(tmp_path))
     with pytest.raises(DataError, match="a.csv: was modified while bulk ran; begin again"):
         score_partition(part, *settings)
     source.unlink()
@@ -285,16 +286,18 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
     (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
     (part,) = split(tmp_path / "a.csv", 0, "csv", 10)
     began = load_bundle(folder)
-    same = (part, (str(folder), began.fingerprint, "onnx"), str(tmp_path))
+    same = (part, Reference.of(Classifier, began, "onnx"), str(tmp_path))
     assert score_partition(*same) == 1
     write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
     assert score_partition(*same) == 1, "what is loaded stays"
     now = load_bundle(folder)
-    assert score_partition(part, (str(folder), now.fingerprint, "onnx"), *same[2:]) == 1, (
+    assert score_partition(part, Reference.of(Classifier, now, "onnx"), *same[2:]) == 1, (
         "and is not taken for the new one"
     )
     (tmp_path / part.output).unlink()
-    with pytest.raises(BundleError, match="this bundle was replaced meanwhile by another; begin again"):
+    with pytest.raises(
+        BundleError, match="expected the bundle that was loaded at first, found another, .*; begin again"
+    ):
         score_partition(*same)
     assert not (tmp_path / part.output).exists()
 
@@ -365,6 +368,6 @@ def test_files_of_korean_offices_have_the_same_scores(bundle_folder, tmp_path, n
     parts = list(split(path, 0, "csv", 2))
     for part in parts:
         assert part.text_column == "리뷰"
-        score_partition(part, (str(bundle_folder), bundle.fingerprint, "onnx"), str(out))
+        score_partition(part, Reference.of(Classifier, bundle, "onnx"), str(out))
     found = pandas.concat([pandas.read_csv(out / part.output) for part in parts])
     assert found["리뷰"].tolist() == list(frame["리뷰"]) and abs(found["probability"] - expected).max() < 1e-5
