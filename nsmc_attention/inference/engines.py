@@ -146,6 +146,18 @@ class ForeignEngine(OnnxEngine):
         return probability, weights
 
 
+def import_check() -> Any:
+    """Import the check of graphs that did not come with the package; MissingPackage without onnx."""
+    try:
+        from ..model.onnx import check
+    except ImportError as problem:
+        raise MissingPackage(
+            f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
+            "or use --engine gluon"
+        ) from problem
+    return check
+
+
 def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngine:
     """Load the bundle's model.onnx into ONNX Runtime; a foreign one is checked before."""
     if device not in ("auto", "cpu"):
@@ -156,18 +168,12 @@ def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngi
     content = bundle.read("model.onnx")
     if bundle.packaged:
         return OnnxEngine(content, bundle.config.model.axes, threads)
-    try:
-        from ..model.onnx.check import check_graph
-    except ImportError as problem:
-        raise MissingPackage(
-            f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
-            "or use --engine gluon"
-        ) from problem
     text, fixed = bundle.config.text, bundle.config.fixed_length
     rows = {"token_ids": len(bundle.encoder), **({"ngram_ids": text.ngram_buckets} if text.ngram_buckets else {})}
     batches = [(1, fixed or 1), (3, fixed or min(7, text.max_length)), (PIECE, fixed or text.max_length)]
     axes = bundle.config.model.axes
-    return ForeignEngine(check_graph(content, rows, axes, batches, bundle.file("model.onnx")), axes, threads)
+    content = import_check().check_graph(content, rows, axes, batches, bundle.file("model.onnx"))
+    return ForeignEngine(content, axes, threads)
 
 
 def gluon_engine(bundle: Bundle, device: str) -> GluonEngine:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._runtime.processes import cores
 from ..bundle.format import Bundle
 from ..errors import BundleError, ConfigError, did_you_mean
-from .engines import GLUON_BATCH, PIECE, import_onnxruntime, reason
+from .engines import GLUON_BATCH, PIECE, import_check, import_onnxruntime, reason
 
 Array = NDArray[Any]
 
@@ -35,23 +35,26 @@ class RestorerEngine:
 
 
 class EditorEngine(RestorerEngine):
-    """Runs an editor's model.onnx."""
+    """Runs an editor's model.onnx, which can write `vocab_size` characters."""
 
-    def __init__(self, model: bytes, threads: Optional[int] = None):
+    def __init__(self, model: bytes, vocab_size: int, threads: Optional[int] = None):
         super().__init__(threads)
-        self.session = session_of(model)
+        self.session, self.vocab_size = session_of(model), vocab_size
 
     def __call__(self, source_ids: Array, source_length: Array) -> tuple[Array, Array, Array]:
         tags, certainty, spaces = run(self.session, {"source_ids": source_ids, "source_length": source_length})
+        shapes = {each.shape for each in (tags, certainty, spaces)}
+        require(shapes == {source_ids.shape[:2]} and tags.min() >= 0 and tags.max() < self.vocab_size)
+        require(numpy.isfinite(certainty).all() and numpy.isfinite(spaces).all())
         return tags, certainty, spaces
 
 
 class WriterEngine(RestorerEngine):
-    """Runs a writer's source.onnx and step.onnx."""
+    """Runs a writer's source.onnx and step.onnx, which can write `vocab_size` characters."""
 
-    def __init__(self, source: bytes, step: bytes, threads: Optional[int] = None):
+    def __init__(self, source: bytes, step: bytes, vocab_size: int, threads: Optional[int] = None):
         super().__init__(threads)
-        self.source, self.decoder = session_of(source), session_of(step)
+        self.source, self.decoder, self.vocab_size = session_of(source), session_of(step), vocab_size
         self.inputs = [item.name for item in self.decoder.get_inputs()]
 
     def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Array], list[Array]]:
@@ -63,6 +66,8 @@ class WriterEngine(RestorerEngine):
         """Return log-probabilities (N, V), weights (N, S) and the state after ids (N,)."""
         given = dict(zip(self.names, [ids.astype("int32"), *source, *state]))
         log_probability, weights, *after = run(self.decoder, {name: given[name] for name in self.inputs})
+        shapes = (log_probability.shape, weights.shape)
+        require(shapes == ((len(ids), self.vocab_size), source[2].shape) and not numpy.isnan(log_probability).any())
         return log_probability, weights, after
 
     names = ("ids", "memory", "keys", "mask", "before", "state0", "state1")
@@ -123,11 +128,20 @@ def run(session: Any, arrays: dict[str, Array]) -> list[Array]:
     return found
 
 
+def require(condition: Any) -> None:
+    """Raise BundleError where a graph's results are none: the graph may be a stranger's, or its parameters too large."""
+    if not condition:
+        raise BundleError(
+            "expected tags or probabilities of each character from the bundle's ONNX model, found something else: its "
+            "parameters are too large, or it is another model; train again, or take another bundle"
+        )
+
+
 def load_restorer_engine(
     bundle: Bundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
 ) -> Any:
     """Load the engine called name for an editor's or writer's bundle; "auto" is onnx where the bundle has its models."""
-    models = ("model.onnx",) if bundle.config.model.kind == "editor" else ("source.onnx", "step.onnx")
+    models = list(bundle.config.model.graphs)
     if name == "auto":
         name = "onnx" if models[0] in bundle.manifest["files"] and device != "gpu" else "gluon"
     if name == "gluon":
@@ -136,8 +150,21 @@ def load_restorer_engine(
         raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
     if device == "gpu":
         raise ConfigError("the onnx engine runs on the CPU: expected --device auto or cpu, found 'gpu'")
+    contents = {model: bundle.read(model) for model in models}
+    if not bundle.packaged:
+        contents = checked(bundle, contents)
     kind: Any = EditorEngine if len(models) == 1 else WriterEngine
-    return kind(*(bundle.read(model) for model in models), threads=threads)
+    return kind(*contents.values(), vocab_size=len(bundle.encoder), threads=threads)
+
+
+def checked(bundle: Bundle, contents: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the graphs of a bundle that did not come with the package; BundleError if one of them may not be run."""
+    check = import_check().check_restorer
+    longest = bundle.config.text.max_length
+    found: dict[str, bytes] = check(
+        contents, bundle.config.model, bundle.encoder, [(1, 1), (3, 7), (PIECE, longest)], bundle.folder
+    )
+    return found
 
 
 def parameters_of(bundle: Bundle) -> tuple[Any, dict[str, Array]]:

@@ -1,0 +1,53 @@
+"""What a training begins with where another has been before it: `--init-from`."""
+
+import numpy
+import pytest
+
+from nsmc_attention import preset
+from nsmc_attention.bundle.format import PRETRAINED, load_bundle
+from nsmc_attention.config import RestoreConfig
+from nsmc_attention.errors import BundleError, ConfigError
+from nsmc_attention.inference.engines import gluon_engine
+from nsmc_attention.inference.restorer_engines import parameters_of
+from nsmc_attention.model.parameters import snapshot
+from nsmc_attention.recipe import train
+from nsmc_attention.restoration import train_restorer
+
+# nothing is learnt, so that what a training ends with is what it began with
+STILL = {"epochs": 1, "learning_rate": 0.0}
+
+
+def test_a_restorer_begins_with_all_that_another_has_learnt(tiny_editor, tmp_path):
+    first = load_bundle(tiny_editor, "restore")
+    second = train_restorer(
+        "sample", first.config.with_fields(**STILL, seed=1), tmp_path / "run", quiet=True, init_from=tiny_editor
+    )
+    assert second.encoder == first.encoder
+    one, other = (parameters_of(bundle)[1] for bundle in (first, second))
+    assert all(numpy.allclose(one[name], other[name], atol=1e-6) for name in one)
+
+
+def test_a_classifier_of_characters_begins_with_their_embeddings_and_the_first_layer(tiny_editor, tmp_path):
+    first = load_bundle(tiny_editor, "restore")
+    model = first.config.model
+    sizes = {"embedding_size": model.embedding_size, "hidden_size": model.encoder.hidden_size}
+    small = preset("default").with_fields(
+        tokenizer="characters", ngram_buckets=0, erasure_reviews=0, attention_units=4, **STILL
+    )
+    bundle = train("sample", small.with_fields(**sizes), tmp_path / "run", quiet=True, init_from=tiny_editor)
+    arrays, (_, known) = snapshot(gluon_engine(bundle, "cpu").network), parameters_of(first)
+    for place in ("forward_gru", "backward_gru"):
+        name = f"{place}._unfused.0.h2h_weight"
+        assert numpy.allclose(arrays[f"encoder.{name}"], known[f"reader.layer0.{name}"], atol=1e-6)
+    rows = known["reader.embedding.weight"][list(first.encoder.rows_of("영"))].sum(axis=0)
+    # a table is stored in one byte a number
+    found = arrays["embedding.weight"][bundle.encoder.token_to_idx["영"]]
+    assert numpy.allclose(found, rows, atol=abs(rows).max() / 100)
+    with pytest.raises(ConfigError, match="--init-from: expected .* give --tokenizer characters"):
+        train("sample", small.with_fields(hidden_size=7), tmp_path / "other", quiet=True, init_from=tiny_editor)
+
+
+def test_a_classifier_is_nothing_to_begin_with(tmp_path):
+    with pytest.raises(BundleError, match="expected a bundle of the task restore, found 'classify'"):
+        train_restorer("sample", RestoreConfig(), tmp_path / "run", quiet=True, init_from=PRETRAINED)
+
