@@ -50,4 +50,3 @@ def test_a_classifier_of_characters_begins_with_their_embeddings_and_the_first_l
 def test_a_classifier_is_nothing_to_begin_with(tmp_path):
     with pytest.raises(BundleError, match="expected a bundle of the task restore, found 'classify'"):
         train_restorer("sample", RestoreConfig(), tmp_path / "run", quiet=True, init_from=PRETRAINED)
-
