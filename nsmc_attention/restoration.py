@@ -14,6 +14,7 @@ from typing import Any, Optional, Union
 import numpy
 
 from ._runtime.mxnet_shim import choose_device
+from .bundle.card import restorer_card
 from .bundle.format import Bundle, load_bundle, write_bundle
 from .config import RESTORE_PRESETS, RestoreConfig
 from .errors import DataError
@@ -130,6 +131,7 @@ def finish(out: Path, characters: Characters, manifest: dict[str, Any], network:
 
     models = {name: model.SerializeToString() for name, model in lower_restorer(network).items()}
     contents = {"vocab.json": characters.to_json().encode(), "weights.params": gluon_file(network), **models}
+    contents["README.md"] = restorer_card(manifest).encode(errors="replace")
     write_bundle(out / "bundle", manifest, contents)
     best = manifest["metrics"]["dev"]
     figures = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"

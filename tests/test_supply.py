@@ -82,9 +82,8 @@ def test_every_requirement_has_an_oldest_version():
 def test_every_folder_of_modules_is_packaged():
     packages = set(setup_cfg()["options"]["packages"].split())
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "nsmc_attention").rglob("*.py")}
-    assert packages - {"nsmc_attention.pretrained", "nsmc_attention.sample"} == {
-        ".".join(each.parts) for each in folders
-    }
+    data = {f"nsmc_attention.{name}" for name in ("pretrained", "pretrained_editor", "pretrained_writer", "sample")}
+    assert packages - data == {".".join(each.parts) for each in folders}
 
 
 def test_pre_commit_formats_as_the_extra_dev_does():

@@ -168,6 +168,11 @@ class EditorConfig(Settings):
         """Units of a source state (D)."""
         return self.encoder.width(self.embedding_size)
 
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        kind = self.encoder.kind.upper()
+        return f"A tag for each character by {self.encoder.layers} bidirectional {kind} layers of {self.encoder.hidden_size}"
+
     @property
     def sizes(self) -> dict[str, int]:
         """Sizes of the axes of its graphs that depend on these settings; see `interfaces`."""
@@ -198,6 +203,11 @@ class WriterConfig(EditorConfig):
     first_state: str = setting(
         "projection", "the decoder's first state of the encoder's last two", choices=("projection", "mean", "maximum")
     )
+
+    def describe(self) -> str:
+        kind = self.decoder.kind.upper()
+        attention = f"{self.attention.kind} attention" if self.attention.kind != "none" else "no attention"
+        return f"Sequence to sequence: a bidirectional encoder, a {kind} decoder and {attention}"
 
     @property
     def sizes(self) -> dict[str, int]:

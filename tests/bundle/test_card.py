@@ -1,9 +1,9 @@
 import pytest
 import yaml
 
-from nsmc_attention.bundle.card import contract, model_card
+from nsmc_attention.bundle.card import contract, model_card, restorer_card
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.config import PRESETS
+from nsmc_attention.config import PRESETS, RESTORE_PRESETS
 from nsmc_attention.text import ngrams
 
 
@@ -68,3 +68,19 @@ def test_the_card_tells_what_the_network_is(name):
 def test_a_tokenizer_without_a_version_is_named(tokenizer):
     config = PRESETS["default"].with_fields(tokenizer=tokenizer).to_dict()
     assert f"over tokens of {tokenizer}." in card_of(config=config, tokenizer_version="")
+
+
+@pytest.mark.parametrize("name", RESTORE_PRESETS)
+def test_a_restorers_card_says_what_it_is_and_how_its_graphs_are_run(name):
+    config = RESTORE_PRESETS[name]
+    manifest = {
+        "config": config.to_dict(),
+        "vocabulary": 1545,
+        "command": "nsmc-attention train --task restore",
+        "data": {"train": {"name": "train.txt", "sentences": 1000}, "dev": {"sentences": 50}},
+        "metrics": {"dev": {"exact": 0.5, "character_error": 0.01}},
+    }
+    card = restorer_card(manifest)
+    assert config.model.describe() in card and "50.00 %" in card and "1,000 sentences" in card
+    files = {output for graph in config.model.graphs.values() for output in graph.outputs}
+    assert any(f"`{output}`" in card for output in files) and manifest["command"] in card
