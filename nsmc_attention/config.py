@@ -226,9 +226,18 @@ def field_at(path: str) -> Any:
 
 
 def choices_at(path: str) -> Optional[tuple[str, ...]]:
-    """Return the values that a setting may have, or the kinds that there are; None for any."""
+    """Return the values that a setting may have, or the kinds that there are in any task; None for any value."""
     metadata = field_at(path).metadata
-    return tuple(metadata["kinds"]) if "kinds" in metadata else metadata["choices"]
+    if "kinds" not in metadata:
+        return metadata["choices"]
+    *groups, name, _ = path.split(".")
+    found: dict[str, Any] = {}
+    for config in (PRESETS["default"], RESTORE_PRESETS["writer"]):
+        group: Any = config
+        for each in groups:
+            group = getattr(group, each)
+        found.update(next((each.metadata["kinds"] for each in fields(group) if each.name == name), {}))
+    return tuple(found)
 
 
 PRESETS = {

@@ -157,6 +157,20 @@ def paths(settings: Settings, where: str = "") -> Iterator[tuple[str, Any]]:
             yield path, value
 
 
+def descriptions(settings: Settings, where: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (path, what it is and may be) of every setting but the outermost kind."""
+    for item in fields(settings):
+        value, path = getattr(settings, item.name), join(where, item.name)
+        allowed = item.metadata.get("kinds") or item.metadata.get("choices")
+        about = item.metadata["help"] + (f": {', '.join(allowed)}" if allowed else "")
+        if isinstance(value, Settings):
+            if value.kind:
+                yield join(path, KIND), about
+            yield from descriptions(value, path)
+        else:
+            yield path, about
+
+
 def join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 

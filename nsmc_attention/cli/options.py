@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import click
 
-from ..config import PRESETS, SHORT_NAMES, choices_at, field_at
+from ..config import PRESETS, RESTORE_PRESETS, SHORT_NAMES, choices_at, field_at
 from ..errors import ConfigError
 from ..reviews.encodings import ENCODINGS
-from ..settings import KIND, paths
+from ..settings import KIND, descriptions, paths
 
 if TYPE_CHECKING:
     from ..inference.predictor import Classifier
@@ -52,6 +52,24 @@ class GroupedCommand(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+class TrainCommand(GroupedCommand):
+    """The command whose help also lists the settings that a restorer alone has, or has another default of."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(context, formatter)
+        classify = dict(paths(PRESETS["default"]))
+        flags = {path: f"--{name.replace('_', '-')}" for name, found in SHORT_NAMES.items() for path in found}
+        records = {}
+        for config in reversed(RESTORE_PRESETS.values()):
+            values, about = dict(paths(config)), dict(descriptions(config))
+            other = (path for path in about if path != f"model.{KIND}" and classify.get(path) != values[path])
+            records.update(
+                {path: (flags.get(path, path), f"{about[path]}  [default: {values[path]}]") for path in other}
+            )
+        with formatter.section("With --task restore; what has a dot is for --set"):
+            formatter.write_dl([*records.values()])
 
 
 class TextCommand(click.Command):
@@ -289,19 +307,20 @@ restoring_options = gathered(
     Restoring,
     click.option("--restore", is_flag=True, help="correct spacing and spelling first, and classify what that gives"),
     path_option(
-        "--restore-bundle",
-        "restorer",
-        help="bundle that --restore uses, given alone it suffices  [default: the packaged one]",
+        "--restore-bundle", "restorer", help="restore by this bundle; implies --restore  [default: the packaged editor]"
     ),
 )
 
 
-def data_options(**rest: Any) -> Decorator:
-    """Return the options of labelled reviews; `rest` says whether --data is required or has a default."""
+def data_options(more: str = "", **rest: Any) -> Decorator:
+    """Return the options of labelled reviews; `rest` says whether --data is required or has a default.
+
+    `more` is what else --data may be.
+    """
     return gathered(
         "reviews",
         Labelled,
-        click.option("--data", help="nsmc, sample, or a labelled csv, tsv, jsonl, parquet or xlsx file", **rest),
+        click.option("--data", help=f"nsmc, sample, or a labelled csv, tsv, jsonl, parquet or xlsx file{more}", **rest),
         path_option("--data-dir", help="folder of the official files"),
         text_column_option,
         click.option("--label-column", help="[default: the one called label, sentiment, 라벨, ...]"),

@@ -54,11 +54,9 @@ def predict(text: tuple[str, ...], texts: Texts, weights: bool, restoring: Resto
 @click.command(cls=TextCommand)
 @text_argument("restore its rows with --input %s")
 @texts_options
-@click.option(
-    "--beam", type=int, help="hypotheses that a writer's search follows, 1: greedy  [default: no writer, or 4]"
-)
-@click.option("--alpha", type=float, help="strength of a writer's length penalty  [default: no writer, or 0.6]")
-@click.option("--n-best", is_flag=True, help="all that a writer's search found for TEXT: score, restored text")
+@click.option("--beam", type=int, help="use the writer, whose search follows so many hypotheses, 1: greedy")
+@click.option("--alpha", type=float, help="use the writer, with this length penalty, 0: none  [default: 0.6]")
+@click.option("--n-best", is_flag=True, help="all that the writer found for TEXT, best first: score, restored text")
 @path_option("--explain", "picture", help=".png, .svg or .pdf: which characters were made of which, for one TEXT")
 @model_options
 def restore(
@@ -73,7 +71,7 @@ def restore(
     """Correct the spacing and spelling of texts.
 
     By an editor, which corrects each character; with --beam or --alpha by a writer, which writes the text anew. A text
-    without a result (blank, or changed beyond belief) is returned as it is, with the reason in `restore_error`.
+    that is blank, or of which too much would change, is returned as it is; a table and jsonl say why.
 
     \b
     nsmc-attention restore "배우들연기가 정말조앗는데 스토리가별로엿다"
@@ -85,8 +83,9 @@ def restore(
     check_extras(text, texts, n_best, picture)
     from ..inference.restorer import load_restorer
 
-    # without a beam the editor is loaded, which does not search
-    restorer = load_restorer(model.bundle, beam or 4 if n_best else beam, model.engine, model.device, alpha)
+    # of the packaged restorers, one is loaded that searches
+    beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
+    restorer = load_restorer(model.bundle, beam, model.engine, model.device, alpha)
     if n_best:
         return print_hypotheses(restorer, text, texts.style == "jsonl")
     if picture:

@@ -12,7 +12,16 @@ import click
 from .._runtime.signals import Ended
 from ..config import PRESETS, RESTORE_PRESETS, TASKS, task_preset
 from ..errors import ConfigError
-from .options import GroupedCommand, Labelled, choices, data_options, device_option, path_option, settings_options
+from .options import (
+    GroupedCommand,
+    Labelled,
+    TrainCommand,
+    choices,
+    data_options,
+    device_option,
+    path_option,
+    settings_options,
+)
 
 
 @click.command()
@@ -32,14 +41,14 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
     print(*found, sep="\n")
 
 
-@click.command(cls=GroupedCommand)
-@data_options(required=True)
+@click.command(cls=TrainCommand)
+@data_options("; to restore, any of these without labels, or txt", required=True)
 @path_option("--valid", help="labelled file to choose the epoch by")
 @click.option("--task", default="classify", type=click.Choice(list(TASKS)), help="what is learnt")
 @click.option(
     "--preset",
     metavar=choices([*PRESETS, *RESTORE_PRESETS]),
-    show_default="default, of restore editor, or what the run began with",
+    show_default="default; of restore, editor; with --resume that of the run",
 )
 @path_option("--out", default=Path("runs/latest"), help="run folder, new unless --resume")
 @path_option("--init-from", help="bundle of `restore` to begin with; a classifier needs --tokenizer characters")
@@ -79,6 +88,7 @@ def train(
     nsmc-attention train --data reviews.csv --hidden-size 64 --out runs/mine
     nsmc-attention train --data nsmc --kvstore dist_sync --workers 4 --out runs/shared
     nsmc-attention train --task restore --data sentences.txt --out runs/editor
+    nsmc-attention train --task restore --preset writer --data sentences.txt --out runs/writer
     """
     from ..recipe import train as run
     from ..training.distributed import launcher
@@ -131,7 +141,7 @@ def train_restorer(
     given["--kvstore"] = kvstore if kvstore != "local" else None
     for option, value in given.items():
         if value is not None:
-            raise ConfigError(f"train --task restore: has no {option}, found {value}")
+            raise ConfigError(f"train --task restore: expected no {option}, found {value}; leave it out")
     with resumable(out, arguments):
         columns: dict[str, Any] = {
             "text_column": reviews.text_column,

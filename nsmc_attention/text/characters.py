@@ -91,6 +91,10 @@ class Characters:
                 self.row_cache[character] = found
         return found
 
+    def can_read(self, character: str) -> bool:
+        """Return whether a network can tell a character from others: it is a syllable, or was in the training sentences."""
+        return character in self.ids or bool(parts(character)[0])
+
     def source(self, text: str) -> NDArray[numpy.int32]:
         """Return (S, ROWS) of a clean text of S characters that are no spaces."""
         rows, mark = [], self.rows - 1

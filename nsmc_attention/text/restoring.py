@@ -28,10 +28,12 @@ def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters
     """Return the text that tags make of the characters of a source without its spaces, the inverse of `tags_of`.
 
     Also the place among these of what each character of the text was made of. The space after a character that is left
-    out is set all the same, never two.
+    out is set all the same, never two. A character that no network can read is kept, whatever its tag.
     """
     written, origins = list[str](), list[int]()
     for place, (letter, tag, space) in enumerate(zip(letters, tags, spaces)):
+        if not characters.can_read(letter):
+            tag = KEEP
         if tag != DELETE:
             written.append(characters.character(tag) if tag > END else letter)
             origins.append(place)

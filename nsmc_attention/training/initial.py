@@ -55,6 +55,9 @@ def begin_restoring(network: Any, arrays: Arrays) -> None:
     for name in {**own, **arrays}:
         one, other = (each[name].shape if name in each else None for each in (own, arrays))
         if one != other:
-            raise ConfigError(f"--init-from: expected {name} of {one}, found {other}")
+            raise ConfigError(
+                f"--init-from: expected {name} of {one}, found {other}; give the model settings of that bundle, which its "
+                "manifest.json has"
+            )
     for name, parameter in network._collect_params_with_prefix().items():
         parameter.set_data(arrays[name])

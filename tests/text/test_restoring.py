@@ -35,6 +35,12 @@ def test_what_is_put_in_or_cannot_be_written_is_left():
     assert tagged("가나", [DELETE, KEEP], [True, True], characters) == ("나", [1])
 
 
+@given(st.text("ㅋㅎ😀q ", max_size=20).map(clean), st.sampled_from([DELETE, KEEP, 5]))
+def test_a_character_that_no_network_can_read_is_kept_whatever_its_tag(text, tag):
+    characters, (letters, spaces) = Characters.of(["재밌어"], 1), split_spaces(text)
+    assert tagged(letters, [tag] * len(letters), spaces, characters)[0] == text
+
+
 def test_the_bound_counts_characters_and_no_spaces():
     assert within_bound("정말재밋엇어요", "정말 재밌었어요") and within_bound("가", "나다")
     assert not within_bound("재미있는 영화", "재미있는 영화와 그리고 또 다른 영화")
