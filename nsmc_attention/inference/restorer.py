@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..bundle.format import PACKAGED, Bundle, load_bundle
 from ..errors import ConfigError, DataError
 from ..reviews.pieces import cut
-from ..text.characters import BEGIN, END, SPACE, UNKNOWN, Characters, padded, split_spaces
+from ..text.characters import BEGIN, END, KEEP, PADDING, SPACE, UNKNOWN, Characters, padded, split_spaces
 from ..text.encoding import clean
 from ..text.restoring import tagged, within_bound
 from .prediction import shortened
@@ -38,6 +38,10 @@ EDITOR_LENGTHS = 4
 LONGEST, MORE = 2, 10
 # Hypotheses that a search may follow
 BEAM = 64
+# An editor changes what it is so sure of: most of what people type is as they meant it, other than in training. Chosen on
+# the dev part of the packaged editor (docs/restore.md)
+CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
+SMALLEST = 1e-9
 BLANK = "blank: nothing to restore"
 REJECTED = "more than the edit bound would have changed: returned as it was"
 TRUNCATED = "the search did not end: returned as it was"
@@ -264,9 +268,14 @@ class Restorer(Predictor):
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return what an editor makes of a batch of pieces."""
-        tags, certainty, spaces = self.engine(*self.inputs(pieces))
-        follows = spaces > 0.5
-        logs = numpy.log(numpy.maximum(certainty, 1e-9)) + numpy.log(numpy.maximum(abs(spaces - 0.5) + 0.5, 1e-9))
+        ids, lengths = self.inputs(pieces)
+        tags, certainty, spaces = self.engine(ids, lengths)
+        certain = (tags == KEEP) | (certainty >= CERTAIN_TAG)
+        tags = numpy.where(certain, tags, KEEP)
+        # the last of a character's rows marks the space that follows it
+        follows = spaces > numpy.where(ids[:, :, -1] != PADDING, 1 - CERTAIN_SPACE, CERTAIN_SPACE)
+        chosen = numpy.where(certain, certainty, 1 - certainty), numpy.where(follows, spaces, 1 - spaces)
+        logs = sum(numpy.log(numpy.maximum(each, SMALLEST)) for each in chosen)
         found = []
         for row, piece in enumerate(pieces):
             size = len(piece.letters)
