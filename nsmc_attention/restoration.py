@@ -95,7 +95,7 @@ def train_restorer(
         training = replace(training, begin=partial(begin_restoring, arrays=parameters_of(first)[1]))
     with begun_run(out, settings, resume, SINGLE):
         network, progress, figures = training.run(train, dev)
-        manifest = {
+        manifest: dict[str, Any] = {
             "task": "restore",
             "package_version": __version__,
             "vocabulary": len(characters),
@@ -104,6 +104,9 @@ def train_restorer(
             "metrics": {"dev": {"best_epoch": progress.best_epoch + 1, **figures}},
             "command": command(name, config),
         }
+        if first:
+            manifest["data"]["init_from"] = {"name": first.name, "fingerprint": first.fingerprint}
+            manifest["command"] += f" --init-from {shlex.quote(first.name)}"
         return finish(out, characters, manifest, network, quiet)
 
 
