@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from nsmc_attention._runtime.processes import cores
-from nsmc_attention.config import RestoreConfig, preset
+from nsmc_attention.config import RestoreConfig, preset, task_preset
 
 # `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
 settings.register_profile("short", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -67,10 +67,27 @@ TINY_EDITOR = RestoreConfig().with_settings(
         "training.epochs": 1,
     }
 )
+TINY_WRITER = task_preset("writer", "restore").with_settings(
+    {
+        "text.min_count": 1,
+        "model.embedding_size": 8,
+        "model.encoder.hidden_size": 4,
+        "model.decoder.hidden_size": 16,
+        "model.output_units": 8,
+        "model.dropout": 0.0,
+        "training.batch_size": 16,
+        "training.epochs": 6,
+        "training.learning_rate": 0.05,
+        "training.average": 0.0,
+        "training.joined": 0.0,
+        "training.dev_fraction": 0.02,
+    }
+)
+SYLLABLES = "가나다라마바사자차하"
 
 
-def trained_once(tmp_path_factory, name, config):
-    """Train on the sample in the first of the test processes that asks; the others wait and share the run."""
+def trained_once(tmp_path_factory, name, config, data="sample"):
+    """Train on the data in the first of the test processes that asks; the others wait and share the run."""
     from nsmc_attention.recipe import train
     from nsmc_attention.restoration import train_restorer
 
@@ -81,7 +98,7 @@ def trained_once(tmp_path_factory, name, config):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / name / "bundle").exists():
             training = train_restorer if config.task == "restore" else train
-            training("sample", config, folder / name, quiet=True)
+            training(data, config, folder / name, quiet=True)
     return folder / name
 
 
@@ -101,6 +118,15 @@ def post_run_folder(tmp_path_factory):
 def tiny_editor(tmp_path_factory):
     """The bundle of an editor that has learnt next to nothing: it leaves spaces out."""
     return trained_once(tmp_path_factory, "tiny_editor", TINY_EDITOR) / "bundle"
+
+
+@pytest.fixture(scope="session")
+def tiny_writer(tmp_path_factory):
+    """The bundle of a writer that writes its one sentence, whatever it reads; other sources are too far from that."""
+    data = tmp_path_factory.mktemp("sentences") / "sentences.csv"
+    rows = [f"이 영화 정말 좋다 {one}{other}" for one in SYLLABLES for other in SYLLABLES]
+    data.write_text("\n".join(["document", *rows]), encoding="utf-8")
+    return trained_once(tmp_path_factory, "tiny_writer", TINY_WRITER, data) / "bundle"
 
 
 @pytest.fixture(scope="session")

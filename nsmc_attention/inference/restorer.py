@@ -211,6 +211,12 @@ class Restorer(Predictor):
     def options(self) -> dict[str, Any]:
         return {"beam": self.beam, "alpha": self.alpha}
 
+    @property
+    def attends(self) -> bool:
+        """Whether its weights are attention: those of an editor are the places of its tags."""
+        model = self.bundle.config.model
+        return model.kind == "writer" and model.attention.kind != "none"
+
     def __repr__(self) -> str:
         return f"Restorer(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
 

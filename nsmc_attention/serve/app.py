@@ -99,7 +99,7 @@ class Service:
 
     def __init__(self, limits: Limits, restore_bundle: Bundle = None) -> None:
         self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
-        self.restorations = Restorations(restore_bundle)
+        self.restorations = Restorations(restore_bundle, limits)
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
         self.woff, self.font_lock = b"", threading.Lock()
@@ -180,18 +180,23 @@ class Service:
             return results[0] if single else results
         return [each[0] for each in results]
 
-    async def restore(self, question: Texts) -> Any:
+    async def restore(self, question: Texts, request: Request) -> Any:
         """Return texts with their spaces and spelling corrected, in a list also for a single one.
 
         `source` is the text as it was read, `text` what it was meant to be, `score` the log-probability of that.
         `alignment` is for each character of the text the place of that in the source which it was made of; `segments`
         are pairs of source and text side by side, which differ where something was `changed`. `error` is why a source
-        was returned as it is, if not because it was right.
+        was returned as it is, if not because it was right. With weights, of one text at a time: what a writer, an
+        encoder-decoder, makes of it, and its attention as `weights`, a row for each character of the text and a column
+        for each of the source.
         """
         self.require()
         texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
-        self.check_texts(texts, self.limits.reviews, "texts", FEWER)
-        found = await self.restorations(texts)
+        if question.weights:
+            found = await unless_gone(request, self.restorations.align(texts))
+        else:
+            self.check_texts(texts, self.limits.reviews, "texts", FEWER)
+            found = await self.restorations(texts)
         self.counters.restored.inc(len(texts))
         return found
 

@@ -11,6 +11,8 @@ class Limits:
     characters: int = 10_000
     # reviews of a request for weights, a T x T matrix each
     weighted: int = 16
+    # characters of a text to restore with weights, of which there is one a request
+    aligned: int = 140
     body: int = 2_000_000
     table: int = 512_000_000
     # the request line and the headers together

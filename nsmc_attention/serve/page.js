@@ -9,6 +9,8 @@ const $ = id => document.getElementById(id);
 // The request in progress of each kind, an AbortController
 const requests = {};
 let say = SAY.ko, answers = [], restored = null, pause = 0, later = 0;
+// Whether the attention behind the corrected text is shown, and what the server said of it
+let attending = false, attended = null;
 // The scored rows; how they are shown; the file and how to score it by another column; its columns and the one in use
 let table = null, view = {}, source = null, columns = [], column = "";
 
@@ -28,6 +30,7 @@ function setLanguage(language) {
   for (const id of ["problem", "table-problem"]) report(id, $(id).dataset.line ?? "");
   drawAnswer();
   drawRestored();
+  drawAttention();
   drawSource();
   drawTable();
 }
@@ -119,15 +122,18 @@ async function restore() {
   $("restoration").hidden = !on;
   if (on && restored?.inputs === inputs) return;
   const signal = begin("restore");
-  if (!on || !inputs.trim()) { restored = null; drawRestored(); return; }
+  if (!on || !inputs.trim()) { restored = null; drawRestored(); attend(); return; }
   $("pairs").setAttribute("aria-busy", true);
   $("use").disabled = true;
-  const found = await send("restore", JSON.stringify({ inputs }), "application/json", signal)
-    .then(async response => ({ inputs, ...(await response.json())[0] }), problem => ({ error: problem.message, segments: [] }));
+  const found = await askToRestore({ inputs }, signal);
   if (signal.aborted) return;
   restored = found;
   drawRestored();
+  attend();
 }
+
+const askToRestore = (question, signal) => send("restore", JSON.stringify(question), "application/json", signal)
+  .then(async response => ({ ...question, ...(await response.json())[0] }), problem => ({ error: problem.message, segments: [] }));
 
 function drawRestored() {
   const segments = restored?.segments ?? [], count = segments.filter(([was, now]) => was !== now).length;
@@ -137,6 +143,31 @@ function drawRestored() {
   $("use").disabled = !count;
   $("restored").textContent = shown;
   $("said").textContent = count ? `${shown}: ${restored.text}` : shown;
+}
+
+/* While it is open, the attention follows the corrected text; that of the text before only fades. */
+async function attend() {
+  const signal = begin("attention"), inputs = restored?.text && restored.inputs;
+  if (!attending || !inputs) attended = null;
+  else if (attended?.inputs !== inputs) {
+    $("attention").setAttribute("aria-busy", true);
+    const found = await askToRestore({ inputs, weights: true }, signal);
+    if (signal.aborted) return;
+    attended = found;
+  }
+  drawAttention();
+}
+
+/* Of a text that was returned as it is there is no attention, only the reason. */
+function drawAttention() {
+  const { error, source, text, weights } = attended ?? {}, shown = weights && !error;
+  const letters = found => Array.from(found.replaceAll(" ", "␣"));
+  const line = text === restored?.text ? say.attended : `${say.otherText(text)} ${say.attended}`;
+  $("attend").setAttribute("aria-expanded", attended !== null);
+  $("attend").disabled = !restored?.text;
+  $("attended").textContent = !attended ? "" : error ? translate(error) : line;
+  $("attention").setAttribute("aria-busy", false);
+  $("attention").replaceChildren(...(shown ? [matrixOf({ tokens: letters(source), queries: letters(text), matrix: weights })] : []));
 }
 
 /* A change as one pair, what is the same as a pair for each word; spaces that were changed are visible. */
@@ -440,6 +471,7 @@ $("other").addEventListener("input", onInput);
 for (const id of ["method", "by-word"]) $(id).addEventListener("change", () => explain(true));
 $("restore").addEventListener("change", restore);
 $("use").addEventListener("click", () => { $("text").value = restored.text; $("text").focus(); explain(); });
+$("attend").addEventListener("click", () => { attending = !attending; attend(); });
 $("compare").addEventListener("change", () => {
   $("second").hidden = !$("compare").checked;
   if ($("compare").checked) $("other").focus();

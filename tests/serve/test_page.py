@@ -137,6 +137,32 @@ def test_a_text_is_corrected_as_it_is_typed_and_then_classified(restoring, tiny_
     playwright.expect(page.locator("#answer .words")).to_have_text(expected.text)
 
 
+@BOTH
+def test_the_attention_behind_a_correction_opens_as_a_matrix(device, chromium, start, tiny_writer):
+    source = "이영화 정말조타 가나"
+    expected = load_restorer(tiny_writer)(source)
+    for page in opened(device, chromium, start(restore_bundle=tiny_writer)):
+        page.check("#restore")
+        assert page.is_disabled("#attend")
+        page.fill("#text", source)
+        page.locator("#attend:enabled").press("Enter")
+        playwright.expect(page.locator("#attend")).to_have_attribute("aria-expanded", "true")
+        rows, columns = (page.locator(f"#attention {part} th").all_inner_texts() for part in ("tbody", "thead"))
+        assert "".join(rows) == expected.text.replace(" ", "␣") and "".join(columns) == source.replace(" ", "␣")
+        assert page.locator("#attention td").count() == expected.weights.size
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+        page.evaluate("restored.text = '다른 글'; drawAttention()")
+        playwright.expect(page.locator("#attended")).to_contain_text(
+            f"인코더-디코더)이 고친 글입니다: “{expected.text}”"
+        )
+        page.fill("#text", "가" * 141)
+        playwright.expect(page.locator("#attended")).to_have_text("어텐션은 140자까지 볼 수 있습니다 (입력 141자)")
+        assert not page.locator("#attention td").count()
+        page.click("#attend")
+        playwright.expect(page.locator("#attend")).to_have_attribute("aria-expanded", "false")
+        assert not page.inner_text("#attended")
+
+
 def test_the_correction_is_of_the_text_in_the_field_in_the_language_of_the_page(restoring):
     page = restoring
     page.fill("#text", "영화")

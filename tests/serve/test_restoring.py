@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy
 import pytest
 
 pytest.importorskip("fastapi")
@@ -14,6 +15,7 @@ from nsmc_attention.inference.restorer import load_restorer
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.limits import Limits
 
+SENTENCE = "이영화 정말조타 가나"
 TEXTS = ["배우들 연기가  정말조앗는데", "최고의 영화", " \u3164", "<b>ㅋㅋㅋ</b> \ud800영화\x00"]
 
 
@@ -29,8 +31,8 @@ def client(tiny_editor):
     yield from ready(create_app(restore_bundle=tiny_editor))
 
 
-def restore(client, inputs):
-    body = json.dumps({"inputs": inputs}).encode()
+def restore(client, inputs, **options):
+    body = json.dumps({"inputs": inputs, **options}).encode()
     return client.post("/restore", content=body, headers={"Content-Type": "application/json"})
 
 
@@ -57,10 +59,17 @@ def test_a_text_of_nothing_keeps_its_place_and_says_so(client):
         ({"inputs": 3}, "body.inputs: Input should be a valid"),
         ({"inputs": ["a", None]}, "body.inputs.1: Input should be a valid string"),
         ({"input": "a"}, "body.inputs: Field required"),
-        ({"inputs": "a", "beam": 4}, "body.beam: unknown key; known: inputs"),
+        ({"inputs": "a", "beam": 4}, "body.beam: unknown key; known: inputs, weights"),
         (
             {"inputs": ["a"] * (Limits.reviews + 1)},
             f"expected at most {Limits.reviews} texts, found {Limits.reviews + 1}; send them in several requests",
+        ),
+        ({"inputs": "a", "weights": 1}, "body.weights: Input should be a valid boolean"),
+        ({"inputs": ["a", "b"], "weights": True}, "inputs: expected one text for weights, found 2; send one a request"),
+        ({"inputs": [], "weights": True}, "inputs: expected one text for weights, found 0"),
+        (
+            {"inputs": "a" * (Limits.aligned + 1), "weights": True},
+            f"inputs: expected a text of at most {Limits.aligned} characters for weights, found {Limits.aligned + 1}",
         ),
         ({"inputs": "a" * (Limits.characters + 1)}, f"of at most {Limits.characters} characters, found one of 10001"),
     ],
@@ -78,6 +87,32 @@ def test_the_state_and_the_counters_tell_of_it(client):
     text = client.get("/metrics").text
     assert float(restored.findall(text)[0]) == float(before) + len(TEXTS)
     assert 'nsmc_attention_request_seconds_count{path="/restore",status="200"}' in text
+
+
+def check_weights(done, writer):
+    expected = load_restorer(writer)(SENTENCE)
+    assert done.status_code == 200
+    (found,) = done.json()
+    assert found["text"] == expected.text != expected.source == found["source"] and "error" not in found
+    weights = numpy.array(found["weights"])
+    assert weights.shape == (len(expected.text), len(SENTENCE)) and (weights.round(4) == weights).all()
+    assert weights == pytest.approx(expected.weights, abs=1e-4) and weights.sum(axis=1) == pytest.approx(1, abs=1e-2)
+
+
+def test_weights_are_those_of_the_writer_that_the_server_restores_by(tiny_writer):
+    for client in ready(create_app(restore_bundle=tiny_writer)):
+        check_weights(restore(client, [SENTENCE], weights=True), tiny_writer)
+        assert "weights" not in restore(client, SENTENCE, weights=False).json()[0]
+        assert restore(client, " ", weights=True).json()[0]["weights"] == []
+        assert restore(client, "가" * Limits.aligned, weights=True).status_code == 200
+
+
+def test_beside_an_editor_they_are_those_of_the_packaged_writer(client, tiny_writer, monkeypatch):
+    monkeypatch.setitem(PACKAGED, "_writer", tiny_writer.with_name("nowhere"))
+    done = restore(client, SENTENCE, weights=True)
+    assert done.status_code == 404 and "this server has no writer" in done.json()["error"]
+    monkeypatch.setitem(PACKAGED, "_writer", tiny_writer.parent)
+    check_weights(restore(client, SENTENCE, weights=True), tiny_writer)
 
 
 @pytest.mark.skipif(PACKAGED["_editor"].is_dir(), reason="an editor is packaged")
