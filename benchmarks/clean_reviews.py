@@ -18,7 +18,7 @@ from tqdm.auto import tqdm
 
 from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.spelling import is_plain, sentences, suspicious_trigrams, trigrams
+from nsmc_attention.text.spelling import is_spelt, sentences, suspicious_trigrams
 
 # Laughter and crying, which stand between sentences
 LETTERS = re.compile(r"[ㄱ-ㅣ^]+")
@@ -41,15 +41,11 @@ def main(folder: Path) -> None:
 
 def clean_sentences(texts: Iterable[str], suspicious: set[str], spaced: "Spaced") -> Iterator[str]:
     """Yield the reviews that are right, and of the others the sentences that are."""
-
-    def is_spelt(text: str) -> bool:
-        return is_plain(text) and suspicious.isdisjoint(trigrams(text))
-
     for text in tqdm(texts, mininterval=10):
-        pieces = [text] if is_spelt(text) and spaced(text) == text else sentences(text)
+        pieces = [text] if is_spelt(text, suspicious) and spaced(text) == text else sentences(text)
         for piece in pieces:
-            for each in filter(is_spelt, (part.strip() for part in LETTERS.split(piece))):
-                if spaced(each) == each:
+            for each in (part.strip() for part in LETTERS.split(piece)):
+                if is_spelt(each, suspicious) and spaced(each) == each:
                     yield each
 
 

@@ -19,7 +19,7 @@ from ._io.bounded import read_json
 from ._runtime.processes import cores
 from ._runtime.progress import progress_bar
 from ._runtime.signals import blocked
-from .bundle.format import PACKAGED, load_bundle
+from .bundle.format import EDITOR, load_bundle
 from .errors import ConfigError, DataError, MissingPackage
 from .inference.predictor import Classifier
 from .inference.reference import Reference, worker_scorer
@@ -136,7 +136,7 @@ def model_of(
     classifier = Reference.of(Classifier, load_bundle(bundle), engine)
     if restore is False:
         return classifier
-    folder = PACKAGED["_editor"] if restore is True else restore
+    folder = EDITOR if restore is True else restore
     return RestoringReference(Reference.of(Restorer, load_bundle(folder, Restorer.task), engine), classifier)
 
 

@@ -107,3 +107,21 @@ def test_a_classifiers_bundle_is_refused_with_the_command_that_takes_it(refused,
 def test_figures_of_restored_reviews_are_not_recorded(refused, bundle_folder):
     found = refused("evaluate", "--data", "sample", "--record", "--restore", "--bundle", bundle_folder)
     assert "--record: the figures of restored reviews are not the bundle's own" in found
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--workers", "2"], "train --task restore: expected no --workers, found 2"),
+        (["--kvstore", "dist_sync"], "train --task restore: expected no --kvstore, found dist_sync"),
+        (["--positive", "긍정"], "train --task restore: expected no --positive, found 긍정"),
+    ],
+)
+def test_a_training_of_restore_refuses_what_it_would_ignore(refused, tmp_path, options, message):
+    assert message in refused("train", "--task", "restore", "--data", "sample", "--out", tmp_path / "run", *options)
+
+
+def test_a_run_is_resumed_as_the_task_that_it_has(refused, tiny_editor):
+    resume = ["train", "--data", "sample", "--resume", "--out", tiny_editor.parent]
+    assert "cannot resume with another" in refused(*resume, "--learning-rate", "1")
+    assert "cannot resume --task restore as --task classify; leave --task out" in refused(*resume, "--task", "classify")

@@ -31,9 +31,10 @@ REQUIRED = ("vocab.json", "weights.params")
 MANIFEST = 2**20
 LARGEST = {"vocab.json": 2**25, "weights.params": 2**30, "model.onnx": 2**30, "README.md": 2**20}
 LARGEST.update({"source.onnx": 2**30, "step.onnx": 2**30})
-PRETRAINED = Path(__file__).parent.parent / "pretrained"
 # Those that came with the package: the classifier's, and of restore the editor's and the writer's
-PACKAGED = {name: PRETRAINED.with_name(f"pretrained{name}") for name in ("", "_editor", "_writer")}
+PRETRAINED = Path(__file__).parent.parent / "pretrained"
+EDITOR, WRITER = PRETRAINED.with_name("pretrained_editor"), PRETRAINED.with_name("pretrained_writer")
+PACKAGED = (PRETRAINED, EDITOR, WRITER)
 # A bundle without its task is a classifier's: there was no other when it was written
 CLASSIFY = "classify"
 COMMANDS = {CLASSIFY: "predict", "restore": "restore"}
@@ -56,7 +57,7 @@ class Bundle:
     @property
     def packaged(self) -> bool:
         """Whether it came with the package and is trusted like its code."""
-        return self.folder in PACKAGED.values()
+        return self.folder in PACKAGED
 
     @property
     def fingerprint(self) -> str:

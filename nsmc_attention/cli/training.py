@@ -44,7 +44,12 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
 @click.command(cls=TrainCommand)
 @data_options("; to restore, any of these without labels, or txt", required=True)
 @path_option("--valid", help="labelled file to choose the epoch by")
-@click.option("--task", default="classify", type=click.Choice(list(TASKS)), help="what is learnt")
+@click.option(
+    "--task",
+    type=click.Choice(list(TASKS)),
+    show_default="classify; with --resume that of the run",
+    help="what is learnt",
+)
 @click.option(
     "--preset",
     metavar=choices([*PRESETS, *RESTORE_PRESETS]),
@@ -70,7 +75,7 @@ def train(
     /,
     reviews: Labelled,
     valid: Optional[Path],
-    task: str,
+    task: Optional[str],
     preset: Optional[str],
     out: Path,
     init_from: Optional[Path],
@@ -95,13 +100,15 @@ def train(
     from ..training.distributed.communicator import worker_group
     from ..training.run_folder import read_settings
 
+    run_settings = read_settings(out) if resume else {}
+    task = resumed_task(out, run_settings, task)
     if resume and not preset:
-        base = TASKS[task].from_dict(read_settings(out)["config"])
+        base = TASKS[task].from_dict(run_settings["config"])
     else:
         base = task_preset(preset, task)
     config: Any = base.with_fields(**settings)
     if task == "restore":
-        return train_restorer(config, arguments, reviews, out, init_from, resume, device, valid, kvstore)
+        return train_restorer(config, arguments, reviews, out, init_from, resume, device, valid, kvstore, workers)
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
@@ -124,6 +131,14 @@ def train(
         )
 
 
+def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:
+    """Return the task that is given, else that of the run which is resumed; ConfigError where they differ."""
+    found = str(run_settings.get("task", "classify"))
+    if run_settings and (found not in TASKS or given not in (None, found)):
+        raise ConfigError(f"{out}: cannot resume --task {found} as --task {given or 'classify'}; leave --task out")
+    return given or found
+
+
 def train_restorer(
     config: Any,
     arguments: list[str],
@@ -134,11 +149,12 @@ def train_restorer(
     device: str,
     valid: Optional[Path],
     kvstore: str,
+    workers: Optional[int],
 ) -> None:
     from .. import restoration
 
-    given = {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive}
-    given["--kvstore"] = kvstore if kvstore != "local" else None
+    given: dict[str, Any] = {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive}
+    given.update({"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers})
     for option, value in given.items():
         if value is not None:
             raise ConfigError(f"train --task restore: expected no {option}, found {value}; leave it out")

@@ -1,7 +1,7 @@
 """`restore`: texts in, the same with their spaces and spelling corrected out, in the order given.
 
-An editor tags each character, a writer writes the text anew by attention and a search. What a writer makes of a text is
-taken only within an edit bound (`text.restoring`): otherwise the source is returned as it is, with the reason.
+An editor tags each character, a writer writes the text anew by attention and a search. What they make of a text is taken
+only within an edit bound (`text.restoring`): otherwise the source is returned as it is, with the reason.
 """
 
 import math
@@ -17,25 +17,21 @@ from typing import Any, Optional, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..bundle.format import PACKAGED, Bundle, load_bundle
+from ..bundle.format import EDITOR, WRITER, Bundle, load_bundle
 from ..errors import ConfigError, DataError
 from ..reviews.pieces import cut
-from ..text.characters import BEGIN, END, KEEP, PADDING, SPACE, UNKNOWN, Characters, padded, split_spaces
+from ..text.characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, padded, split_spaces
 from ..text.encoding import clean
-from ..text.restoring import tagged, within_bound
+from ..text.restoring import most_changed, most_written, tagged, within_bound, written
 from .prediction import shortened
 from .predictor import Classifier, check_text
 from .reference import Predictor, Row
-from .restorer_engines import EditorEngine, WriterEngine, load_restorer_engine
+from .restorer_engines import EditorEngine, WriterEngine, load_restorer_engine, longest_read
 from .search import Hypothesis, search
 
 Pair = tuple[str, str]
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
-# An editor reads texts this many times as long as those that it was trained on at once; a writer does not
-EDITOR_LENGTHS = 4
-# A writer's text has at most this many characters for each of its source, and more
-LONGEST, MORE = 2, 10
 # Hypotheses that a search may follow
 BEAM = 64
 # An editor changes what it is so sure of: most of what people type is as they meant it, other than in training. Chosen on
@@ -198,7 +194,7 @@ class Restorer(Predictor):
         self.bundle, self.engine, self.beam, self.alpha = bundle, engine, beam, alpha
         self.characters: Characters = bundle.encoder
         is_editor = bundle.config.model.kind == "editor"
-        self.longest: int = bundle.config.text.max_length * (EDITOR_LENGTHS if is_editor else 1)
+        self.longest = longest_read(bundle.config)
         self.run = self.edit if is_editor else self.write
 
     @classmethod
@@ -289,7 +285,8 @@ class Restorer(Predictor):
                 piece.letters, tags[row, :size].tolist(), follows[row, :size].tolist(), self.characters
             )
             score, part = float(logs[row, :size].sum()), Part(0, 0, piece.places[numpy.array(origins, dtype="int64")])
-            found.append(Restoration(piece.text, text, score, (part,)) if text else unchanged(piece.text, REJECTED))
+            possible = text and (tags[row, :size] != KEEP).sum() <= most_changed(piece.letters)
+            found.append(Restoration(piece.text, text, score, (part,)) if possible else unchanged(piece.text, REJECTED))
         return found
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
@@ -298,26 +295,20 @@ class Restorer(Predictor):
 
     def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
         source, state = self.engine.begin(*self.inputs(pieces))
-        longest = [MORE + LONGEST * len(piece.text) for piece in pieces]
+        longest = [most_written(piece.text) for piece in pieces]
         return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
 
     def written(self, piece: Piece, found: Hypothesis) -> Restoration:
         """Return the Restoration of a hypothesis; the source itself where it did not end or went too far."""
-        text, rows = "", []
-        for number, row in zip(found.ids, found.weights):
-            place = int(row[: len(piece.letters)].argmax())
-            # a character that cannot be written is that of the source which was attended to most
-            character = piece.letters[place] if number == UNKNOWN else self.characters.character(number)
-            if character != SPACE or text and text[-1] != SPACE:
-                text += character
-                rows.append(row[: len(piece.letters)])
-        kept = text.rstrip()
-        error = TRUNCATED if found.truncated else None if kept and within_bound(piece.text, kept) else REJECTED
+        size = len(piece.letters)
+        places = [int(row[:size].argmax()) for row in found.weights]
+        text, steps = written(found.ids, places, piece.letters, self.characters)
+        error = TRUNCATED if found.truncated else None if text and within_bound(piece.text, text) else REJECTED
         if error:
             return unchanged(piece.text, error)
-        weights = numpy.zeros((len(kept), len(piece.text)), dtype="float32")
-        weights[:, piece.places] = numpy.array(rows)[: len(kept)]
-        return Restoration(piece.text, kept, found.score, (Part(0, 0, weights.argmax(axis=1), weights),))
+        weights = numpy.zeros((len(text), len(piece.text)), dtype="float32")
+        weights[:, piece.places] = found.weights[steps, :size]
+        return Restoration(piece.text, text, found.score, (Part(0, 0, weights.argmax(axis=1), weights),))
 
 
 def unchanged(text: str, error: str) -> Restoration:
@@ -369,7 +360,7 @@ def load_restorer(
     BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is given a beam or alpha.
     """
     search: dict[str, Any] = {name: value for name, value in (("beam", beam), ("alpha", alpha)) if value is not None}
-    verified = load_bundle(bundle or PACKAGED["_writer" if search else "_editor"], Restorer.task)
+    verified = load_bundle(bundle or (WRITER if search else EDITOR), Restorer.task)
     for name, value in search.items():
         if verified.config.model.kind == "editor":
             expected = "expected a writer's bundle, found an editor's, which does not search"

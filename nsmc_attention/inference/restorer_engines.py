@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from .._runtime.processes import cores
 from ..bundle.format import Bundle
+from ..config import RestoreConfig
 from ..errors import BundleError, ConfigError, did_you_mean
 from .engines import GLUON_BATCH, PIECE, import_check, import_onnxruntime, reason
 
 Array = NDArray[Any]
+# An editor reads texts this many times as long as those that it was trained on at once; a writer does not
+EDITOR_LENGTHS = 4
 
 
 class RestorerEngine:
@@ -52,6 +55,8 @@ class EditorEngine(RestorerEngine):
 class WriterEngine(RestorerEngine):
     """Runs a writer's source.onnx and step.onnx, which can write `vocab_size` characters."""
 
+    names = ("ids", "memory", "keys", "mask", "before", "state0", "state1")
+
     def __init__(self, source: bytes, step: bytes, vocab_size: int, threads: Optional[int] = None):
         super().__init__(threads)
         self.source, self.decoder, self.vocab_size = session_of(source), session_of(step), vocab_size
@@ -69,8 +74,6 @@ class WriterEngine(RestorerEngine):
         shapes = (log_probability.shape, weights.shape)
         require(shapes == ((len(ids), self.vocab_size), source[2].shape) and not numpy.isnan(log_probability).any())
         return log_probability, weights, after
-
-    names = ("ids", "memory", "keys", "mask", "before", "state0", "state1")
 
 
 class GluonEditor(RestorerEngine):
@@ -157,10 +160,15 @@ def load_restorer_engine(
     return kind(*contents.values(), vocab_size=len(bundle.encoder), threads=threads)
 
 
+def longest_read(config: RestoreConfig) -> int:
+    """Return the most characters that are read at once."""
+    return config.text.max_length * (EDITOR_LENGTHS if config.model.kind == "editor" else 1)
+
+
 def checked(bundle: Bundle, contents: dict[str, bytes]) -> dict[str, bytes]:
     """Return the graphs of a bundle that did not come with the package; BundleError if one of them may not be run."""
     check = import_check().check_restorer
-    longest = bundle.config.text.max_length
+    longest = longest_read(bundle.config)
     found: dict[str, bytes] = check(
         contents, bundle.config.model, bundle.encoder, [(1, 1), (3, 7), (PIECE, longest)], bundle.folder
     )

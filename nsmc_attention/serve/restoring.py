@@ -14,7 +14,7 @@ from typing import Any, Optional, Union
 from pydantic import BaseModel, Field, StrictBool
 from starlette.exceptions import HTTPException
 
-from ..bundle.format import PACKAGED
+from ..bundle.format import EDITOR, WRITER
 from ..errors import NsmcError
 from ..inference.restorer import Restoration, Restorer, load_restorer
 from ..visualization.page import rounded
@@ -44,8 +44,7 @@ class Restorations:
     alignments: SerialExecutor
 
     def __init__(self, bundle: Optional[Union[str, Path]], limits: Limits) -> None:
-        packaged = PACKAGED["_editor"]
-        self.bundle, self.limits = bundle or (packaged if packaged.is_dir() else None), limits
+        self.bundle, self.limits = bundle or (EDITOR if EDITOR.is_dir() else None), limits
         self.restorer: Optional[Restorer] = None
         self.writer: Optional[Restorer] = None
 
@@ -80,14 +79,14 @@ class Restorations:
             raise HTTPException(422, f"inputs: expected a text of at most {longest} characters for weights, {found}")
         if restorer.attends:
             self.writer = restorer
-        elif not PACKAGED["_writer"].is_dir():
+        elif not WRITER.is_dir():
             raise HTTPException(404, NO_WRITER)
         return [await self.alignments(self.aligned, texts[0], restorer.engine.name)]
 
     def aligned(self, text: str, engine: str) -> dict[str, Any]:
         """Restore one text with weights, by the packaged writer if no other is there; for one thread."""
         try:
-            self.writer = self.writer or load_restorer(PACKAGED["_writer"], engine=engine)
+            self.writer = self.writer or load_restorer(WRITER, engine=engine)
         except NsmcError as problem:
             # no fault of the request, and its message names a folder of this machine
             raise RuntimeError("the packaged writer cannot be loaded") from problem

@@ -107,21 +107,6 @@ class Characters:
         """Return the ids of all characters of a text, spaces among them, and END."""
         return [*(self.ids.get(each, UNKNOWN) for each in text), END]
 
-    def text(self, ids: Iterable[int], places: Iterable[int], letters: str) -> str:
-        """Return what ids up to END say; an unknown character is the one of the source that was attended to most.
-
-        `places` are those of the attended characters in `letters`, the source without its spaces.
-        """
-        written = []
-        for number, place in zip(ids, places):
-            if number == END:
-                break
-            if number > END:
-                written.append(self.character(number))
-            elif number == UNKNOWN and place < len(letters):
-                written.append(letters[place])
-        return "".join(written)
-
     def character(self, number: int) -> str:
         """Return the character of an id after END."""
         return self.known[number - END - 1]
@@ -147,41 +132,3 @@ def split_spaces(text: str) -> tuple[str, list[bool]]:
             letters.append(character)
             follows.append(False)
     return "".join(letters), follows
-
-
-def aligned(source: str, target: str) -> list[tuple[int, int]]:
-    """Return pairs of places of two texts without spaces, (source, target), by the fewest edits.
-
-    Levenshtein 1966. A place of the source that was put in has -1 as its target; a place of the target that is not in
-    the source is in no pair. Texts of the same length are taken to be changed in place.
-    """
-    if len(source) == len(target):
-        return [(place, place) for place in range(len(source))]
-    costs = edit_costs(source, target)
-    found, i, j = [], len(source), len(target)
-    while i:
-        if j and costs[i][j] == costs[i - 1][j - 1] + (source[i - 1] != target[j - 1]):
-            i, j = i - 1, j - 1
-            found.append((i, j))
-        elif costs[i][j] == costs[i - 1][j] + 1:
-            i -= 1
-            found.append((i, -1))
-        else:
-            j -= 1
-    return found[::-1]
-
-
-def edit_costs(source: str, target: str) -> list[list[int]]:
-    """Return the edits that turn the first i characters of the source into the first j of the target, [i][j]."""
-    costs = [list(range(len(target) + 1))]
-    for i, one in enumerate(source, 1):
-        before, row = costs[-1], [i]
-        for j, other in enumerate(target, 1):
-            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (one != other)))
-        costs.append(row)
-    return costs
-
-
-def edit_distance(source: str, target: str) -> int:
-    """Return the fewest characters to put in, leave out or replace."""
-    return edit_costs(source, target)[-1][-1]

@@ -260,7 +260,7 @@ MOST = {
     "tensed": 0.6,
     "shift_key": 0.2,
     "neighbouring_keys": 0.1,
-    "exchanged_syllables": 0.1,
+    "exchanged_syllables": 0.3,
 }
 UNSEEN = {"plain_vowels": 1.0, "assimilated": 1.0}
 
@@ -304,10 +304,10 @@ def typed(text: str, random: numpy.random.RandomState, unseen: bool = False) -> 
         return text
     rates = {}
     if drawn[1] < MISSPELT or unseen:
-        names = UNSEEN if unseen else MOST
-        chosen = [name for name in names if random.random_sample() < KIND_SHARE]
-        for name in chosen or [str(random.choice(list(names)))]:
-            rates[name] = {**MOST, **UNSEEN}[name] * random.random_sample() ** 2
+        most = UNSEEN if unseen else MOST
+        chosen = [name for name in most if random.random_sample() < KIND_SHARE]
+        for name in chosen or [str(random.choice(list(most)))]:
+            rates[name] = most[name] * random.random_sample() ** 2
     if drawn[2] < SPACED or not rates:
         rates["lost_spaces"] = 1.0 if drawn[3] < ALL_LOST else random.random_sample()
         if random.random_sample() < MISPLACED:

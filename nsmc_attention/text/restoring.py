@@ -1,11 +1,13 @@
 """What a network says about the characters of a source, turned into a text; and how far the two may be apart."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from .characters import DELETE, END, KEEP, SPACE, Characters, aligned, edit_distance, split_spaces
+from .characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, split_spaces
 
 # Share of the source's characters that may change, and how many always may
 CHANGED, ALWAYS = 0.4, 2
+# A writer's text has at most this many characters for each of its source, and more
+LONGEST, MORE = 2, 10
 
 
 def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int], list[bool]]:
@@ -44,13 +46,84 @@ def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters
     return text, origins[: len(text)]
 
 
+def written(ids: Iterable[int], places: Iterable[int], letters: str, characters: Characters) -> tuple[str, list[int]]:
+    """Return the text that a writer's ids up to END say, and which of the ids each of its characters is.
+
+    An unknown character is the one of the source that was attended to most: `places` are those of the attended
+    characters in `letters`, the source without its spaces. No space begins or ends the text, or follows another.
+    """
+    found, steps = list[str](), list[int]()
+    for step, (number, place) in enumerate(zip(ids, places)):
+        if number == END:
+            break
+        if number > END:
+            character = characters.character(number)
+        elif number == UNKNOWN and place < len(letters):
+            character = letters[place]
+        else:
+            continue
+        if character != SPACE or found and found[-1] != SPACE:
+            found.append(character)
+            steps.append(step)
+    text = "".join(found).rstrip()
+    return text, steps[: len(text)]
+
+
+def most_written(source: str) -> int:
+    """Return the most characters that a writer may write for a source."""
+    return MORE + LONGEST * len(source)
+
+
+def most_changed(letters: str) -> float:
+    """Return how many of the characters of a source without its spaces may be put in, left out or replaced."""
+    return ALWAYS + CHANGED * len(letters)
+
+
 def within_bound(source: str, text: str) -> bool:
     """Return whether a text can be what the source was meant to be, by its characters without the spaces."""
     one, other = (each.replace(SPACE, "") for each in (source, text))
-    most = ALWAYS + CHANGED * len(one)
+    most = most_changed(one)
     return abs(len(one) - len(other)) <= most and edit_distance(one, other) <= most
 
 
 def character_error(restored: str, target: str) -> float:
     """Return the edits that turn a text into the right one, divided by the characters of that, spaces included."""
     return edit_distance(restored, target) / max(1, len(target)) if restored != target else 0.0
+
+
+def aligned(source: str, target: str) -> list[tuple[int, int]]:
+    """Return pairs of places of two texts without spaces, (source, target), by the fewest edits.
+
+    Levenshtein 1966. A place of the source that was put in has -1 as its target; a place of the target that is not in
+    the source is in no pair. Texts of the same length are taken to be changed in place.
+    """
+    if len(source) == len(target):
+        return [(place, place) for place in range(len(source))]
+    costs = edit_costs(source, target)
+    found, i, j = [], len(source), len(target)
+    while i:
+        if j and costs[i][j] == costs[i - 1][j - 1] + (source[i - 1] != target[j - 1]):
+            i, j = i - 1, j - 1
+            found.append((i, j))
+        elif costs[i][j] == costs[i - 1][j] + 1:
+            i -= 1
+            found.append((i, -1))
+        else:
+            j -= 1
+    return found[::-1]
+
+
+def edit_costs(source: str, target: str) -> list[list[int]]:
+    """Return the edits that turn the first i characters of the source into the first j of the target, [i][j]."""
+    costs = [list(range(len(target) + 1))]
+    for i, one in enumerate(source, 1):
+        before, row = costs[-1], [i]
+        for j, other in enumerate(target, 1):
+            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (one != other)))
+        costs.append(row)
+    return costs
+
+
+def edit_distance(source: str, target: str) -> int:
+    """Return the fewest characters to put in, leave out or replace."""
+    return edit_costs(source, target)[-1][-1]

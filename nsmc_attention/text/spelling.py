@@ -91,6 +91,11 @@ def misspellings(text: str) -> Iterator[tuple[str, str]]:
                 yield name, edited(text, [edit])
 
 
+def is_spelt(text: str, suspicious: set[str]) -> bool:
+    """Return whether a clean text is plain and has no suspicious trigram."""
+    return is_plain(text) and suspicious.isdisjoint(trigrams(text))
+
+
 def well_spelt(texts: Iterable[str]) -> list[str]:
     """Return, each once and in their order, the clean texts that are plain and have no suspicious trigram.
 
@@ -99,9 +104,5 @@ def well_spelt(texts: Iterable[str]) -> list[str]:
     """
     given = list(texts)
     suspicious = suspicious_trigrams(given)
-
-    def is_spelt(text: str) -> bool:
-        return is_plain(text) and suspicious.isdisjoint(trigrams(text))
-
-    pieces = chain.from_iterable([text] if is_spelt(text) else sentences(text) for text in given)
-    return [each for each in dict.fromkeys(pieces) if is_spelt(each)]
+    pieces = chain.from_iterable([text] if is_spelt(text, suspicious) else sentences(text) for text in given)
+    return [each for each in dict.fromkeys(pieces) if is_spelt(each, suspicious)]

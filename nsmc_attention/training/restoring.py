@@ -16,7 +16,7 @@ from ..config import RestoreConfig
 from ..model.parameters import round_tables
 from ..text.characters import BEGIN, END, KEEP, Characters, padded, split_spaces
 from ..text.noise import typed
-from ..text.restoring import character_error, tagged, tags_of
+from ..text.restoring import character_error, most_written, tagged, tags_of, written
 from .checkpoint import Progress
 from .loop import Stage
 from .objectives import Objective
@@ -161,12 +161,12 @@ class WriterObjective(RestoringObjective):
     """Cross entropy of each next character; of the dev part, what a greedy search writes."""
 
     def loss(self, network: Any, batch: Pairs) -> Any:
-        written = [self.characters.target(target) for target in batch.targets]
-        longest = max(map(len, written))
-        wanted, inside = numpy.zeros((len(written), longest)), numpy.zeros((len(written), longest))
-        for row, ids in enumerate(written):
+        targets = [self.characters.target(target) for target in batch.targets]
+        longest = max(map(len, targets))
+        wanted, inside = numpy.zeros((len(targets), longest)), numpy.zeros((len(targets), longest))
+        for row, ids in enumerate(targets):
             wanted[row, : len(ids)], inside[row, : len(ids)] = ids, 1
-        before = numpy.concatenate([numpy.full((len(written), 1), BEGIN), wanted[:, :-1]], axis=1)
+        before = numpy.concatenate([numpy.full((len(targets), 1), BEGIN), wanted[:, :-1]], axis=1)
         given = mxnet.nd.array(before, ctx=self.device, dtype="int32")
         sampled: Optional[Any] = None
         if batch.sampling:
@@ -175,12 +175,12 @@ class WriterObjective(RestoringObjective):
         return self.cross_entropy(logits, wanted, inside)
 
     def restored(self, network: Any, sources: list[str]) -> list[str]:
-        """Write greedily, at most twice as many characters as the source has, and ten."""
-        nd, characters = mxnet.nd, self.characters
+        """Write greedily, at most what `most_written` allows the longest."""
+        nd = mxnet.nd
         memory, keys, mask, *states = network.source(*self.inputs(sources))
         combined, ids = nd.zeros_like(states[0]), nd.full((len(sources),), BEGIN, dtype="int32", ctx=self.device)
         steps = []
-        for _ in range(10 + 2 * max(map(len, sources))):
+        for _ in range(max(map(most_written, sources))):
             logits, weights, combined, *states = network.step(ids, memory, keys, mask, combined, *states)
             ids = logits.argmax(axis=1).astype("int32")
             steps.append((ids, weights.argmax(axis=1)))
@@ -190,7 +190,7 @@ class WriterObjective(RestoringObjective):
                 break
         found, places = (nd.stack(*each, axis=1).asnumpy().astype(int).tolist() for each in zip(*steps))
         letters = [split_spaces(source)[0] for source in sources]
-        return [characters.text(ids, copied, each) for ids, copied, each in zip(found, places, letters)]
+        return [written(*each, self.characters)[0] for each in zip(found, places, letters)]
 
 
 OBJECTIVES: dict[str, type[RestoringObjective]] = {"editor": EditorObjective, "writer": WriterObjective}

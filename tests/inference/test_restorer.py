@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from nsmc_attention import Classifier, Restorer, load, load_restorer
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.inference import restorer as module
-from nsmc_attention.inference.restorer import BLANK, pieces_of
+from nsmc_attention.inference.restorer import BLANK, REJECTED, pieces_of
 from nsmc_attention.text.encoding import clean
 
 SPACED = some.text("가나 다.!a😀", max_size=80).map(clean)
@@ -117,3 +117,17 @@ def test_what_an_editor_has_not_is_refused(tiny_editor, options, message):
 def test_a_classifiers_bundle_is_no_restorers(bundle_folder):
     with pytest.raises(BundleError, match="expected a bundle of the task restore, found 'classify'; use it with"):
         load_restorer(bundle_folder)
+
+
+def test_an_editor_that_would_change_most_of_a_text_changes_nothing(restorer, monkeypatch):
+    """The tags of a small training are arbitrary: here each character becomes the first that can be written."""
+    run = type(restorer.engine).__call__
+
+    def hostile(engine, ids, lengths):
+        tags, certainty, spaces = run(engine, ids, lengths)
+        return numpy.full_like(tags, 5), numpy.ones_like(certainty), spaces
+
+    monkeypatch.setattr(type(restorer.engine), "__call__", hostile)
+    long, short = restorer.restore_many(["정말재미있는영화", "영화"])
+    assert (long.text, long.error) == (long.source, REJECTED)
+    assert short.error is None and short.text.replace(" ", "") == restorer.characters.character(5) * 2

@@ -10,7 +10,7 @@ pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
-from nsmc_attention.bundle.format import PACKAGED
+from nsmc_attention.bundle.format import EDITOR, PRETRAINED
 from nsmc_attention.inference.restorer import load_restorer
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.limits import Limits
@@ -108,14 +108,14 @@ def test_weights_are_those_of_the_writer_that_the_server_restores_by(tiny_writer
 
 
 def test_beside_an_editor_they_are_those_of_the_packaged_writer(client, tiny_writer, monkeypatch):
-    monkeypatch.setitem(PACKAGED, "_writer", tiny_writer.with_name("nowhere"))
+    monkeypatch.setattr("nsmc_attention.serve.restoring.WRITER", tiny_writer.with_name("nowhere"))
     done = restore(client, SENTENCE, weights=True)
     assert done.status_code == 404 and "this server has no writer" in done.json()["error"]
-    monkeypatch.setitem(PACKAGED, "_writer", tiny_writer.parent)
+    monkeypatch.setattr("nsmc_attention.serve.restoring.WRITER", tiny_writer.parent)
     check_weights(restore(client, SENTENCE, weights=True), tiny_writer)
 
 
-@pytest.mark.skipif(PACKAGED["_editor"].is_dir(), reason="an editor is packaged")
+@pytest.mark.skipif(EDITOR.is_dir(), reason="an editor is packaged")
 def test_a_server_without_a_restorer_serves_all_else_and_says_how_to_add_one():
     for client in ready(create_app()):
         done = restore(client, "영화")
@@ -132,6 +132,6 @@ def test_before_it_is_loaded_the_client_is_told_to_try_again(tiny_editor):
 
 @pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "found 'classify'")])
 def test_a_bundle_that_cannot_restore_ends_the_command_with_one_line(command, tmp_path, name, message):
-    folder = PACKAGED[""] if name == "classifier" else tmp_path / name
+    folder = PRETRAINED if name == "classifier" else tmp_path / name
     done = command("serve", "--port", "0", "--restore-bundle", folder)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1

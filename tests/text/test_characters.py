@@ -4,21 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.text.characters import (
-    END,
-    PADDING,
-    ROWS,
-    UNKNOWN,
-    Characters,
-    aligned,
-    edit_distance,
-    padded,
-    split_spaces,
-)
+from nsmc_attention.text.characters import END, PADDING, ROWS, UNKNOWN, Characters, padded, split_spaces
 from nsmc_attention.text.encoding import clean
 
 texts = st.text(st.sampled_from("가나다라 햇했ㅋa!") | st.characters(), max_size=20).map(clean)
-words = st.text(st.sampled_from("가나다"), max_size=7)
 KNOWN = Characters.of(["가나 다가", "가나!", "가"], 1)
 
 
@@ -60,18 +49,3 @@ def test_characters_survive_the_file():
 def test_another_file_is_refused(content):
     with pytest.raises(BundleError, match="vocab.json"):
         Characters.from_json(content)
-
-
-@given(words, words)
-def test_the_edit_distance_is_a_distance(one, other):
-    assert edit_distance(one, other) == edit_distance(other, one) <= max(len(one), len(other))
-    assert edit_distance(one, one) == 0 and edit_distance(one, "") == len(one)
-    assert edit_distance(one + "가", other + "가") == edit_distance(one, other)
-
-
-@given(words, words)
-def test_an_alignment_has_each_place_of_the_source_once_and_goes_forward(source, target):
-    pairs = aligned(source, target)
-    assert [place for place, _ in pairs] == list(range(len(source)))
-    places = [other for _, other in pairs if other >= 0]
-    assert places == sorted(set(places)) and all(other < len(target) for other in places)

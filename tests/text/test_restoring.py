@@ -4,11 +4,12 @@ from hypothesis import strategies as st
 from nsmc_attention.text.characters import DELETE, KEEP, Characters, split_spaces
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.noise import KINDS, noisy
-from nsmc_attention.text.restoring import character_error, tagged, tags_of, within_bound
+from nsmc_attention.text.restoring import aligned, character_error, edit_distance, tagged, tags_of, within_bound
 
 hangul = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3) | st.sampled_from(" .!"), max_size=20).map(
     clean
 )
+words = st.text(st.sampled_from("가나다"), max_size=7)
 
 
 @given(hangul, st.integers(0, 99))
@@ -50,3 +51,18 @@ def test_the_bound_counts_characters_and_no_spaces():
 def test_the_character_error_is_a_share_of_the_target():
     assert character_error("가나", "가나") == 0 and character_error("가나", "가 나다") == 0.5
     assert character_error("가", "") == 1
+
+
+@given(words, words)
+def test_the_edit_distance_is_a_distance(one, other):
+    assert edit_distance(one, other) == edit_distance(other, one) <= max(len(one), len(other))
+    assert edit_distance(one, one) == 0 and edit_distance(one, "") == len(one)
+    assert edit_distance(one + "가", other + "가") == edit_distance(one, other)
+
+
+@given(words, words)
+def test_an_alignment_has_each_place_of_the_source_once_and_goes_forward(source, target):
+    pairs = aligned(source, target)
+    assert [place for place, _ in pairs] == list(range(len(source)))
+    places = [other for _, other in pairs if other >= 0]
+    assert places == sorted(set(places)) and all(other < len(target) for other in places)
