@@ -173,10 +173,10 @@ class Config(TaskConfig):
                 f"model.kind {self.model.kind}: expected text.ngram_buckets and training.erasure.reviews to be 0, found "
                 f"{self.text.ngram_buckets} and {self.training.erasure.reviews}"
             )
-        self.model.attention.check_width(self.model.width, "model.attention")
-        scores = self.text.max_length**2 * self.model.attention.numbers_per_pair
+        self.model.check_sizes()
+        scores = self.text.max_length**2 * self.model.numbers_per_pair
         if scores > MAX_SCORES:
-            found = f"found {scores:,} (tokens x tokens x attention units or heads)"
+            found = f"found {scores:,} (tokens x tokens x attention units, or layers and heads)"
             raise ConfigError(
                 f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, {found}"
             )

@@ -59,7 +59,7 @@ def network(workload):
     mxnet = import_mxnet()
     from nsmc_attention.model.networks.classifier import SelfAttentionClassifier
 
-    built = SelfAttentionClassifier(workload.vocabulary, workload.model)
+    built = SelfAttentionClassifier(workload.vocabulary, workload.model, max_length=1024)
     built.initialize(mxnet.init.Xavier())
     built.hybridize(static_alloc=True)
     return mxnet, built

@@ -7,6 +7,7 @@ gluon engine imports MXNet, and only when it is built.
 """
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Optional, Protocol
 
@@ -19,6 +20,8 @@ from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
 from ..model.settings import AXES
 
 INPUTS, OUTPUTS = ("token_ids", "valid_length", "ngram_ids"), ("probability", "weights")
+# The output of a model whose encoder attends: its weights
+HEADS = "heads"
 # Reviews a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
 PIECE, WORTH_A_THREAD = 32, 8
 # The batch of the HybridBlock on MXNet; a GPU needs many reviews
@@ -33,6 +36,9 @@ class Engine(Protocol):
     axes: tuple[str, ...]
 
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]: ...
+
+    def heads(self, *arrays: NDArray[Any]) -> NDArray[Any]:
+        """Return the weights (N, L, K, T, T) of an encoder that attends."""
 
 
 def import_onnxruntime() -> Any:
@@ -74,7 +80,7 @@ class OnnxEngine:
             raise BundleError(f"this ONNX model: ONNX Runtime cannot load it: {reason(problem)}") from problem
         expected = (list(INPUTS), list(OUTPUTS))
         found = tuple([item.name for item in side] for side in (self.session.get_inputs(), self.session.get_outputs()))
-        if not set(found[0]) <= set(expected[0]) or found[1] != expected[1]:
+        if not set(found[0]) <= set(expected[0]) or found[1] not in (expected[1], [*expected[1], HEADS]):
             raise BundleError(
                 f"this ONNX model: expected inputs and outputs {expected}, found {found}; is it another model?"
             )
@@ -93,8 +99,15 @@ class OnnxEngine:
         return numpy.concatenate(probability), numpy.concatenate(weights)
 
     def run(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        given = dict(zip(INPUTS, arrays))
-        return tuple(self.session.run(OUTPUTS, {name: given[name] for name in self.inputs}))
+        return tuple(self.session.run(OUTPUTS, self.given(arrays)))
+
+    def heads(self, *arrays: NDArray[Any]) -> NDArray[Any]:
+        (found,) = self.session.run([HEADS], self.given(arrays))
+        return numpy.asarray(found)
+
+    def given(self, arrays: Sequence[NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        named = dict(zip(INPUTS, arrays))
+        return {name: named[name] for name in self.inputs}
 
 
 def reason(problem: Exception) -> str:
@@ -112,8 +125,11 @@ class GluonEngine:
         self.mxnet, self.network, self.device, self.axes = import_mxnet(), network, device, network.axes
 
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        logits, weights = self.network(*as_nd(self.mxnet.nd, self.device, *arrays))
+        logits, weights, *_ = self.network(*as_nd(self.mxnet.nd, self.device, *arrays))
         return logits.softmax()[:, 1].asnumpy(), weights.asnumpy()
+
+    def heads(self, *arrays: NDArray[Any]) -> NDArray[Any]:
+        return numpy.asarray(self.network(*as_nd(self.mxnet.nd, self.device, *arrays))[2].asnumpy())
 
 
 def as_nd(nd: Any, device: Any, token_ids: Any, valid_length: Any, *ngram_ids: Any) -> list[Any]:
@@ -172,7 +188,7 @@ def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngi
     rows = {"token_ids": len(bundle.encoder), **({"ngram_ids": text.ngram_buckets} if text.ngram_buckets else {})}
     batches = [(1, fixed or 1), (3, fixed or min(7, text.max_length)), (PIECE, fixed or text.max_length)]
     axes = bundle.config.model.axes
-    content = import_check().check_graph(content, rows, axes, batches, bundle.file("model.onnx"))
+    content = import_check().check_graph(content, rows, bundle.config.model.outputs, batches, bundle.file("model.onnx"))
     return ForeignEngine(content, axes, threads)
 
 

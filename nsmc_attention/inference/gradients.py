@@ -44,7 +44,7 @@ class GradientEngine(GluonEngine):
         for each in rows:
             each.attach_grad()
         with self.mxnet.autograd.record(train_mode=False):
-            logits, _ = self.network.forward_embedded(self.mxnet.nd, rows, mask, lengths)
+            logits = self.network.forward_embedded(self.mxnet.nd, rows, mask, lengths)[0]
             odds = logits[:, 1] - logits[:, 0]
         odds.backward()
         return [each.grad for each in rows]

@@ -32,7 +32,7 @@ class TokenScorer:
 
     def __init__(self, encoder: Encoder, engine: Engine, config: Config):
         self.encoder, self.engine, self.fixed_length = encoder, engine, config.fixed_length
-        self.pairs = PAIRS * EACH // max(EACH, config.model.attention.numbers_per_pair)
+        self.pairs = PAIRS * EACH // max(EACH, config.model.numbers_per_pair)
 
     def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""

@@ -1,23 +1,51 @@
 """The networks' settings, each of which builds its network. Read without MXNet."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ConfigError
 from ..settings import Settings, kinds, setting
 from .attention import ALIGNMENTS, ATTENTIONS, Additive, Attention, General
 
 if TYPE_CHECKING:
-    from .interfaces import Interface
+    from .interfaces import Axes, Interface
 
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
 # a fixed size: layers, heads, hops
 AXES = ("queries", "keys")
 
 
+class Encoder(Settings):
+    """What turns embeddings into states."""
+
+    @property
+    def numbers_per_pair(self) -> int:
+        """Numbers held for each pair of tokens: of each layer and head of one whose states attend to each other."""
+        return 0
+
+    @property
+    def outputs(self) -> dict[str, "Axes"]:
+        """What it adds to the outputs of an ONNX graph, {name: axes}."""
+        return {}
+
+    def width(self, embedding_size: int) -> int:
+        """Return the units of a state (D)."""
+        raise NotImplementedError
+
+    def check(self, where: str) -> None:
+        """Raise ConfigError where the sizes do not fit each other."""
+
+    def block(self, embedding_size: int, max_length: int) -> Any:
+        """Build the HybridBlock: embedded (T, N, E), valid_length (N,) -> states (T, N, D); None for none at all.
+
+        One that attends returns its weights (N, L, K, T, T) beside the states.
+        """
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class GRU(Settings):
-    """A bidirectional GRU; `width` is the units of a state, `block` the HybridBlock."""
+class GRU(Encoder):
+    """A bidirectional GRU."""
 
     kind = "gru"
     hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1, high=4096)
@@ -25,14 +53,14 @@ class GRU(Settings):
     def width(self, embedding_size: int) -> int:
         return 2 * self.hidden_size
 
-    def block(self) -> Any:
+    def block(self, embedding_size: int, max_length: int) -> Any:
         from .blocks import Bidirectional
 
         return Bidirectional(self.kind, self.hidden_size)
 
 
 @dataclass(frozen=True)
-class NoEncoder(Settings):
+class NoEncoder(Encoder):
     """Each token by itself: its state is its embedding."""
 
     kind = "none"
@@ -40,11 +68,55 @@ class NoEncoder(Settings):
     def width(self, embedding_size: int) -> int:
         return embedding_size
 
-    def block(self) -> None:
+    def block(self, embedding_size: int, max_length: int) -> None:
         return None
 
 
-ENCODERS: dict[str, type[Settings]] = {"gru": GRU, "none": NoEncoder}
+@dataclass(frozen=True)
+class TransformerEncoder(Encoder):
+    """Self-attention without recurrence, Vaswani et al. 2017 (arXiv:1706.03762)."""
+
+    kind = "transformer"
+    layers: int = setting(2, "layers, one above the other (L)", low=1, high=24)
+    heads: int = setting(4, "heads; divides the units of a state (K)", low=1)
+    units: int = setting(128, "units of a state (D)", low=1, high=4096)
+    feed_forward: int = setting(512, "units of the hidden layer at each position", low=1, high=16384)
+    dropout: float = setting(0.1, "dropout of the weights and of each sum", low=0.0, high=0.95)
+    norm: str = setting("post", "layer norm: behind each sum (post) or on the way in (pre)", choices=("post", "pre"))
+    positions: str = setting("learned", "how a token knows its place", choices=("learned", "sinusoidal"))
+
+    @property
+    def numbers_per_pair(self) -> int:
+        return self.layers * self.heads
+
+    @property
+    def outputs(self) -> dict[str, "Axes"]:
+        return {"heads": ("N", self.layers, self.heads, "T", "T")}
+
+    def width(self, embedding_size: int) -> int:
+        return self.units
+
+    def check(self, where: str) -> None:
+        if self.units % self.heads:
+            raise ConfigError(
+                f"{where}.heads: expected a divisor of {self.units}, the units of a state, found {self.heads}"
+            )
+
+    def block(self, embedding_size: int, max_length: int) -> Any:
+        from .transformer import Transformer
+
+        return Transformer(self, embedding_size, max_length)
+
+
+ENCODERS: dict[str, type[Encoder]] = {each.kind: each for each in (GRU, TransformerEncoder, NoEncoder)}
+
+
+# What a network with this encoder is, without attention above it and with
+DESCRIBED = {
+    "gru": ("The average of a bidirectional GRU's states", "A self-attentive bidirectional GRU"),
+    "transformer": ("The average of a Transformer's states", "A Transformer under self-attention"),
+    "none": ("The average of the words' embeddings", "Self-attention on the words' embeddings"),
+}
 
 
 @dataclass(frozen=True)
@@ -56,7 +128,7 @@ class ClassifierConfig(Settings):
     uses_ngrams: ClassVar[bool] = True
     axes: ClassVar[tuple[str, ...]] = AXES
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
-    encoder: Union[GRU, NoEncoder] = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
+    encoder: Encoder = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
     attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
     dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
     word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
@@ -66,21 +138,33 @@ class ClassifierConfig(Settings):
         """Units of a state (D)."""
         return self.encoder.width(self.embedding_size)
 
+    @property
+    def outputs(self) -> dict[str, "Axes"]:
+        """The outputs of its ONNX graph, {name: axes}."""
+        return {"probability": ("N",), "weights": ("N", *self.axes), **self.encoder.outputs}
+
+    @property
+    def numbers_per_pair(self) -> int:
+        """Numbers held for each pair of tokens: what bounds the longest review."""
+        return max(self.attention.numbers_per_pair, self.encoder.numbers_per_pair)
+
+    def check_sizes(self) -> None:
+        """Raise ConfigError unless the sizes fit each other."""
+        self.encoder.check("model.encoder")
+        self.attention.check_width(self.width, "model.attention")
+
     def fixed_length(self, max_length: int) -> None:
         """Return the only length that the network reads: here it reads any."""
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""
-        has_gru = self.encoder.kind == "gru"
-        if self.attention.kind == "uniform":
-            return "The average of a bidirectional GRU's states" if has_gru else "The average of the words' embeddings"
-        what = "A self-attentive bidirectional GRU" if has_gru else "Self-attention on the words' embeddings"
-        return f"{what} ({self.attention.kind} score)"
+        averaged, attentive = DESCRIBED[self.encoder.kind]
+        return averaged if self.attention.kind == "uniform" else f"{attentive} ({self.attention.kind} score)"
 
     def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
         from .networks.classifier import SelfAttentionClassifier
 
-        return SelfAttentionClassifier(vocab_size, self, ngram_buckets)
+        return SelfAttentionClassifier(vocab_size, self, max_length, ngram_buckets)
 
 
 @dataclass(frozen=True)
@@ -98,6 +182,17 @@ class ArticleConfig(Settings):
     @property
     def width(self) -> int:
         return 2 * self.hidden_size
+
+    @property
+    def outputs(self) -> dict[str, "Axes"]:
+        return {"probability": ("N",), "weights": ("N", *self.axes)}
+
+    @property
+    def numbers_per_pair(self) -> int:
+        return self.attention.numbers_per_pair
+
+    def check_sizes(self) -> None:
+        """The article's sizes fit each other."""
 
     def fixed_length(self, max_length: int) -> int:
         return max_length

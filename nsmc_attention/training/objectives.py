@@ -63,7 +63,7 @@ class ErasureObjective(LabelsObjective):
     """Cross entropy with the network's own predictions, plus the divergence of its attention from the importance."""
 
     def loss(self, network: Any, batch: Batch) -> Any:
-        logits, weights = network(*as_inputs(batch, self.device))
+        logits, weights, *_ = network(*as_inputs(batch, self.device))
         return self.cross_entropy(logits, batch) + self.divergence(weights, batch)
 
     def divergence(self, weights: Any, batch: Batch) -> Any:
@@ -91,7 +91,7 @@ def predict_batches(
     probability = numpy.zeros(len(batches.labels))
     token_weights = [numpy.zeros(length, dtype="float32") for length in batches.lengths]
     for members, batch in group.shard_batches(batches.in_order()):
-        logits, weights = network(*as_inputs(batch, device))
+        logits, weights, *_ = network(*as_inputs(batch, device))
         probability[members] = logits.softmax()[:, 1].asnumpy()
         rows = weights.sum(axis=1).asnumpy()
         for member, row, length in zip(members, rows, batch.valid_length.astype(int)):

@@ -24,7 +24,7 @@ class SelfAttentionClassifier(HybridBlock):
     attention can point at a word that only the n-grams know.
     """
 
-    def __init__(self, vocab_size: int, settings: Any, ngram_buckets: int = 0) -> None:
+    def __init__(self, vocab_size: int, settings: Any, max_length: int, ngram_buckets: int = 0) -> None:
         super().__init__()
         width, self.axes = settings.width, settings.axes
         self.multihead = settings.attention.kind == "multihead"
@@ -36,7 +36,7 @@ class SelfAttentionClassifier(HybridBlock):
             # drops all units of a token at once, Gal & Ghahramani 2016 (arXiv:1512.05287), section 4.2
             self.word_dropout = nn.Dropout(settings.word_dropout, axes=(2,))
             self.embedding_dropout = nn.Dropout(settings.dropout)
-            self.encoder = settings.encoder.block()
+            self.encoder = settings.encoder.block(settings.embedding_size, max_length)
             self.attention = settings.attention.cell(width)
             self.output_dropout = nn.Dropout(settings.dropout)
             self.output = nn.Dense(CLASSES, in_units=width + self.has_ngrams)
@@ -53,7 +53,8 @@ class SelfAttentionClassifier(HybridBlock):
         valid_length (N,) float32 is the number of tokens of each review, 1 to T; the rest is padding, whatever its id.
         ngram_ids (N, T, NGRAMS) int32, see `text.ngrams`, are given if and only if there is a table of n-grams. Row i of
         the weights is how much token i attends to each token: non-negative, sums to 1 over the tokens, 0 on padding.
-        Rows of padding are 0.
+        Rows of padding are 0. Of an encoder that attends, its weights too: (N, L, K, T, T), of layers and heads, rows of
+        padding arbitrary.
         """
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
@@ -65,7 +66,7 @@ class SelfAttentionClassifier(HybridBlock):
 
     def forward_embedded(self, F: Any, rows: Any, mask: Any, valid_length: Any) -> Any:
         """Classify what `embed_tokens` returned, for gradients with respect to it; mask is (N, T, 1)."""
-        states, keys, by_review = self.encode(F, rows, valid_length)
+        states, keys, by_review, *heads = self.encode(F, rows, valid_length)
         pairs = F.batch_dot(mask, mask, transpose_b=True)  # (N, T, T)
         contexts, weights = self.attention(keys, keys, states, pairs)
         mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))  # (N, T, 1)
@@ -75,16 +76,20 @@ class SelfAttentionClassifier(HybridBlock):
         else:
             # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, D) contexts are never built
             pooled = F.batch_dot(F.batch_dot(mean, weights, transpose_a=True), states)
-        return self.classify(F, pooled, by_review), weights
+        return (self.classify(F, pooled, by_review), weights, *heads)
 
     def encode(self, F: Any, rows: Any, valid_length: Any) -> Any:
-        """Return states (N, T, D), the attention's keys (N, T, D), the n-grams' log-odds (N, 1, 1) or None."""
+        """Return states (N, T, D), the attention's keys (N, T, D), the n-grams' log-odds (N, 1, 1) or None.
+
+        After these the weights of an encoder that attends.
+        """
         embedded = self.embedding_dropout(self.word_dropout(rows[0]))
-        states = self.encoder(embedded, valid_length) if self.encoder else embedded
+        encoded = self.encoder(embedded, valid_length) if self.encoder else embedded
+        states, *heads = encoded if isinstance(encoded, (list, tuple)) else (encoded,)
         states = F.transpose(states, axes=(1, 0, 2))
         by_token, by_review = ngram_log_odds(F, rows[1]) if self.has_ngrams else (None, None)
         keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states
-        return states, keys, by_review
+        return (states, keys, by_review, *heads)
 
     def classify(self, F: Any, pooled: Any, by_review: Any) -> Any:
         """(N, 1, D), (N, 1, 1) or None -> logits (N, C)."""
@@ -93,7 +98,7 @@ class SelfAttentionClassifier(HybridBlock):
 
     def forward_with_weights(self, F: Any, rows: Any, weights: Any, valid_length: Any) -> Any:
         """Return the logits with given weights (N, 1, T) in place of the attention's own."""
-        states, _, by_review = self.encode(F, rows, valid_length)
+        states, _, by_review, *_ = self.encode(F, rows, valid_length)
         values = self.attention.proj_value(states) if self.multihead else states
         return self.classify(F, F.batch_dot(weights, values), by_review)
 

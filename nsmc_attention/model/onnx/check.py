@@ -38,7 +38,7 @@ FIELDS = {
 }
 # Operators whose output's size follows from their inputs' sizes and constants
 OPERATORS = (
-    "Abs Add ArgMax Cast Concat Div Exp Flatten GRU Gather GatherND Gemm Identity LSTM Less LessOrEqual LogSoftmax MatMul "
+    "Abs Add ArgMax Cast Concat Div Erf Exp Flatten GRU Gather GatherND Gemm Identity LSTM LayerNormalization Less LessOrEqual LogSoftmax MatMul "
     "Max Mul Pad Range ReduceMax ReduceMean ReduceSum Relu Reshape Shape Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh "
     "Transpose Unsqueeze Where"
 )
@@ -56,17 +56,17 @@ LONG = ("T", "S", *AXES)
 
 
 def check_graph(
-    content: bytes, rows: dict[str, int], axes: Sequence[str], batches: list[tuple[int, int]], where: Any
+    content: bytes, rows: dict[str, int], outputs: Mapping[str, Axes], batches: list[tuple[int, int]], where: Any
 ) -> bytes:
     """Return a classifier's serialized graph as it was checked, without anything that the onnx package does not know.
 
-    `rows` is {input whose numbers are ids: how many ids there are}, the rows of a table that they index; `axes` names
-    those of the weights after the reviews'. `batches` are the sizes (N, T) that the graph must be able to compute; the
+    `rows` is {input whose numbers are ids: how many ids there are}, the rows of a table that they index; `outputs` are
+    those of the network's settings. `batches` are the sizes (N, T) that the graph must be able to compute; the
     largest bounds its memory. BundleError, in whose message the file is called `where`, if it is no ONNX model or may
     not be run.
     """
     inputs = {name: sizes for name, sizes in REVIEWS.items() if name in rows or name == "valid_length"}
-    interface = Interface(inputs, {"probability": ("N",), "weights": ("N", *axes)})
+    interface = Interface(inputs, outputs)
     remedy = f"write it again with `nsmc-attention export --bundle {where.parent}`, or use --engine gluon"
     return checked(content, rows, interface, {}, batches, where, remedy)
 

@@ -15,7 +15,7 @@ from ..interfaces import Axes
 from ..parameters import matrices_as, snapshot, stored
 from ..tracing import SIZES, Node, Value, trace
 from .check import value_infos
-from .operators import FOLDED, OPERATORS
+from .operators import FOLDED, OPERATORS, UNFOLDING
 
 OPSET, IR_VERSION = 17, 9
 
@@ -24,12 +24,16 @@ def lower(network: Any) -> onnx.ModelProto:
     """Write a network that returns logits (N, 2) and weights as an ONNX model of int32 inputs and float32 outputs.
 
     `network.inputs` is {name: dimensions} of its arguments and `network.axes` the names of the weights' axes after the
-    first, as ("queries", "keys"). The outputs are probability (N,) of positive and weights (N, *axes).
+    first, as ("queries", "keys"). The outputs are probability (N,) of positive and weights (N, *axes), and of an encoder
+    that attends its own weights, heads (N, L, K, T, T).
     """
-    (logits, weights), _ = trace(network)
+    (logits, *weights), _ = trace(network)
     graph = Graph(network)
-    outputs = [graph.second_probability(logits), graph.tensor(graph.value(weights))]
-    return graph.model(outputs, {"probability": ("N",), "weights": ("N", *network.axes)})
+    outputs = [graph.second_probability(logits), *(graph.tensor(graph.value(each)) for each in weights)]
+    names: dict[str, Axes] = {"probability": ("N",), "weights": ("N", *network.axes)}
+    for heads in weights[1:]:
+        names["heads"] = ("N", *heads.shape[1:3], "T", "T")
+    return graph.model(outputs, names)
 
 
 class Graph:
@@ -50,6 +54,8 @@ class Graph:
         self.constants: dict[str, onnx.TensorProto] = {}
         self.lowered: dict[Node, list[Any]] = {}
         self.folded: set[Node] = set()
+        # query, key and value (N, K, T, D / K) of the projections that self-attention reads
+        self.projected: dict[Node, list[str]] = {}
 
     def value(self, value: Value) -> Any:
         """Return what a value became."""
@@ -61,7 +67,7 @@ class Graph:
     def lower_node(self, node: Node) -> Any:
         self.require(node.operator in OPERATORS, node)
         written = OPERATORS[node.operator](self, node)
-        if any(each.node in self.folded for each in node.inputs) and node.operator != "Reshape":
+        if any(each.node in self.folded for each in node.inputs) and node.operator not in UNFOLDING:
             self.require(node.operator in FOLDED, node)
             self.folded.add(node)
         return written

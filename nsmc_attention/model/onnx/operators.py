@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # new, and input, forget, new, output
 GATES = {"gru": (1, 0, 2), "lstm": (0, 3, 1, 2)}
 INT64_MAX = 2**63 - 1
+# A score that is as good as minus infinity
+MASKED = -1e18
 ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
@@ -117,6 +119,8 @@ def where(graph: "Graph", node: Node) -> str:
 def embedding(graph: "Graph", node: Node) -> str:
     """Rows of int8 times a scale a row, or of float16: as the table is stored."""
     ids, (name, array) = graph.value(node.inputs[0]), graph.parameter(node.inputs[1])
+    if node.inputs[0].node.operator == "_contrib_arange_like":
+        ids = graph.add("Cast", ids, to=TensorProto.INT64)
     tables = [graph.constant(*part) for part in stored(name, array).items()]
     rows = [graph.add("Cast", graph.add("Gather", table, ids), to=TensorProto.FLOAT) for table in tables]
     return rows[0] if len(rows) == 1 else graph.add("Mul", *rows)
@@ -176,10 +180,12 @@ def reshape(graph: "Graph", node: Node) -> Any:
     if found:
         return recurrent(graph, *found)
     given = graph.value(node.inputs[0])
+    if not isinstance(given, str):
+        return given
     if not node.attributes.get("reverse", False) and min(shape) >= -1:
         return graph.add("Reshape", given, graph.integers(*shape))
     # heads are folded into the batch, or unfolded: in ONNX they have an axis of their own throughout
-    fold = shape == (-1, 0, 0) and len(node.inputs[0].shape) == 4
+    fold = shape in ((-1, 0, 0), (-1, 0)) and len(node.inputs[0].shape) == len(shape) + 1
     graph.require(fold or node.inputs[0].node in graph.folded and len(shape) == 4, node)
     graph.folded |= {node} if fold else set()
     return given
@@ -251,6 +257,72 @@ def follow(value: Value, *operators: str) -> Optional[Value]:
     return value
 
 
+def projected(graph: "Graph", value: Value, heads: int) -> list[str]:
+    """Return query, key and value (N, K, T, D / K) of a projection (T, N, 3 D), in which they lie side by side by head.
+
+    The key is transposed: (N, K, D / K, T).
+    """
+    if value.node not in graph.projected:
+        size = value.shape[2] // heads // 3
+        by_head = graph.add("Reshape", graph.value(value), graph.integers(0, 0, heads, 3, size))
+        names = [f"projected_{len(graph.nodes)}_{number}" for number in range(3)]
+        graph.add("Split", by_head, outputs=names, axis=3)
+        flat = [graph.add("Squeeze", name, graph.integers(3)) for name in names]
+        turns = ([1, 2, 0, 3], [1, 2, 3, 0], [1, 2, 0, 3])
+        graph.projected[value.node] = [graph.add("Transpose", *each, perm=turn) for *each, turn in zip(flat, turns)]
+    return graph.projected[value.node]
+
+
+def self_attention_scores(graph: "Graph", node: Node) -> str:
+    """Scaled dot products of all heads: (N, K, T, T), the heads on an axis of their own."""
+    given, heads = node.inputs[0], node.attributes["heads"]
+    query, key, _ = projected(graph, given, heads)
+    scale = (given.shape[2] // heads // 3) ** -0.5
+    graph.folded.add(node)
+    return graph.add("MatMul", graph.add("Mul", query, graph.tensor(scale)), key)
+
+
+def self_attention_contexts(graph: "Graph", node: Node) -> str:
+    """(N, K, T, T) weights times the values, heads side by side again: (T, N, D)."""
+    given, weights = node.inputs
+    heads = node.attributes["heads"]
+    contexts = graph.add("MatMul", graph.value(weights), projected(graph, given, heads)[2])
+    by_place = graph.add("Transpose", contexts, perm=[2, 0, 1, 3])
+    return graph.add("Reshape", by_place, graph.integers(0, 0, given.shape[2] // 3))
+
+
+def softmax(graph: "Graph", node: Node) -> str:
+    """With lengths, of each row only so many scores count: the others are as good as minus infinity before."""
+    scores = same(graph, node)
+    if node.attributes.get("use_length"):
+        ends = graph.add("Cast", graph.value(node.inputs[1]), to=TensorProto.FLOAT)  # (N, 1, T or 1)
+        graph.require(all(each.node in graph.folded for each in node.inputs), node)
+        places = positions(graph, node.inputs[0].shape[-1])
+        inside = graph.add("Less", places, graph.add("Unsqueeze", ends, graph.integers(3)))
+        scores = graph.add("Where", inside, scores, graph.tensor(MASKED))
+    return graph.add("Softmax", scores, axis=node.attributes.get("axis", -1))
+
+
+def layer_norm(graph: "Graph", node: Node) -> str:
+    graph.require(node.attributes.get("axis", -1) == -1, node)
+    given = (graph.value(each) for each in node.inputs)
+    return graph.add("LayerNormalization", *given, axis=-1, epsilon=float(node.attributes.get("eps", 1e-5)))
+
+
+def gelu(graph: "Graph", node: Node) -> str:
+    """x (1 + erf(x / sqrt(2))) / 2."""
+    graph.require(node.attributes["act_type"] == "gelu", node)
+    given = same(graph, node)
+    erf = graph.add("Erf", graph.add("Mul", given, graph.tensor(0.5**0.5)))
+    return graph.add("Mul", graph.add("Mul", given, graph.add("Add", erf, graph.tensor(1.0))), graph.tensor(0.5))
+
+
+def stack(graph: "Graph", node: Node) -> str:
+    axis = node.attributes.get("axis", 0)
+    parts = [graph.add("Unsqueeze", graph.value(each), graph.integers(axis)) for each in node.inputs]
+    return graph.add("Concat", *parts, axis=axis)
+
+
 def reduced(graph: "Graph", node: Node) -> str:
     axis, keeps = node.attributes["axis"], int(node.attributes.get("keepdims", False))
     if node.operator == "sum":
@@ -279,6 +351,8 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "where": where,
     "zeros_like": lambda graph, node: 0.0,
 }
+# What may follow these, and gives the heads no axis any more, or one of their own in MXNet too
+UNFOLDING = ("Reshape", "_contrib_interleaved_matmul_selfatt_valatt")
 # What may be done with heads folded into the batch: nothing that counts axes from the first
 FOLDED = (*ELEMENTWISE, "_contrib_div_sqrt_dim", "batch_dot", "softmax")
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -291,6 +365,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),
     "Embedding": embedding,
     "FullyConnected": dense,
+    "LayerNorm": layer_norm,
+    "LeakyReLU": gelu,
     "RNN": lambda graph, node: recurrent(graph, node.inputs[0], [node], None),
     "Reshape": reshape,
     "SequenceLast": sequence_last,
@@ -300,6 +376,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "_contrib_div_sqrt_dim": lambda graph, node: graph.add(
         "Mul", same(graph, node), graph.tensor(node.inputs[0].shape[-1] ** -0.5)
     ),
+    "_contrib_interleaved_matmul_selfatt_qk": self_attention_scores,
+    "_contrib_interleaved_matmul_selfatt_valatt": self_attention_contexts,
     "batch_dot": batch_dot,
     "dot": dot,
     "expand_dims": lambda graph, node: graph.add(
@@ -310,5 +388,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "slice_axis": slice_axis,
     "slice_like": slice_like,
     "squeeze": lambda graph, node: graph.add("Squeeze", same(graph, node), graph.integers(node.attributes["axis"])),
-    "softmax": lambda graph, node: graph.add("Softmax", same(graph, node), axis=node.attributes.get("axis", -1)),
+    "softmax": softmax,
+    "stack": stack,
 }

@@ -25,7 +25,9 @@ GIVEN = {
 
 def checked(model, rows=None, batches=((1, 1), (3, 7), (32, 256)), axes=AXES):
     content = model if isinstance(model, bytes) else model.SerializeToString()
-    return check_graph(content, ROWS if rows is None else rows, axes, list(batches), WHERE)
+    return check_graph(
+        content, ROWS if rows is None else rows, {"probability": ("N",), "weights": ("N", *axes)}, list(batches), WHERE
+    )
 
 
 def sound(name="additive-gru-16"):

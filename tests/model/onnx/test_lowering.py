@@ -16,8 +16,13 @@ from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
 from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables, snapshot, stored_forms  # noqa: E402
 
 VOCABULARY, LENGTH = 50, 9
+SIZES = {
+    "gru": {"hidden_size": 4},
+    "transformer": {"model.encoder.units": 6, "model.encoder.heads": 2, "model.encoder.feed_forward": 10},
+}
 NETWORKS = [
     *((kind, encoder, buckets) for kind in ATTENTIONS for encoder in ("gru", "none") for buckets in (40, 0)),
+    *((kind, "transformer", buckets) for kind in ("additive", "uniform") for buckets in (40, 0)),
     ("article", "gru", 0),
 ]
 
@@ -26,7 +31,7 @@ def network(kind="additive", encoder="gru", buckets=40):
     config = preset("post" if kind == "article" else "default").with_fields(embedding_size=8, max_length=LENGTH)
     if kind != "article":
         config = config.with_fields(attention=kind, encoder=encoder, ngram_buckets=buckets)
-    config = config.with_fields(hidden_size=4) if encoder == "gru" else config
+    config = config.with_fields(**SIZES.get(encoder, {}))
     mxnet.random.seed(1)
     built = config.network(VOCABULARY)
     shapes = {name: shape for name, (_, shape) in stored_forms(built).items() if not name.endswith(".scale")}
@@ -53,15 +58,15 @@ def batch(built, reviews, length):
 
 def by_gluon(built, arrays):
     typed = (mxnet.nd.array(array, dtype="float32" if array.ndim == 1 else "int32") for array in arrays.values())
-    logits, weights = built(*typed)
-    return logits.softmax()[:, 1].asnumpy(), weights.asnumpy()
+    logits, *weights = built(*typed)
+    return [logits.softmax()[:, 1].asnumpy(), *(each.asnumpy() for each in weights)]
 
 
 def by_onnx(model, arrays):
     import onnxruntime
 
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(["probability", "weights"], arrays)
+    return session.run(None, arrays)
 
 
 @pytest.mark.parametrize("kind, encoder, buckets", NETWORKS)
@@ -70,7 +75,7 @@ def test_onnx_is_gluon_for_every_network(kind, encoder, buckets):
     model = lower(built)
     for reviews, length in ((6, 9), (1, 9), (3, 1), (1, 1), (2, 5)):
         arrays = batch(built, reviews, LENGTH if kind == "article" else length)
-        for found, expected in zip(by_onnx(model, arrays), by_gluon(built, arrays)):
+        for found, expected in zip(by_onnx(model, arrays), by_gluon(built, arrays), strict=True):
             assert found.shape == expected.shape
             numpy.testing.assert_allclose(found, expected, atol=1e-5)
 

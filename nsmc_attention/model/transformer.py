@@ -1,0 +1,121 @@
+"""The Transformer's encoder: layers of self-attention and feed-forward units, Vaswani et al. 2017 (arXiv:1706.03762).
+
+GluonNLP's cells have their layer norm behind each residual alone; MXNet's operators for the attention are the same.
+Shapes: N reviews, T padded length, E embedding, D units of a state, K heads, L layers. Imports MXNet.
+"""
+
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from .._runtime.mxnet_shim import import_mxnet
+
+import_mxnet()
+
+from mxnet.gluon import HybridBlock, nn  # noqa: E402
+
+
+class SelfAttention(HybridBlock):
+    """K scaled dot products of the states with themselves, section 3.2.2; a query sees the first keys alone."""
+
+    def __init__(self, units: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        with self.name_scope():
+            # of each head its queries, keys and values side by side, as MXNet's operators read them
+            self.projection = nn.Dense(3 * units, in_units=units, flatten=False)
+            self.dropout = nn.Dropout(dropout)
+            self.output = nn.Dense(units, in_units=units, flatten=False)
+
+    def hybrid_forward(self, F: Any, states: Any, seen: Any) -> Any:
+        """(T, N, D), seen (N, T) int32 -> contexts (T, N, D), weights (N, K, T, T).
+
+        Query i of a review attends to its first `seen` keys, at least one: the scores of others are minus infinity. That
+        is the number of tokens against padding, and i + 1 for a causal mask.
+        """
+        projected = self.projection(states)
+        scores = F.contrib.interleaved_matmul_selfatt_qk(projected, heads=self.heads)  # (N * K, T, T)
+        by_head = F.broadcast_axis(F.expand_dims(seen, axis=1), axis=1, size=self.heads)
+        weights = F.softmax(scores, length=F.reshape(by_head, shape=(-1, 0), reverse=True), use_length=True, axis=-1)
+        contexts = F.contrib.interleaved_matmul_selfatt_valatt(projected, self.dropout(weights), heads=self.heads)
+        return self.output(contexts), F.reshape(weights, shape=(-1, self.heads, 0, 0), reverse=True)
+
+
+class Layer(HybridBlock):
+    """Self-attention, then two dense layers with GELU (Hendrycks & Gimpel 2016, arXiv:1606.08415) at each position.
+
+    Each with a residual and a layer norm: behind the sum (post) as in the paper, or on the way in (pre; Xiong et al. 2020,
+    arXiv:2002.04745).
+    """
+
+    def __init__(self, settings: Any) -> None:
+        super().__init__()
+        self.norm_first = settings.norm == "pre"
+        with self.name_scope():
+            self.attention = SelfAttention(settings.units, settings.heads, settings.dropout)
+            self.attention_norm = nn.LayerNorm(in_channels=settings.units)
+            self.widen = nn.Dense(settings.feed_forward, in_units=settings.units, flatten=False)
+            self.narrow = nn.Dense(settings.units, in_units=settings.feed_forward, flatten=False)
+            self.forward_norm = nn.LayerNorm(in_channels=settings.units)
+            self.dropout = nn.Dropout(settings.dropout)
+
+    def hybrid_forward(self, F: Any, states: Any, seen: Any) -> Any:
+        """(T, N, D), (N, T) -> states (T, N, D), weights (N, K, T, T)."""
+        contexts, weights = self.attention(self.attention_norm(states) if self.norm_first else states, seen)
+        states = states + self.dropout(contexts)
+        if not self.norm_first:
+            states = self.attention_norm(states)
+        hidden = self.widen(self.forward_norm(states) if self.norm_first else states)
+        # exact, as BERT's
+        states = states + self.dropout(self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
+        return states if self.norm_first else self.forward_norm(states), weights
+
+
+class Transformer(HybridBlock):
+    """Embeddings with their positions, through L layers."""
+
+    def __init__(self, settings: Any, embedding_size: int, max_length: int) -> None:
+        super().__init__()
+        self.units, self.rows = settings.units, max_length
+        self.layers: list[Any] = []
+        with self.name_scope():
+            self.project = None
+            if embedding_size != settings.units:
+                self.project = nn.Dense(settings.units, in_units=embedding_size, use_bias=False, flatten=False)
+            if settings.positions == "learned":
+                self.positions = self.params.get("positions", shape=(max_length, settings.units))
+            else:
+                self.positions = self.params.get_constant("positions", sinusoids(max_length, settings.units))
+            self.norm = nn.LayerNorm(in_channels=settings.units)
+            self.norm_first = settings.norm == "pre"
+            self.dropout = nn.Dropout(settings.dropout)
+            for number in range(settings.layers):
+                layer = Layer(settings)
+                self.register_child(layer, f"layer{number}")
+                self.layers.append(layer)
+
+    def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any, positions: Any) -> Any:
+        """(T, N, E), (N,) -> states (T, N, D) and all weights (N, L, K, T, T), whose rows sum to 1 over the tokens.
+
+        What is in the padding has no influence on a token; states and rows there are of no use.
+        """
+        # the embedding is scaled as in section 3.4
+        states = (self.project(embedded) if self.project else embedded) * self.units**0.5
+        places = F.contrib.arange_like(states, axis=0)  # (T,)
+        states = F.broadcast_add(states, F.expand_dims(F.Embedding(places, positions, self.rows, self.units), axis=1))
+        states = self.dropout(states if self.norm_first else self.norm(states))
+        no_places = F.reshape(F.zeros_like(places), shape=(1, -1))
+        seen = F.cast(F.broadcast_add(F.reshape(valid_length, shape=(-1, 1)), no_places), dtype="int32")
+        weights = []
+        for layer in self.layers:
+            states, rows = layer(states, seen)
+            weights.append(rows)
+        return self.norm(states) if self.norm_first else states, F.stack(*weights, axis=1)
+
+
+def sinusoids(length: int, units: int) -> NDArray[numpy.float32]:
+    """Return (length, units): sines and cosines of geometrically falling frequencies, section 3.5."""
+    rates = 10000.0 ** (-2 * (numpy.arange(units) // 2) / units)
+    angles = numpy.arange(length)[:, None] * rates
+    return numpy.where(numpy.arange(units) % 2, numpy.cos(angles), numpy.sin(angles)).astype("float32")

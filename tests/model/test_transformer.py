@@ -1,0 +1,110 @@
+"""The Transformer's masks: nothing in the padding, or after a causal place, changes anything."""
+
+import numpy
+import pytest
+
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.config import preset
+from nsmc_attention.errors import ConfigError
+
+mxnet = import_mxnet()
+
+from mxnet import nd  # noqa: E402
+
+from nsmc_attention.model.settings import TransformerEncoder  # noqa: E402
+from nsmc_attention.model.transformer import SelfAttention, Transformer, sinusoids  # noqa: E402
+
+LENGTHS = [7, 3, 1, 5]
+every_form = pytest.mark.parametrize(
+    "form", [(norm, places) for norm in ("pre", "post") for places in ("learned", "sinusoidal")]
+)
+
+
+def transformer(form=("post", "learned"), embedding_size=6):
+    settings = TransformerEncoder(layers=3, heads=2, units=8, feed_forward=10, norm=form[0], positions=form[1])
+    mxnet.random.seed(0)
+    built = Transformer(settings, embedding_size, max_length=20)
+    built.initialize(mxnet.init.Normal(0.5))
+    return built
+
+
+def embedded(width, filler):
+    values = numpy.random.RandomState(0).normal(size=(20, len(LENGTHS), 6))[:width]
+    for row, length in enumerate(LENGTHS):
+        values[length:, row] = filler
+    return nd.array(values)
+
+
+@every_form
+def test_padding_changes_no_token(form):
+    built, lengths = transformer(form), nd.array(LENGTHS)
+    states, heads = (each.asnumpy() for each in built(embedded(7, 0.0), lengths))
+    others, wide = (each.asnumpy() for each in built(embedded(15, 9.0), lengths))
+    assert states.shape == (7, 4, 8) and heads.shape == (4, 3, 2, 7, 7)
+    for row, length in enumerate(LENGTHS):
+        numpy.testing.assert_allclose(states[:length, row], others[:length, row], atol=1e-5)
+        own = wide[row, :, :, :length]
+        numpy.testing.assert_allclose(heads[row, :, :, :length, :length], own[..., :length], atol=1e-5)
+        numpy.testing.assert_allclose(own.sum(axis=-1), 1, atol=1e-5)
+        assert (own[..., length:] == 0).all()
+
+
+@every_form
+def test_a_token_alone_is_what_it_is_beside_others(form):
+    built = transformer(form)
+    together = built(embedded(7, 0.0), nd.array(LENGTHS))[0].asnumpy()
+    for row, length in enumerate(LENGTHS):
+        alone = built(embedded(7, 0.0)[:length, row : row + 1], nd.array([length]))[0].asnumpy()
+        numpy.testing.assert_allclose(alone[:, 0], together[:length, row], atol=1e-5)
+
+
+def test_places_tell_equal_tokens_apart():
+    same = nd.ones((5, 1, 6))
+    for form in (("post", "learned"), ("post", "sinusoidal")):
+        states = transformer(form)(same, nd.array([5]))[0].asnumpy()[:, 0]
+        assert len({tuple(row) for row in states.round(4).tolist()}) == 5
+
+
+def test_with_a_causal_mask_no_weight_is_above_the_diagonal():
+    built = SelfAttention(8, 2, 0.0)
+    built.initialize(mxnet.init.Normal(0.5))
+    states = nd.random.normal(shape=(6, 2, 8))
+    contexts, weights = built(states, nd.array([range(1, 7)] * 2, dtype="int32"))
+    rows = weights.asnumpy()
+    assert (numpy.triu(rows, 1) == 0).all()
+    numpy.testing.assert_allclose(rows.sum(axis=-1), 1, atol=1e-5)
+    states[4:] = 9
+    again, _ = built(states, nd.array([range(1, 7)] * 2, dtype="int32"))
+    numpy.testing.assert_allclose(again.asnumpy()[:4], contexts.asnumpy()[:4], atol=1e-5)
+
+
+def test_gradients_of_the_padding_are_zero():
+    built, given = transformer(), embedded(7, 1.0)
+    given.attach_grad()
+    with mxnet.autograd.record():
+        states, _ = built(given, nd.array(LENGTHS))
+        loss = sum(states[:length, row].square().sum() for row, length in enumerate(LENGTHS))
+    loss.backward()
+    for row, length in enumerate(LENGTHS):
+        assert (given.grad.asnumpy()[length:, row] == 0).all()
+        assert (given.grad.asnumpy()[:length, row] != 0).any()
+
+
+def test_sinusoids_are_those_of_the_paper():
+    table = sinusoids(10, 6)
+    assert table.shape == (10, 6) and table[0].tolist() == [0, 1, 0, 1, 0, 1]
+    numpy.testing.assert_allclose(table[3, :2], [numpy.sin(3), numpy.cos(3)], rtol=1e-6)
+    numpy.testing.assert_allclose(table[3, 4], numpy.sin(3 / 10000 ** (4 / 6)), rtol=1e-6)
+
+
+def test_heads_that_do_not_divide_are_refused():
+    with pytest.raises(
+        ConfigError, match="model.encoder.heads: expected a divisor of 128, the units of a state, found 3"
+    ):
+        preset("default").with_fields(encoder="transformer", **{"model.encoder.heads": 3})
+
+
+def test_a_length_whose_heads_need_too_much_memory_is_refused():
+    with pytest.raises(ConfigError, match="attention scores of at most"):
+        many = {"model.encoder.layers": 24, "model.encoder.heads": 128}
+        preset("default").with_fields(encoder="transformer", max_length=1024, **many)
