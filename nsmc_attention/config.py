@@ -8,9 +8,19 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Iterable, Optional, TypeVar, Union
 
 from .errors import ConfigError, did_you_mean
-from .model.settings import NETWORKS, RESTORERS, ArticleConfig, ClassifierConfig, EditorConfig, WriterConfig
+from .model.settings import (
+    GRU,
+    LANGUAGE_MODELS,
+    NETWORKS,
+    RESTORERS,
+    ArticleConfig,
+    ClassifierConfig,
+    EditorConfig,
+    MaskedConfig,
+    WriterConfig,
+)
 from .settings import KIND, Settings, check_all, kinds, paths, section, setting
-from .text.settings import CharacterConfig, TextConfig
+from .text.settings import CharacterConfig, TextConfig, WordsConfig
 
 # Numbers in the attention scores of one review: a few times 512 MB of memory
 MAX_SCORES = 2**27
@@ -86,6 +96,17 @@ class RestoreTraining(LoopConfig):
         low=0.0,
         high=1.0,
     )
+
+
+@dataclass(frozen=True)
+class LanguageTraining(LoopConfig):
+    """How a language model is trained."""
+
+    epochs: int = setting(3, "passes over the reviews, each time with other words hidden", low=1)
+    learning_rate: float = setting(1e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
+    masked: float = setting(0.15, "share of the tokens that are to be guessed", low=0.01, high=0.9)
+    whole_words: int = setting(0, "1: all pieces of a word that was cut are hidden together", low=0, high=1)
 
 
 # Names that are flags on the command line and keyword arguments in Python; the first path that the config has is meant
@@ -174,12 +195,7 @@ class Config(TaskConfig):
                 f"{self.text.ngram_buckets} and {self.training.erasure.reviews}"
             )
         self.model.check_sizes()
-        scores = self.text.max_length**2 * self.model.numbers_per_pair
-        if scores > MAX_SCORES:
-            found = f"found {scores:,} (tokens x tokens x attention units, or layers and heads)"
-            raise ConfigError(
-                f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, {found}"
-            )
+        check_scores(self.text.max_length, self.model.numbers_per_pair)
 
     @property
     def fixed_length(self) -> Optional[int]:
@@ -211,8 +227,37 @@ class RestoreConfig(TaskConfig):
         return self.model.network(rows, vocab_size)
 
 
+@dataclass(frozen=True)
+class LanguageConfig(TaskConfig):
+    """A whole training of a language model in one value."""
+
+    task: ClassVar[str] = "language"
+    text: WordsConfig = section(WordsConfig(), "how a review becomes token ids")
+    model: MaskedConfig = kinds(LANGUAGE_MODELS, MaskedConfig(), "the network")
+    training: LanguageTraining = section(LanguageTraining(), "how the network is trained")
+
+    def __post_init__(self) -> None:
+        check_all(self)
+        self.model.check_sizes()
+        check_scores(self.text.max_length, self.model.encoder.numbers_per_pair)
+
+    def network(self, vocab_size: int) -> Any:
+        """Build the HybridBlock, its parameters not yet initialized."""
+        return self.model.network(vocab_size, self.text.max_length)
+
+
+def check_scores(max_length: int, numbers_per_pair: int) -> None:
+    """Raise ConfigError where the attention scores of one review are too many."""
+    scores = max_length**2 * numbers_per_pair
+    if scores > MAX_SCORES:
+        found = f"found {scores:,} (tokens x tokens x attention units, or layers and heads)"
+        raise ConfigError(
+            f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, {found}"
+        )
+
+
 # What a bundle can do, by the name of the task that it was trained for
-TASKS: dict[str, type[TaskConfig]] = {each.task: each for each in (Config, RestoreConfig)}
+TASKS: dict[str, type[TaskConfig]] = {each.task: each for each in (Config, RestoreConfig, LanguageConfig)}
 
 
 def field_at(path: str) -> Any:
@@ -232,7 +277,7 @@ def choices_at(path: str) -> Optional[tuple[str, ...]]:
         return metadata["choices"]
     *groups, name, _ = path.split(".")
     found: dict[str, Any] = {}
-    for config in (PRESETS["default"], RESTORE_PRESETS["writer"]):
+    for config in (PRESETS["default"], RESTORE_PRESETS["writer"], LANGUAGE_PRESETS["transformer"]):
         group: Any = config
         for each in groups:
             group = getattr(group, each)
@@ -260,6 +305,14 @@ RESTORE_PRESETS = {
     "writer": RestoreConfig(model=WriterConfig()),
 }
 
+LANGUAGE_PRESETS = {"transformer": LanguageConfig(), "gru": LanguageConfig(model=MaskedConfig(encoder=GRU()))}
+# By the name of the task; the first of each is its default
+TASK_PRESETS: dict[str, Mapping[str, TaskConfig]] = {
+    "classify": PRESETS,
+    "restore": RESTORE_PRESETS,
+    "language": LANGUAGE_PRESETS,
+}
+
 
 def preset(name: str) -> Config:
     """Return the Config called name; ConfigError with the nearest known name otherwise."""
@@ -270,8 +323,7 @@ def preset(name: str) -> Config:
 
 def task_preset(name: Optional[str], task: str) -> TaskConfig:
     """Return the config of a task called name, None for its first one; ConfigError where it has none of that name."""
-    presets: Mapping[str, Mapping[str, TaskConfig]] = {"classify": PRESETS, "restore": RESTORE_PRESETS}
-    known = presets[task]
+    known = TASK_PRESETS[task]
     name = name or next(iter(known))
     if name not in known:
         raise ConfigError(f"--task {task}: unknown preset {name!r}{did_you_mean(name, known)}")

@@ -6,7 +6,7 @@ The command line, the notebooks and every experiment call `train`; it composes r
 
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -70,8 +70,8 @@ def train(
         Continue the run in `out`; its data and config must be the same.
     device : "auto", "cpu" or "gpu"
     init_from : path or None
-        A bundle of `restore`, whose reading of characters the classifier begins with; it needs the tokenizer `characters`
-        and the bundle's sizes.
+        A bundle whose sizes the classifier shares: of a language model it begins with encoder and embeddings, of `restore`
+        with the reading of characters, which needs the tokenizer `characters`.
     workers : SingleWorker
         The group of workers that share each batch, from `training.distributed.communicator.worker_group`.
 
@@ -89,7 +89,10 @@ def train(
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
     named = (text_column, label_column, encoding, positive)
-    first = load_bundle(init_from, "restore") if init_from else None
+    first = load_bundle(init_from, None) if init_from else None
+    if first and first.config.task == config.task:
+        expected = f"expected a bundle of the task {' or '.join(BEGINNINGS)}, found {config.task!r}"
+        raise BundleError(f"--init-from {first.folder}: {expected}; continue a run with --resume")
     reviews = tables.load(data, "train", data_dir, *named)
     dev_reviews = tables.read_labelled(valid, *named) if valid else None
     settings: dict[str, Any] = {
@@ -111,16 +114,12 @@ def train(
     }
     context = choose_device(device)
     # imports MXNet
-    from .inference.restorer_engines import parameters_of
-    from .training.initial import begin_reading
     from .training.stages import ClassifierTraining
 
     importance = partial(erasure_importance, encoder=inputs.encoder, config=config, device=context, quiet=quiet)
     training = ClassifierTraining(config, inputs.encoder, out, context, importance, draw_curves, quiet, workers)
     if first:
-        known = {"characters": first.encoder, "token_to_idx": inputs.encoder.token_to_idx}
-        begin = partial(begin_reading, arrays=parameters_of(first)[1], **known)
-        training = replace(training, begin=begin)
+        training = replace(training, begin=BEGINNINGS[first.config.task](first, inputs.encoder.token_to_idx))
     # nothing about the input can be wrong from here on: only now is anything written
     with begun_run(out, settings, resume, workers):
         network, progress, calibration = training.run(inputs.parts)
@@ -132,6 +131,26 @@ def train(
             manifest["data"]["init_from"] = {"name": first.name, "fingerprint": first.fingerprint}
             manifest["command"] += f" --init-from {shlex.quote(first.name)}"
         return finish(out, inputs, config, manifest, network, context, quiet)
+
+
+def reading_of(first: Bundle, token_to_idx: dict[str, int]) -> Callable[[Any], None]:
+    from .inference.restorer_engines import parameters_of
+    from .training.initial import begin_reading
+
+    arrays = parameters_of(first)[1]
+    return partial(begin_reading, arrays=arrays, characters=first.encoder, token_to_idx=token_to_idx)
+
+
+def knowledge_of(first: Bundle, token_to_idx: dict[str, int]) -> Callable[[Any], None]:
+    from .inference.language import parameters_of
+    from .training.initial import begin_knowing
+
+    arrays = parameters_of(first)[1]
+    return partial(begin_knowing, arrays=arrays, known=first.encoder.token_to_idx, token_to_idx=token_to_idx)
+
+
+# What a classifier's network begins with, by the task of the bundle that it is taken from
+BEGINNINGS = {"restore": reading_of, "language": knowledge_of}
 
 
 @dataclass(frozen=True)

@@ -87,12 +87,12 @@ def train_restorer(
     say(f"data: {name}, {sizes}, {len(characters):,} characters", quiet)
     # imports MXNet
     from .inference.restorer_engines import parameters_of
-    from .training.initial import begin_restoring
+    from .training.initial import begin_same
     from .training.restoring import RestorerTraining
 
     training = RestorerTraining(config, characters, out, choose_device(device), draw_curves, quiet)
     if first:
-        training = replace(training, begin=partial(begin_restoring, arrays=parameters_of(first)[1]))
+        training = replace(training, begin=partial(begin_same, arrays=parameters_of(first)[1]))
     with begun_run(out, settings, resume, SINGLE):
         network, progress, figures = training.run(train, dev)
         manifest: dict[str, Any] = {

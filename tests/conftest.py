@@ -67,6 +67,16 @@ TINY_EDITOR = RestoreConfig().with_settings(
         "training.epochs": 1,
     }
 )
+TINY_LANGUAGE = task_preset("transformer", "language").with_settings(
+    {
+        "model.embedding_size": 8,
+        "model.encoder.units": 8,
+        "model.encoder.heads": 2,
+        "model.encoder.feed_forward": 16,
+        "training.batch_size": 64,
+        "training.epochs": 1,
+    }
+)
 TINY_WRITER = task_preset("writer", "restore").with_settings(
     {
         "text.min_count": 1,
@@ -88,6 +98,7 @@ SYLLABLES = "가나다라마바사자차하"
 
 def trained_once(tmp_path_factory, name, config, data="sample"):
     """Train on the data in the first of the test processes that asks; the others wait and share the run."""
+    from nsmc_attention.language import train_language
     from nsmc_attention.recipe import train
     from nsmc_attention.restoration import train_restorer
 
@@ -97,8 +108,8 @@ def trained_once(tmp_path_factory, name, config, data="sample"):
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / name / "bundle").exists():
-            training = train_restorer if config.task == "restore" else train
-            training(data, config, folder / name, quiet=True)
+            trainings = {"classify": train, "restore": train_restorer, "language": train_language}
+            trainings[config.task](data, config, folder / name, quiet=True)
     return folder / name
 
 
@@ -118,6 +129,12 @@ def post_run_folder(tmp_path_factory):
 def tiny_editor(tmp_path_factory):
     """The bundle of an editor that has learnt next to nothing: it leaves spaces out."""
     return trained_once(tmp_path_factory, "tiny_editor", TINY_EDITOR) / "bundle"
+
+
+@pytest.fixture(scope="session")
+def tiny_language(tmp_path_factory):
+    """The bundle of a language model that has learnt next to nothing."""
+    return trained_once(tmp_path_factory, "tiny_language", TINY_LANGUAGE) / "bundle"
 
 
 @pytest.fixture(scope="session")

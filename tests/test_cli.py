@@ -222,15 +222,18 @@ def test_help_names_every_command_and_every_setting(command):
 
     assert all(name in top for name in ("fetch", "train", "evaluate", "predict", "explain", "export"))
     assert all(f"--{name.replace('_', '-')}" in training for name in SHORT_NAMES)
-    order = "fetch train compare evaluate behaviour faithfulness predict restore explain report bulk serve export"
+    order = "fetch train compare evaluate behaviour faithfulness predict restore fill explain report bulk serve export"
     assert [line.split()[0] for line in top.split("Commands:\n")[1].splitlines()] == order.split()
 
 
 def test_help_shows_choices(command):
-    from nsmc_attention.config import PRESETS, RESTORE_PRESETS
+    from nsmc_attention.config import TASK_PRESETS
     from nsmc_attention.inference.attribution import METHODS
 
-    assert f"[{'|'.join([*PRESETS, *RESTORE_PRESETS])}]" in command("train", "--help").stdout
+    assert (
+        f"[{'|'.join(name for presets in TASK_PRESETS.values() for name in presets)}]"
+        in command("train", "--help").stdout
+    )
     explaining = command("explain", "--help").stdout
     for flag, names in (("--method", METHODS), ("--engine", ["auto", "onnx", "gluon"])):
         (shown,) = re.findall(rf"{flag} \[([^]]*)\]", explaining)

@@ -8,6 +8,7 @@ from nsmc_attention.bundle.format import PRETRAINED, load_bundle
 from nsmc_attention.config import RestoreConfig
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.inference.engines import gluon_engine
+from nsmc_attention.inference.language import parameters_of as language_parameters
 from nsmc_attention.inference.restorer_engines import parameters_of
 from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.recipe import train
@@ -45,6 +46,32 @@ def test_a_classifier_of_characters_begins_with_their_embeddings_and_the_first_l
     assert numpy.allclose(found, rows, atol=abs(rows).max() / 100)
     with pytest.raises(ConfigError, match="--init-from: expected .* give --tokenizer characters"):
         train("sample", small.with_fields(hidden_size=7), tmp_path / "other", quiet=True, init_from=tiny_editor)
+
+
+def test_a_classifier_begins_with_the_encoder_and_the_embeddings_of_a_language_model(tiny_language, tmp_path):
+    first = load_bundle(tiny_language, "language")
+    model = first.config.model
+    sizes = {f"model.encoder.{name}": getattr(model.encoder, name) for name in ("units", "heads", "feed_forward")}
+    small = preset("default").with_fields(
+        encoder="transformer", embedding_size=8, ngram_buckets=0, erasure_reviews=0, attention_units=4, **STILL
+    )
+    bundle = train("sample", small.with_fields(**sizes), tmp_path / "run", quiet=True, init_from=tiny_language)
+    arrays, (_, known) = snapshot(gluon_engine(bundle, "cpu").network), language_parameters(first)
+    encoder = [name for name in known if name.startswith("encoder.")]
+    assert len(encoder) > 20 and all(numpy.allclose(arrays[name], known[name], atol=1e-6) for name in encoder)
+    row = known["embedding"][first.encoder.token_to_idx["영화"]]
+    found = arrays["embedding.weight"][bundle.encoder.token_to_idx["영화"]]
+    assert numpy.allclose(found, row, atol=abs(row).max() / 100)
+    assert bundle.manifest["data"]["init_from"]["fingerprint"] == first.fingerprint
+    for changes in ({"model.encoder.units": 4}, {"model.encoder.layers": 3}, {"encoder": "gru"}):
+        wrong = small.with_fields(**changes) if "encoder" in changes else small.with_fields(**{**sizes, **changes})
+        with pytest.raises(ConfigError, match="--init-from: expected .* give --encoder"):
+            train("sample", wrong, tmp_path / f"run {changes}", quiet=True, init_from=tiny_language)
+
+
+def test_a_classifier_begins_with_no_other_classifier(tmp_path):
+    with pytest.raises(BundleError, match="expected a bundle of the task restore or language, found 'classify'"):
+        train("sample", preset("default"), tmp_path / "run", quiet=True, init_from=PRETRAINED)
 
 
 def test_a_classifier_is_nothing_to_begin_with(tmp_path):

@@ -31,13 +31,14 @@ REQUIRED = ("vocab.json", "weights.params")
 MANIFEST = 2**20
 LARGEST = {"vocab.json": 2**25, "weights.params": 2**30, "model.onnx": 2**30, "README.md": 2**20}
 LARGEST.update({"source.onnx": 2**30, "step.onnx": 2**30})
-# Those that came with the package: the classifier's, and of restore the editor's and the writer's
+# Those that came with the package: the classifier's, of restore the editor's and the writer's, the language model's
 PRETRAINED = Path(__file__).parent.parent / "pretrained"
 EDITOR, WRITER = PRETRAINED.with_name("pretrained_editor"), PRETRAINED.with_name("pretrained_writer")
-PACKAGED = (PRETRAINED, EDITOR, WRITER)
+LANGUAGE = PRETRAINED.with_name("pretrained_language")
+PACKAGED = (PRETRAINED, EDITOR, WRITER, LANGUAGE)
 # A bundle without its task is a classifier's: there was no other when it was written
 CLASSIFY = "classify"
-COMMANDS = {CLASSIFY: "predict", "restore": "restore"}
+COMMANDS = {CLASSIFY: "predict", "restore": "restore", "language": "fill"}
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def read_encoder(folder: Path, manifest: dict[str, Any], vocabulary: bytes, conf
     """Return what turns texts into ids for the bundle's network; BundleError if it is not what it was trained with."""
     settings: Any = config
     where = folder / "vocab.json"
-    if settings.task != CLASSIFY:
+    if settings.task == "restore":
         return Characters.from_json(vocabulary, where)
     made_with, found = manifest.get("tokenizer_version"), tokenizer_version(settings.text.tokenizer)
     if made_with != found:

@@ -18,7 +18,7 @@ from .._runtime import signals
 from ..errors import NsmcError
 from ..version import __version__
 from .judging import behaviour, evaluate, explain, export, faithfulness
-from .scoring import bulk, predict, report, restore, serve
+from .scoring import bulk, fill, predict, report, restore, serve
 from .training import compare, fetch, train
 
 # Mode, encoding and what is done about errors, whatever the locale says
@@ -99,6 +99,7 @@ def commands() -> None:
     \b
     nsmc-attention predict "정말 재미있는 영화였어요"
     nsmc-attention restore "배우들연기가 정말조앗는데"
+    nsmc-attention fill "주인공의 [MASK]에 소름이 돋았다"
     nsmc-attention explain "지루하고 수준떨어지는 연출" --output heatmap.png
     nsmc-attention train --data nsmc --out runs/first
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle
@@ -107,6 +108,6 @@ def commands() -> None:
 
 # in the order in which they are used
 JUDGING = (evaluate, behaviour, faithfulness)
-ORDER = (fetch, train, compare, *JUDGING, predict, restore, explain, report, bulk, serve, export)
+ORDER = (fetch, train, compare, *JUDGING, predict, restore, fill, explain, report, bulk, serve, export)
 for command in ORDER:
     commands.add_command(command)

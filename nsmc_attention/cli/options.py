@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import click
 
-from ..config import PRESETS, RESTORE_PRESETS, SHORT_NAMES, choices_at, field_at
+from ..config import PRESETS, SHORT_NAMES, TASK_PRESETS, choices_at, field_at
 from ..errors import ConfigError
 from ..reviews.encodings import ENCODINGS
 from ..settings import KIND, descriptions, paths
@@ -55,21 +55,22 @@ class GroupedCommand(click.Command):
 
 
 class TrainCommand(GroupedCommand):
-    """The command whose help also lists the settings that a restorer alone has, or has another default of."""
+    """The command whose help also lists the settings that another task alone has, or has another default of."""
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(context, formatter)
         classify = dict(paths(PRESETS["default"]))
         flags = {path: f"--{name.replace('_', '-')}" for name, found in SHORT_NAMES.items() for path in found}
-        records = {}
-        for config in reversed(RESTORE_PRESETS.values()):
-            values, about = dict(paths(config)), dict(descriptions(config))
-            other = (path for path in about if path != f"model.{KIND}" and classify.get(path) != values[path])
-            records.update(
-                {path: (flags.get(path, path), f"{about[path]}  [default: {values[path]}]") for path in other}
-            )
-        with formatter.section("With --task restore; what has a dot is for --set"):
-            formatter.write_dl([*records.values()])
+        for task in ("restore", "language"):
+            records = {}
+            for config in reversed([*TASK_PRESETS[task].values()]):
+                values, about = dict(paths(config)), dict(descriptions(config))
+                other = (path for path in about if path != f"model.{KIND}" and classify.get(path) != values[path])
+                records.update(
+                    {path: (flags.get(path, path), f"{about[path]}  [default: {values[path]}]") for path in other}
+                )
+            with formatter.section(f"With --task {task}; what has a dot is for --set"):
+                formatter.write_dl([*records.values()])
 
 
 class TextCommand(click.Command):

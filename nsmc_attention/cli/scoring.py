@@ -95,6 +95,30 @@ def restore(
     texts.score(restorer, text)
 
 
+@click.command(cls=TextCommand)
+@text_argument("read its reviews one by one: `fill` takes one text, not %s", required=True)
+@click.option("--top", default=5, type=click.IntRange(1), help="candidates")
+@click.option("--json", "as_json", is_flag=True, help="one line of JSON, with what [MASK] attended to")
+@model_options
+def fill(text: tuple[str, ...], top: int, as_json: bool, model: Model) -> None:
+    """Print the likeliest words at the [MASK] of a text: probability, word and the text with it.
+
+    \b
+    nsmc-attention fill "주인공의 [MASK]에 소름이 돋았다"
+    nsmc-attention fill "이 영화 정말 [MASK]" --top 10 --json
+    """
+    if len(text) > 1:
+        raise ConfigError(f"fill: expected one TEXT, found {len(text)}; put it in quotes")
+    from ..inference.language import load_language_model
+
+    filling = load_language_model(model.bundle, model.engine, model.device)(text[0], top)
+    if as_json:
+        print(json.dumps(filling.to_dict(), ensure_ascii=False))
+        return
+    for each in filling.candidates:
+        print(f"{each.probability:.4f}\t{each.token}\t{each.text}")
+
+
 def check_extras(text: tuple[str, ...], texts: Texts, n_best: bool, picture: Optional[Path]) -> None:
     """Raise ConfigError for what --n-best and --explain do not go together with."""
     for option, given in (("--n-best", n_best), ("--explain", picture)):

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Optional
 import click
 
 from .._runtime.signals import Ended
-from ..config import PRESETS, RESTORE_PRESETS, TASKS, task_preset
+from ..config import PRESETS, TASK_PRESETS, TASKS, task_preset
 from ..errors import ConfigError
 from .options import (
     GroupedCommand,
@@ -42,7 +42,7 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
 
 
 @click.command(cls=TrainCommand)
-@data_options("; to restore, any of these without labels, or txt", required=True)
+@data_options("; of other tasks, any of these without labels, or txt", required=True)
 @path_option("--valid", help="labelled file to choose the epoch by")
 @click.option(
     "--task",
@@ -52,11 +52,14 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
 )
 @click.option(
     "--preset",
-    metavar=choices([*PRESETS, *RESTORE_PRESETS]),
-    show_default="default; of restore, editor; with --resume that of the run",
+    metavar=choices(name for presets in TASK_PRESETS.values() for name in presets),
+    show_default="default; of restore, editor; of language, transformer; with --resume that of the run",
 )
 @path_option("--out", default=Path("runs/latest"), help="run folder, new unless --resume")
-@path_option("--init-from", help="bundle of `restore` to begin with; a classifier needs --tokenizer characters")
+@path_option(
+    "--init-from",
+    help="bundle to begin with: a classifier with a language model's encoder, or a restorer's reading of characters",
+)
 @click.option("--resume", is_flag=True, help="continue the run in --out")
 @device_option
 @click.option(
@@ -85,7 +88,7 @@ def train(
     workers: Optional[int],
     settings: dict[str, Any],
 ) -> None:
-    """Train a classifier, or what `restore` uses; the run folder ends with its bundle.
+    """Train a classifier, or what `restore` or `fill` uses; the run folder ends with its bundle.
 
     \b
     nsmc-attention train --data nsmc --out runs/first
@@ -94,6 +97,8 @@ def train(
     nsmc-attention train --data nsmc --kvstore dist_sync --workers 4 --out runs/shared
     nsmc-attention train --task restore --data sentences.txt --out runs/editor
     nsmc-attention train --task restore --preset writer --data sentences.txt --out runs/writer
+    nsmc-attention train --task language --data reviews.csv --out runs/words
+    nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
     """
     from ..recipe import train as run
     from ..training.distributed import launcher
@@ -107,8 +112,12 @@ def train(
     else:
         base = task_preset(preset, task)
     config: Any = base.with_fields(**settings)
-    if task == "restore":
-        return train_restorer(config, arguments, reviews, out, init_from, resume, device, valid, kvstore, workers)
+    if task != "classify":
+        refuse_labels(task, reviews, valid, kvstore, workers)
+        with resumable(out, arguments):
+            columns = {"text_column": reviews.text_column, "encoding": reviews.encoding, "init_from": init_from}
+            training_of(task)(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
+        return None
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
@@ -139,32 +148,24 @@ def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) 
     return given or found
 
 
-def train_restorer(
-    config: Any,
-    arguments: list[str],
-    reviews: Labelled,
-    out: Path,
-    init_from: Optional[Path],
-    resume: bool,
-    device: str,
-    valid: Optional[Path],
-    kvstore: str,
-    workers: Optional[int],
-) -> None:
-    from .. import restoration
+def training_of(task: str) -> Any:
+    """Return the function that trains for a task without labels."""
+    if task == "restore":
+        from ..restoration import train_restorer
 
+        return train_restorer
+    from ..language import train_language
+
+    return train_language
+
+
+def refuse_labels(task: str, reviews: Labelled, valid: Optional[Path], kvstore: str, workers: Optional[int]) -> None:
+    """Raise ConfigError for an option that a training without labels, in one process, would ignore."""
     given: dict[str, Any] = {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive}
     given.update({"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers})
     for option, value in given.items():
         if value is not None:
-            raise ConfigError(f"train --task restore: expected no {option}, found {value}; leave it out")
-    with resumable(out, arguments):
-        columns: dict[str, Any] = {
-            "text_column": reviews.text_column,
-            "encoding": reviews.encoding,
-            "init_from": init_from,
-        }
-        restoration.train_restorer(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
+            raise ConfigError(f"train --task {task}: expected no {option}, found {value}; leave it out")
 
 
 @contextmanager

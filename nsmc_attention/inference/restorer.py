@@ -24,7 +24,7 @@ from ..text.characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, padd
 from ..text.encoding import clean
 from ..text.restoring import most_changed, most_written, tagged, within_bound, written
 from .prediction import shortened
-from .predictor import Classifier, check_text
+from .predictor import check_text
 from .reference import Predictor, Row
 from .restorer_engines import EditorEngine, WriterEngine, load_restorer_engine, longest_read
 from .search import Hypothesis, search
@@ -370,18 +370,6 @@ def load_restorer(
     if alpha is not None and not 0 <= alpha < math.inf:
         raise ConfigError(f"--alpha: expected a number of at least 0, found {alpha}")
     return Restorer.from_bundle(verified, engine, device, **search)
-
-
-def load(
-    bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto"
-) -> Union[Classifier, Restorer]:
-    """Load the predictor for a bundle's task, a Classifier or a Restorer; None is the packaged classifier.
-
-    Engine, device and errors are those of `load_classifier`.
-    """
-    verified = load_bundle(bundle, None)
-    kind = Restorer if verified.config.task == Restorer.task else Classifier
-    return kind.from_bundle(verified, engine, device)
 
 
 @lru_cache(maxsize=1)

@@ -21,9 +21,11 @@ class Interface(NamedTuple):
 
 
 # Of any graph, the inputs and outputs that are int32
-INTEGERS = ("token_ids", "valid_length", "ngram_ids", "source_ids", "source_length", "ids", "tags")
+INTEGERS = ("token_ids", "valid_length", "ngram_ids", "places", "source_ids", "source_length", "ids", "tags")
 # Of a classifier; one without a table of n-grams has no ngram_ids
 REVIEWS: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("N", "T", NGRAMS)}
+# A language model's, with one hidden token a review: that of token t of review n is t * N + n
+MASKED: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "places": ("N",)}
 SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
 # What a writer makes of a source, once for all steps
 ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}

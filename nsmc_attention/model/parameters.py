@@ -23,6 +23,7 @@ from .tracing import parameter_shapes
 Arrays = dict[str, NDArray[Any]]
 
 TABLES = (
+    "embedding",
     "embedding.weight",
     "embed.weight",
     "reader.embedding.weight",

@@ -109,6 +109,8 @@ class TransformerEncoder(Encoder):
 
 
 ENCODERS: dict[str, type[Encoder]] = {each.kind: each for each in (GRU, TransformerEncoder, NoEncoder)}
+# Those by which a token knows of others
+READERS = {kind: each for kind, each in ENCODERS.items() if each is not NoEncoder}
 
 
 # What a network with this encoder is, without attention above it and with
@@ -330,5 +332,39 @@ class WriterConfig(EditorConfig):
         return Writer(rows, vocab_size, self)
 
 
+@dataclass(frozen=True)
+class MaskedConfig(Settings):
+    """A language model that guesses hidden words from both sides."""
+
+    kind = "masked"
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    encoder: Encoder = kinds(READERS, TransformerEncoder(), "what turns embeddings into states")
+    dropout: float = setting(0.1, "dropout after the embedding", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a state (D)."""
+        return self.encoder.width(self.embedding_size)
+
+    @property
+    def outputs(self) -> dict[str, "Axes"]:
+        """The outputs of its ONNX graph, {name: axes}."""
+        return {"probability": ("N", "V"), **self.encoder.outputs}
+
+    def check_sizes(self) -> None:
+        """Raise ConfigError unless the sizes fit each other."""
+        self.encoder.check("model.encoder")
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        return {"gru": "A bidirectional GRU", "transformer": "A Transformer"}[self.encoder.kind]
+
+    def network(self, vocab_size: int, max_length: int) -> Any:
+        from .networks.language import MaskedLanguageModel
+
+        return MaskedLanguageModel(vocab_size, self, max_length)
+
+
 NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article": ArticleConfig}
 RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": WriterConfig}
+LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig}

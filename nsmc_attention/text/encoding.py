@@ -15,7 +15,7 @@ from .._io.bounded import read_json
 from ..errors import BundleError
 from .marks import composed
 from .ngrams import ngram_ids
-from .settings import TextConfig
+from .settings import TextConfig, WordsConfig
 from .tokenizers import align, tokenizer
 
 # Characters; without a bound, the time for one long word grows with the cube of its length
@@ -88,7 +88,7 @@ class Encoder:
 
     @classmethod
     def from_json(
-        cls, vocabulary: Union[str, bytes], text_config: TextConfig, where: object = "vocab.json"
+        cls, vocabulary: Union[str, bytes], text_config: Union[TextConfig, WordsConfig], where: object = "vocab.json"
     ) -> "Encoder":
         """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError if it is not one."""
         values = read_json(vocabulary, where, BundleError, "a vocabulary as gluonnlp writes it")

@@ -1,6 +1,7 @@
 """How a review becomes token ids: the settings of this folder."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..settings import Settings, setting
 
@@ -17,6 +18,20 @@ class TextConfig(Settings):
     )
     ngram_buckets: int = setting(2**20, "buckets of hashed character n-grams; 0: no n-grams", low=0, high=2**26)
     max_length: int = setting(256, "longest review in tokens; the rest is not read", low=1, high=1024)
+
+
+@dataclass(frozen=True)
+class WordsConfig(Settings):
+    """How a review becomes the tokens of a language model: no word is unknown as long as its characters are."""
+
+    ngram_buckets: ClassVar[int] = 0
+    tokenizer: str = setting("mecab", "tokenizer, by name")
+    vocab_size: int = setting(16000, "largest vocabulary, special tokens included", low=5)
+    min_count: int = setting(2, "tokens rarer than this in the reviews are unknown", low=1)
+    rare_words: str = setting(
+        "pieces", "words that the vocabulary lacks: unknown, or cut into known pieces", choices=("unknown", "pieces")
+    )
+    max_length: int = setting(256, "longest review in tokens; the rest is not read", low=2, high=1024)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from itertools import chain
-from typing import Any, Iterable, Sequence
+from typing import Any, Iterable, Sequence, Union
 
 from .._runtime.mxnet_shim import import_mxnet
-from .settings import TextConfig
+from .settings import TextConfig, WordsConfig
 
 import_mxnet()
 
@@ -16,18 +16,26 @@ PADDING = "<pad>"
 SPECIAL = 2
 
 
-def build_vocab(token_lists: Iterable[Sequence[str]], text_config: TextConfig) -> Any:
+def build_vocab(
+    token_lists: Iterable[Sequence[str]], text_config: Union[TextConfig, WordsConfig], reserved: Sequence[str] = ()
+) -> Any:
     """Return the gluonnlp.Vocab of the most frequent tokens, at most text_config.vocab_size entries.
 
-    Ids: 0 `<unk>`, 1 `<pad>`, then by falling count, ties by code point. Where rare words are split into pieces, the
+    Ids: 0 `<unk>`, 1 `<pad>`, the reserved entries, then by falling count, ties by code point. Where rare words are split into pieces, the
     characters of the words left out are kept too, if as frequent as text_config.min_count.
     """
     counts = Counter(chain.from_iterable(token_lists))
-    size, min_count = text_config.vocab_size - SPECIAL, text_config.min_count
+    size, min_count = text_config.vocab_size - SPECIAL - len(reserved), text_config.min_count
     if text_config.rare_words == "pieces":
         counts = with_characters(counts, size, min_count)
     return gluonnlp.Vocab(
-        counts, max_size=size, min_freq=min_count, padding_token=PADDING, bos_token=None, eos_token=None
+        counts,
+        max_size=size,
+        min_freq=min_count,
+        padding_token=PADDING,
+        bos_token=None,
+        eos_token=None,
+        reserved_tokens=list(reserved) or None,
     )
 
 

@@ -1,7 +1,7 @@
 """What a training begins with instead of random numbers: the parameters of a bundle. Imports MXNet.
 
 Of what `restore` has learnt a classifier of characters takes the reading: the embedding of each character, which is the
-sum of its rows, and the first layer.
+sum of its rows, and the first layer. Of a language model a classifier takes the encoder and the embeddings.
 """
 
 from typing import Any
@@ -49,8 +49,37 @@ def begin_reading(network: Any, arrays: Arrays, characters: Characters, token_to
         parameters[name].set_data(numpy.ascontiguousarray(array))
 
 
-def begin_restoring(network: Any, arrays: Arrays) -> None:
-    """Give a restorer all parameters of another of the same settings and characters; ConfigError where they differ."""
+def begin_knowing(network: Any, arrays: Arrays, known: dict[str, int], token_to_idx: dict[str, int]) -> None:
+    """Give a classifier the encoder of a language model, {name: array}, and the embeddings of the tokens that it knows.
+
+    `known` and `token_to_idx` are the ids of both vocabularies. ConfigError where the sizes differ.
+    """
+    own = snapshot(network)
+    table = arrays["embedding"]
+    embedding = own["embedding.weight"]
+    given = {name: array for name, array in arrays.items() if name.startswith("encoder.")}
+    expected = {
+        "embedding.weight": (len(embedding), table.shape[1]),
+        **{name: each.shape for name, each in given.items()},
+    }
+    kept = {name: each for name, each in own.items() if name == "embedding.weight" or name.startswith("encoder.")}
+    for name in {**expected, **kept}:
+        found = own[name].shape if name in own else None
+        if found != expected.get(name):
+            raise ConfigError(
+                f"--init-from: expected {name} of {expected.get(name)}, found {found}; give --encoder, its settings and "
+                "--embedding-size as that bundle's manifest.json has them"
+            )
+    for token, row in token_to_idx.items():
+        if token in known:
+            embedding[row] = table[known[token]]
+    parameters = network._collect_params_with_prefix()
+    for name, array in {**given, "embedding.weight": embedding}.items():
+        parameters[name].set_data(numpy.ascontiguousarray(array))
+
+
+def begin_same(network: Any, arrays: Arrays) -> None:
+    """Give a network all parameters of another of the same settings and vocabulary; ConfigError where they differ."""
     own = snapshot(network)
     for name in {**own, **arrays}:
         one, other = (each[name].shape if name in each else None for each in (own, arrays))

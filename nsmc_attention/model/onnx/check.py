@@ -18,7 +18,7 @@ from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
 from ...text.characters import Characters
-from ..interfaces import REVIEWS, Axes, Interface, dtype
+from ..interfaces import MASKED, REVIEWS, Axes, Interface, dtype
 from ..settings import AXES
 
 OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)
@@ -28,7 +28,7 @@ FIELDS = {
     "OperatorSetIdProto": "domain version",
     "GraphProto": "name node initializer input output",
     "NodeProto": "op_type domain name input output attribute",
-    "AttributeProto": "name type i ints s",
+    "AttributeProto": "name type f i ints s",
     "TensorProto": "name data_type dims raw_data",
     "ValueInfoProto": "name type",
     "TypeProto": "tensor_type",
@@ -92,6 +92,15 @@ def check_restorer(
         )
         for name, interface in settings.graphs.items()
     }
+
+
+def check_language(
+    content: bytes, settings: Any, vocabulary: int, batches: Sequence[tuple[int, int]], where: Any
+) -> bytes:
+    """Return the serialized graph of a language model of `settings` (MaskedConfig), as `check_graph` does a classifier's."""
+    interface = Interface(MASKED, settings.outputs)
+    rows, sizes = {"token_ids": vocabulary}, {"V": vocabulary}
+    return checked(content, rows, interface, sizes, batches, where, "train again, or take another bundle")
 
 
 def checked(

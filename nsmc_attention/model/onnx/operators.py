@@ -182,6 +182,9 @@ def reshape(graph: "Graph", node: Node) -> Any:
     given = graph.value(node.inputs[0])
     if not isinstance(given, str):
         return given
+    if shape == (-3, 0):
+        # the first two axes joined
+        return graph.add("Reshape", given, graph.integers(-1, node.inputs[0].shape[2]))
     if not node.attributes.get("reverse", False) and min(shape) >= -1:
         return graph.add("Reshape", given, graph.integers(*shape))
     # heads are folded into the batch, or unfolded: in ONNX they have an axis of their own throughout
@@ -387,6 +390,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "reshape_like": reshape_like,
     "slice_axis": slice_axis,
     "slice_like": slice_like,
+    # rows of a matrix
+    "take": lambda graph, node: graph.add("Gather", *map(graph.value, node.inputs)),
     "squeeze": lambda graph, node: graph.add("Squeeze", same(graph, node), graph.integers(node.attributes["axis"])),
     "softmax": softmax,
     "stack": stack,

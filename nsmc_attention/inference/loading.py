@@ -1,0 +1,24 @@
+"""A bundle of any task -> its predictor."""
+
+from pathlib import Path
+from typing import Optional, Union
+
+from ..bundle.format import load_bundle
+from .language import LanguageModel
+from .predictor import Classifier
+from .restorer import Restorer
+
+PREDICTORS: dict[str, type[Union[Classifier, Restorer, LanguageModel]]] = {
+    each.task: each for each in (Classifier, Restorer, LanguageModel)
+}
+
+
+def load(
+    bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto"
+) -> Union[Classifier, Restorer, LanguageModel]:
+    """Load the predictor for a bundle's task, a Classifier, Restorer or LanguageModel; None is the packaged classifier.
+
+    Engine, device and errors are those of `load_classifier`.
+    """
+    verified = load_bundle(bundle, None)
+    return PREDICTORS[verified.config.task].from_bundle(verified, engine, device)

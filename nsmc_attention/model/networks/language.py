@@ -1,0 +1,49 @@
+"""The language model: a review with hidden words in, what these may be out. Imports MXNet.
+
+Masked words, Devlin et al. 2019 (arXiv:1810.04805), section 3.1, with any encoder. Shapes: N reviews, T padded length, E
+embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
+"""
+
+from typing import Any
+
+from ..._runtime.mxnet_shim import import_mxnet
+
+import_mxnet()
+
+from mxnet.gluon import HybridBlock, nn  # noqa: E402
+
+from ..interfaces import MASKED  # noqa: E402
+
+
+class MaskedLanguageModel(HybridBlock):
+    """Embedding, encoder, and at the hidden places a dense layer and the same embedding the other way round.
+
+    One table for input and output: Press & Wolf 2017 (arXiv:1608.05859).
+    """
+
+    inputs = MASKED
+    matrices_as = "float16"
+
+    def __init__(self, vocab_size: int, settings: Any, max_length: int) -> None:
+        super().__init__()
+        self.sizes = (vocab_size, settings.embedding_size)
+        with self.name_scope():
+            self.embedding = self.params.get("embedding", shape=self.sizes)
+            self.bias = self.params.get("bias", shape=(vocab_size,), init="zeros")
+            self.dropout = nn.Dropout(settings.dropout)
+            self.encoder = settings.encoder.block(settings.embedding_size, max_length)
+            self.narrow = nn.Dense(settings.embedding_size, in_units=settings.width, flatten=False)
+            self.norm = nn.LayerNorm(in_channels=settings.embedding_size)
+
+    def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, places: Any, embedding: Any, bias: Any) -> Any:
+        """(N, T) int32, (N,) float32, places (M,) int32 -> logits (M, V), and the heads (N, L, K, T, T) if there are some.
+
+        Token t of review n is at the place t * N + n.
+        """
+        embedded = F.Embedding(F.transpose(token_ids), embedding, *self.sizes)  # (T, N, E)
+        encoded = self.encoder(self.dropout(embedded), valid_length)
+        states, *heads = encoded if isinstance(encoded, (list, tuple)) else (encoded,)
+        hidden = F.take(F.reshape(states, shape=(-3, 0)), places)  # (M, D)
+        hidden = self.norm(F.LeakyReLU(self.narrow(hidden), act_type="gelu"))
+        logits = F.FullyConnected(hidden, embedding, bias, num_hidden=self.sizes[0], flatten=False)
+        return (logits, *heads) if heads else logits
