@@ -72,6 +72,15 @@ def comparisons(reviews):
         SCORING[:4] + SCORING[5:],
     )
     yield Comparison(f"one review of {LENGTH} tokens", synthetic(SINGLE_REVIEWS, 1, LENGTH), ONE_REVIEW)
+    name = f"training a Transformer, batches of {TRAIN_BATCH} with {LENGTH} tokens"
+    yield Comparison(name, synthetic(GROWTH_REVIEWS, TRAIN_BATCH, LENGTH, encoder="transformer"), TRAINING[:3])
+    name = f"scoring with a Transformer, batches of {SCORE_BATCH} with {LENGTH} tokens"
+    yield Comparison(name, synthetic(GROWTH_REVIEWS, SCORE_BATCH, LENGTH, encoder="transformer"), GROWTH)
+    yield Comparison(
+        f"one review of {LENGTH} tokens with a Transformer",
+        synthetic(SINGLE_REVIEWS, 1, LENGTH, encoder="transformer"),
+        GROWTH,
+    )
     for length in LENGTHS:
         yield Comparison(f"growth, {length} tokens", synthetic(GROWTH_REVIEWS, SCORE_BATCH, length), GROWTH)
     for hidden in HIDDEN:
@@ -105,9 +114,9 @@ def real(reviews, count, batch_size):
     return Workload(batches, documents, text.vocab_size, *settings())
 
 
-def synthetic(count, batch_size, length, hidden=None):
+def synthetic(count, batch_size, length, hidden=None, encoder="gru"):
     """Build a Workload of random tokens, all reviews of one length."""
-    model, training = settings(hidden)
+    model, training = settings(hidden, encoder)
     vocabulary = preset("default").text.vocab_size
     random = numpy.random.RandomState(0)
     batches = [
@@ -121,9 +130,11 @@ def synthetic(count, batch_size, length, hidden=None):
     return Workload(batches, [], vocabulary, model, training)
 
 
-def settings(hidden=None):
-    sizes = {"embedding_size": hidden or 128, "hidden_size": hidden or 128, "attention_units": 32}
-    config = preset("default").with_fields(attention="additive", **sizes)
+def settings(hidden=None, encoder="gru"):
+    sizes = {"embedding_size": hidden or 128, "attention_units": 32}
+    if encoder == "gru":
+        sizes["hidden_size"] = hidden or 128
+    config = preset("default").with_fields(attention="additive", encoder=encoder, **sizes)
     return config.model, config.training
 
 

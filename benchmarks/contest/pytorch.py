@@ -9,6 +9,37 @@ from torch import nn
 
 from nsmc_attention._runtime.processes import cores
 
+LONGEST = 1024
+
+
+class Encoder(nn.Module):
+    """A bidirectional GRU."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.gru = nn.GRU(model.embedding_size, model.width // 2, batch_first=True, bidirectional=True)
+
+    def forward(self, embedded):
+        return self.gru(embedded)[0]
+
+
+class Transformer(nn.Module):
+    """PyTorch's own layers, with learned positions."""
+
+    def __init__(self, model):
+        super().__init__()
+        sizes, width = model.encoder, model.width
+        layer = nn.TransformerEncoderLayer(
+            width, sizes.heads, sizes.feed_forward, sizes.dropout, "gelu", batch_first=True
+        )
+        self.layers = nn.TransformerEncoder(layer, sizes.layers)
+        self.positions, self.norm = nn.Embedding(LONGEST, width), nn.LayerNorm(width)
+        self.scale, self.dropout = width**0.5, nn.Dropout(sizes.dropout)
+
+    def forward(self, embedded):
+        places = self.positions.weight[: embedded.shape[1]]
+        return self.layers(self.dropout(self.norm(embedded * self.scale + places)))
+
 
 class TorchClassifier(nn.Module):
     """token ids (N, T) int64 -> logits (N, 2), weights (N, T, T); `model` is a ClassifierConfig."""
@@ -19,17 +50,17 @@ class TorchClassifier(nn.Module):
         self.word_dropout = nn.Dropout1d(model.word_dropout)
         self.embedding = nn.Embedding(vocab_size, model.embedding_size, sparse=sparse)
         self.dropout = nn.Dropout(model.dropout)
-        self.gru = nn.GRU(model.embedding_size, model.width // 2, batch_first=True, bidirectional=True)
+        self.encoder = Encoder(model) if model.encoder.kind == "gru" else Transformer(model)
         self.query, self.key = nn.Linear(width, units), nn.Linear(width, units, bias=False)
         self.score = nn.Linear(units, 1, bias=False)
         self.output = nn.Linear(width, 2)
 
     def forward(self, token_ids):
         embedded = self.dropout(self.word_dropout(self.embedding(token_ids)))  # (N, T, E)
-        states, _ = self.gru(embedded)  # (N, T, 2H)
+        states = self.encoder(embedded)  # (N, T, D)
         pairs = torch.tanh(self.query(states).unsqueeze(2) + self.key(states).unsqueeze(1))  # (N, T, T, A)
         weights = torch.softmax(self.score(pairs).squeeze(3), dim=2)  # (N, T, T)
-        pooled = torch.bmm(weights.mean(dim=1, keepdim=True), states).squeeze(1)  # (N, 2H)
+        pooled = torch.bmm(weights.mean(dim=1, keepdim=True), states).squeeze(1)  # (N, D)
         return self.output(self.dropout(pooled)), weights
 
 
