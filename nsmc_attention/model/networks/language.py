@@ -13,6 +13,7 @@ import_mxnet()
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 from ..interfaces import MASKED  # noqa: E402
+from ..transformer import LayerNorm  # noqa: E402
 
 
 class MaskedLanguageModel(HybridBlock):
@@ -33,7 +34,7 @@ class MaskedLanguageModel(HybridBlock):
             self.dropout = nn.Dropout(settings.dropout)
             self.encoder = settings.encoder.block(settings.embedding_size, max_length)
             self.narrow = nn.Dense(settings.embedding_size, in_units=settings.width, flatten=False)
-            self.norm = nn.LayerNorm(in_channels=settings.embedding_size)
+            self.norm = LayerNorm(settings.embedding_size)
 
     def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, places: Any, embedding: Any, bias: Any) -> Any:
         """(N, T) int32, (N,) float32, places (M,) int32 -> logits (M, V), and the heads (N, L, K, T, T) if there are some.

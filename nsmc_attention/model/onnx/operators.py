@@ -168,7 +168,16 @@ def dot(graph: "Graph", node: Node) -> str:
 
 
 def reshape_like(graph: "Graph", node: Node) -> str:
-    """A product of a column of 1 with (N, 1, T * A), by which MXNet repeats (N, T, A) T times: (N, 1, T, A)."""
+    """A product of a column of 1 with (N, 1, T * A), by which MXNet repeats (N, T, A) T times: (N, 1, T, A).
+
+    Or a layer norm.
+    """
+    normed = layer_norm_of(node)
+    if normed:
+        gamma, beta, epsilon = normed
+        return graph.add(
+            "LayerNormalization", *map(graph.value, (node.inputs[1], gamma, beta)), axis=-1, epsilon=epsilon
+        )
     graph.require(follow(node.inputs[0], "batch_dot", "ones_like"), node)
     flat = node.inputs[0].node.inputs[1].node
     graph.require(flat.attributes.get("shape") == (0, 1, -1), node)
@@ -306,10 +315,18 @@ def softmax(graph: "Graph", node: Node) -> str:
     return graph.add("Softmax", scores, axis=node.attributes.get("axis", -1))
 
 
-def layer_norm(graph: "Graph", node: Node) -> str:
-    graph.require(node.attributes.get("axis", -1) == -1, node)
-    given = (graph.value(each) for each in node.inputs)
-    return graph.add("LayerNormalization", *given, axis=-1, epsilon=float(node.attributes.get("eps", 1e-5)))
+def layer_norm_of(node: Node) -> Optional[tuple[Value, Value, float]]:
+    """Return gamma, beta and what is added to the variance if a node is the last of a `transformer.LayerNorm`."""
+    total, source = node.inputs
+    if follow(total, "elemwise_add", "elemwise_mul", "elemwise_mul", "elemwise_sub", "Reshape") != source:
+        return None
+    scaled, shift = total.node.inputs
+    normed, scale = scaled.node.inputs
+    variance = follow(normed.node.inputs[1], "dot", "rsqrt")
+    # each is repeated by a product with ones
+    gamma, beta = (follow(each.node.inputs[1], "expand_dims") for each in (scale, shift))
+    assert variance and gamma and beta
+    return gamma, beta, float(variance.node.attributes["scalar"])
 
 
 def gelu(graph: "Graph", node: Node) -> str:
@@ -368,7 +385,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),
     "Embedding": embedding,
     "FullyConnected": dense,
-    "LayerNorm": layer_norm,
     "LeakyReLU": gelu,
     "RNN": lambda graph, node: recurrent(graph, node.inputs[0], [node], None),
     "Reshape": reshape,
