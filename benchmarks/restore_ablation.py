@@ -54,9 +54,7 @@ BEAMS = (1, 4, 8)
 def config_of(name: str, seed: int) -> RestoreConfig:
     is_editor = name == "editor"
     base = RESTORE_PRESETS["editor" if is_editor else "writer"]
-    kinds = {path: value for path, value in VARIANTS[name].items() if path.endswith("kind")}
-    changes = {**SIZES, **({} if is_editor else WRITER), **VARIANTS[name]}
-    return base.with_fields(**kinds).with_fields(**changes, seed=seed)
+    return base.with_fields(**SIZES, **({} if is_editor else WRITER), **VARIANTS[name], seed=seed)
 
 
 def main(path: Path, runs: Path, names: list[str]) -> None:

@@ -3,7 +3,7 @@
 The command line has a flag for each setting of SHORT_NAMES and `--set PATH=VALUE` for all; a bundle stores the whole.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Iterable, Optional, TypeVar, Union
 
@@ -19,7 +19,7 @@ from .model.settings import (
     MaskedConfig,
     WriterConfig,
 )
-from .settings import KIND, Settings, check_all, kinds, paths, section, setting
+from .settings import KIND, Settings, check_all, kinds, leaves, paths, section, setting
 from .text.settings import CharacterConfig, TextConfig, WordsConfig
 
 # Numbers in the attention scores of one review: a few times 512 MB of memory
@@ -161,19 +161,21 @@ class TaskConfig(Settings):
 
         ConfigError where a name is unknown, the kind chosen has no such setting, or a value is impossible.
         """
-        chosen = {name: value for name, value in changes.items() if self.path_of(name).endswith(f".{KIND}")}
-        config = self.with_settings({self.path_of(name): value for name, value in chosen.items()})
-        rest = {config.path_of(name): value for name, value in changes.items() if name not in chosen}
-        return config.with_settings(rest)
+        named = {path_of(name, dict(paths(self))): value for name, value in changes.items()}
+        chosen = {path: value for path, value in named.items() if path.endswith(f".{KIND}")}
+        # a kind may have other settings; whether they fit is known once all are changed
+        known = dict(leaves(self.changed(chosen)))
+        return self.with_settings({**chosen, **{path_of(name, known): value for name, value in changes.items()}})
 
-    def path_of(self, name: str) -> str:
-        """Return the path of a setting by its short name; a path stays as it is."""
-        if "." in name:
-            return name
-        if name not in SHORT_NAMES:
-            raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
-        candidates, known = SHORT_NAMES[name], dict(paths(self))
-        return next((path for path in candidates if path in known), candidates[0])
+
+def path_of(name: str, known: Container[str]) -> str:
+    """Return the path of a setting by its short name, one that is known if there is one; a path stays as it is."""
+    if "." in name:
+        return name
+    if name not in SHORT_NAMES:
+        raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
+    candidates = SHORT_NAMES[name]
+    return next((path for path in candidates if path in known), candidates[0])
 
 
 @dataclass(frozen=True)

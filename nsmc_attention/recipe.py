@@ -25,7 +25,7 @@ from .config import PRESETS, SHORT_NAMES, Config, TaskConfig
 from .errors import BundleError, DataError
 from .reviews import nsmc, raw, tables
 from .reviews.corpus import Reviews
-from .settings import KIND, paths
+from .settings import KIND, leaves, paths
 from .text.encoding import Encoder, clean
 from .text.noise import misspelt
 from .text.token_cache import cached_tokens
@@ -300,7 +300,7 @@ def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
     settings, known = dict(paths(config)), dict(paths(base))
     kinds = {path: kind for path, kind in settings.items() if path.endswith(f".{KIND}") and known.get(path) != kind}
     # a new kind begins with its defaults
-    known = dict(paths(base.with_settings(kinds)))
+    known = dict(leaves(base.changed(kinds)))
     changes = {**kinds, **{path: value for path, value in settings.items() if known.get(path) != value}}
     short = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
     words = []

@@ -67,11 +67,15 @@ class Settings:
 
     def with_settings(self: Self, changes: Mapping[str, Any]) -> Self:
         """Return these settings with the values at some paths changed; a new kind begins with its defaults."""
+        return self.from_dict(self.changed(changes))
+
+    def changed(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what `to_dict` would after `with_settings`, whether the values fit each other or not."""
         values = self.to_dict()
         # a kind first: the other changes are to settings of the new one
         for path in sorted(changes, key=lambda path: (path.split(".")[-1] != KIND, path.count("."))):
             change(type(self), values, path, changes[path])
-        return self.from_dict(values)
+        return values
 
 
 def read(item: "Field[Any]", value: Any, where: str) -> Any:
@@ -145,16 +149,18 @@ def known_field(cls: type[Settings], name: str, path: str) -> "Field[Any]":
     return names[name]
 
 
-def paths(settings: Settings, where: str = "") -> Iterator[tuple[str, Any]]:
+def paths(settings: Settings) -> Iterator[tuple[str, Any]]:
     """Yield (path, value) of every setting, kinds included."""
-    if settings.kind:
-        yield join(where, KIND), settings.kind
-    for item in fields(settings):
-        value, path = getattr(settings, item.name), join(where, item.name)
-        if isinstance(value, Settings):
-            yield from paths(value, path)
+    return leaves(settings.to_dict())
+
+
+def leaves(values: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (path, value) of every value within nested dicts."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from leaves(value, join(where, name))
         else:
-            yield path, value
+            yield join(where, name), value
 
 
 def descriptions(settings: Settings, where: str = "") -> Iterator[tuple[str, str]]:
