@@ -1,0 +1,57 @@
+"""The language model behind /fill: a text with [MASK] in, the candidates for it out as plain values for JSON."""
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from pydantic import BaseModel, Field, StrictInt
+from starlette.exceptions import HTTPException
+
+from ..bundle.format import LANGUAGE
+from ..inference.language import LanguageModel, load_language_model
+from .batching import SerialExecutor
+from .limits import Limits
+
+MISSING = "fill: this server has no language model; start it as `nsmc-attention serve --language-bundle DIR`"
+LOG = logging.getLogger("uvicorn.error")
+
+
+class Blank(BaseModel, extra="forbid"):
+    """A text with one [MASK]."""
+
+    inputs: str = Field(..., description="a text with one [MASK], in place of a word")
+    top: StrictInt = Field(default=5, ge=1, le=50, description="return so many candidates")
+
+
+class Fillings:
+    """Fills blanks by a bundle, None for the packaged language model; without either `bundle` is None and calls get a 404."""
+
+    executor: SerialExecutor
+
+    def __init__(self, bundle: Optional[Union[str, Path]], limits: Limits) -> None:
+        self.bundle, self.limits = bundle or (LANGUAGE if LANGUAGE.is_dir() else None), limits
+        self.model: Optional[LanguageModel] = None
+
+    async def load(self, engine: str, mxnet: ThreadPoolExecutor) -> None:
+        """Load the bundle, if there is one; `mxnet` is the only thread that may call MXNet."""
+        if not self.bundle:
+            return
+        load = partial(load_language_model, self.bundle, engine=engine)
+        self.model = model = await asyncio.get_running_loop().run_in_executor(mxnet, load)
+        thread = mxnet if model.engine.name == "gluon" else ThreadPoolExecutor(1)
+        self.executor = SerialExecutor(thread, self.limits.explanations)
+        LOG.info("fills blanks with bundle %s, engine %s", model.bundle.name, model.engine.name)
+
+    async def __call__(self, question: Blank) -> dict[str, Any]:
+        """Return `Filling.to_dict()` of a text, once the model is loaded; DataError unless it has one [MASK]."""
+        if not self.model:
+            raise HTTPException(404, MISSING)
+        found: dict[str, Any] = await self.executor(candidates, self.model, question)
+        return found
+
+
+def candidates(model: LanguageModel, question: Blank) -> dict[str, Any]:
+    return model(question.inputs, question.top).to_dict()
