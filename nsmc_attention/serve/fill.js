@@ -39,12 +39,13 @@ function drawSentence(place) {
   $("sentence").replaceChildren(before, element("ins", "now", filling.candidates[place].token), after);
 }
 
-/* Bars are relative to the likeliest: of a large vocabulary, all five may have few percent. */
+/* A full bar is 100 %, so that an unsure model looks unsure. */
 function candidateOf({ token, text, probability }, place) {
-  const button = element("button", "candidate"), bar = element("i"), name = element("span", "", token);
+  const button = element("button", "candidate"), bar = element("span", "share"), name = element("span", "", token);
   name.lang = "ko";
   button.type = "button";
-  bar.style.width = `${100 * probability / filling.candidates[0].probability}%`;
+  bar.append(element("i"));
+  bar.firstChild.style.width = `${100 * probability}%`;
   button.append(name, " ", bar, element("span", "number", `${(100 * probability).toFixed(1)} %`));
   button.setAttribute("aria-pressed", place === picked);
   button.addEventListener("mouseenter", () => drawSentence(place));
