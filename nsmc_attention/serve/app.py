@@ -103,7 +103,7 @@ class Service:
 
     def __init__(self, limits: Limits, restore_bundle: Bundle = None, language_bundle: Bundle = None) -> None:
         self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
-        self.restorations, self.fillings = Restorations(restore_bundle, limits), Fillings(language_bundle, limits)
+        self.restorations, self.fillings = Restorations(restore_bundle, limits), Fillings(language_bundle)
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
         self.woff, self.font_lock = b"", threading.Lock()

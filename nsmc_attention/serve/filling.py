@@ -12,8 +12,7 @@ from starlette.exceptions import HTTPException
 
 from ..bundle.format import LANGUAGE
 from ..inference.language import LanguageModel, load_language_model
-from .batching import SerialExecutor
-from .limits import Limits
+from .batching import Batcher
 
 MISSING = "fill: this server has no language model; start it as `nsmc-attention serve --language-bundle DIR`"
 LOG = logging.getLogger("uvicorn.error")
@@ -29,10 +28,10 @@ class Blank(BaseModel, extra="forbid"):
 class Fillings:
     """Fills blanks by a bundle, None for the packaged language model; without either `bundle` is None and calls get a 404."""
 
-    executor: SerialExecutor
+    batcher: Batcher
 
-    def __init__(self, bundle: Optional[Union[str, Path]], limits: Limits) -> None:
-        self.bundle, self.limits = bundle or (LANGUAGE if LANGUAGE.is_dir() else None), limits
+    def __init__(self, bundle: Optional[Union[str, Path]]) -> None:
+        self.bundle = bundle or (LANGUAGE if LANGUAGE.is_dir() else None)
         self.model: Optional[LanguageModel] = None
 
     async def load(self, engine: str, mxnet: ThreadPoolExecutor) -> None:
@@ -41,17 +40,17 @@ class Fillings:
             return
         load = partial(load_language_model, self.bundle, engine=engine)
         self.model = model = await asyncio.get_running_loop().run_in_executor(mxnet, load)
-        thread = mxnet if model.engine.name == "gluon" else ThreadPoolExecutor(1)
-        self.executor = SerialExecutor(thread, self.limits.explanations)
+        thread = mxnet if model.engine.name == "gluon" else None
+        # one text at a time: an error of one is not the others'
+        self.batcher = Batcher(lambda blanks: [filled(model, each) for each in blanks], largest=1, thread=thread)
         LOG.info("fills blanks with bundle %s, engine %s", model.bundle.name, model.engine.name)
 
-    async def __call__(self, question: Blank) -> dict[str, Any]:
+    async def __call__(self, blank: Blank) -> Any:
         """Return `Filling.to_dict()` of a text, once the model is loaded; DataError unless it has one [MASK]."""
         if not self.model:
             raise HTTPException(404, MISSING)
-        found: dict[str, Any] = await self.executor(candidates, self.model, question)
-        return found
+        return (await self.batcher([blank]))[0]
 
 
-def candidates(model: LanguageModel, question: Blank) -> dict[str, Any]:
-    return model(question.inputs, question.top).to_dict()
+def filled(model: LanguageModel, blank: Blank) -> dict[str, Any]:
+    return model(blank.inputs, blank.top).to_dict()

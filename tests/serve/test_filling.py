@@ -2,6 +2,7 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -40,6 +41,14 @@ def test_a_text_gets_what_the_language_model_says_of_it(client, tiny_language):
         done, expected = fill(client, text, **options), model(text, **options).to_dict()
         assert done.status_code == 200 and done.json() == expected
         assert len(expected["candidates"]) == options.get("top", 5)
+
+
+def test_of_many_at_once_each_gets_its_own_answer_or_error(client):
+    texts = [f"영화 {number} [MASK]" if number % 3 else f"영화 {number}" for number in range(24)]
+    with ThreadPoolExecutor(len(texts)) as threads:
+        for number, done in enumerate(threads.map(lambda text: fill(client, text), texts)):
+            assert done.status_code == (200 if number % 3 else 422), done.text
+            assert not number % 3 or done.json()["text"] == texts[number]
 
 
 def test_of_a_long_text_what_is_around_the_mask_is_read(client):
