@@ -233,7 +233,10 @@ def bulk(
 @click.option("--workers", type=click.IntRange(1, 64), default=1, help="processes")
 @cpu_model_options
 @path_option("--restore-bundle", help="bundle that corrects spacing and spelling  [default: the packaged editor]")
-def serve(host: str, port: int, workers: int, model: Model, restore_bundle: Optional[Path]) -> None:
+@path_option("--language-bundle", help="bundle that fills blanks  [default: the packaged language model]")
+def serve(
+    host: str, port: int, workers: int, model: Model, restore_bundle: Optional[Path], language_bundle: Optional[Path]
+) -> None:
     """Serve an interactive page and an HTTP API.
 
     \b
@@ -243,4 +246,6 @@ def serve(host: str, port: int, workers: int, model: Model, restore_bundle: Opti
     """
     from ..serve.server import serve as run_server
 
-    run_server(host, port, model.bundle, model.engine, workers, restore_bundle=restore_bundle)
+    run_server(
+        host, port, model.bundle, model.engine, workers, restore_bundle=restore_bundle, language_bundle=language_bundle
+    )

@@ -1,13 +1,15 @@
-"""The page and the HTTP API over one classifier and, where there is one, one restorer.
+"""The page and the HTTP API over one classifier and, where there are any, one restorer and one language model.
 
     GET  /                the page
     POST /predict         predictions as of Hugging Face's text-classification pipelines
     POST /explain         a review's words with one value each
     POST /predict/batch   a table in; streamed out with its columns and the predictions
     POST /restore         texts with their spaces and spelling corrected
+    POST /fill            the likeliest words at the [MASK] of a text
     GET  /healthz, /readyz, /metrics, /docs
 
-An error is one line without a path of this machine; bad input gets status 413 or 422, /restore without a restorer 404.
+An error is one line without a path of this machine; bad input gets status 413 or 422, /restore or /fill
+without a model for it 404.
 """
 
 import asyncio
@@ -41,6 +43,7 @@ from ..inference.predictor import Classifier, load_classifier
 from ..visualization.page import file, filled, font_of, panel, with_words
 from .batching import Batcher, SerialExecutor
 from .counters import Counters
+from .filling import Blank, Fillings
 from .forms import FORM, FormFile
 from .guard import Guard
 from .limits import Limits
@@ -88,6 +91,7 @@ class Problem(BaseModel):
 REASONS = {400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"}
 ERRORS: dict[Any, Any] = {status: {"model": Problem, "description": text} for status, text in REASONS.items()}
 RESTORE_ERRORS = {**ERRORS, 404: {"model": Problem, "description": "the server has no restorer"}}
+FILL_ERRORS = {**ERRORS, 404: {"model": Problem, "description": "the server has no language model"}}
 
 
 class Service:
@@ -97,16 +101,22 @@ class Service:
     explanations: SerialExecutor
     table_threads: ThreadPoolExecutor
 
-    def __init__(self, limits: Limits, restore_bundle: Bundle = None) -> None:
+    def __init__(self, limits: Limits, restore_bundle: Bundle = None, language_bundle: Bundle = None) -> None:
         self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
-        self.restorations = Restorations(restore_bundle, limits)
+        self.restorations, self.fillings = Restorations(restore_bundle, limits), Fillings(language_bundle)
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
         self.woff, self.font_lock = b"", threading.Lock()
-        style, texts, script = (file(name, __package__) for name in ("page.css", "texts.js", "page.js"))
-        hidden = "" if self.restorations.bundle else "hidden"
-        page = file("page.html", __package__)
-        self.html = with_words(filled(page, css=style, hidden=hidden, texts=texts, js=script))
+        self.html = self.make_page()
+
+    def make_page(self) -> str:
+        """Return the HTML page; what the server has no model for is hidden."""
+        names = ("page.html", "page.css", "texts.js", "fill.js", "page.js")
+        page, css, texts, fill, js = (file(name, __package__) for name in names)
+        no_restorer, no_language = ("" if each.bundle else "hidden" for each in (self.restorations, self.fillings))
+        return with_words(
+            filled(page, css=css, no_restorer=no_restorer, no_language=no_language, texts=texts, fill=fill, js=js)
+        )
 
     async def load(self, bundle: Bundle, engine: str) -> None:
         self.classifier = await self.batcher.run_alone(load_classifier, bundle, engine)
@@ -118,6 +128,7 @@ class Service:
         self.table_threads = only or ThreadPoolExecutor(self.limits.tables)
         self.explanations = SerialExecutor(mxnet, self.limits.explanations)
         await self.restorations.load(engine, mxnet)
+        await self.fillings.load(engine, mxnet)
         self.explainer = Explainer(self.classifier)
         # spares each garbage collection 60 ms over what stays forever
         gc.collect()
@@ -153,10 +164,11 @@ class Service:
         return {"status": "alive"}
 
     async def readyz(self) -> dict[str, str]:
-        """Whether the models are loaded; `restore_bundle` is named where there is one."""
-        classifier, restorer = self.require().classifier, self.restorations.restorer
+        """Whether the models are loaded; `restore_bundle` and `language_bundle` are named where there are any."""
+        classifier = self.require().classifier
         found = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
-        return {**found, "restore_bundle": restorer.bundle.name} if restorer else found
+        others = {"restore_bundle": self.restorations.restorer, "language_bundle": self.fillings.model}
+        return {**found, **{name: model.bundle.name for name, model in others.items() if model}}
 
     def metrics(self) -> Response:
         """The counters, for Prometheus."""
@@ -200,6 +212,20 @@ class Service:
         self.counters.restored.inc(len(texts))
         return found
 
+    async def fill(self, question: Blank, request: Request) -> Any:
+        """Return the likeliest words at the [MASK] of a text, of which it has one.
+
+        `candidates` are the likeliest first, each with `token`, the `text` with it and its `probability`; `tokens` is
+        what the network read, of a long text the part around the [MASK], which is at `place`; `attended` is for each
+        token the attention that [MASK] pays to it in the last layer, the mean of its heads, and sums to 1. A language
+        model whose encoder has no self-attention has no `attended`.
+        """
+        self.require()
+        self.check_texts([question.inputs], 1, "texts")
+        found = await unless_gone(request, self.fillings(question))
+        self.counters.filled.inc()
+        return found
+
     async def explain(self, question: Question, request: Request) -> Any:
         """Return a review's words with one value each, and for attention the whole matrix."""
         explainer = self.require()
@@ -240,13 +266,18 @@ class Service:
 
 
 def create_app(
-    bundle: Bundle = None, engine: str = "auto", limits: Limits = Limits(), restore_bundle: Bundle = None
+    bundle: Bundle = None,
+    engine: str = "auto",
+    limits: Limits = Limits(),
+    restore_bundle: Bundle = None,
+    language_bundle: Bundle = None,
 ) -> Guard:
     """Return the ASGI application; bundle and engine as in `inference.predictor.load_classifier`.
 
-    Restores by restore_bundle, None for the packaged editor; without either `POST /restore` gets status 404.
+    Restores by restore_bundle, None for the packaged editor; without either `POST /restore` gets status 404. Fills
+    blanks by language_bundle, None for the packaged language model; without either `POST /fill` gets status 404.
     """
-    service = Service(limits, restore_bundle)
+    service = Service(limits, restore_bundle, language_bundle)
 
     @asynccontextmanager
     async def lifespan(application: FastAPI) -> AsyncIterator[None]:
@@ -276,6 +307,7 @@ def create_app(
     application.post("/predict", responses=ERRORS)(service.predict)
     application.post("/explain", responses=ERRORS)(service.explain)
     application.post("/restore", responses=RESTORE_ERRORS)(service.restore)
+    application.post("/fill", responses=FILL_ERRORS)(service.fill)
     content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
     form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
     body = {"requestBody": {"required": True, "content": {**content["content"], FORM: {"schema": form}}}}
@@ -313,7 +345,7 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
         first = max(problem.errors(), key=lambda each: len(each["loc"]))
         status, line, loc = 422, first["msg"], first["loc"]
         if first["type"] == "extra_forbidden":
-            models: dict[str, Any] = {"/explain": Question, "/restore": Texts}
+            models: dict[str, Any] = {"/explain": Question, "/restore": Texts, "/fill": Blank}
             model = models.get(request.url.path, Parameters if len(loc) > 2 else Reviews)
             line = f"unknown key{did_you_mean(loc[-1][:100], model.model_fields)}"
         # without pydantic's union branch

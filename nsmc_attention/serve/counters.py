@@ -1,4 +1,4 @@
-"""The counters of /metrics, for Prometheus: the duration of requests, and how many reviews were classified or restored.
+"""The counters of /metrics, for Prometheus: the duration of requests, and how many texts were classified, restored or filled.
 
 Where $PROMETHEUS_MULTIPROC_DIR is set, as `server` does for several workers, each counts into files in that folder and
 any of them reports the sum, dead ones included.
@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.multiprocess import MultiProcessCollector
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-PATHS = {*"/ /predict /explain /predict/batch /restore /healthz /readyz /metrics /docs /openapi.json".split()}
+PATHS = {*"/ /predict /explain /predict/batch /restore /fill /healthz /readyz /metrics /docs /openapi.json".split()}
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10)
 
 
@@ -23,6 +23,7 @@ class Counters:
         self.seconds = Histogram(name, about, ["path", "status"], registry=self.registry, buckets=BUCKETS)
         self.reviews = Counter("nsmc_attention_reviews", "Reviews classified", registry=self.registry)
         self.restored = Counter("nsmc_attention_restored", "Texts restored", registry=self.registry)
+        self.filled = Counter("nsmc_attention_filled", "Texts whose [MASK] was filled", registry=self.registry)
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count a response."""

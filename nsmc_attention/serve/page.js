@@ -27,12 +27,13 @@ function setLanguage(language) {
   $("method").replaceChildren(...Object.entries(say.methods).map(([name, shown]) => new Option(shown, name)));
   $("method").value = chosen;
   $("copied").textContent = "";
-  for (const id of ["problem", "table-problem"]) report(id, $(id).dataset.line ?? "");
+  for (const id of ["problem", "table-problem", "blank-problem"]) report(id, $(id).dataset.line ?? "");
   drawAnswer();
   drawRestored();
   drawAttention();
   drawSource();
   drawTable();
+  drawFilling();
 }
 
 /* The server's lines are English; what they say of a table is shown of the file. */
@@ -95,6 +96,10 @@ function show(found) {
   if (answers.length && !found.length) $("busy").style.minHeight = `${$("answer").offsetHeight + $("after").offsetHeight}px`;
   answers = found;
   drawAnswer();
+  updateAddress();
+}
+
+function updateAddress() {
   clearTimeout(later);
   later = setTimeout(() => history.replaceState(null, "", link() ?? location.pathname), LATER);
 }
@@ -180,7 +185,7 @@ function pairsOf([was, now]) {
   });
 }
 
-/* The address of this page with these reviews, null if it would be too long. */
+/* The address of this page with these reviews and the filled blank, null if it would be too long. */
 function link() {
   const { value } = $("method"), given = new URLSearchParams();
   if ($("text").value.trim()) given.set("text", $("text").value);
@@ -188,6 +193,7 @@ function link() {
   if (value !== "attention") given.set("method", value);
   if ($("by-word").checked) given.set("by_word", "1");
   if ($("restore").checked) given.set("restore", "1");
+  if (filling) given.set("fill", filling.text);
   const found = location.pathname + (`${given}` ? `?${given}` : "");
   return found.length > LINK ? null : found;
 }
@@ -199,8 +205,10 @@ function readLink() {
   $("compare").checked = given.has("compare");
   $("second").hidden = !given.has("compare");
   $("by-word").checked = given.get("by_word") === "1";
-  // there may be no restorer
+  // there may be no restorer, and no language model
   $("restore").checked = given.get("restore") === "1" && !$("restore").closest("[hidden]");
+  $("blank").value = given.get("fill") ?? BLANKS[0];
+  if (given.has("fill") && !$("fill").closest("[hidden]")) fillBlank();
   if (given.get("method") in say.methods) $("method").value = given.get("method");
   if ($("text").value.trim()) explain();
 }
@@ -465,6 +473,17 @@ function change(changes) {
   drawTable();
 }
 
+/* A chip for each example, which `use` puts into a field. */
+function offerExamples(id, examples, use) {
+  for (const text of examples) {
+    const chip = element("button", "chip", text);
+    chip.type = "button";
+    chip.lang = "ko";
+    chip.addEventListener("click", () => use(text));
+    $(id).append(chip);
+  }
+}
+
 $("language").addEventListener("click", () => setLanguage(say === SAY.ko ? "en" : "ko"));
 $("text").addEventListener("input", onInput);
 $("other").addEventListener("input", onInput);
@@ -477,17 +496,14 @@ $("compare").addEventListener("change", () => {
   if ($("compare").checked) $("other").focus();
   if ($("other").value.trim()) explain();
 });
-for (const text of EXAMPLES) {
-  const chip = element("button", "chip", text);
-  chip.type = "button";
-  chip.lang = "ko";
+offerExamples("examples", EXAMPLES, text => {
   // the second review, where the first is there to be compared with
-  chip.addEventListener("click", () => {
-    $($("compare").checked && $("text").value.trim() && !$("other").value.trim() ? "other" : "text").value = text;
-    explain();
-  });
-  $("examples").append(chip);
-}
+  $($("compare").checked && $("text").value.trim() && !$("other").value.trim() ? "other" : "text").value = text;
+  explain();
+});
+offerExamples("blank-examples", BLANKS, text => { $("blank").value = text; fillBlank(); });
+$("fill").addEventListener("submit", event => { event.preventDefault(); fillBlank(); });
+$("mask").addEventListener("click", insertMask);
 $("picture").addEventListener("click", savePicture);
 $("copy").addEventListener("click", copyLink);
 $("score").addEventListener("click", scoreLines);

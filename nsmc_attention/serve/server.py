@@ -43,17 +43,19 @@ def serve(
     workers: int = 1,
     limits: Limits = Limits(),
     restore_bundle: Bundle = None,
+    language_bundle: Bundle = None,
 ) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP, then exit with 0; requests in progress have 15 seconds to finish.
 
     Host 127.0.0.1 is this machine alone, 0.0.0.0 every network it is in; port 0 is any free one; bundle and engine are
-    as in `inference.predictor.load_classifier`, restore_bundle as in `app.create_app`. ConfigError if the address is in use or not one of this machine,
-    BundleError if the bundle cannot be read.
+    as in `inference.predictor.load_classifier`, restore_bundle and language_bundle as in `app.create_app`. ConfigError
+    if the address is in use or not one of this machine, BundleError if a bundle cannot be read.
     """
     # before any process starts
     load_bundle(bundle)
-    if restore_bundle:
-        load_bundle(restore_bundle, "restore")
+    for other, task in ((restore_bundle, "restore"), (language_bundle, "language")):
+        if other:
+            load_bundle(other, task)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     end_on_hangup()
@@ -65,7 +67,7 @@ def serve(
             folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=place)
             os.environ[SHARED] = stack.enter_context(folder)
         limits = fit_open_files(limits)
-        application = partial(make_app, bundle, engine, limits, restore_bundle)
+        application = partial(make_app, bundle, engine, limits, restore_bundle, language_bundle)
         # any callable that makes a protocol; uvicorn declares a class
         http: Any = partial(make_connection, limits)
         config = uvicorn.Config(application, factory=True, http=http, ws="none", workers=workers, **SETTINGS)

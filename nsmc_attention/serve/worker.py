@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from .guard import Guard
 
 
-def make_app(bundle: "Bundle", engine: str, limits: Limits, restore_bundle: "Bundle" = None) -> "Guard":
+def make_app(
+    bundle: "Bundle", engine: str, limits: Limits, restore_bundle: "Bundle" = None, language_bundle: "Bundle" = None
+) -> "Guard":
     """Return `app.create_app`."""
     from .app import create_app
 
-    return create_app(bundle, engine, limits, restore_bundle)
+    return create_app(bundle, engine, limits, restore_bundle, language_bundle)
 
 
 def make_connection(limits: Limits, **uvicorn: Any) -> "Connection":

@@ -18,15 +18,17 @@ from nsmc_attention.serve.limits import Limits
 from nsmc_attention.serve.server import serve
 # as in the command
 with as_exceptions():
-    serve(port=0, workers={workers}, limits=Limits(**{limits}), restore_bundle={restore_bundle!r})
+    serve(port=0, workers={workers}, limits=Limits(**{limits}), **{bundles})
 """
 
 
 class Server:
-    """A server with these workers, limits and restorer; its log is in `lines`."""
+    """A server with these workers, limits, restorer and language model; its log is in `lines`."""
 
-    def __init__(self, workers=1, restore_bundle=None, **limits):
-        code = CODE.format(workers=workers, limits=limits, restore_bundle=restore_bundle and str(restore_bundle))
+    def __init__(self, workers=1, restore_bundle=None, language_bundle=None, **limits):
+        given = {"restore_bundle": restore_bundle, "language_bundle": language_bundle}
+        bundles = {name: str(folder) for name, folder in given.items() if folder}
+        code = CODE.format(workers=workers, limits=limits, bundles=bundles)
         # these tests may run under nohup
         self.process = subprocess.Popen(
             [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, encoding="utf-8", preexec_fn=restore_sighup

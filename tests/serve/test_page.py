@@ -15,6 +15,7 @@ import pytest
 
 from nsmc_attention._io.spreadsheets import as_cell
 from nsmc_attention.inference.attribution import METHODS
+from nsmc_attention.inference.language import load_language_model
 from nsmc_attention.inference.restorer import load_restorer
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -55,6 +56,12 @@ def page(device, chromium, server):
 def restoring(device, chromium, start, tiny_editor):
     """The page of a server that restores."""
     yield from opened(device, chromium, start(restore_bundle=tiny_editor))
+
+
+@pytest.fixture
+def blanks(device, chromium, start, tiny_language):
+    """The page of a server that fills blanks."""
+    yield from opened(device, chromium, start(language_bundle=tiny_language))
 
 
 def opened(device, chromium, server):
@@ -189,6 +196,64 @@ def test_a_server_without_a_restorer_offers_no_correction(page):
     page.goto(f"{page.url}?restore=1&text=영화")
     panel(page)
     assert page.is_hidden("#restore") and not [url for url in page.asked if url.endswith("/restore")]
+
+
+@BOTH
+def test_a_blank_is_filled_by_candidates_that_are_tried_in_the_sentence(blanks, tiny_language):
+    page, text = blanks, "<b>주인공</b>의 [MASK]에 소름이 돋았다"
+    expected = load_language_model(tiny_language)(text)
+    page.fill("#blank", text)
+    page.press("#blank", "Enter")
+    candidates, sentence = page.locator("#candidates button"), page.locator("#sentence")
+    playwright.expect(candidates).to_have_text(
+        [f"{each.token} {100 * each.probability:.1f} %" for each in expected.candidates]
+    )
+    playwright.expect(sentence).to_have_text(expected.candidates[0].text)
+    page.keyboard.press("Tab")
+    candidates.nth(1).press("Enter")
+    playwright.expect(page.locator("#filled")).to_have_text(expected.candidates[1].text)
+    assert [each.get_attribute("aria-pressed") for each in candidates.all()] == ["false", "true", *["false"] * 3]
+    candidates.nth(2).hover()
+    playwright.expect(sentence).to_have_text(expected.candidates[2].text)
+    page.hover("#mask-attended .word >> nth=0")
+    playwright.expect(sentence).to_have_text(expected.candidates[1].text)
+    assert page.locator("#mask-attended .word").all_inner_texts() == [*expected.tokens]
+    assert page.inner_text("#mask-attended .say") == f"{expected.tokens[0]}: {expected.attended[0]:.3f}"
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+
+
+def test_a_text_without_a_blank_is_refused_in_the_language_of_the_page_and_gets_one_by_a_button(blanks):
+    page = blanks
+    assert page.input_value("#blank") == "주인공의 [MASK]에 소름이 돋았다" and page.is_hidden("#filling")
+    page.click("#blank-examples button >> nth=1")
+    playwright.expect(page.locator("#candidates button")).to_have_count(5)
+    page.fill("#blank", "이 영화 정말 좋다")
+    page.click("#fill .primary")
+    playwright.expect(page.locator("#blank-problem")).to_contain_text("[MASK]가 없습니다")
+    assert page.is_hidden("#filling")
+    page.click("#language")
+    playwright.expect(page.locator("#blank-problem")).to_contain_text("expected one [MASK] in the text, found 0")
+    page.locator("#blank").select_text()
+    page.click("#mask")
+    assert page.input_value("#blank") == "[MASK]"
+    page.keyboard.type(" 최고")
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("#mask-attended .say")).to_contain_text("the more [MASK] attended")
+    assert not page.inner_text("#blank-problem")
+    page.wait_for_url("**fill=**")
+    page.reload()
+    playwright.expect(page.locator("#sentence")).to_contain_text("최고")
+    assert page.input_value("#blank") == "[MASK] 최고"
+    page.evaluate("delete filling.attended; drawFilling()")
+    assert page.locator("#candidates button").count() == 5 and not page.inner_text("#mask-attended")
+
+
+def test_a_server_without_a_language_model_has_no_blank(page):
+    if "language_bundle" in page.evaluate("fetch('readyz').then(each => each.json())"):
+        pytest.skip("a language model is packaged")
+    page.goto(f"{page.url}?fill=[MASK]&text=영화")
+    panel(page)
+    assert page.is_hidden("#blank") and not [url for url in page.asked if url.endswith("/fill")]
 
 
 def test_other_explanations_and_whole_words(page):
@@ -501,13 +566,38 @@ def serious(page, axe):
     ]
 
 
-@pytest.mark.system
-@pytest.mark.parametrize(
+SCHEMES = pytest.mark.parametrize(
     "device",
     [{**size, "color_scheme": scheme} for size in (DESK, PHONE) for scheme in ("light", "dark")],
     indirect=True,
     ids=["desk-light", "desk-dark", "phone-light", "phone-dark"],
 )
+
+
+@pytest.mark.system
+@SCHEMES
+def test_axe_finds_nothing_serious_in_a_correction_and_a_filled_blank(
+    device, chromium, start, axe, tiny_writer, tiny_language
+):
+    for page in opened(device, chromium, start(restore_bundle=tiny_writer, language_bundle=tiny_language)):
+        page.check("#restore")
+        page.fill("#text", "이영화 정말조타 가나")
+        playwright.expect(page.locator("#pairs .pair")).not_to_have_count(0)
+        assert not serious(page, axe)
+        page.click("#attend")
+        page.wait_for_selector("#attention td")
+        assert not serious(page, axe)
+        page.click("#fill .primary")
+        page.click("#candidates button >> nth=1")
+        assert not serious(page, axe)
+        page.fill("#blank", "좋다")
+        page.press("#blank", "Enter")
+        page.wait_for_selector("#blank-problem:not(:empty)")
+        assert not serious(page, axe)
+
+
+@pytest.mark.system
+@SCHEMES
 def test_axe_finds_nothing_serious(page, axe):
     assert not serious(page, axe)
     page.fill("#text", "배우는 좋은데 영화는 별로. 시간이 아깝네요")

@@ -1,0 +1,74 @@
+/* Fill the blank: the words that a language model expects at the [MASK] of a text. */
+
+const MASK = "[MASK]", BLANKS = ["주인공의 [MASK]에 소름이 돋았다", "이 영화 정말 [MASK]", "[MASK]는 좋은데 내용이 별로"];
+// What the server said of the text, and the number of the candidate that is in it
+let filling = null, picked = 0;
+
+async function fillBlank() {
+  const signal = begin("fill"), body = JSON.stringify({ inputs: $("blank").value });
+  let found = null;
+  report("blank-problem", "");
+  $("filling").setAttribute("aria-busy", true);
+  $("blank-busy").hidden = filling !== null;
+  try {
+    found = await (await send("fill", body, "application/json", signal)).json();
+  } catch (problem) {
+    if (!signal.aborted) report("blank-problem", problem.message);
+  }
+  if (signal.aborted) return;
+  [filling, picked] = [found, 0];
+  $("blank-busy").hidden = true;
+  drawFilling();
+  updateAddress();
+}
+
+function drawFilling() {
+  const { candidates = [], tokens, attended } = filling ?? {}, buttons = candidates.map(candidateOf);
+  $("filling").hidden = !filling;
+  $("filling").setAttribute("aria-busy", false);
+  $("candidates").replaceChildren(...buttons);
+  $("filled").textContent = filling ? `${say.candidates}: ${buttons.map(each => each.textContent).join(", ")}` : "";
+  $("mask-attended").replaceChildren(...(attended ? attendedOf(tokens, attended) : []));
+  $("sentence").textContent = "";
+  if (filling) drawSentence(picked);
+}
+
+/* The sentence with a candidate: the picked one, or while the pointer is on another, that. */
+function drawSentence(place) {
+  const [before, after] = filling.text.split(MASK);
+  $("sentence").replaceChildren(before, element("ins", "now", filling.candidates[place].token), after);
+}
+
+/* A full bar is 100 %, so that an unsure model looks unsure. */
+function candidateOf({ token, text, probability }, place) {
+  const button = element("button", "candidate"), bar = element("span", "share"), name = element("span", "", token);
+  name.lang = "ko";
+  button.type = "button";
+  bar.append(element("i"));
+  bar.firstChild.style.width = `${100 * probability}%`;
+  button.append(name, " ", bar, element("span", "number", `${(100 * probability).toFixed(1)} %`));
+  button.setAttribute("aria-pressed", place === picked);
+  button.addEventListener("mouseenter", () => drawSentence(place));
+  button.addEventListener("mouseleave", () => drawSentence(picked));
+  button.addEventListener("click", () => {
+    picked = place;
+    [...$("candidates").children].forEach((each, number) => each.setAttribute("aria-pressed", number === place));
+    drawSentence(place);
+    $("filled").textContent = text;
+  });
+  return button;
+}
+
+function attendedOf(tokens, values) {
+  const meaning = element("div", "say", say.maskAttended);
+  let end = -1;
+  const offsets = tokens.map(token => [end + 1, end += 1 + Array.from(token).length]);
+  meaning.setAttribute("aria-live", "polite");
+  return [wordsOf({ text: tokens.join(" "), offsets, tokens, values, signed: false }, meaning), meaning];
+}
+
+/* In place of the selected word, or where the cursor is. */
+function insertMask() {
+  $("blank").setRangeText(MASK, $("blank").selectionStart, $("blank").selectionEnd, "end");
+  $("blank").focus();
+}

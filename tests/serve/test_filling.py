@@ -1,0 +1,117 @@
+"""POST /fill: the language model of the server, one text at a time, with the limits and errors of the other requests."""
+
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from starlette.testclient import TestClient
+
+from nsmc_attention.bundle.format import PRETRAINED
+from nsmc_attention.inference.language import load_language_model
+from nsmc_attention.serve.app import create_app
+from nsmc_attention.serve.limits import Limits
+
+TEXT = "주인공의 [MASK]에 소름이 돋았다"
+
+
+def ready(application):
+    with TestClient(application, raise_server_exceptions=False) as client:
+        while client.get("/readyz").status_code != 200:
+            pass
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client(tiny_language):
+    yield from ready(create_app(language_bundle=tiny_language))
+
+
+def fill(client, inputs, **options):
+    body = json.dumps({"inputs": inputs, **options}).encode()
+    return client.post("/fill", content=body, headers={"Content-Type": "application/json"})
+
+
+def test_a_text_gets_what_the_language_model_says_of_it(client, tiny_language):
+    model = load_language_model(tiny_language)
+    for text, options in ((TEXT, {}), ("[MASK]", {"top": 1}), (" <b>[MASK]</b> \ud800영화\x00\n😀", {"top": 50})):
+        done, expected = fill(client, text, **options), model(text, **options).to_dict()
+        assert done.status_code == 200 and done.json() == expected
+        assert len(expected["candidates"]) == options.get("top", 5)
+
+
+def test_of_many_at_once_each_gets_its_own_answer_or_error(client):
+    texts = [f"영화 {number} [MASK]" if number % 3 else f"영화 {number}" for number in range(24)]
+    with ThreadPoolExecutor(len(texts)) as threads:
+        for number, done in enumerate(threads.map(lambda text: fill(client, text), texts)):
+            assert done.status_code == (200 if number % 3 else 422), done.text
+            assert not number % 3 or done.json()["text"] == texts[number]
+
+
+def test_of_a_long_text_what_is_around_the_mask_is_read(client):
+    found = fill(client, "가 " * 4000 + "[MASK]").json()
+    assert found["tokens"][found["place"]] == "[MASK]" and sum(found["attended"]) == pytest.approx(1, abs=1e-4)
+    assert len(found["tokens"]) == len(found["attended"]) < 4000
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        ({"inputs": "정말 재미있다"}, "fill: expected one [MASK] in the text, found 0; write it in place of the word"),
+        ({"inputs": ""}, "fill: expected one [MASK] in the text, found 0"),
+        ({"inputs": "[MASK]" * 50}, "fill: expected one [MASK] in the text, found 50"),
+        ({"inputs": "a" * (Limits.characters + 1)}, f"of at most {Limits.characters} characters, found one of 10001"),
+        ({"inputs": TEXT, "top": 0}, "body.top: Input should be greater than or equal to 1"),
+        ({"inputs": TEXT, "top": 51}, "body.top: Input should be less than or equal to 50"),
+        ({"inputs": TEXT, "top": 2.5}, "body.top: Input should be a valid integer"),
+        ({"inputs": [TEXT]}, "body.inputs: Input should be a valid string"),
+        ({"text": TEXT}, "body.inputs: Field required"),
+        ({"inputs": TEXT, "topk": 5}, "body.topk: unknown key; did you mean 'top'?"),
+    ],
+)
+def test_bad_input_is_one_line_that_says_so(client, body, message):
+    done = client.post("/fill", json=body)
+    assert done.status_code == 422 and message in done.json()["error"] and "\n" not in done.json()["error"]
+
+
+def test_the_state_the_counters_and_the_reference_tell_of_it(client):
+    assert client.get("/readyz").json()["language_bundle"] == "tiny_language/bundle"
+    filled = re.compile(r"^nsmc_attention_filled_total (\S+)$", re.MULTILINE)
+    (before,) = filled.findall(client.get("/metrics").text)
+    assert [fill(client, text).status_code for text in (TEXT, "좋다")] == [200, 422]
+    text = client.get("/metrics").text
+    assert float(filled.findall(text)[0]) == float(before) + 1
+    assert 'nsmc_attention_request_seconds_count{path="/fill",status="200"}' in text
+    assert client.get("/openapi.json").json()["paths"]["/fill"]["post"]["summary"] == "Fill"
+
+
+def test_without_a_language_model_all_else_is_served_and_the_page_has_no_blank(monkeypatch, tmp_path):
+    monkeypatch.setattr("nsmc_attention.serve.filling.LANGUAGE", tmp_path / "nowhere")
+    for client in ready(create_app()):
+        done = fill(client, TEXT)
+        assert done.status_code == 404 and "nsmc-attention serve --language-bundle DIR" in done.json()["error"]
+        assert client.post("/predict", json={"inputs": "최고"}).status_code == 200
+        assert "language_bundle" not in client.get("/readyz").json()
+        assert re.search(r'<section [^>]*aria-labelledby="blanks" hidden>', client.get("/").text)
+
+
+def test_the_packaged_language_model_is_the_default(monkeypatch, tiny_language):
+    monkeypatch.setattr("nsmc_attention.serve.filling.LANGUAGE", tiny_language)
+    for client in ready(create_app(engine="gluon")):
+        assert fill(client, TEXT).json()["tokens"].count("[MASK]") == 1
+        assert not re.search(r'aria-labelledby="blanks" hidden>', client.get("/").text)
+
+
+def test_before_it_is_loaded_the_client_is_told_to_try_again(tiny_language):
+    done = fill(TestClient(create_app(language_bundle=tiny_language)), TEXT)
+    assert done.status_code == 503 and done.headers["retry-after"] == "1"
+
+
+@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "found 'classify'")])
+def test_a_bundle_that_cannot_fill_ends_the_command_with_one_line(command, tmp_path, name, message):
+    folder = PRETRAINED if name == "classifier" else tmp_path / name
+    done = command("serve", "--port", "0", "--language-bundle", folder)
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
