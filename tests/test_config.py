@@ -1,8 +1,9 @@
 import pytest
 
-from nsmc_attention.config import PRESETS, SHORT_NAMES, Config, preset
+from nsmc_attention.config import PRESETS, RESTORE_PRESETS, SHORT_NAMES, Config, preset, task_preset
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.model.attention import ATTENTIONS
+from nsmc_attention.recipe import nearest_preset
 from nsmc_attention.settings import paths
 
 DEFAULT = Config().to_dict()
@@ -120,3 +121,14 @@ def test_every_number_has_an_upper_bound(name):
     kind = "multihead" if name == "attention_heads" else "additive"
     with pytest.raises(ConfigError, match="expected|unknown value"):
         Config().with_fields(attention=kind, **{name: 10**400})
+
+
+def test_settings_that_fit_only_together_can_be_changed_together():
+    """Dot attention needs a decoder as wide as the encoder's states; the preset's is not."""
+    writer = task_preset("writer", "restore")
+    with pytest.raises(ConfigError, match="model.attention.kind dot: expected a decoder of 384 units"):
+        writer.with_fields(attention="dot")
+    config = writer.with_fields(attention="dot", **{"model.decoder.hidden_size": 384})
+    assert config.model.attention.kind == "dot" and config.model.decoder.hidden_size == 384
+    name, changes = nearest_preset(config, RESTORE_PRESETS)
+    assert (name, changes) == ("writer", ["--attention", "dot", "--set", "model.decoder.hidden_size=384"])
