@@ -122,12 +122,13 @@ def draw_matrices(panels: Sequence[Matrix]) -> Any:
     return figure
 
 
-def draw_heads(panels: Sequence[Matrix], columns: int) -> Any:
-    """Draw matrices of the same tokens, so many in a row, on one colour scale, as a matplotlib Figure.
+def draw_heads(layers: Sequence[Sequence[Matrix]]) -> Any:
+    """Draw a row of matrices for each layer, all of the same tokens, on one colour scale, as a matplotlib Figure.
 
     Tokens are named on the outer axes alone.
     """
-    tokens, rows = panels[0].keys, len(panels) // columns
+    panels = [panel for layer in layers for panel in layer]
+    tokens, rows, columns = panels[0].keys, len(layers), len(layers[0])
     side = min(max(SMALLEST, SMALL_CELL * len(tokens)), LONGEST / max(rows, columns))
     size = ((side + 0.1) * columns + 1.9, (side + 0.3) * rows + 0.9)
     with new_figure(size, rows, columns) as (figure, grid):

@@ -1,7 +1,9 @@
 """From attributions to a file: a matrix, shaded words or an interactive page, by the file's suffix; from a restoration too."""
 
 from pathlib import Path
-from typing import Iterable, Optional, Sequence, Union
+from typing import Any, Iterable, Optional, Sequence, Union
+
+from numpy.typing import NDArray
 
 from .._io.atomic import write_text
 from ..errors import ConfigError, DataError
@@ -89,13 +91,17 @@ def save_heads(
             f"{path}: expected the heads of an encoder that is a transformer, found another encoder; take a bundle that "
             "has one"
         )
-    layers, heads = (
-        selected(name, number, count)
-        for name, number, count in zip(("layer", "head"), (layer, head), found.heads.shape)
-    )
-    panels = matrices(found.heads, found.tokens, axes=("layers", "heads", *AXES))
-    chosen = [panels[row * found.heads.shape[1] + column] for row in layers for column in heads]
-    save_figure(draw_heads(chosen, len(heads)) if chosen[1:] else draw_matrices(chosen), path)
+    rows = head_matrices(found.heads, found.tokens, layer, head)
+    save_figure(draw_heads(rows) if rows[1:] or rows[0][1:] else draw_matrices(rows[0]), path)
+
+
+def head_matrices(
+    weights: NDArray[Any], tokens: Sequence[str], layer: Optional[int] = None, head: Optional[int] = None
+) -> list[list[Matrix]]:
+    """Split weights (L, K, T, T) into a row of matrices for each layer; only those of a layer or head, from 1."""
+    layers, heads = (selected(*each) for each in zip(("layer", "head"), (layer, head), weights.shape))
+    panels = matrices(weights, tokens, axes=("layers", "heads", *AXES))
+    return [[panels[row * weights.shape[1] + column] for column in heads] for row in layers]
 
 
 def selected(name: str, number: Optional[int], count: int) -> range:

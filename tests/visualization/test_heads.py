@@ -6,11 +6,9 @@ import pytest
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.attribution import Attribution
 from nsmc_attention.inference.language import Filling
-from nsmc_attention.inference.matrices import matrices
 from nsmc_attention.inference.prediction import Prediction
-from nsmc_attention.model.settings import AXES
 from nsmc_attention.visualization.heatmap import draw_heads
-from nsmc_attention.visualization.pictures import save_heads
+from nsmc_attention.visualization.pictures import head_matrices, save_heads
 
 TOKENS = ("이", "[MASK]", "재미있", "다")
 
@@ -31,7 +29,7 @@ def attribution(heads):
 
 def test_a_grid_has_one_scale_and_names_on_its_outer_axes_alone():
     heads = weights()
-    figure = draw_heads(matrices(heads, TOKENS, axes=("layers", "heads", *AXES)), 2)
+    figure = draw_heads(head_matrices(heads, TOKENS))
     plots = [plot for plot in figure.axes if plot.get_title()]
     assert [plot.get_title() for plot in plots] == [
         f"layer {layer}, head {head}" for layer in (1, 2, 3) for head in (1, 2)
@@ -44,32 +42,38 @@ def test_a_grid_has_one_scale_and_names_on_its_outer_axes_alone():
         assert keys == (list(TOKENS) if place < 2 else []) and queries == ([] if place % 2 else list(TOKENS))
 
 
-@pytest.mark.parametrize("suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
-def test_every_format_is_written_whole(tmp_path, suffix, magic):
-    for name, found in (("fill", filling(weights())), ("explain", attribution(weights()).by_word())):
-        path = tmp_path / f"{name}{suffix}"
-        save_heads(found, path)
-        assert path.read_bytes().startswith(magic)
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-@pytest.mark.parametrize("chosen", [{"layer": 2}, {"head": 1}, {"layer": 2, "head": 1}])
-def test_a_picture_of_one_layer_or_head_shows_no_other(tmp_path, chosen):
+@pytest.mark.parametrize(
+    "chosen, expected",
+    [
+        ({}, [[(1, 1), (1, 2)], [(2, 1), (2, 2)], [(3, 1), (3, 2)]]),
+        ({"layer": 3}, [[(3, 1), (3, 2)]]),
+        ({"head": 2}, [[(1, 2)], [(2, 2)], [(3, 2)]]),
+        ({"layer": 2, "head": 1}, [[(2, 1)]]),
+    ],
+)
+def test_a_layer_or_head_is_chosen_by_its_number_from_1(chosen, expected):
     heads = weights()
-    shown = numpy.zeros(heads.shape[:2], bool)
-    shown[tuple(slice(None) if name not in chosen else chosen[name] - 1 for name in ("layer", "head"))] = True
-    others = numpy.where(shown[..., None, None], heads, numpy.eye(len(TOKENS)))
-    flipped = numpy.where(shown[..., None, None], heads[..., ::-1], heads)
-    for name, each in (("own", heads), ("others", others), ("flipped", flipped)):
-        save_heads(filling(each), tmp_path / f"{name}.png", **chosen)
-    own, others, flipped = ((tmp_path / f"{name}.png").read_bytes() for name in ("own", "others", "flipped"))
-    assert own == others != flipped
+    rows = head_matrices(heads, TOKENS, **chosen)
+    assert [[each.title for each in row] for row in rows] == [
+        [f"layer {layer}, head {head}" for layer, head in row] for row in expected
+    ]
+    for row, places in zip(rows, expected):
+        for each, (layer, head) in zip(row, places):
+            assert numpy.array_equal(each.weights, heads[layer - 1, head - 1])
 
 
-@pytest.mark.parametrize("tokens", [1, 2])
-def test_few_tokens_are_drawn(tmp_path, tokens):
-    save_heads(filling(weights(2, 1, tokens), ("영화",) * tokens), tmp_path / "a.png")
-    assert (tmp_path / "a.png").stat().st_size > 5000
+@pytest.mark.parametrize(
+    "found, name, chosen, magic",
+    [
+        (filling(weights()), "a.png", {"layer": 1}, b"\x89PNG"),
+        (filling(weights()), "a.svg", {"layer": 2, "head": 1}, b"<?xml"),
+        (attribution(weights()).by_word(), "a.png", {}, b"\x89PNG"),
+        (filling(weights(2, 1, 1), ("[MASK]",)), "a.png", {}, b"\x89PNG"),
+    ],
+)
+def test_a_picture_is_written_whole(tmp_path, found, name, chosen, magic):
+    save_heads(found, tmp_path / name, **chosen)
+    assert (tmp_path / name).read_bytes().startswith(magic) and len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize(
