@@ -27,8 +27,8 @@ class Attribution:
     """A prediction with one value a word, (T,) float64, by one of METHODS; `source` is the name of the model.
 
     Weights that sum to 1 for attention, rollout and random, else log-odds: above 0 for positive, below 0 for negative.
-    `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T) float32; None of an encoder
-    that does not attend.
+    `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that
+    does not attend.
     """
 
     prediction: Prediction

@@ -24,12 +24,12 @@ INPUTS, OUTPUTS = ("token_ids", "valid_length", "ngram_ids"), ("probability", "w
 HEADS = "heads"
 # Reviews a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
 PIECE, WORTH_A_THREAD = 32, 8
-OTHERS = (
+# The batch of the HybridBlock on MXNet; a GPU needs many reviews
+GLUON_BATCH = 128
+NO_WEIGHTS = (
     "expected probabilities and weights from 0 to 1 from the bundle's model.onnx, found others: its parameters are too "
     "large, or it is another model; train again, or take another bundle"
 )
-# The batch of the HybridBlock on MXNet; a GPU needs many reviews
-GLUON_BATCH = 128
 
 
 class Engine(Protocol):
@@ -156,7 +156,7 @@ class ForeignEngine(OnnxEngine):
         found, (reviews, length) = super().heads(*arrays), arrays[0].shape
         shape = (reviews, *found.shape[1:3], length, length)
         if found.shape != shape or not found.size or not (found.min() >= 0 and found.max() <= 1 + 1e-5):
-            raise BundleError(OTHERS)
+            raise BundleError(NO_WEIGHTS)
         return found
 
     def run(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -170,7 +170,7 @@ class ForeignEngine(OnnxEngine):
         if not fits or not (
             weights.min() >= 0 and weights.max() <= 1 + 1e-5 and probability.min() >= 0 and probability.max() <= 1
         ):
-            raise BundleError(OTHERS)
+            raise BundleError(NO_WEIGHTS)
         return probability, weights
 
 
