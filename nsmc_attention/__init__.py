@@ -36,6 +36,7 @@ EXPORTS = {
     "draw_heatmap": "visualization.heatmap",
     "save_heatmap": "visualization.heatmap",
     "save_attributions": "visualization.pictures",
+    "save_heads": "visualization.pictures",
     "NsmcError": "errors",
 }
 __all__ = [*EXPORTS, "__version__"]

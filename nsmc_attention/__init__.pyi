@@ -26,6 +26,7 @@ from .recipe import train as train
 from .visualization.heatmap import draw_heatmap as draw_heatmap
 from .visualization.heatmap import save_heatmap as save_heatmap
 from .visualization.pictures import save_attributions as save_attributions
+from .visualization.pictures import save_heads as save_heads
 
 EXPORTS: dict[str, str]
 __version__: str

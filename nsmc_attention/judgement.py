@@ -12,6 +12,7 @@ from ._runtime.progress import progress_bar
 from .bundle.format import Bundle
 from .errors import BundleError, MissingPackage
 from .evaluation.metrics import metrics
+from .inference.prediction import Prediction
 from .inference.predictor import Classifier
 from .inference.restoring import Restore, RestoringClassifier, restoring
 from .reviews.corpus import Reviews
@@ -41,8 +42,9 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False)
 def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> dict[str, Any]:
     """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
 
-    Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Gradients and replaced attention are
-    left out where MXNet is missing, the latter also for the original article's network.
+    Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Rollouts are measured where the encoder
+    attends. Gradients and replaced attention are left out where MXNet is missing, the latter also for the original
+    article's network.
     """
     from .evaluation.faithfulness import faithfulness as measure
     from .inference.explain import Explainer
@@ -50,8 +52,11 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
     encoded = list(filter(len, map(classifier.bundle.encoder.encode, reviews.frame["document"].iloc[chosen])))
-    weights = [each.token_weights for each in classifier.predict_encoded(encoded)]
-    explainer, gradients, replaced = Explainer(classifier), None, None
+    predictions = list(map(Prediction.averaged, classifier.predict_encoded(encoded)))
+    weights = [each.weights for each in predictions]
+    explainer, gradients, rollouts, replaced = Explainer(classifier), None, None, None
+    if explainer.has_heads:
+        rollouts = [explainer.rollout(each, explainer.heads(review)) for each, review in zip(predictions, encoded)]
     try:
         gradients = explainer.gradients(encoded)
         # the network of a fixed length reads its weights by position: other ones have no meaning
@@ -61,7 +66,7 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
         print(f"no gradients: {problem}", file=sys.stderr)
     bar = partial(progress_bar, desc="erasing words")
     return {
-        **measure(classifier.score, encoded, weights, gradients, replaced, seed, bar),
+        **measure(classifier.score, encoded, weights, gradients, rollouts, replaced, seed, bar),
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "seconds": round(time.perf_counter() - started, 3),

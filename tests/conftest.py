@@ -77,6 +77,9 @@ TINY_LANGUAGE = task_preset("transformer", "language").with_settings(
         "training.epochs": 1,
     }
 )
+TINY_TRANSFORMER = TINY.with_fields(encoder="transformer", epochs=1, erasure_reviews=0, ngram_buckets=0).with_settings(
+    {"model.encoder.layers": 3, "model.encoder.units": 8, "model.encoder.heads": 2, "model.encoder.feed_forward": 16}
+)
 TINY_WRITER = task_preset("writer", "restore").with_settings(
     {
         "text.min_count": 1,
@@ -135,6 +138,12 @@ def tiny_editor(tmp_path_factory):
 def tiny_language(tmp_path_factory):
     """The bundle of a language model that has learnt next to nothing."""
     return trained_once(tmp_path_factory, "tiny_language", TINY_LANGUAGE) / "bundle"
+
+
+@pytest.fixture(scope="session")
+def tiny_transformer(tmp_path_factory):
+    """The bundle of a classifier whose encoder is a Transformer of three layers with two heads each."""
+    return trained_once(tmp_path_factory, "tiny_transformer", TINY_TRANSFORMER) / "bundle"
 
 
 @pytest.fixture(scope="session")

@@ -45,3 +45,22 @@ def test_a_training_that_cannot_be_is_refused_before_anything_is_written(command
     done = command("train", "--task", "language", "--data", table, "--out", tmp_path / "run", *options)
     assert (done.returncode, done.stdout) == (2, "") and message in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_heads_are_drawn_beside_the_candidates(command, tiny_language, tmp_path):
+    done = command("fill", TEXT, "--heads", tmp_path / "a.png", "--bundle", tiny_language)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 5
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--heads", "a.png", "--layer", "3"], "--layer: expected 1 to 2, found 3"),
+        (["--heads", "a.jpg"], "a.jpg: unknown suffix '.jpg'"),
+        (["--head", "1"], "--layer, --head: expected --heads too, as --heads heads.png"),
+    ],
+)
+def test_heads_that_cannot_be_drawn_are_one_line_and_no_candidates(command, tiny_language, arguments, message):
+    done = command("fill", TEXT, *arguments, "--bundle", tiny_language)
+    assert (done.returncode, done.stdout) == (2, "") and message in done.stderr and done.stderr.count("\n") == 1

@@ -10,12 +10,14 @@ import click
 
 from ..errors import ConfigError
 from .options import (
+    Heads,
     Labelled,
     Model,
     Restoring,
     TextCommand,
     choices,
     data_options,
+    heads_options,
     json_option,
     model_options,
     path_option,
@@ -114,7 +116,7 @@ def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: O
     "methods",
     multiple=True,
     default=["attention"],
-    metavar=choices(["attention", "erasure", "gradient", "integrated", "random"]),
+    metavar=choices(["attention", "rollout", "erasure", "gradient", "integrated", "random"]),
     help="may be given again",
 )
 @click.option(
@@ -124,6 +126,7 @@ def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: O
 )
 @click.option("--by-word", is_flag=True, help="weights of words between white space, not of morphemes")
 @path_option("--beside", multiple=True, help="another bundle to draw beside")
+@heads_options
 @model_options
 def explain(
     text: tuple[str, ...],
@@ -132,6 +135,7 @@ def explain(
     picture: Optional[str],
     by_word: bool,
     beside: tuple[Path, ...],
+    heads: Heads,
     model: Model,
 ) -> None:
     """Shade the words of a review, or draw a picture of them.
@@ -143,6 +147,7 @@ def explain(
     nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
     nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집" --output heatmap.png
     nsmc-attention explain "배우는 좋은데 영화는 별로" --method attention --method erasure --output words.html
+    nsmc-attention explain "배우는 좋은데 영화는 별로" --bundle runs/transformer/bundle --heads heads.png
     """
     from ..inference.attribution import check_method
     from ..inference.explain import explain_many
@@ -150,12 +155,16 @@ def explain(
     from .terminal import as_text, has_colors
 
     found = [check_method(method) for method in methods]
+    heads.check()
+    if heads.path and len(text) > 1:
+        raise ConfigError(f"explain --heads: expected one TEXT, found {len(text)}; put it in quotes")
     if output:
         check_picture(output, picture, found)
     elif picture:
         raise ConfigError(f"--picture {picture}: expected --output too, as --output {picture}.png")
     classifiers = [replace(model, bundle=bundle).load() for bundle in (model.bundle, *beside)]
     reviews = explain_many(classifiers, text, methods, by_word)
+    heads.save(reviews[0][0])
     if output is None:
         shown = [as_text(each, has_colors(sys.stdout)) for group in reviews for each in group]
         print(*shown, sep="\n\n")

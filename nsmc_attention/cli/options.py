@@ -19,6 +19,8 @@ from ..reviews.encodings import ENCODINGS
 from ..settings import KIND, descriptions, paths
 
 if TYPE_CHECKING:
+    from ..inference.attribution import Attribution
+    from ..inference.language import Filling
     from ..inference.predictor import Classifier
     from ..inference.reference import Scorer
     from ..inference.restorer import Restorer
@@ -193,6 +195,31 @@ class Restoring:
 
 
 @dataclass(frozen=True)
+class Heads:
+    """A picture of an encoder's heads, of all or of those of one layer or number."""
+
+    path: Optional[Path]
+    layer: Optional[int]
+    head: Optional[int]
+
+    def check(self) -> None:
+        """Raise ConfigError, before a model is loaded, if the picture could not be drawn into its file or has none."""
+        if self.path:
+            from ..visualization.heatmap import check_suffix
+
+            check_suffix(self.path)
+        elif (self.layer, self.head) != (None, None):
+            raise ConfigError("--layer, --head: expected --heads too, as --heads heads.png")
+
+    def save(self, found: "Union[Attribution, Filling]") -> None:
+        """Draw the picture, if there is to be one."""
+        if self.path:
+            from ..visualization.pictures import save_heads
+
+            save_heads(found, self.path, self.layer, self.head)
+
+
+@dataclass(frozen=True)
 class Texts:
     """Texts or lines or a table to read, and what to write, of `predict` and `restore`."""
 
@@ -302,6 +329,13 @@ texts_options = gathered(
     text_column_option,
     click.option("--excel", is_flag=True, help="csv, tsv: begin with the mark by which Excel shows Hangul"),
     verbatim_option,
+)
+heads_options = gathered(
+    "heads",
+    Heads,
+    path_option("--heads", "path", help=".png, .svg or .pdf: how each token attends to each, by layer and head"),
+    click.option("--layer", type=int, help="of --heads this layer alone, from 1"),
+    click.option("--head", type=int, help="of --heads this head alone, from 1; with --layer it is drawn large"),
 )
 restoring_options = gathered(
     "restoring",

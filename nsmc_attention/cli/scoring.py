@@ -8,6 +8,7 @@ import click
 
 from ..errors import ConfigError
 from .options import (
+    Heads,
     Model,
     Restoring,
     TextCommand,
@@ -15,6 +16,7 @@ from .options import (
     choices,
     cpu_model_options,
     encoding_option,
+    heads_options,
     input_format_option,
     model_options,
     path_option,
@@ -99,19 +101,23 @@ def restore(
 @text_argument("read its reviews one by one: `fill` takes one text, not %s", required=True)
 @click.option("--top", default=5, type=click.IntRange(1), help="candidates")
 @click.option("--json", "as_json", is_flag=True, help="one line of JSON, with what [MASK] attended to")
+@heads_options
 @model_options
-def fill(text: tuple[str, ...], top: int, as_json: bool, model: Model) -> None:
+def fill(text: tuple[str, ...], top: int, as_json: bool, heads: Heads, model: Model) -> None:
     """Print the likeliest words at the [MASK] of a text: probability, word and the text with it.
 
     \b
     nsmc-attention fill "주인공의 [MASK]에 소름이 돋았다"
     nsmc-attention fill "이 영화 정말 [MASK]" --top 10 --json
+    nsmc-attention fill "이 영화 정말 [MASK]" --heads heads.png
     """
     if len(text) > 1:
         raise ConfigError(f"fill: expected one TEXT, found {len(text)}; put it in quotes")
+    heads.check()
     from ..inference.language import load_language_model
 
     filling = load_language_model(model.bundle, model.engine, model.device)(text[0], top)
+    heads.save(filling)
     if as_json:
         print(json.dumps(filling.to_dict(), ensure_ascii=False))
         return

@@ -31,11 +31,12 @@ def faithfulness(
     reviews: Sequence[Encoded],
     weights: Weights,
     gradients: Optional[Weights] = None,
+    rollouts: Optional[Weights] = None,
     replaced: Optional[Mapping[str, ArrayLike]] = None,
     seed: int = 0,
     progress: Progress = iter,
 ) -> dict[str, Any]:
-    """Measure weights, and beside them erasure, gradients and a random order.
+    """Measure weights, and beside them their rollouts, erasure, gradients and a random order.
 
     Parameters
     ----------
@@ -45,13 +46,15 @@ def faithfulness(
         Those of fewer than 3 tokens are left out; DataError if fewer than 2 remain.
     weights, gradients : list of (T,) arrays
         Gradients are gradient x input of the log-odds (see `inference.gradients`); their signs are not used.
+    rollouts : list of (T,) arrays, or None
+        The weights carried down through the encoder (`inference.rollout`).
     replaced : dict of name to (N,) arrays, or None
         Probabilities of positive with other attention weights (`inference.interventions`).
 
     Returns
     -------
     dict
-        reviews; tau: the `agreement` of each order (attention, gradient, random) with each measure of importance
+        reviews; tau: the `agreement` of each order (attention, gradient, rollout, random) with each measure of importance
         (erasure, gradient); orders: the `aopc` of each order and of erasure's; replaced: the `effect` of each.
     """
     kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
@@ -64,6 +67,8 @@ def faithfulness(
     measures: dict[str, Weights] = {"erasure": erased}
     if gradients is not None:
         orders["gradient"] = measures["gradient"] = [numpy.abs(gradients[number]) for number in kept]
+    if rollouts is not None:
+        orders["rollout"] = [numpy.asarray(rollouts[number]) for number in kept]
     whole = score(reviews)
     found: dict[str, Any] = {
         "reviews": len(kept),

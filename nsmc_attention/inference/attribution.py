@@ -14,6 +14,7 @@ METHODS = {
     "attention": "attention: the weight of each word",
     "gradient": "gradient x input: how the log-odds change if the word's embedding grows a little",
     "integrated": "integrated gradients: what each word adds to the log-odds, from a zero baseline",
+    "rollout": "rollout: the weight of each word, carried from the states of a Transformer down to the words",
     "erasure": "erasure: by how much the log-odds fall when the word is left out",
     "random": "random: a baseline that knows nothing of the model",
 }
@@ -25,13 +26,16 @@ SIGNED = ("gradient", "integrated", "erasure")
 class Attribution:
     """A prediction with one value a word, (T,) float64, by one of METHODS; `source` is the name of the model.
 
-    Weights that sum to 1 for attention and random, else log-odds: above 0 for positive, below 0 for negative.
+    Weights that sum to 1 for attention, rollout and random, else log-odds: above 0 for positive, below 0 for negative.
+    `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that
+    does not attend.
     """
 
     prediction: Prediction
     values: NDArray[Any]
     method: str
     source: str = ""
+    heads: Optional[NDArray[Any]] = None
 
     def __repr__(self) -> str:
         score = float(self.prediction.score or 0)
@@ -78,7 +82,7 @@ class Attribution:
         return self.method in SIGNED
 
     def without_matrix(self) -> "Attribution":
-        return replace(self, prediction=self.prediction.averaged())
+        return replace(self, prediction=self.prediction.averaged(), heads=None)
 
     def by_word(self) -> "Attribution":
         """Return the attribution over words between white space (eojeol): a word has the sum of its tokens.
@@ -92,12 +96,14 @@ class Attribution:
         within = numpy.zeros((len(words), len(self.tokens)))
         for row, members in zip(within, words):
             row[members] = 1
+        mean = within / within.sum(axis=1, keepdims=True)
         weights = self.prediction.weights @ within.T
         if "queries" in self.prediction.axes and self.prediction.queries is None:
-            weights = within / within.sum(axis=1, keepdims=True) @ weights
+            weights = mean @ weights
+        heads = None if self.heads is None else mean @ self.heads @ within.T
         tokens = tuple(self.text[start:end] for start, end in spans)
         merged = replace(self.prediction, tokens=tokens, offsets=spans, weights=weights)
-        return replace(self, prediction=merged, values=within @ self.values)
+        return replace(self, prediction=merged, values=within @ self.values, heads=heads)
 
 
 def check_method(method: str) -> str:

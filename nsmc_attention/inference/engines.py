@@ -26,6 +26,10 @@ HEADS = "heads"
 PIECE, WORTH_A_THREAD = 32, 8
 # The batch of the HybridBlock on MXNet; a GPU needs many reviews
 GLUON_BATCH = 128
+NO_WEIGHTS = (
+    "expected probabilities and weights from 0 to 1 from the bundle's model.onnx, found others: its parameters are too "
+    "large, or it is another model; train again, or take another bundle"
+)
 
 
 class Engine(Protocol):
@@ -99,15 +103,16 @@ class OnnxEngine:
         return numpy.concatenate(probability), numpy.concatenate(weights)
 
     def run(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        return tuple(self.session.run(OUTPUTS, self.given(arrays)))
+        probability, weights = self.outputs(OUTPUTS, arrays)
+        return probability, weights
 
     def heads(self, *arrays: NDArray[Any]) -> NDArray[Any]:
-        (found,) = self.session.run([HEADS], self.given(arrays))
-        return numpy.asarray(found)
+        (found,) = self.outputs([HEADS], arrays)
+        return found
 
-    def given(self, arrays: Sequence[NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    def outputs(self, names: Sequence[str], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         named = dict(zip(INPUTS, arrays))
-        return {name: named[name] for name in self.inputs}
+        return list(self.session.run(names, {name: named[name] for name in self.inputs}))
 
 
 def reason(problem: Exception) -> str:
@@ -141,11 +146,21 @@ def as_nd(nd: Any, device: Any, token_ids: Any, valid_length: Any, *ngram_ids: A
 class ForeignEngine(OnnxEngine):
     """Runs a graph that did not come with the package: checked before, and its results with each batch."""
 
-    def run(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def outputs(self, names: Sequence[str], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         try:
-            probability, weights = super().run(*arrays)
+            return super().outputs(names, arrays)
         except Exception as problem:  # onnxruntime's own classes have no other base
             raise BundleError(f"the bundle's model.onnx cannot be run: {reason(problem)}") from problem
+
+    def heads(self, *arrays: NDArray[Any]) -> NDArray[Any]:
+        found, (reviews, length) = super().heads(*arrays), arrays[0].shape
+        shape = (reviews, *found.shape[1:3], length, length)
+        if found.shape != shape or not found.size or not (found.min() >= 0 and found.max() <= 1 + 1e-5):
+            raise BundleError(NO_WEIGHTS)
+        return found
+
+    def run(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        probability, weights = super().run(*arrays)
         reviews, length = arrays[0].shape
         sizes = dict(zip(self.axes, weights.shape[1:]))
         expected = (reviews, *(length if axis in AXES else max(1, size) for axis, size in sizes.items()))
@@ -155,10 +170,7 @@ class ForeignEngine(OnnxEngine):
         if not fits or not (
             weights.min() >= 0 and weights.max() <= 1 + 1e-5 and probability.min() >= 0 and probability.max() <= 1
         ):
-            raise BundleError(
-                "expected probabilities and weights from 0 to 1 from the bundle's model.onnx, found others: its "
-                "parameters are too large, or it is another model; train again, or take another bundle"
-            )
+            raise BundleError(NO_WEIGHTS)
         return probability, weights
 
 

@@ -1,20 +1,21 @@
 """Attributions of a classifier's predictions to the words, by attention or by one of its rivals."""
 
 from functools import cached_property
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence
 
 import numpy
 from numpy.typing import NDArray
 
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from ..evaluation.erasure import leave_one_out
 from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
-from .engines import Engine, GluonEngine, gluon_engine
+from .engines import HEADS, Engine, GluonEngine, gluon_engine
 from .gradients import STEPS, GradientEngine
 from .interventions import ReplacedAttention
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer, check_text
+from .rollout import rollout
 
 
 class Explainer:
@@ -30,11 +31,14 @@ class Explainer:
         (prediction,) = self.classifier.predict_encoded([review])
         if prediction.error:
             raise DataError(f"explain: {prediction.error}")
-        values = numpy.asarray(self.values(review, prediction, method, seed), dtype="float64")
-        return Attribution(prediction, values, method, self.bundle.name)
+        heads = self.heads(review)
+        values = (
+            self.rollout(prediction, heads) if method == "rollout" else self.values(review, prediction, method, seed)
+        )
+        return Attribution(prediction, numpy.asarray(values, dtype="float64"), method, self.bundle.name, heads)
 
     def values(self, review: Encoded, prediction: Prediction, method: str, seed: int) -> Any:
-        """Return one number a token."""
+        """Return one number a token, by a method that needs no heads."""
         if method == "attention":
             return prediction.token_weights
         if method == "random":
@@ -42,6 +46,25 @@ class Explainer:
         if method == "erasure":
             return leave_one_out(self.classifier.score, [review])[0]
         return self.gradients([review], STEPS if method == "integrated" else 1)[0]
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether the classifier's encoder attends."""
+        return HEADS in self.bundle.config.model.outputs
+
+    def heads(self, review: Encoded) -> Optional[NDArray[Any]]:
+        """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
+        return self.classifier.engine.heads(*self.bundle.encoder.batch([review]))[0] if self.has_heads else None
+
+    def rollout(self, prediction: Prediction, heads: Optional[NDArray[Any]]) -> NDArray[Any]:
+        """Return the prediction's weights carried down to the tokens, (T,); ConfigError where there are no heads."""
+        if heads is None:
+            model: Any = self.bundle.config.model
+            raise ConfigError(
+                "--method rollout: expected a classifier whose encoder is a transformer, found "
+                f"{getattr(model, 'encoder', model).kind}; use --method attention, or train with --encoder transformer"
+            )
+        return rollout(heads, prediction.token_weights)
 
     def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
         """Return what each token of each review adds to the log-odds, (T,) each (`inference.gradients`)."""
@@ -64,8 +87,8 @@ class Explainer:
 def explain(classifier: Classifier, text: str, method: str = "attention", seed: int = 0) -> Attribution:
     """Return the Attribution of one review; see `Explainer`, which is for many, and `inference.attribution.METHODS`.
 
-    gradient and integrated need MXNet; `seed` is for random. ConfigError if the method is unknown, DataError if there
-    is no word to explain.
+    gradient and integrated need MXNet, rollout a classifier whose encoder is a transformer; `seed` is for random.
+    ConfigError if the method is unknown or does not fit the classifier, DataError if there is no word to explain.
     """
     return Explainer(classifier)(text, method, seed)
 

@@ -40,8 +40,12 @@ RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
 LINE, MARGIN, SPACE, WIDTH = 0.36, 0.06, 0.10, 9.0
 # Inches: a cell of a matrix, its shortest and longest side, the widest row of matrices
 CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 40.0, 26
+# Inches: a cell in a grid of heads, and the shortest side of such a matrix
+SMALL_CELL, SMALLEST = 0.15, 1.5
 # Points
 WORD_SIZE, LEGEND_SIZE = 12, 8
+# What the rows and columns of a matrix are
+AXIS: dict[str, Any] = {"fontsize": 8, "color": "0.4"}
 
 
 @lru_cache(maxsize=1)
@@ -118,28 +122,68 @@ def draw_matrices(panels: Sequence[Matrix]) -> Any:
     return figure
 
 
+def draw_heads(layers: Sequence[Sequence[Matrix]]) -> Any:
+    """Draw a row of matrices for each layer, all of the same tokens, on one colour scale, as a matplotlib Figure.
+
+    Tokens are named on the outer axes alone.
+    """
+    panels = [panel for layer in layers for panel in layer]
+    tokens, rows, columns = panels[0].keys, len(layers), len(layers[0])
+    side = min(max(SMALLEST, SMALL_CELL * len(tokens)), LONGEST / max(rows, columns))
+    size = ((side + 0.1) * columns + 1.9, (side + 0.3) * rows + 0.9)
+    with new_figure(size, rows, columns) as (figure, grid):
+        largest = largest_of(panels)
+        images = [draw_weights(plot, panel, largest) for plot, panel in zip(grid.flat, panels)]
+        for plot in grid.flat:
+            plot.set(xticks=[], yticks=[])
+        for plot in grid[0]:
+            name_keys(plot, tokens, side / len(tokens))
+        for plot in grid[:, 0]:
+            name_queries(plot, tokens, side / len(tokens))
+        figure.supxlabel("key", **AXIS)
+        figure.supylabel("query", **AXIS)
+        figure.colorbar(images[0], ax=[*grid.flat], shrink=min(1.0, 0.4 + 0.6 / rows), label="weight")
+    return figure
+
+
 def draw_matrix(plot: Any, panel: Matrix, cell: float, largest: float) -> Any:
-    """Draw a Matrix with cells of so many inches, the darkest for the largest weight; return matplotlib's image."""
+    """Draw a Matrix with cells of so many inches and names on its axes; return matplotlib's image."""
+    image = draw_weights(plot, panel, largest)
+    name_keys(plot, panel.keys, cell)
+    name_queries(plot, panel.queries, cell)
+    plot.set_xlabel("key", **AXIS)
+    plot.set_ylabel("query", **AXIS)
+    return image
+
+
+def draw_weights(plot: Any, panel: Matrix, largest: float) -> Any:
+    """Draw the cells and the title of a Matrix, the darkest for the largest weight; return matplotlib's image."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    weights, queries, keys, title = panel
     ramp = LinearSegmentedColormap.from_list("attention", RAMP)
-    image = plot.imshow(weights, cmap=ramp, vmin=0.0, vmax=max(largest, 1e-6))
-    size = min(10.0, 72 * cell * 0.62)
+    if panel.title:
+        plot.set_title(printable(panel.title), fontsize=11, wrap=True)
+    return plot.imshow(panel.weights, cmap=ramp, vmin=0.0, vmax=max(largest, 1e-6))
+
+
+def name_keys(plot: Any, keys: Sequence[str], cell: float) -> None:
     turned: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
     if max(map(len, keys)) == 1:
         # a single letter is read as it stands
         turned = {}
-    elif len(keys) > 12:
+    elif len(keys) > 12 or cell < CELL:
         turned = {"rotation": 90, "ha": "center"}
-    plot.set_xticks(range(len(keys)), list(map(printable, keys)), fontsize=size, **turned)
-    plot.set_yticks(range(len(queries)), list(map(printable, queries)), fontsize=size)
+    plot.set_xticks(range(len(keys)), list(map(printable, keys)), fontsize=name_size(cell), **turned)
     plot.xaxis.tick_top()
-    plot.set_xlabel("key", fontsize=8, color="0.4")
-    plot.set_ylabel("query", fontsize=8, color="0.4")
-    if title:
-        plot.set_title(printable(title), fontsize=11, wrap=True)
-    return image
+
+
+def name_queries(plot: Any, queries: Sequence[str], cell: float) -> None:
+    plot.set_yticks(range(len(queries)), list(map(printable, queries)), fontsize=name_size(cell))
+
+
+def name_size(cell: float) -> float:
+    """Return the points of a name beside a cell of so many inches."""
+    return min(10.0, 72 * cell * 0.62)
 
 
 def draw_words(attributions: Sequence[Attribution]) -> Any:

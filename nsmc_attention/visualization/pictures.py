@@ -1,14 +1,18 @@
 """From attributions to a file: a matrix, shaded words or an interactive page, by the file's suffix; from a restoration too."""
 
 from pathlib import Path
-from typing import Iterable, Optional, Sequence, Union
+from typing import Any, Iterable, Optional, Sequence, Union
+
+from numpy.typing import NDArray
 
 from .._io.atomic import write_text
 from ..errors import ConfigError, DataError
 from ..inference.attribution import Attribution
-from ..inference.matrices import Matrix, attribution_matrices
+from ..inference.language import Filling
+from ..inference.matrices import Matrix, attribution_matrices, matrices
 from ..inference.restorer import Restoration
-from .heatmap import SUFFIXES, caption, check_suffix, draw_matrices, draw_words, save_figure
+from ..model.settings import AXES
+from .heatmap import SUFFIXES, caption, check_suffix, draw_heads, draw_matrices, draw_words, save_figure
 from .page import page
 
 PAGE = ".html"
@@ -71,3 +75,39 @@ def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
     figure = draw_matrices([Matrix(restoration.weights, rows, columns, "")])
     figure.axes[0].set(xlabel="source", ylabel="restored text")
     save_figure(figure, path)
+
+
+def save_heads(
+    found: Union[Attribution, Filling], path: Union[str, Path], layer: Optional[int] = None, head: Optional[int] = None
+) -> None:
+    """Draw how each token attends to each, a row of heads for each layer, into a .png, .svg or .pdf file.
+
+    With `layer` or `head`, counted from 1, that one alone; with both, one head large. ConfigError if the encoder has no
+    such layer or head, or the file another suffix; DataError if the encoder does not attend.
+    """
+    path = check_suffix(path)
+    if found.heads is None:
+        raise DataError(
+            f"{path}: expected the heads of an encoder that is a transformer, found another encoder; take a bundle that "
+            "has one"
+        )
+    rows = head_matrices(found.heads, found.tokens, layer, head)
+    save_figure(draw_heads(rows) if rows[1:] or rows[0][1:] else draw_matrices(rows[0]), path)
+
+
+def head_matrices(
+    weights: NDArray[Any], tokens: Sequence[str], layer: Optional[int] = None, head: Optional[int] = None
+) -> list[list[Matrix]]:
+    """Split weights (L, K, T, T) into a row of matrices for each layer; only those of a layer or head, from 1."""
+    layers, heads = (selected(*each) for each in zip(("layer", "head"), (layer, head), weights.shape))
+    panels = matrices(weights, tokens, axes=("layers", "heads", *AXES))
+    return [[panels[row * weights.shape[1] + column] for column in heads] for row in layers]
+
+
+def selected(name: str, number: Optional[int], count: int) -> range:
+    """Return the places, from 0, of the layers or heads to draw: of one that is counted from 1, or of all."""
+    if number is None:
+        return range(count)
+    if not 1 <= number <= count:
+        raise ConfigError(f"--{name}: expected 1 to {count}, found {number}")
+    return range(number - 1, number)
