@@ -7,6 +7,7 @@ import pytest
 
 from nsmc_attention.inference.restorer import load_restorer
 
+LETTERS, ENGINES = "가나다라마바사자차하", ("onnx", "gluon")
 TEXTS = ["배우들연기가 정말조앗는데", "-1점 별로", "ㅋㅋㅋ 😀"]
 
 
@@ -125,3 +126,32 @@ def test_a_run_is_resumed_as_the_task_that_it_has(refused, tiny_editor):
     resume = ["train", "--data", "sample", "--resume", "--out", tiny_editor.parent]
     assert "cannot resume with another" in refused(*resume, "--learning-rate", "1")
     assert "cannot resume --task restore as --task classify; leave --task out" in refused(*resume, "--task", "classify")
+
+
+def test_a_writer_with_a_transformers_decoder_is_trained_resumed_and_used(command, tmp_path):
+    (tmp_path / "in.txt").write_text("".join(f"이 영화 {one}{two} 좋다\n" for one in LETTERS for two in LETTERS))
+    sizes = {"units": 8, "heads": 2, "feed_forward": 16, "layers": 1}
+    sets = ["model.decoder.kind=transformer", *(f"model.decoder.{name}={size}" for name, size in sizes.items())]
+    sets += ["model.output_units=8", "text.min_count=1", "training.dev_fraction=0.02"]
+    run = ["train", "--task", "restore", "--preset", "writer", "--data", tmp_path / "in.txt", "--out", tmp_path / "run"]
+    run += [
+        "--embedding-size",
+        8,
+        "--hidden-size",
+        4,
+        "--epochs",
+        1,
+        *(word for each in sets for word in ("--set", each)),
+    ]
+    done, again = command(*run), command(*run, "--resume")
+    assert (done.returncode, again.returncode) == (0, 0), done.stderr + again.stderr
+    assert "--set model.decoder.kind=transformer" in done.stderr
+    bundle = tmp_path / "run" / "bundle"
+    for beam in (1, 3):
+        by_engine = {
+            command("restore", "이영화", "--beam", beam, "--engine", each, "--bundle", bundle).stdout
+            for each in ENGINES
+        }
+        assert len(by_engine) == 1 and by_engine != {""}
+    found = json.loads(command("restore", "이영화", "-f", "jsonl", "--bundle", bundle).stdout)
+    assert len(found["alignment"]) == len(found["text"])

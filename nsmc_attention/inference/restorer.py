@@ -295,7 +295,7 @@ class Restorer(Predictor):
 
     def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
         source, state = self.engine.begin(*self.inputs(pieces))
-        longest = [most_written(piece.text) for piece in pieces]
+        longest = [most_written(len(piece.text)) for piece in pieces]
         return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
 
     def written(self, piece: Piece, found: Hypothesis) -> Restoration:

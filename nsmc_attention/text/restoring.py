@@ -69,9 +69,9 @@ def written(ids: Iterable[int], places: Iterable[int], letters: str, characters:
     return text, steps[: len(text)]
 
 
-def most_written(source: str) -> int:
-    """Return the most characters that a writer may write for a source."""
-    return MORE + LONGEST * len(source)
+def most_written(length: int) -> int:
+    """Return the most characters that a writer may write for a source of `length`, its end counted."""
+    return MORE + LONGEST * length
 
 
 def most_changed(letters: str) -> float:

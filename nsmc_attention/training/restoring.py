@@ -177,11 +177,10 @@ class WriterObjective(RestoringObjective):
     def restored(self, network: Any, sources: list[str]) -> list[str]:
         """Write greedily, at most what `most_written` allows the longest."""
         nd = mxnet.nd
-        memory, keys, mask, *states = network.source(*self.inputs(sources))
-        combined, ids = nd.zeros_like(states[0]), nd.full((len(sources),), BEGIN, dtype="int32", ctx=self.device)
-        steps = []
-        for _ in range(max(map(most_written, sources))):
-            logits, weights, combined, *states = network.step(ids, memory, keys, mask, combined, *states)
+        source, state = network.begin(*self.inputs(sources))
+        ids, steps = nd.full((len(sources),), BEGIN, dtype="int32", ctx=self.device), []
+        for _ in range(most_written(max(map(len, sources)))):
+            logits, weights, *state = network.step(ids, *source, *state)
             ids = logits.argmax(axis=1).astype("int32")
             steps.append((ids, weights.argmax(axis=1)))
             if len(steps) % 8 == 0 and all(
