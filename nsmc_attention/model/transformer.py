@@ -71,11 +71,11 @@ class SelfAttention(HybridBlock):
         return self.output(contexts), F.reshape(weights, shape=(-1, self.heads, 0, 0), reverse=True)
 
 
-class Layer(HybridBlock):
-    """Self-attention, then two dense layers with GELU (Hendrycks & Gimpel 2016, arXiv:1606.08415) at each position.
+class Sublayers(HybridBlock):
+    """What the layers of encoder and decoder have: self-attention, and two dense layers with GELU at each position.
 
-    Each with a residual and a layer norm: behind the sum (post) as in the paper, or on the way in (pre; Xiong et al. 2020,
-    arXiv:2002.04745).
+    GELU: Hendrycks & Gimpel 2016 (arXiv:1606.08415). Each part has a residual and a layer norm: behind the sum (post) as
+    in the paper, or on the way in (pre; Xiong et al. 2020, arXiv:2002.04745).
     """
 
     def __init__(self, settings: Any) -> None:
@@ -88,12 +88,6 @@ class Layer(HybridBlock):
             self.narrow = nn.Dense(settings.units, in_units=settings.feed_forward, flatten=False)
             self.forward_norm = LayerNorm(settings.units)
             self.dropout = nn.Dropout(settings.dropout)
-
-    def hybrid_forward(self, F: Any, states: Any, seen: Any) -> Any:
-        """(T, N, D), (N, T) -> states (T, N, D), weights (N, K, T, T)."""
-        contexts, weights = self.attention(self.on_the_way_in(self.attention_norm, states), seen)
-        states = self.added(self.attention_norm, states, contexts)
-        return self.feed_forward(F, states), weights
 
     def on_the_way_in(self, norm: Any, states: Any) -> Any:
         """Return what a part of the layer reads."""
@@ -110,7 +104,17 @@ class Layer(HybridBlock):
         return self.added(self.forward_norm, states, self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
 
 
-class DecoderLayer(Layer):
+class Layer(Sublayers):
+    """Self-attention to the tokens that are no padding, then the feed-forward units."""
+
+    def hybrid_forward(self, F: Any, states: Any, seen: Any) -> Any:
+        """(T, N, D), (N, T) -> states (T, N, D), weights (N, K, T, T)."""
+        contexts, weights = self.attention(self.on_the_way_in(self.attention_norm, states), seen)
+        states = self.added(self.attention_norm, states, contexts)
+        return self.feed_forward(F, states), weights
+
+
+class DecoderLayer(Sublayers):
     """Causal self-attention, attention to a source, then the feed-forward units; section 3.1.
 
     It reads T places after W earlier ones, of which it is given the keys and values: all of a target at once, or one.
@@ -154,10 +158,10 @@ def by_head(F: Any, states: Any, heads: int) -> Any:
     return F.transpose(F.reshape(states, shape=(0, 0, heads, -1)), axes=(0, 2, 1, 3))
 
 
-class Transformer(HybridBlock):
-    """Embeddings with their positions, through L layers."""
+class Layered(HybridBlock):
+    """Base: L layers of one class, and what is added to an embedding on the way to them."""
 
-    layer: Any = Layer
+    layer: Any
 
     def __init__(self, settings: Any, embedding_size: int, max_length: int) -> None:
         super().__init__()
@@ -179,6 +183,19 @@ class Transformer(HybridBlock):
                 self.register_child(layer, f"layer{number}")
                 self.layers.append(layer)
 
+    def placed(self, F: Any, embedded: Any, positions: Any) -> Any:
+        """Return the first states: the embeddings and their positions."""
+        # the embedding is scaled as in section 3.4
+        states = (self.project(embedded) if self.project else embedded) * self.units**0.5
+        states = F.broadcast_add(states, positions)
+        return self.dropout(states if self.norm_first else self.norm(states))
+
+
+class Transformer(Layered):
+    """Embeddings with their positions, through L layers."""
+
+    layer = Layer
+
     def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any, positions: Any) -> Any:
         """(T, N, E), (N,) -> states (T, N, D) and all weights (N, L, K, T, T), whose rows sum to 1 over the tokens.
 
@@ -194,13 +211,6 @@ class Transformer(HybridBlock):
             states, rows = layer(states, seen)
             weights.append(rows)
         return self.norm(states) if self.norm_first else states, F.stack(*weights, axis=1)
-
-    def placed(self, F: Any, embedded: Any, positions: Any) -> Any:
-        """Return the first states: the embeddings and their positions."""
-        # the embedding is scaled as in section 3.4
-        states = (self.project(embedded) if self.project else embedded) * self.units**0.5
-        states = F.broadcast_add(states, positions)
-        return self.dropout(states if self.norm_first else self.norm(states))
 
 
 def sinusoids(length: int, units: int) -> NDArray[numpy.float32]:

@@ -65,7 +65,9 @@ def test_the_dev_part_has_the_same_noise_each_time():
     assert one == other and sorted(one.targets) == sorted(SENTENCES) and one.sources != one.targets
 
 
-@pytest.mark.parametrize("kind", ["editor", pytest.param("writer", marks=pytest.mark.slow), "transformer"])
+@pytest.mark.parametrize(
+    "kind", ["editor", *(pytest.param(each, marks=pytest.mark.slow) for each in ("writer", "transformer"))]
+)
 def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, tmp_path):
     changes = {"training.sampling": 0.0 if kind == "transformer" else 0.5, "training.label_smoothing": 0.1}
     network, progress, figures = training(kind, tmp_path / "whole", **changes).run(SENTENCES[10:], SENTENCES[:10])

@@ -15,7 +15,7 @@ from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 from ..blocks import MASKED_SCORE  # noqa: E402
 from ..interfaces import SOURCE  # noqa: E402
-from ..transformer import DecoderLayer, Transformer, by_head  # noqa: E402
+from ..transformer import DecoderLayer, Layered, by_head  # noqa: E402
 from .editor import Reader  # noqa: E402
 from .writer import Writer, read  # noqa: E402
 
@@ -39,13 +39,14 @@ class Source(HybridBlock):
 
         These are the keys and values (N, K, 1, U / K) of one place that is none: 0.
         """
-        by_review, mask = read(F, self.reader, source_ids, source_length)
-        values, keys = (by_head(F, part(by_review), self.layers * self.heads) for part in (self.value, self.key))
+        states, mask = read(F, self.reader, source_ids, source_length)
+        states = F.broadcast_mul(states, mask)
+        values, keys = (by_head(F, part(states), self.layers * self.heads) for part in (self.value, self.key))
         place = F.slice_axis(F.slice_axis(keys, axis=1, begin=0, end=self.heads), axis=2, begin=0, end=1)
         return (values, keys, F.squeeze(mask, axis=2), *[place * 0] * (2 * self.layers))
 
 
-class Step(Transformer):
+class Step(Layered):
     """The decoder: the characters before in, the logits of the next ones out."""
 
     layer = DecoderLayer
@@ -59,9 +60,7 @@ class Step(Transformer):
             self.narrow = nn.Dense(settings.output_units, in_units=self.units, use_bias=False)
             self.output = nn.Dense(vocab_size, in_units=settings.output_units)
 
-    def hybrid_forward(
-        self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, *states: Any, positions: Any = None
-    ) -> Any:
+    def hybrid_forward(self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, *states: Any, positions: Any) -> Any:
         """Return logits (N * T, V), the weights (N * T, S) and the states of W + T places.
 
         `ids` are (N, T), or (N,) for T = 1; the states are keys and values (N, K, W, U / K) of each layer, the first place
@@ -74,7 +73,7 @@ class Step(Transformer):
         rows = F.Embedding(places, positions, self.rows, self.units)
         found = self.placed(F, embedded, F.expand_dims(rows, axis=0))
         hidden = later(F, before, new)
-        padding = F.expand_dims(F.expand_dims((1 - mask) * MASKED_SCORE, axis=1), axis=1)
+        padding = F.expand_dims(F.expand_dims((mask - 1) * -MASKED_SCORE, axis=1), axis=1)
         after, weights = list[Any](), None
         for number, layer in enumerate(self.layers):
             first = number * self.heads

@@ -209,7 +209,7 @@ def reshape(graph: "Graph", node: Node) -> Any:
         return given
     if shape == (-3, 0):
         # the first two axes joined
-        return graph.add("Reshape", given, graph.integers(-1, node.inputs[0].shape[2]))
+        return graph.add("Flatten", given, axis=2)
     if not node.attributes.get("reverse", False) and min(shape) >= -1:
         return graph.add("Reshape", given, graph.integers(*shape))
     # heads are folded into the batch, or unfolded: in ONNX they have an axis of their own throughout
