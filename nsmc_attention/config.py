@@ -20,8 +20,7 @@ from .model.settings import (
     WriterConfig,
 )
 from .settings import KIND, Settings, check_all, kinds, leaves, paths, section, setting
-from .text.restoring import most_written
-from .text.settings import CharacterConfig, TextConfig, WordsConfig
+from .text.settings import CharacterConfig, TextConfig, WordsConfig, most_written
 
 # Numbers in the attention scores of one review: a few times 512 MB of memory
 MAX_SCORES = 2**27

@@ -22,7 +22,8 @@ from ..errors import ConfigError, DataError
 from ..reviews.pieces import cut
 from ..text.characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, padded, split_spaces
 from ..text.encoding import clean
-from ..text.restoring import most_changed, most_written, tagged, within_bound, written
+from ..text.restoring import most_changed, tagged, within_bound, written
+from ..text.settings import most_written
 from .prediction import shortened
 from .predictor import check_text
 from .reference import Predictor, Row

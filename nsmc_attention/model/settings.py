@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ConfigError
 from ..settings import Settings, kinds, paths, setting
-from ..text.restoring import most_written
+from ..text.settings import most_written
 from .attention import ALIGNMENTS, ATTENTIONS, Additive, Attention, General
 
 if TYPE_CHECKING:

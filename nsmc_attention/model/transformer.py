@@ -141,7 +141,7 @@ class DecoderLayer(Sublayers):
         contexts, weights = self.attend(F, query, keys, values, hidden)
         states = self.added(self.attention_norm, states, self.attention.output(contexts))
         query = by_head(F, self.query(self.on_the_way_in(self.source_norm, states)), self.heads)
-        contexts, of_source = self.attend(F, query, *source, padding)
+        contexts, of_source = self.attend(F, query, source[0], source[1], padding)
         states = self.added(self.source_norm, states, self.output(contexts))
         return self.feed_forward(F, states), weights, of_source, keys, values
 

@@ -16,7 +16,8 @@ from ..config import RestoreConfig
 from ..model.parameters import round_tables
 from ..text.characters import BEGIN, END, KEEP, Characters, padded, split_spaces
 from ..text.noise import typed
-from ..text.restoring import character_error, most_written, tagged, tags_of, written
+from ..text.restoring import character_error, tagged, tags_of, written
+from ..text.settings import most_written
 from .checkpoint import Progress
 from .loop import Stage
 from .objectives import Objective

@@ -18,7 +18,7 @@ from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
 from ...text.characters import Characters
-from ...text.restoring import most_written
+from ...text.settings import most_written
 from ..interfaces import MASKED, REVIEWS, Axes, Interface, dtype
 from ..settings import AXES
 
