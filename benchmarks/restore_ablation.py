@@ -35,6 +35,8 @@ SIZES = {
     "patience": 6,
 }
 WRITER = {"model.decoder.hidden_size": 128}
+# about as many parameters as `general` has
+TRANSFORMER = {"model.decoder.kind": "transformer", "model.decoder.units": 64, "model.decoder.feed_forward": 256}
 VARIANTS: dict[str, dict[str, Any]] = {
     "editor": {},
     "general": {},
@@ -47,6 +49,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "LSTM": {"model.encoder.kind": "lstm", "model.decoder.kind": "lstm"},
     "scheduled sampling": {"training.sampling": 0.25},
     "label smoothing": {"training.label_smoothing": 0.1},
+    "transformer decoder": TRANSFORMER,
 }
 BEAMS = (1, 4, 8)
 
@@ -54,7 +57,8 @@ BEAMS = (1, 4, 8)
 def config_of(name: str, seed: int) -> RestoreConfig:
     is_editor = name == "editor"
     base = RESTORE_PRESETS["editor" if is_editor else "writer"]
-    return base.with_fields(**SIZES, **({} if is_editor else WRITER), **VARIANTS[name], seed=seed)
+    decoder = {} if is_editor or VARIANTS[name] is TRANSFORMER else WRITER
+    return base.with_fields(**SIZES, **decoder, **VARIANTS[name], seed=seed)
 
 
 def main(path: Path, runs: Path, names: list[str]) -> None:

@@ -20,7 +20,7 @@ from .model.settings import (
     WriterConfig,
 )
 from .settings import KIND, Settings, check_all, kinds, leaves, paths, section, setting
-from .text.settings import CharacterConfig, TextConfig, WordsConfig
+from .text.settings import CharacterConfig, TextConfig, WordsConfig, most_written
 
 # Numbers in the attention scores of one review: a few times 512 MB of memory
 MAX_SCORES = 2**27
@@ -223,10 +223,16 @@ class RestoreConfig(TaskConfig):
         check_all(self)
         if isinstance(self.model, WriterConfig):
             self.model.check_sizes()
+            check_scores(most_written(self.text.max_length), self.model.decoder.numbers_per_pair)
+            if self.training.sampling and self.model.decoder.reads_at_once:
+                raise ConfigError(
+                    "training.sampling: expected 0, because a transformer decoder reads a whole target at once in training, "
+                    f"found {self.training.sampling}; leave it out, or choose model.decoder.kind gru or lstm"
+                )
 
     def network(self, rows: int, vocab_size: int) -> Any:
         """Build the network; see `text.characters.Characters` for its sizes."""
-        return self.model.network(rows, vocab_size)
+        return self.model.network(rows, vocab_size, self.text.max_length)
 
 
 @dataclass(frozen=True)

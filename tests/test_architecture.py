@@ -71,6 +71,7 @@ def test_mxnet_is_imported_only_for_training_and_the_gluon_engine(path):
         "model/networks/article.py",
         "model/networks/classifier.py",
         "model/networks/editor.py",
+        "model/networks/transformer_writer.py",
         "model/networks/writer.py",
         "model/networks/language.py",
         "model/transformer.py",

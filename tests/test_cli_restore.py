@@ -7,6 +7,7 @@ import pytest
 
 from nsmc_attention.inference.restorer import load_restorer
 
+LETTERS = "가나다라마바사자차하"
 TEXTS = ["배우들연기가 정말조앗는데", "-1점 별로", "ㅋㅋㅋ 😀"]
 
 
@@ -125,3 +126,33 @@ def test_a_run_is_resumed_as_the_task_that_it_has(refused, tiny_editor):
     resume = ["train", "--data", "sample", "--resume", "--out", tiny_editor.parent]
     assert "cannot resume with another" in refused(*resume, "--learning-rate", "1")
     assert "cannot resume --task restore as --task classify; leave --task out" in refused(*resume, "--task", "classify")
+
+
+def test_a_writer_with_a_transformers_decoder_is_trained_resumed_and_used(command, tmp_path):
+    rows = (f"이 영화 정말 좋다 {one}{two}\n" for one in LETTERS for two in LETTERS)
+    (tmp_path / "in.txt").write_text("".join(rows), encoding="utf-8")
+    sizes = {"kind": "transformer", "units": 8, "heads": 2, "feed_forward": 16, "layers": 1}
+    settings = [f"model.decoder.{name}={size}" for name, size in sizes.items()]
+    settings += ["model.output_units=8", "text.min_count=1", "training.dev_fraction=0.02"]
+    train = [
+        "train",
+        "--task",
+        "restore",
+        "--preset",
+        "writer",
+        "--data",
+        tmp_path / "in.txt",
+        "--out",
+        tmp_path / "run",
+    ]
+    train += "--embedding-size 8 --hidden-size 4 --epochs 1".split()
+    train += [word for each in settings for word in ("--set", each)]
+    for more in ([], ["--resume"]):
+        done = command(*train, *more)
+        assert done.returncode == 0 and "--set model.decoder.kind=transformer" in done.stderr, done.stderr
+    restore = ["restore", "이영화", "--bundle", tmp_path / "run" / "bundle"]
+    for beam in (1, 3):
+        found = {command(*restore, "--beam", beam, "--engine", engine).stdout for engine in ("onnx", "gluon")}
+        assert len(found) == 1 and found != {""}
+    restored = json.loads(command(*restore, "-f", "jsonl").stdout)
+    assert len(restored["alignment"]) == len(restored["text"])

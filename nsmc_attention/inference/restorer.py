@@ -22,7 +22,8 @@ from ..errors import ConfigError, DataError
 from ..reviews.pieces import cut
 from ..text.characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, padded, split_spaces
 from ..text.encoding import clean
-from ..text.restoring import most_changed, most_written, tagged, within_bound, written
+from ..text.restoring import most_changed, tagged, within_bound, written
+from ..text.settings import most_written
 from .prediction import shortened
 from .predictor import check_text
 from .reference import Predictor, Row
@@ -295,7 +296,7 @@ class Restorer(Predictor):
 
     def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
         source, state = self.engine.begin(*self.inputs(pieces))
-        longest = [most_written(piece.text) for piece in pieces]
+        longest = [most_written(len(piece.text)) for piece in pieces]
         return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
 
     def written(self, piece: Piece, found: Hypothesis) -> Restoration:

@@ -55,17 +55,20 @@ class EditorEngine(RestorerEngine):
 class WriterEngine(RestorerEngine):
     """Runs a writer's source.onnx and step.onnx, which can write `vocab_size` characters."""
 
-    names = ("ids", "memory", "keys", "mask", "before", "state0", "state1")
-
-    def __init__(self, source: bytes, step: bytes, vocab_size: int, threads: Optional[int] = None):
+    def __init__(
+        self, source: bytes, step: bytes, names: Iterable[str], vocab_size: int, threads: Optional[int] = None
+    ):
         super().__init__(threads)
         self.source, self.decoder, self.vocab_size = session_of(source), session_of(step), vocab_size
+        # of a step's arguments in their order, and those of them that this graph reads
+        self.names = tuple(names)
         self.inputs = [item.name for item in self.decoder.get_inputs()]
 
     def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Array], list[Array]]:
-        """Return what does not change between steps, (memory, keys, mask), and the first state, h~ before the others."""
+        """Return what does not change between steps, (memory, keys, mask), and the first state."""
         memory, keys, mask, *states = run(self.source, {"source_ids": source_ids, "source_length": source_length})
-        return [memory, keys, mask], [numpy.zeros_like(states[0]), *states]
+        before = [numpy.zeros_like(states[0])] if "before" in self.names else []
+        return [memory, keys, mask], [*before, *states]
 
     def step(self, ids: Array, source: Sequence[Array], state: Sequence[Array]) -> tuple[Array, Array, list[Array]]:
         """Return log-probabilities (N, V), weights (N, S) and the state after ids (N,)."""
@@ -102,9 +105,8 @@ class GluonWriter(GluonEditor):
     """Runs a writer on MXNet."""
 
     def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Array], list[Array]]:
-        found = self.network.source(*self.arrays(source_ids, source_length.astype("float32")))
-        memory, keys, mask, *states = (array.asnumpy() for array in found)
-        return [memory, keys, mask], [numpy.zeros_like(states[0]), *states]
+        source, state = self.network.begin(*self.arrays(source_ids, source_length.astype("float32")))
+        return [array.asnumpy() for array in source], [array.asnumpy() for array in state]
 
     def step(self, ids: Array, source: Sequence[Array], state: Sequence[Array]) -> tuple[Array, Array, list[Array]]:
         logits, weights, *after = self.network.step(*self.arrays(ids.astype("int32"), *source, *state))
@@ -156,8 +158,10 @@ def load_restorer_engine(
     contents = {model: bundle.read(model) for model in models}
     if not bundle.packaged:
         contents = checked(bundle, contents)
-    kind: Any = EditorEngine if len(models) == 1 else WriterEngine
-    return kind(*contents.values(), vocab_size=len(bundle.encoder), threads=threads)
+    if bundle.config.model.kind == "editor":
+        return EditorEngine(contents["model.onnx"], len(bundle.encoder), threads)
+    step = bundle.config.model.graphs["step.onnx"].inputs
+    return WriterEngine(contents["source.onnx"], contents["step.onnx"], step, len(bundle.encoder), threads)
 
 
 def longest_read(config: RestoreConfig) -> int:

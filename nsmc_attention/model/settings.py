@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ConfigError
-from ..settings import Settings, kinds, setting
+from ..settings import Settings, kinds, paths, setting
+from ..text.settings import most_written
 from .attention import ALIGNMENTS, ATTENTIONS, Additive, Attention, General
 
 if TYPE_CHECKING:
     from .interfaces import Axes, Interface
+
+    Graphs = dict[str, Interface]
 
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
 # a fixed size: layers, heads, hops
@@ -73,8 +76,8 @@ class NoEncoder(Encoder):
 
 
 @dataclass(frozen=True)
-class TransformerEncoder(Encoder):
-    """Self-attention without recurrence, Vaswani et al. 2017 (arXiv:1706.03762)."""
+class TransformerSettings(Settings):
+    """The sizes of a Transformer's encoder or decoder."""
 
     kind = "transformer"
     layers: int = setting(2, "layers, one above the other (L)", low=1, high=24)
@@ -87,7 +90,19 @@ class TransformerEncoder(Encoder):
 
     @property
     def numbers_per_pair(self) -> int:
+        """Numbers held for each pair of places: a weight of each head of each layer."""
         return self.layers * self.heads
+
+    def check(self, where: str) -> None:
+        """Raise ConfigError where the sizes do not fit each other."""
+        if self.units % self.heads:
+            raise ConfigError(
+                f"{where}.heads: expected a divisor of {self.units}, the units of a state, found {self.heads}"
+            )
+
+
+class TransformerEncoder(TransformerSettings, Encoder):
+    """Self-attention without recurrence, Vaswani et al. 2017 (arXiv:1706.03762)."""
 
     @property
     def outputs(self) -> dict[str, "Axes"]:
@@ -95,12 +110,6 @@ class TransformerEncoder(Encoder):
 
     def width(self, embedding_size: int) -> int:
         return self.units
-
-    def check(self, where: str) -> None:
-        if self.units % self.heads:
-            raise ConfigError(
-                f"{where}.heads: expected a divisor of {self.units}, the units of a state, found {self.heads}"
-            )
 
     def block(self, embedding_size: int, max_length: int) -> Any:
         from .transformer import Transformer
@@ -208,18 +217,79 @@ class ArticleConfig(Settings):
         return ArticleClassifier(vocab_size, self.embedding_size, max_length, self.hidden_size)
 
 
+class Decoder(Settings):
+    """What writes the target of a writer."""
+
+    # whether a training reads a whole target at once, and so nothing that the network itself has written
+    reads_at_once: ClassVar[bool] = False
+
+    @property
+    def numbers_per_pair(self) -> int:
+        """Numbers held for each pair of places that were written: of one whose places attend to each other."""
+        return 0
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the axes of its graphs that depend on these settings; see `interfaces`."""
+        return {}
+
+    @property
+    def graphs(self) -> "Graphs":
+        """The inputs and outputs of a writer's ONNX graphs, by the names of their files in a bundle."""
+        raise NotImplementedError
+
+    def check_writer(self, settings: "WriterConfig") -> None:
+        """Raise ConfigError unless the writer's settings fit the decoder."""
+
+    def describe(self, attention: Attention) -> str:
+        """Return what it is, as an addition to the encoder."""
+        raise NotImplementedError
+
+    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
+        """Build the writer with these settings, which writes at most `longest` characters."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class GRUDecoder(Settings):
+class GRUDecoder(Decoder):
     """A decoder of GRU cells; `states` is the number of arrays in its state."""
 
     kind = "gru"
     states: ClassVar[int] = 1
     hidden_size: int = setting(256, "units of the decoder (H)", low=1, high=4096)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"H": self.hidden_size}
+
+    @property
+    def graphs(self) -> "Graphs":
+        from .interfaces import recurrent_writer
+
+        return recurrent_writer(self.states)
+
+    def check_writer(self, settings: "WriterConfig") -> None:
+        half, size = settings.encoder.hidden_size, self.hidden_size
+        if settings.first_state != "projection" and half != size:
+            raise ConfigError(
+                f"model.first_state {settings.first_state}: expected a decoder of {half} units, as many as the encoder has "
+                f"in each direction, found {size}; or use projection"
+            )
+        settings.attention.check_decoder(size, settings.width)
+
+    def describe(self, attention: Attention) -> str:
+        attends = f"{attention.kind} attention" if attention.kind != "none" else "no attention"
+        return f", a {self.kind.upper()} decoder and {attends}"
+
     def cell(self, inputs: int) -> Any:
         from .blocks import CELLS
 
         return CELLS[self.kind](self.hidden_size, input_size=inputs)
+
+    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
+        from .networks.writer import RecurrentWriter
+
+        return RecurrentWriter(rows, vocab_size, settings)
 
 
 class LSTMDecoder(GRUDecoder):
@@ -227,6 +297,43 @@ class LSTMDecoder(GRUDecoder):
 
     kind = "lstm"
     states = 2
+
+
+# Settings of a writer that its recurrent decoders alone use
+OF_RECURRENT = ("attention.", "input_feeding", "first_state")
+
+
+class TransformerDecoder(TransformerSettings, Decoder):
+    """Causal self-attention to what was written, and attention of each layer to the source, Vaswani et al. 2017."""
+
+    reads_at_once = True
+
+    @property
+    def graphs(self) -> "Graphs":
+        from .interfaces import transformer_writer
+
+        return transformer_writer(self.layers, self.heads, self.units // self.heads)
+
+    def check_writer(self, settings: "WriterConfig") -> None:
+        self.check("model.decoder")
+        default = dict(paths(WriterConfig()))
+        for path, found in paths(settings):
+            if path.startswith(OF_RECURRENT) and found != default[path]:
+                raise ConfigError(
+                    f"model.{path}: expected {default[path]}, the default, which a transformer decoder does not use, found "
+                    f"{found}; leave it out, or choose model.decoder.kind gru or lstm"
+                )
+
+    def describe(self, attention: Attention) -> str:
+        return " and a Transformer decoder"
+
+    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
+        from .networks.transformer_writer import TransformerWriter
+
+        return TransformerWriter(rows, vocab_size, settings, longest)
+
+
+DECODERS: dict[str, type[Settings]] = {each.kind: each for each in (GRUDecoder, LSTMDecoder, TransformerDecoder)}
 
 
 @dataclass(frozen=True)
@@ -282,7 +389,7 @@ class EditorConfig(Settings):
 
         return EDITOR
 
-    def network(self, rows: int, vocab_size: int) -> Any:
+    def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
         from .networks.editor import Editor
 
         return Editor(rows, vocab_size, self)
@@ -294,7 +401,7 @@ class WriterConfig(EditorConfig):
 
     kind = "writer"
     encoder: Stack = kinds(STACKS, Stack(layers=1), "what reads the source")
-    decoder: GRUDecoder = kinds({"gru": GRUDecoder, "lstm": LSTMDecoder}, GRUDecoder(256), "what writes the target")
+    decoder: Decoder = kinds(DECODERS, GRUDecoder(256), "what writes the target")
     attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
     input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
     first_state: str = setting(
@@ -302,34 +409,22 @@ class WriterConfig(EditorConfig):
     )
 
     def describe(self) -> str:
-        kind = self.decoder.kind.upper()
-        attention = f"{self.attention.kind} attention" if self.attention.kind != "none" else "no attention"
-        return f"Sequence to sequence: a bidirectional encoder, a {kind} decoder and {attention}"
+        return f"Sequence to sequence: a bidirectional encoder{self.decoder.describe(self.attention)}"
 
     @property
     def sizes(self) -> dict[str, int]:
-        return {**super().sizes, "H": self.decoder.hidden_size}
+        return {**super().sizes, **self.decoder.sizes}
 
     @property
     def graphs(self) -> dict[str, "Interface"]:
-        from .interfaces import writer
-
-        return writer(self.decoder.states)
+        return self.decoder.graphs
 
     def check_sizes(self) -> None:
         """Raise ConfigError unless the sizes fit each other."""
-        half, size = self.encoder.hidden_size, self.decoder.hidden_size
-        if self.first_state != "projection" and half != size:
-            raise ConfigError(
-                f"model.first_state {self.first_state}: expected a decoder of {half} units, as many as the encoder has in "
-                f"each direction, found {size}; or use projection"
-            )
-        self.attention.check_decoder(size, self.width)
+        self.decoder.check_writer(self)
 
-    def network(self, rows: int, vocab_size: int) -> Any:
-        from .networks.writer import Writer
-
-        return Writer(rows, vocab_size, self)
+    def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
+        return self.decoder.network(rows, vocab_size, self, most_written(max_length))
 
 
 @dataclass(frozen=True)

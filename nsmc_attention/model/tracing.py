@@ -13,7 +13,7 @@ from .._runtime.mxnet_shim import import_mxnet
 
 # Shapes are inferred for these sizes of the dimensions that vary: primes above every longest review, so that no
 # size that is fixed by a setting is taken for one of them by chance
-SIZES: dict[Any, int] = {"N": 257, "T": 1031, "S": 1033}
+SIZES: dict[Any, int] = {"N": 257, "T": 1031, "S": 1033, "W": 1039, "W+1": 1040}
 
 
 class Value(NamedTuple):

@@ -1,4 +1,4 @@
-"""The Transformer's encoder: layers of self-attention and feed-forward units, Vaswani et al. 2017 (arXiv:1706.03762).
+"""The Transformer: layers of self-attention and feed-forward units, Vaswani et al. 2017 (arXiv:1706.03762).
 
 GluonNLP's cells have their layer norm behind each residual alone; MXNet's operators for the attention are the same.
 Shapes: N reviews, T padded length, E embedding, D units of a state, K heads, L layers. Imports MXNet.
@@ -71,11 +71,11 @@ class SelfAttention(HybridBlock):
         return self.output(contexts), F.reshape(weights, shape=(-1, self.heads, 0, 0), reverse=True)
 
 
-class Layer(HybridBlock):
-    """Self-attention, then two dense layers with GELU (Hendrycks & Gimpel 2016, arXiv:1606.08415) at each position.
+class Sublayers(HybridBlock):
+    """What the layers of encoder and decoder have: self-attention, and two dense layers with GELU at each position.
 
-    Each with a residual and a layer norm: behind the sum (post) as in the paper, or on the way in (pre; Xiong et al. 2020,
-    arXiv:2002.04745).
+    GELU: Hendrycks & Gimpel 2016 (arXiv:1606.08415). Each part has a residual and a layer norm: behind the sum (post) as
+    in the paper, or on the way in (pre; Xiong et al. 2020, arXiv:2002.04745).
     """
 
     def __init__(self, settings: Any) -> None:
@@ -89,20 +89,79 @@ class Layer(HybridBlock):
             self.forward_norm = LayerNorm(settings.units)
             self.dropout = nn.Dropout(settings.dropout)
 
+    def on_the_way_in(self, norm: Any, states: Any) -> Any:
+        """Return what a part of the layer reads."""
+        return norm(states) if self.norm_first else states
+
+    def added(self, norm: Any, states: Any, update: Any) -> Any:
+        """Return the sum of the states and of what a part of the layer makes of them."""
+        states = states + self.dropout(update)
+        return states if self.norm_first else norm(states)
+
+    def feed_forward(self, F: Any, states: Any) -> Any:
+        hidden = self.widen(self.on_the_way_in(self.forward_norm, states))
+        # exact, as BERT's
+        return self.added(self.forward_norm, states, self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
+
+
+class Layer(Sublayers):
+    """Self-attention to the tokens that are no padding, then the feed-forward units."""
+
     def hybrid_forward(self, F: Any, states: Any, seen: Any) -> Any:
         """(T, N, D), (N, T) -> states (T, N, D), weights (N, K, T, T)."""
-        contexts, weights = self.attention(self.attention_norm(states) if self.norm_first else states, seen)
-        states = states + self.dropout(contexts)
-        if not self.norm_first:
-            states = self.attention_norm(states)
-        hidden = self.widen(self.forward_norm(states) if self.norm_first else states)
-        # exact, as BERT's
-        states = states + self.dropout(self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
-        return states if self.norm_first else self.forward_norm(states), weights
+        contexts, weights = self.attention(self.on_the_way_in(self.attention_norm, states), seen)
+        states = self.added(self.attention_norm, states, contexts)
+        return self.feed_forward(F, states), weights
 
 
-class Transformer(HybridBlock):
-    """Embeddings with their positions, through L layers."""
+class DecoderLayer(Sublayers):
+    """Causal self-attention, attention to a source, then the feed-forward units; section 3.1.
+
+    It reads T places after W earlier ones, of which it is given the keys and values: all of a target at once, or one.
+    Here states are (N, T, D), and the heads have an axis of their own.
+    """
+
+    def __init__(self, settings: Any) -> None:
+        super().__init__(settings)
+        self.heads = settings.heads
+        with self.name_scope():
+            self.query = nn.Dense(settings.units, in_units=settings.units, flatten=False)
+            self.output = nn.Dense(settings.units, in_units=settings.units, flatten=False)
+            self.source_norm = LayerNorm(settings.units)
+
+    def hybrid_forward(self, F: Any, states: Any, written: Any, hidden: Any, source: Any, padding: Any) -> Any:
+        """(N, T, D) -> states (N, T, D), weights (N, K, T, W + T) and (N, K, T, S), keys and values of W + T places.
+
+        `written` are the keys and values (N, K, W, D / K) of the places before, `source` those (N, K, S, D / K) of the
+        source; `hidden` (1, 1, T, W + T) and `padding` (N, 1, 1, S) are added to the scores: minus infinity, or 0.
+        """
+        projected = self.attention.projection(self.on_the_way_in(self.attention_norm, states))
+        query, *own = F.split(by_head(F, projected, self.heads), num_outputs=3, axis=3)
+        keys, values = (F.concat(before, new, dim=2) for before, new in zip(written, own))
+        contexts, weights = self.attend(F, query, keys, values, hidden)
+        states = self.added(self.attention_norm, states, self.attention.output(contexts))
+        query = by_head(F, self.query(self.on_the_way_in(self.source_norm, states)), self.heads)
+        contexts, of_source = self.attend(F, query, source[0], source[1], padding)
+        states = self.added(self.source_norm, states, self.output(contexts))
+        return self.feed_forward(F, states), weights, of_source, keys, values
+
+    def attend(self, F: Any, query: Any, keys: Any, values: Any, hidden: Any) -> tuple[Any, Any]:
+        """Return the contexts (N, T, D) and the weights of all heads, section 3.2.1."""
+        scores = F.linalg.gemm2(F.contrib.div_sqrt_dim(query), keys, transpose_b=True)
+        weights = F.softmax(F.broadcast_add(scores, hidden), axis=-1)
+        contexts = F.linalg.gemm2(self.attention.dropout(weights), values)
+        return F.reshape(F.transpose(contexts, axes=(0, 2, 1, 3)), shape=(0, 0, -1)), weights
+
+
+def by_head(F: Any, states: Any, heads: int) -> Any:
+    """(N, T, D) -> (N, K, T, D / K)."""
+    return F.transpose(F.reshape(states, shape=(0, 0, heads, -1)), axes=(0, 2, 1, 3))
+
+
+class Layered(HybridBlock):
+    """Base: L layers of one class, and what is added to an embedding on the way to them."""
+
+    layer: Any
 
     def __init__(self, settings: Any, embedding_size: int, max_length: int) -> None:
         super().__init__()
@@ -120,20 +179,31 @@ class Transformer(HybridBlock):
             self.norm_first = settings.norm == "pre"
             self.dropout = nn.Dropout(settings.dropout)
             for number in range(settings.layers):
-                layer = Layer(settings)
+                layer = self.layer(settings)
                 self.register_child(layer, f"layer{number}")
                 self.layers.append(layer)
+
+    def placed(self, F: Any, embedded: Any, positions: Any) -> Any:
+        """Return the first states: the embeddings and their positions."""
+        # the embedding is scaled as in section 3.4
+        states = (self.project(embedded) if self.project else embedded) * self.units**0.5
+        states = F.broadcast_add(states, positions)
+        return self.dropout(states if self.norm_first else self.norm(states))
+
+
+class Transformer(Layered):
+    """Embeddings with their positions, through L layers."""
+
+    layer = Layer
 
     def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any, positions: Any) -> Any:
         """(T, N, E), (N,) -> states (T, N, D) and all weights (N, L, K, T, T), whose rows sum to 1 over the tokens.
 
         What is in the padding has no influence on a token; states and rows there are of no use.
         """
-        # the embedding is scaled as in section 3.4
-        states = (self.project(embedded) if self.project else embedded) * self.units**0.5
-        places = F.contrib.arange_like(states, axis=0)  # (T,)
-        states = F.broadcast_add(states, F.expand_dims(F.Embedding(places, positions, self.rows, self.units), axis=1))
-        states = self.dropout(states if self.norm_first else self.norm(states))
+        places = F.contrib.arange_like(embedded, axis=0)  # (T,)
+        rows = F.Embedding(places, positions, self.rows, self.units)
+        states = self.placed(F, embedded, F.expand_dims(rows, axis=1))
         no_places = F.reshape(F.zeros_like(places), shape=(1, -1))
         seen = F.cast(F.broadcast_add(F.reshape(valid_length, shape=(-1, 1)), no_places), dtype="int32")
         weights = []

@@ -6,8 +6,6 @@ from .characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, split_spa
 
 # Share of the source's characters that may change, and how many always may
 CHANGED, ALWAYS = 0.4, 2
-# A writer's text has at most this many characters for each of its source, and more
-LONGEST, MORE = 2, 10
 
 
 def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int], list[bool]]:
@@ -67,11 +65,6 @@ def written(ids: Iterable[int], places: Iterable[int], letters: str, characters:
             steps.append(step)
     text = "".join(found).rstrip()
     return text, steps[: len(text)]
-
-
-def most_written(source: str) -> int:
-    """Return the most characters that a writer may write for a source."""
-    return MORE + LONGEST * len(source)
 
 
 def most_changed(letters: str) -> float:

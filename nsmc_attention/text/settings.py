@@ -40,3 +40,12 @@ class CharacterConfig(Settings):
 
     min_count: int = setting(3, "characters rarer than this in the training sentences are copied, never written", low=1)
     max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)
+
+
+# A writer's text has at most this many characters for each of its source, and more
+LONGEST, MORE = 2, 10
+
+
+def most_written(length: int) -> int:
+    """Return the most characters that a writer may write for a source of `length`, its end counted."""
+    return MORE + LONGEST * length

@@ -16,7 +16,8 @@ from ..config import RestoreConfig
 from ..model.parameters import round_tables
 from ..text.characters import BEGIN, END, KEEP, Characters, padded, split_spaces
 from ..text.noise import typed
-from ..text.restoring import character_error, most_written, tagged, tags_of, written
+from ..text.restoring import character_error, tagged, tags_of, written
+from ..text.settings import most_written
 from .checkpoint import Progress
 from .loop import Stage
 from .objectives import Objective
@@ -177,11 +178,10 @@ class WriterObjective(RestoringObjective):
     def restored(self, network: Any, sources: list[str]) -> list[str]:
         """Write greedily, at most what `most_written` allows the longest."""
         nd = mxnet.nd
-        memory, keys, mask, *states = network.source(*self.inputs(sources))
-        combined, ids = nd.zeros_like(states[0]), nd.full((len(sources),), BEGIN, dtype="int32", ctx=self.device)
-        steps = []
-        for _ in range(max(map(most_written, sources))):
-            logits, weights, combined, *states = network.step(ids, memory, keys, mask, combined, *states)
+        source, state = network.begin(*self.inputs(sources))
+        ids, steps = nd.full((len(sources),), BEGIN, dtype="int32", ctx=self.device), []
+        for _ in range(most_written(max(map(len, sources)))):
+            logits, weights, *state = network.step(ids, *source, *state)
             ids = logits.argmax(axis=1).astype("int32")
             steps.append((ids, weights.argmax(axis=1)))
             if len(steps) % 8 == 0 and all(

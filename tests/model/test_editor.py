@@ -14,7 +14,7 @@ VOCABULARY, TABLE, WIDTH, LENGTHS = 12, 20, 7, [7, 3, 1]
 
 def network(encoder):
     mxnet.random.seed(0)
-    built = EditorConfig(embedding_size=6, encoder=encoder, output_units=5, dropout=0.0).network(TABLE, VOCABULARY)
+    built = EditorConfig(embedding_size=6, encoder=encoder, output_units=5, dropout=0.0).network(TABLE, VOCABULARY, 10)
     built.initialize(mxnet.init.Xavier(magnitude=6))
     return built
 

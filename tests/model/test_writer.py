@@ -25,7 +25,7 @@ def config(attention="general", cell="gru", **changes):
 
 def network(settings, seed=0):
     mxnet.random.seed(seed)
-    built = settings.network(ROWS_OF_TABLE, VOCABULARY)
+    built = settings.network(ROWS_OF_TABLE, VOCABULARY, 10)
     built.initialize(mxnet.init.Xavier(magnitude=6))
     return built
 

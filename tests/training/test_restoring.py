@@ -27,9 +27,18 @@ SMALL = {
 }
 
 
+TRANSFORMER = {
+    "model.decoder.kind": "transformer",
+    "model.decoder.units": 8,
+    "model.decoder.heads": 2,
+    "model.decoder.feed_forward": 10,
+}
+DECODERS = {"editor": {}, "writer": {"model.decoder.hidden_size": 8}, "transformer": TRANSFORMER}
+
+
 def settings(kind, **changes):
-    decoder = {"model.decoder.hidden_size": 8} if kind == "writer" else {}
-    return RESTORE_PRESETS[kind].with_fields(**SMALL, **decoder, **changes)
+    preset = "editor" if kind == "editor" else "writer"
+    return RESTORE_PRESETS[preset].with_fields(**SMALL, **DECODERS[kind], **changes)
 
 
 def training(kind, out, **changes):
@@ -56,9 +65,11 @@ def test_the_dev_part_has_the_same_noise_each_time():
     assert one == other and sorted(one.targets) == sorted(SENTENCES) and one.sources != one.targets
 
 
-@pytest.mark.parametrize("kind", ["editor", pytest.param("writer", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kind", ["editor", *(pytest.param(each, marks=pytest.mark.slow) for each in ("writer", "transformer"))]
+)
 def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, tmp_path):
-    changes = {"training.sampling": 0.5, "training.label_smoothing": 0.1}
+    changes = {"training.sampling": 0.0 if kind == "transformer" else 0.5, "training.label_smoothing": 0.1}
     network, progress, figures = training(kind, tmp_path / "whole", **changes).run(SENTENCES[10:], SENTENCES[:10])
     losses = [record["train_loss"] for record in progress.history]
     assert losses[-1] < losses[0] and set(figures) == {"character_error", "exact"}

@@ -38,9 +38,7 @@ class Source(HybridBlock):
 
     def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
         """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H)."""
-        by_review = F.transpose(self.reader(source_ids, source_length), axes=(1, 0, 2))  # (N, S, D)
-        ones = F.ones_like(F.slice_axis(by_review, axis=2, begin=0, end=1))
-        mask = F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)  # (N, S, 1)
+        by_review, mask = read(F, self.reader, source_ids, source_length)
         memory = F.broadcast_mul(by_review, mask)
         last = F.SequenceLast(by_review, source_length, use_sequence_length=True, axis=1)  # (N, D)
         forward = F.slice_axis(last, axis=1, begin=0, end=self.half)
@@ -56,6 +54,13 @@ class Source(HybridBlock):
             return F.split(both, num_outputs=self.states, axis=1) if self.states > 1 else [both]
         state = (forward + backward) / 2 if self.first == "mean" else F.maximum(forward, backward)
         return [state] * self.states
+
+
+def read(F: Any, reader: Any, source_ids: Any, source_length: Any) -> tuple[Any, Any]:
+    """Return the states of a source (N, S, D) and its mask (N, S, 1) of 0 and 1; states at padding are not zero."""
+    by_review = F.transpose(reader(source_ids, source_length), axes=(1, 0, 2))
+    ones = F.ones_like(F.slice_axis(by_review, axis=2, begin=0, end=1))
+    return by_review, F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)
 
 
 class Step(HybridBlock):
@@ -102,17 +107,20 @@ class Step(HybridBlock):
 
 
 class Writer(Block):
-    """The whole network; `source` and `step` are hybridized, and are what a search calls."""
+    """Base of the whole networks; `source` and `step` are hybridized, and are what a search calls."""
 
     matrices_as = "float16"
 
-    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
+    def __init__(self, source: Any, step: Any, graphs: Any) -> None:
         super().__init__()
-        with self.name_scope():
-            alignment = settings.attention.alignment(settings.decoder.hidden_size, settings.width)
-            self.source = Source(rows, settings, alignment)
-            self.step = Step(vocab_size, settings, alignment)
-        self.parts = (self.source, self.step)
+        self.source, self.step, self.graphs = source, step, graphs
+        self.parts = (source, step)
+
+    def begin(self, source_ids: Any, source_length: Any) -> tuple[list[Any], list[Any]]:
+        """Return what does not change between steps, [memory, keys, mask], and the first state."""
+        memory, keys, mask, *states = self.source(source_ids, source_length)
+        before = [mxnet.nd.zeros_like(states[0])] if "before" in self.step.inputs else []
+        return [memory, keys, mask], [*before, *states]
 
     def forward(self, source_ids: Any, source_length: Any, before: Any, sampled: Any = None) -> Any:
         """Return logits (N, T, V) and weights (N, T, S) of the targets, given the character before each, (N, T).
@@ -120,12 +128,22 @@ class Writer(Block):
         `sampled` (N, T) of 0 and 1: where it is 1, what the network itself finds most likely is read instead, as
         scheduled sampling does (Bengio et al. 2015, arXiv:1506.03099); None is teacher forcing.
         """
-        nd = mxnet.nd
-        memory, keys, mask, *states = self.source(source_ids, source_length)
-        combined, steps = nd.zeros_like(states[0]), list[Any]()
+        raise NotImplementedError
+
+
+class RecurrentWriter(Writer):
+    """A writer that reads its target step by step."""
+
+    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
+        alignment = settings.attention.alignment(settings.decoder.hidden_size, settings.width)
+        super().__init__(Source(rows, settings, alignment), Step(vocab_size, settings, alignment), settings.graphs)
+
+    def forward(self, source_ids: Any, source_length: Any, before: Any, sampled: Any = None) -> Any:
+        nd, steps = mxnet.nd, list[Any]()
+        source, state = self.begin(source_ids, source_length)
         for place, ids in enumerate(before.transpose()):
             if sampled is not None and place:
                 ids = nd.where(sampled[:, place], steps[-1][0].detach().argmax(axis=1).astype("int32"), ids)
-            logits, weights, combined, *states = self.step(ids, memory, keys, mask, combined, *states)
+            logits, weights, *state = self.step(ids, *source, *state)
             steps.append((logits, weights))
         return tuple(nd.stack(*each, axis=1) for each in zip(*steps))

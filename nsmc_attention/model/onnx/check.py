@@ -18,6 +18,7 @@ from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
 from ...text.characters import Characters
+from ...text.settings import most_written
 from ..interfaces import MASKED, REVIEWS, Axes, Interface, dtype
 from ..settings import AXES
 
@@ -125,7 +126,9 @@ def checked(
         for item in model.graph.initializer:
             check_tensor(item)
         for reviews, length in batches:
-            check_sizes(model, rows, interface, {**sizes, "N": reviews, **dict.fromkeys(LONG, length)})
+            written = most_written(length)
+            long = {**dict.fromkeys(LONG, length), "W": written, "W+1": written + 1}
+            check_sizes(model, rows, interface, {**sizes, "N": reviews, **long})
     except (ValueError, LookupError, DecodeError, ValidationError, InferenceError) as problem:
         raise BundleError(
             f"{where}: expected an ONNX graph that is safe to run, found {str(problem):.250}; {remedy}"

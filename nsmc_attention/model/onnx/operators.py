@@ -59,6 +59,21 @@ def at_most(graph: "Graph", node: Node) -> str:
     return graph.add("Cast", found, to=TensorProto.FLOAT)
 
 
+def less(graph: "Graph", node: Node) -> str:
+    """1 where the first value is less than the second, else 0."""
+    return graph.add("Cast", graph.add("Less", *map(graph.value, node.inputs)), to=TensorProto.FLOAT)
+
+
+def matrix_product(graph: "Graph", node: Node) -> str:
+    """Of the last two axes; those before are the same."""
+    graph.require(node.attributes.get("alpha", 1.0) == 1.0 and not node.attributes.get("transpose_a"), node)
+    first, second = map(graph.value, node.inputs)
+    if node.attributes.get("transpose_b"):
+        axes = list(range(len(node.inputs[1].shape)))
+        second = graph.add("Transpose", second, perm=[*axes[:-2], axes[-1], axes[-2]])
+    return graph.add("MatMul", first, second)
+
+
 def split(graph: "Graph", node: Node) -> list[str]:
     given = same(graph, node)
     names = [f"split_{len(graph.nodes)}_{number}" for number in range(node.attributes["num_outputs"])]
@@ -119,9 +134,10 @@ def where(graph: "Graph", node: Node) -> str:
 def embedding(graph: "Graph", node: Node) -> str:
     """Rows of int8 times a scale a row, or of float16: as the table is stored."""
     ids, (name, array) = graph.value(node.inputs[0]), graph.parameter(node.inputs[1])
-    if node.inputs[0].node.operator == "_contrib_arange_like":
+    if node.inputs[0].node.operator in ("_contrib_arange_like", "broadcast_add"):
+        # places, which are counted in floats
         ids = graph.add("Cast", ids, to=TensorProto.INT64)
-    tables = [graph.constant(*part) for part in stored(name, array).items()]
+    tables = [graph.constant(*part) for part in stored(name, array, graph.matrices_as).items()]
     rows = [graph.add("Cast", graph.add("Gather", table, ids), to=TensorProto.FLOAT) for table in tables]
     return rows[0] if len(rows) == 1 else graph.add("Mul", *rows)
 
@@ -193,7 +209,7 @@ def reshape(graph: "Graph", node: Node) -> Any:
         return given
     if shape == (-3, 0):
         # the first two axes joined
-        return graph.add("Reshape", given, graph.integers(-1, node.inputs[0].shape[2]))
+        return graph.add("Flatten", given, axis=2)
     if not node.attributes.get("reverse", False) and min(shape) >= -1:
         return graph.add("Reshape", given, graph.integers(*shape))
     # heads are folded into the batch, or unfolded: in ONNX they have an axis of their own throughout
@@ -356,6 +372,7 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("Dropout", "_copy"), same),
     "_div_scalar": with_number("Div", truediv),
     "_lesser_equal_scalar": at_most,
+    "broadcast_lesser": less,
     "_maximum": elementwise("Max"),
     "_maximum_scalar": with_number("Max", max),
     "_minus_scalar": with_number("Sub", sub),
@@ -397,6 +414,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     ),
     "_contrib_interleaved_matmul_selfatt_qk": self_attention_scores,
     "_contrib_interleaved_matmul_selfatt_valatt": self_attention_contexts,
+    "_linalg_gemm2": matrix_product,
     "batch_dot": batch_dot,
     "dot": dot,
     "expand_dims": lambda graph, node: graph.add(

@@ -9,7 +9,7 @@ from typing import Any
 import onnx
 from onnx import TensorProto
 
-from ..interfaces import EDITOR, Axes, writer
+from ..interfaces import EDITOR, Axes
 from ..tracing import SIZES, Value, trace
 from .lowering import Graph
 
@@ -41,11 +41,12 @@ def lower_writer(network: Any) -> dict[str, onnx.ModelProto]:
     encoded, _ = trace(network.source)
     written, _ = trace(network.step)
     log_probability = step.add("LogSoftmax", step.value(written[0]), axis=1)
-    graphs = writer(network.source.states)
     return {
-        "source.onnx": source.model(map(source.value, encoded), with_sizes(graphs["source.onnx"].outputs, encoded)),
+        "source.onnx": source.model(
+            map(source.value, encoded), with_sizes(network.graphs["source.onnx"].outputs, encoded)
+        ),
         "step.onnx": step.model(
-            [log_probability, *map(step.value, written[1:])], with_sizes(graphs["step.onnx"].outputs, written)
+            [log_probability, *map(step.value, written[1:])], with_sizes(network.graphs["step.onnx"].outputs, written)
         ),
     }
 

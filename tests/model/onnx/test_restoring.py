@@ -15,6 +15,7 @@ from nsmc_attention._runtime.mxnet_shim import import_mxnet
 mxnet = import_mxnet()
 
 from nsmc_attention.errors import BundleError  # noqa: E402
+from nsmc_attention.inference.restorer_engines import GluonWriter, WriterEngine  # noqa: E402
 from nsmc_attention.model.attention import ALIGNMENTS  # noqa: E402
 from nsmc_attention.model.onnx.check import OPERATORS, check_restorer  # noqa: E402
 from nsmc_attention.model.onnx.restoring import lower_restorer  # noqa: E402
@@ -27,7 +28,15 @@ from nsmc_attention.model.parameters import (  # noqa: E402
     snapshot,
     stored_forms,
 )
-from nsmc_attention.model.settings import EditorConfig, GRUDecoder, LSTMDecoder, LSTMStack, Stack, WriterConfig  # noqa: E402
+from nsmc_attention.model.settings import (  # noqa: E402
+    EditorConfig,
+    GRUDecoder,
+    LSTMDecoder,
+    LSTMStack,
+    Stack,
+    TransformerDecoder,
+    WriterConfig,
+)
 from nsmc_attention.text.characters import ROWS, Characters  # noqa: E402
 
 WIDTH = 7
@@ -55,10 +64,15 @@ def writer(kind="general", cell="gru", fed=1, first="projection"):
     )
 
 
+def transformer(norm="post", positions="learned"):
+    return replace(writer(), decoder=TransformerDecoder(2, 2, 8, 10, norm=norm, positions=positions))
+
+
 EDITORS = [editor(cell, layers) for cell in CELLS for layers in (1, 2)]
 WRITERS = [writer(kind, cell, fed) for kind in ALIGNMENTS for cell in CELLS for fed in (0, 1)]
 WRITERS += [writer("general", cell, 1, first) for cell in CELLS for first in ("mean", "maximum")]
 WRITERS += [replace(writer("local-p"), attention=ALIGNMENTS["local-p"](window=1))]
+WRITERS += [transformer(), transformer("pre", "sinusoidal")]
 
 
 def title(settings):
@@ -70,7 +84,7 @@ def title(settings):
 
 @cache
 def network(settings):
-    built = settings.network(CHARACTERS.rows, len(CHARACTERS))
+    built = settings.network(CHARACTERS.rows, len(CHARACTERS), 10)
     draw = numpy.random.RandomState(1)
     shapes = {name: shape for name, (_, shape) in stored_forms(built).items() if not name.endswith(".scale")}
     fill(built, {name: draw.normal(0, 0.5, shape) for name, shape in shapes.items()}, mxnet.cpu())
@@ -110,6 +124,12 @@ def close(found, expected):
     numpy.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+def all_close(found, expected):
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected):
+        close(one, other)
+
+
 @pytest.mark.parametrize("settings", EDITORS, ids=title)
 def test_an_editor_tags_every_character_as_gluon_does(settings):
     built = network(settings)
@@ -125,37 +145,34 @@ def test_an_editor_tags_every_character_as_gluon_does(settings):
 
 @pytest.mark.parametrize("settings", WRITERS, ids=title)
 def test_a_writer_writes_step_by_step_as_gluon_does(settings):
-    built = network(settings)
-    source, step = map(session, contents(settings).values())
+    names = settings.graphs["step.onnx"].inputs
+    by_onnx = WriterEngine(*contents(settings).values(), names, len(CHARACTERS), threads=1)
+    by_gluon = GluonWriter(network(settings), mxnet.cpu())
     for ids, lengths in (batch(), batch(1, 1)):
-        encoded = run(source, ids, lengths)
-        expected = [each.asnumpy() for each in built.source(as_nd(ids), as_nd(lengths))]
-        for found, other in zip(encoded, expected):
-            close(found, other)
-        memory, keys, mask, *states = encoded
-        combined = numpy.zeros_like(states[0])
-        by_gluon = [as_nd(each) for each in (*expected[:3], combined, *expected[3:])]
-        for chosen in (2, 9):
-            last = numpy.full(len(ids), chosen, "int32")
-            log_probability, weights, combined, *states = run(step, last, memory, keys, mask, combined, *states)
-            logits, *others = built.step(mxnet.nd.array(last, dtype="int32"), *by_gluon)
-            close(log_probability, logits.log_softmax(axis=1).asnumpy())
-            for found, other in zip((weights, combined, *states), others):
-                close(found, other.asnumpy())
-            by_gluon[3:] = others[1:]
+        (source, state), (expected, other) = (each.begin(ids, lengths) for each in (by_onnx, by_gluon))
+        all_close(source, expected)
+        for chosen in (2, 9, 4):
+            all_close(state, other)
+            last = numpy.full(len(ids), chosen)
+            *found, state = by_onnx.step(last, source, state)
+            *wanted, other = by_gluon.step(last, expected, other)
+            all_close(found, wanted)
+        all_close(state, other)
 
 
-@pytest.mark.parametrize("settings", [*EDITORS, *map(writer, ALIGNMENTS), writer("general", "lstm")], ids=title)
+@pytest.mark.parametrize(
+    "settings", [*EDITORS, *map(writer, ALIGNMENTS), writer("general", "lstm"), transformer()], ids=title
+)
 def test_a_parameter_file_holds_each_parameter_of_a_restorer_once(settings):
     built = network(settings)
     arrays, content = snapshot(built), gluon_file(built)
-    untouched = settings.network(CHARACTERS.rows, len(CHARACTERS))
+    untouched = settings.network(CHARACTERS.rows, len(CHARACTERS), 10)
     again = read_gluon_file(content, untouched, "weights.params")
     assert again.keys() == arrays.keys() and all((again[name] == arrays[name]).all() for name in arrays)
     assert len(arrays) == len(list(built.collect_params()))
 
 
-@pytest.mark.parametrize("settings", [editor(), writer("local-p", "lstm")], ids=title)
+@pytest.mark.parametrize("settings", [editor(), writer("local-p", "lstm"), transformer()], ids=title)
 def test_graphs_hold_tables_in_one_byte_a_number_and_matrices_in_two(settings):
     for content in contents(settings).values():
         for item in onnx.load_from_string(content).graph.initializer:
@@ -259,6 +276,36 @@ def test_a_changed_graph_is_refused_in_one_line(change, found, name):
     with pytest.raises(BundleError, match=message) as raised:
         checked(settings, changed)
     assert str(raised.value).isprintable()
+
+
+def wider_state(graph):
+    state = next(item for item in [*graph.input, *graph.output] if item.name == "state0")
+    state.type.tensor_type.shape.dim[3].dim_value += 1
+
+
+def places_of_nothing(graph):
+    """As many as a constant says, which no input has."""
+    graph.initializer.append(numpy_helper.from_array(numpy.array(3, "int64"), "three"))
+    graph.node.append(helper.make_node("Range", ["three", "three", "three"], ["places"]))
+
+
+@pytest.mark.parametrize("name", ["source.onnx", "step.onnx"])
+@pytest.mark.parametrize(
+    "change, found",
+    [
+        *(each for each in CHANGES if each[0] in (another_input, smaller_table, subgraph)),
+        (wider_state, "state0 of type 1 and shape"),
+        (places_of_nothing, "a Range of anything but the positions"),
+    ],
+)
+def test_a_changed_graph_of_a_transformer_is_refused_too(change, found, name):
+    settings = transformer()
+    model = onnx.load_from_string(contents(settings)[name])
+    change(model.graph)
+    with pytest.raises(
+        BundleError, match=f"bundle/{name}: expected an ONNX graph that is safe to run, found .*{found}"
+    ):
+        checked(settings, {**contents(settings), name: model.SerializeToString()}, [(3, 7)])
 
 
 def rewired(model, draw):
