@@ -20,7 +20,7 @@ EPSILON = 1e-5
 
 
 class LayerNorm(HybridBlock):
-    """Ba et al. 2016 (arXiv:1607.06450): MXNet's, with a backward pass that takes half the time (docs/performance.md).
+    """Ba et al. 2016 (arXiv:1607.06450): MXNet's, with a faster backward pass.
 
     What is the same for all units, or for all rows, is repeated by a matrix product with ones: MXNet is slow at summing
     the gradient of a broadcast.
