@@ -17,7 +17,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy
 
 from nsmc_attention.inference.language import LanguageModel, load_language_model
-from nsmc_attention.language import read_texts
+from nsmc_attention.language import read_reviews
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.masking import MASK
@@ -101,7 +101,7 @@ def ngrams(model: LanguageModel, ids: Sequence[list[int]], places: Sequence[int]
     """Yield the n-gram model's probabilities (V,) at each place."""
     encoder = model.encoder
     words = cached_tokens(
-        list(dict.fromkeys(filter(None, map(clean, read_texts("nsmc", None, None, None)[1])))),
+        list(dict.fromkeys(filter(None, map(clean, read_reviews("nsmc", None, None, None)[1])))),
         encoder.tokenizer_name,
         nsmc.cache_folder() / "prepared",
     )

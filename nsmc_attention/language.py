@@ -5,12 +5,10 @@ Masked words, Devlin et al. 2019 (arXiv:1810.04805): what reviews teach that nob
 """
 
 import math
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -19,17 +17,17 @@ import numpy
 from ._runtime.mxnet_shim import choose_device
 from .bundle.card import language_card
 from .bundle.format import Bundle, load_bundle, write_bundle
-from .config import LANGUAGE_PRESETS, LanguageConfig
+from .config import LanguageConfig
 from .errors import DataError
-from .recipe import draw_curves, nearest_preset, say
-from .reviews import nsmc, raw, tables
+from .recipe import draw_curves, say
+from .reviews import nsmc, raw
 from .text.encoding import Encoder, clean
 from .text.masking import MASK, Masker, Tokens
 from .text.token_cache import cached_tokens
 from .text.tokenizers import mecab_tags, tokenizer, tokenizer_version
 from .training.distributed.communicator import SINGLE
 from .training.run_folder import begun_run, check_run
-from .version import __version__
+from .unlabelled import command, describe, hold_out, read_texts, run_settings
 
 # Reviews that the epoch is chosen by, at most
 DEV = 5000
@@ -74,23 +72,15 @@ def train_language(
     out = Path(out)
     tokenizer(config.text.tokenizer)
     first = load_bundle(init_from, "language") if init_from else None
-    name, read = read_texts(data, data_dir, text_column, encoding)
+    name, read = read_reviews(data, data_dir, text_column, encoding)
     texts = list(dict.fromkeys(filter(None, map(clean, read))))
     if len(texts) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} different reviews, found {len(texts)}")
-    settings = {
-        "task": "language",
-        "data": name,
-        "reviews": sha256("\n".join(texts).encode()).hexdigest(),
-        "config": config.to_dict(),
-    }
-    settings.update({"init_from": first.fingerprint} if first else {})
+    settings = run_settings(name, texts, "reviews", config, first)
     check_run(out, settings, resume)
     say(f"settings: {command(name, config)}; {'continuing' if resume else 'writing'} in {out}", quiet)
     words = cached_tokens(texts, config.text.tokenizer, nsmc.cache_folder() / "prepared")
-    order = numpy.random.RandomState(config.training.seed).permutation(len(texts)).tolist()
-    held_out = min(DEV, max(1, round(len(texts) * config.training.dev_fraction)))
-    dev, train = order[:held_out], sorted(order[held_out:])
+    train, dev = hold_out(len(texts), config.training, DEV)
     vocabulary = first.read("vocab.json") if first else new_vocabulary((words[place] for place in train), config)
     encoder = Encoder.from_json(vocabulary, config.text)
     sizes = f"{len(train):,} reviews to train on, {len(dev):,} to choose the epoch by (dev)"
@@ -108,42 +98,27 @@ def train_language(
         training = replace(training, begin=partial(begin_same, arrays=parameters_of(first)[1]))
     with begun_run(out, settings, resume, SINGLE):
         network, progress, objective = training.run(*parts)
-        figures: dict[str, Any] = objective.evaluate(network)
+        figures: dict[str, Any] = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
         figures["perplexity"] = math.exp(figures["loss"])
         if config.text.tokenizer == "mecab":
             spoken = accuracy_by_speech(objective, network, [texts[place] for place in dev], encoder)
             figures["accuracy_by_speech"] = spoken
-        manifest: dict[str, Any] = {
-            "task": "language",
-            "package_version": __version__,
-            "tokenizer_version": tokenizer_version(config.text.tokenizer),
-            "vocabulary": len(encoder),
-            "config": config.to_dict(),
-            "data": {"train": {"name": name, "reviews": len(train)}, "dev": {"reviews": len(dev)}},
-            "metrics": {"dev": {"best_epoch": progress.best_epoch + 1, **figures}},
-            "command": command(name, config),
-        }
-        if first:
-            manifest["data"]["init_from"] = {"name": first.name, "fingerprint": first.fingerprint}
-            manifest["command"] += f" --init-from {shlex.quote(first.name)}"
+        manifest = describe(name, (len(train), len(dev)), "reviews", config, first, figures)
+        manifest.update(tokenizer_version=tokenizer_version(config.text.tokenizer), vocabulary=len(encoder))
         return finish(out, vocabulary, manifest, network, quiet)
 
 
-def read_texts(
+def read_reviews(
     data: Union[str, Path], data_dir: Optional[Union[str, Path]], text_column: Optional[str], encoding: Optional[str]
 ) -> tuple[str, Iterable[str]]:
-    """Return the name of the data and its reviews; those of the official test file are never among them."""
-    if data in tables.CORPORA:
-        tables.refuse_columns(data, text_column, None)
-        train = nsmc.load(str(data), "train", data_dir).documents
-        if data != "nsmc":
-            return str(data), train
-        test = nsmc.load("nsmc", "test", data_dir).frame
-        tested = set(map(raw.folded, test["document"]))
-        stars = raw.load(raw.find(data_dir), [test]).frame["document"]
-        return str(data), [*stars, *(each for each in train if raw.folded(each) not in tested)]
-    table = tables.open_table(data, text_column, encoding=encoding)
-    return Path(data).name, (tables.as_text(cell) for frame in table.frames for cell in frame[table.text_column])
+    """Return the name of the data and its reviews; of nsmc the raw star reviews too, none of the official test file."""
+    name, train = read_texts(data, data_dir, text_column, encoding)
+    if data != "nsmc":
+        return name, train
+    test = nsmc.load("nsmc", "test", data_dir).frame
+    tested = set(map(raw.folded, test["document"]))
+    stars = raw.load(raw.find(data_dir), [test]).frame["document"]
+    return name, [*stars, *(each for each in train if raw.folded(each) not in tested)]
 
 
 def new_vocabulary(word_lists: Iterable[list[str]], config: LanguageConfig) -> bytes:
@@ -170,12 +145,6 @@ def parts_of_speech(text: str, encoder: Encoder) -> list[str]:
     return [
         SPEECH.get(tag[:1], "others") for start, end, tag in mecab_tags(text) for _ in encoder.units([text[start:end]])
     ]
-
-
-def command(data: str, config: LanguageConfig) -> str:
-    """Return the command line that repeats this training."""
-    name, changes = nearest_preset(config, LANGUAGE_PRESETS)
-    return shlex.join(["nsmc-attention", "train", "--task", "language", "--data", data, "--preset", name, *changes])
 
 
 def finish(out: Path, vocabulary: bytes, manifest: dict[str, Any], network: Any, quiet: bool) -> Bundle:

@@ -3,29 +3,23 @@
 The counterpart of `recipe`, which trains the classifier.
 """
 
-import shlex
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Optional, Union
-
-import numpy
 
 from ._runtime.mxnet_shim import choose_device
 from .bundle.card import restorer_card
 from .bundle.format import Bundle, load_bundle, write_bundle
-from .config import RESTORE_PRESETS, RestoreConfig
+from .config import RestoreConfig
 from .errors import DataError
-from .recipe import draw_curves, nearest_preset, say
-from .reviews import nsmc, tables
+from .recipe import draw_curves, say
 from .text.characters import Characters
 from .text.encoding import clean
 from .text.spelling import well_spelt
 from .training.distributed.communicator import SINGLE
 from .training.run_folder import begun_run, check_run
-from .version import __version__
+from .unlabelled import command, describe, hold_out, read_texts, run_settings
 
 # Sentences that the epoch is chosen by, at most
 DEV = 2000
@@ -70,17 +64,9 @@ def train_restorer(
     if len(targets) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(targets)}")
     first = load_bundle(init_from, "restore") if init_from else None
-    settings = {
-        "task": "restore",
-        "data": name,
-        "sentences": sha256("\n".join(targets).encode()).hexdigest(),
-        "config": config.to_dict(),
-    }
-    settings.update({"init_from": first.fingerprint} if first else {})
+    settings = run_settings(name, targets, "sentences", config, first)
     check_run(out, settings, resume)
-    order = numpy.random.RandomState(config.training.seed).permutation(len(targets)).tolist()
-    held_out = min(DEV, max(1, round(len(targets) * config.training.dev_fraction)))
-    dev, train = ([targets[place] for place in part] for part in (order[:held_out], sorted(order[held_out:])))
+    train, dev = ([targets[place] for place in part] for part in hold_out(len(targets), config.training, DEV))
     characters = first.encoder if first else Characters.of(train, config.text.min_count)
     sizes = f"{len(train):,} sentences to train on, {len(dev):,} to choose the epoch by (dev)"
     say(f"settings: {command(name, config)}; {'continuing' if resume else 'writing'} in {out}", quiet)
@@ -95,36 +81,10 @@ def train_restorer(
         training = replace(training, begin=partial(begin_same, arrays=parameters_of(first)[1]))
     with begun_run(out, settings, resume, SINGLE):
         network, progress, figures = training.run(train, dev)
-        manifest: dict[str, Any] = {
-            "task": "restore",
-            "package_version": __version__,
-            "vocabulary": len(characters),
-            "config": config.to_dict(),
-            "data": {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}},
-            "metrics": {"dev": {"best_epoch": progress.best_epoch + 1, **figures}},
-            "command": command(name, config),
-        }
-        if first:
-            manifest["data"]["init_from"] = {"name": first.name, "fingerprint": first.fingerprint}
-            manifest["command"] += f" --init-from {shlex.quote(first.name)}"
+        judged = {"best_epoch": progress.best_epoch + 1, **figures}
+        manifest = describe(name, (len(train), len(dev)), "sentences", config, first, judged)
+        manifest["vocabulary"] = len(characters)
         return finish(out, characters, manifest, network, quiet)
-
-
-def command(data: str, config: RestoreConfig) -> str:
-    """Return the command line that repeats this training."""
-    name, changes = nearest_preset(config, RESTORE_PRESETS)
-    return shlex.join(["nsmc-attention", "train", "--task", "restore", "--data", data, "--preset", name, *changes])
-
-
-def read_texts(
-    data: Union[str, Path], data_dir: Optional[Union[str, Path]], text_column: Optional[str], encoding: Optional[str]
-) -> tuple[str, Iterable[str]]:
-    """Return the name of the data and its reviews; of a corpus those of its train file."""
-    if data in tables.CORPORA:
-        tables.refuse_columns(data, text_column, None)
-        return str(data), nsmc.load(str(data), "train", data_dir).documents
-    table = tables.open_table(data, text_column, encoding=encoding)
-    return Path(data).name, (tables.as_text(cell) for frame in table.frames for cell in frame[table.text_column])
 
 
 def finish(out: Path, characters: Characters, manifest: dict[str, Any], network: Any, quiet: bool) -> Bundle:

@@ -30,6 +30,7 @@ RANK = {
             "visualization",
             "report export",
             "recipe judgement bulk",
+            "unlabelled",
             "comparison estimator restoration language serve",
             "cli",
             "__main__ __init__",

@@ -160,8 +160,7 @@ class GluonLanguage:
 
     def __call__(self, token_ids: Array, valid_length: Array, places: Array) -> tuple[Array, Optional[Array]]:
         given = (token_ids.astype("int32"), valid_length.astype("float32"), places.astype("int32"))
-        found = self.network(*(self.nd.array(each, ctx=self.device, dtype=each.dtype) for each in given))
-        logits, *heads = found if isinstance(found, (list, tuple)) else [found]
+        logits, *heads = self.network(*(self.nd.array(each, ctx=self.device, dtype=each.dtype) for each in given))
         return logits.softmax().asnumpy(), heads[0].asnumpy() if heads else None
 
 
@@ -207,6 +206,11 @@ def load_language_model(
 
     Engine, device and errors are those of `load_classifier`.
     """
+    if not bundle and not LANGUAGE.is_dir():
+        raise BundleError(
+            "fill: expected a --bundle, found none, and no language model came with the package; train one with "
+            "`nsmc-attention train --task language --data reviews.csv --out runs/words`"
+        )
     return LanguageModel.from_bundle(load_bundle(bundle or LANGUAGE, LanguageModel.task), engine, device)
 
 

@@ -45,6 +45,11 @@ class Bidirectional(HybridBlock):
         return F.reshape(F.stack(ahead, back, axis=2), shape=(0, 0, -1))
 
 
+def listed(found: Any) -> list[Any]:
+    """Return what a Block returned, one array or several, as a list."""
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
 def gather_rows(F: Any, sequences: Any, rows: Any) -> Any:
     """Pick rows of (T, N, E). SequenceReverse takes three times as long (docs/performance.md)."""
     flat = F.take(F.reshape(sequences, shape=(-3, 0)), rows)

@@ -85,8 +85,7 @@ class MaskedObjective(Objective):
     def logits(self, network: Any, batch: Hidden) -> Any:
         nd = mxnet.nd
         ids, places = (nd.array(each, ctx=self.device, dtype="int32") for each in (batch.token_ids, batch.places))
-        found = network(ids, nd.array(batch.valid_length, ctx=self.device), places)
-        return found[0] if isinstance(found, (list, tuple)) else found
+        return network(ids, nd.array(batch.valid_length, ctx=self.device), places)[0]
 
     def losses(self, logits: Any, batch: Hidden) -> Any:
         """(M, V) -> (M,), nats."""

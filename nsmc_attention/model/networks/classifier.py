@@ -9,6 +9,7 @@ import_mxnet()
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 from ...text.ngrams import SMALLEST  # noqa: E402
+from ..blocks import listed  # noqa: E402
 from ..interfaces import REVIEWS  # noqa: E402
 from ..parameters import CLASSES, EVIDENCE  # noqa: E402
 
@@ -85,7 +86,7 @@ class SelfAttentionClassifier(HybridBlock):
         """
         embedded = self.embedding_dropout(self.word_dropout(rows[0]))
         encoded = self.encoder(embedded, valid_length) if self.encoder else embedded
-        states, *heads = encoded if isinstance(encoded, (list, tuple)) else (encoded,)
+        states, *heads = listed(encoded)
         states = F.transpose(states, axes=(1, 0, 2))
         by_token, by_review = ngram_log_odds(F, rows[1]) if self.has_ngrams else (None, None)
         keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states

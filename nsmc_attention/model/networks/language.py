@@ -12,6 +12,7 @@ import_mxnet()
 
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
+from ..blocks import listed  # noqa: E402
 from ..interfaces import MASKED  # noqa: E402
 from ..transformer import LayerNorm  # noqa: E402
 
@@ -37,14 +38,14 @@ class MaskedLanguageModel(HybridBlock):
             self.norm = LayerNorm(settings.embedding_size)
 
     def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, places: Any, embedding: Any, bias: Any) -> Any:
-        """(N, T) int32, (N,) float32, places (M,) int32 -> logits (M, V), and the heads (N, L, K, T, T) if there are some.
+        """(N, T) int32, (N,) float32, places (M,) int32 -> [logits (M, V)], then the heads (N, L, K, T, T) if there are some.
 
         Token t of review n is at the place t * N + n.
         """
         embedded = F.Embedding(F.transpose(token_ids), embedding, *self.sizes)  # (T, N, E)
         encoded = self.encoder(self.dropout(embedded), valid_length)
-        states, *heads = encoded if isinstance(encoded, (list, tuple)) else (encoded,)
+        states, *heads = listed(encoded)
         hidden = F.take(F.reshape(states, shape=(-3, 0)), places)  # (M, D)
         hidden = self.norm(F.LeakyReLU(self.narrow(hidden), act_type="gelu"))
         logits = F.FullyConnected(hidden, embedding, bias, num_hidden=self.sizes[0], flatten=False)
-        return (logits, *heads) if heads else logits
+        return (logits, *heads)

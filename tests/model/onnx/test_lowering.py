@@ -5,13 +5,14 @@ import onnx
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.config import preset
+from nsmc_attention.config import LANGUAGE_PRESETS, preset
 
 mxnet = import_mxnet()
 
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
+from nsmc_attention.model.onnx.language import lower_language  # noqa: E402
 from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
 from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables, snapshot, stored_forms  # noqa: E402
 
@@ -75,7 +76,9 @@ def test_onnx_is_gluon_for_every_network(kind, encoder, buckets):
     model = lower(built)
     for reviews, length in ((6, 9), (1, 9), (3, 1), (1, 1), (2, 5)):
         arrays = batch(built, reviews, LENGTH if kind == "article" else length)
-        for found, expected in zip(by_onnx(model, arrays), by_gluon(built, arrays), strict=True):
+        outputs, by_block = by_onnx(model, arrays), by_gluon(built, arrays)
+        assert len(outputs) == len(by_block)
+        for found, expected in zip(outputs, by_block):
             assert found.shape == expected.shape
             numpy.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -144,3 +147,24 @@ def test_a_network_that_is_no_classifier_of_the_package_is_lowered():
     arrays = {"token_ids": numpy.arange(12).reshape(3, 4).astype("int32")}
     for found, expected in zip(by_onnx(lower(built), arrays), by_gluon(built, arrays)):
         numpy.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", LANGUAGE_PRESETS)
+def test_onnx_is_gluon_for_every_language_model(kind):
+    import onnxruntime
+
+    sizes = {f"model.encoder.{name.split('.')[-1]}": size for name, size in SIZES[kind].items()}
+    built = LANGUAGE_PRESETS[kind].with_fields(embedding_size=8, max_length=LENGTH, **sizes).network(VOCABULARY)
+    built.initialize(mxnet.init.Normal(0.5))
+    built(*(mxnet.nd.ones(shape, dtype=dtype) for shape, dtype in (((1, 1), "int32"), (1, "float32"), (1, "int32"))))
+    round_tables(built)
+    session = onnxruntime.InferenceSession(lower_language(built).SerializeToString())
+    for reviews, length in ((6, 9), (1, 9), (3, 1), (1, 1)):
+        arrays = batch(built, reviews, length)
+        arrays["places"] = numpy.arange(reviews, dtype="int32")
+        types = ("int32", "float32", "int32")
+        logits, *heads = built(*(mxnet.nd.array(*each) for each in zip(arrays.values(), [mxnet.cpu()] * 3, types)))
+        outputs = session.run(None, arrays)
+        assert len(outputs) == 1 + len(heads)
+        for found, expected in zip(outputs, [logits.softmax(), *heads]):
+            numpy.testing.assert_allclose(found, expected.asnumpy(), atol=1e-5)
