@@ -17,6 +17,7 @@ from .model.settings import (
     ClassifierConfig,
     EditorConfig,
     MaskedConfig,
+    ReplacedConfig,
     WriterConfig,
 )
 from .settings import KIND, Settings, check_all, kinds, leaves, paths, section, setting
@@ -253,6 +254,10 @@ class LanguageConfig(TaskConfig):
         """Build the HybridBlock, its parameters not yet initialized."""
         return self.model.network(vocab_size, self.text.max_length)
 
+    def training_network(self, vocab_size: int) -> Any:
+        """Build the HybridBlock that is trained, its parameters not yet initialized."""
+        return self.model.training_network(vocab_size, self.text.max_length)
+
 
 def check_scores(max_length: int, numbers_per_pair: int) -> None:
     """Raise ConfigError where the attention scores of one review are too many."""
@@ -313,7 +318,12 @@ RESTORE_PRESETS = {
     "writer": RestoreConfig(model=WriterConfig()),
 }
 
-LANGUAGE_PRESETS = {"transformer": LanguageConfig(), "gru": LanguageConfig(model=MaskedConfig(encoder=GRU()))}
+LANGUAGE_PRESETS = {
+    "transformer": LanguageConfig(),
+    "gru": LanguageConfig(model=MaskedConfig(encoder=GRU())),
+    # as ELECTRA does it: learns from every token, not from the hidden ones alone
+    "replaced": LanguageConfig(model=ReplacedConfig()),
+}
 # By the name of the task; the first of each is its default
 TASK_PRESETS: dict[str, Mapping[str, TaskConfig]] = {
     "classify": PRESETS,

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from nsmc_attention.bundle.format import PACKAGED
+
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.9.18", "3.10.13", "3.11.7", "3.12.1")
 HERE = {
@@ -82,7 +84,7 @@ def test_every_requirement_has_an_oldest_version():
 def test_every_folder_of_modules_is_packaged():
     packages = set(setup_cfg()["options"]["packages"].split())
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "nsmc_attention").rglob("*.py")}
-    data = {f"nsmc_attention.{name}" for name in ("pretrained", "pretrained_editor", "pretrained_writer", "sample")}
+    data = {"nsmc_attention.sample", *(f"nsmc_attention.{each.name}" for each in PACKAGED)}
     assert packages - data == {".".join(each.parts) for each in folders}
 
 

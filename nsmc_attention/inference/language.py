@@ -206,11 +206,6 @@ def load_language_model(
 
     Engine, device and errors are those of `load_classifier`.
     """
-    if not bundle and not LANGUAGE.is_dir():
-        raise BundleError(
-            "fill: expected a --bundle, found none, and no language model came with the package; train one with "
-            "`nsmc-attention train --task language --data reviews.csv --out runs/words`"
-        )
     return LanguageModel.from_bundle(load_bundle(bundle or LANGUAGE, LanguageModel.task), engine, device)
 
 

@@ -86,7 +86,11 @@ class TransformerSettings(Settings):
     feed_forward: int = setting(512, "units of the hidden layer at each position", low=1, high=16384)
     dropout: float = setting(0.1, "dropout of the weights and of each sum", low=0.0, high=0.95)
     norm: str = setting("post", "layer norm: behind each sum (post) or on the way in (pre)", choices=("post", "pre"))
-    positions: str = setting("learned", "how a token knows its place", choices=("learned", "sinusoidal"))
+    positions: str = setting(
+        "learned",
+        "how a token knows its place; relative: how far others are",
+        choices=("learned", "sinusoidal", "relative"),
+    )
 
     @property
     def numbers_per_pair(self) -> int:
@@ -316,6 +320,8 @@ class TransformerDecoder(TransformerSettings, Decoder):
 
     def check_writer(self, settings: "WriterConfig") -> None:
         self.check("model.decoder")
+        if self.positions == "relative":
+            raise ConfigError("model.decoder.positions: expected learned or sinusoidal of a decoder, found relative")
         default = dict(paths(WriterConfig()))
         for path, found in paths(settings):
             if path.startswith(OF_RECURRENT) and found != default[path]:
@@ -459,7 +465,24 @@ class MaskedConfig(Settings):
 
         return MaskedLanguageModel(vocab_size, self, max_length)
 
+    def training_network(self, vocab_size: int, max_length: int) -> Any:
+        """Build the network that is trained, which contains that of the bundle."""
+        return self.network(vocab_size, max_length)
+
+
+@dataclass(frozen=True)
+class ReplacedConfig(MaskedConfig):
+    """A language model that also tells which tokens are not the text's: Clark et al. 2020, ELECTRA (arXiv:2003.10555)."""
+
+    kind = "replaced"
+    detection: float = setting(50.0, "weight of the loss of telling replaced tokens", low=0.0)
+
+    def training_network(self, vocab_size: int, max_length: int) -> Any:
+        from .networks.language import ReplacedLanguageModel
+
+        return ReplacedLanguageModel(vocab_size, self, max_length)
+
 
 NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article": ArticleConfig}
 RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": WriterConfig}
-LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig}
+LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig, "replaced": ReplacedConfig}

@@ -17,6 +17,8 @@ from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 # Added to a variance, as MXNet does
 EPSILON = 1e-5
+# Tokens at this distance and beyond share a number
+FARTHEST = 16
 
 
 class LayerNorm(HybridBlock):
@@ -46,18 +48,24 @@ class LayerNorm(HybridBlock):
 
 
 class SelfAttention(HybridBlock):
-    """K scaled dot products of the states with themselves, section 3.2.2; a query sees the first keys alone."""
+    """K scaled dot products of the states with themselves, section 3.2.2; a query sees the first keys alone.
 
-    def __init__(self, units: int, heads: int, dropout: float) -> None:
+    With `relative` a number for each distance and head is added to the scores: Raffel et al. 2020 (arXiv:1910.10683),
+    section 2.1, here one for each layer, and for each distance up to FARTHEST.
+    """
+
+    def __init__(self, units: int, heads: int, dropout: float, relative: bool = False) -> None:
         super().__init__()
         self.heads = heads
         with self.name_scope():
+            if relative:
+                self.distances = self.params.get("distances", shape=(2 * FARTHEST + 1, heads), init="zeros")
             # of each head its queries, keys and values side by side, as MXNet's operators read them
             self.projection = nn.Dense(3 * units, in_units=units, flatten=False)
             self.dropout = nn.Dropout(dropout)
             self.output = nn.Dense(units, in_units=units, flatten=False)
 
-    def hybrid_forward(self, F: Any, states: Any, seen: Any) -> Any:
+    def hybrid_forward(self, F: Any, states: Any, seen: Any, distances: Any = None) -> Any:
         """(T, N, D), seen (N, T) int32 -> contexts (T, N, D), weights (N, K, T, T).
 
         Query i of a review attends to its first `seen` keys, at least one: the scores of others are minus infinity. That
@@ -65,10 +73,21 @@ class SelfAttention(HybridBlock):
         """
         projected = self.projection(states)
         scores = F.contrib.interleaved_matmul_selfatt_qk(projected, heads=self.heads)  # (N * K, T, T)
+        if distances is not None:
+            scores = self.with_distances(F, scores, F.contrib.arange_like(states, axis=0), distances)
         by_head = F.broadcast_axis(F.expand_dims(seen, axis=1), axis=1, size=self.heads)
         weights = F.softmax(scores, length=F.reshape(by_head, shape=(-1, 0), reverse=True), use_length=True, axis=-1)
         contexts = F.contrib.interleaved_matmul_selfatt_valatt(projected, self.dropout(weights), heads=self.heads)
         return self.output(contexts), F.reshape(weights, shape=(-1, self.heads, 0, 0), reverse=True)
+
+    def with_distances(self, F: Any, scores: Any, places: Any, distances: Any) -> Any:
+        """Add to the scores (N * K, T, T) the numbers of the distances from query to key."""
+        steps = F.broadcast_sub(F.expand_dims(places, axis=0), F.expand_dims(places, axis=1))  # (T, T)
+        rows = F.cast(F.clip(steps, -FARTHEST, FARTHEST) + FARTHEST, dtype="int32")
+        added = F.transpose(F.Embedding(rows, distances, 2 * FARTHEST + 1, self.heads), axes=(2, 0, 1))  # (K, T, T)
+        scores = F.reshape(scores, shape=(-1, self.heads, 0, 0), reverse=True)
+        scores = F.broadcast_add(scores, F.expand_dims(added, axis=0))
+        return F.reshape(scores, shape=(-1, 0, 0), reverse=True)
 
 
 class Sublayers(HybridBlock):
@@ -82,7 +101,8 @@ class Sublayers(HybridBlock):
         super().__init__()
         self.norm_first = settings.norm == "pre"
         with self.name_scope():
-            self.attention = SelfAttention(settings.units, settings.heads, settings.dropout)
+            relative = settings.positions == "relative"
+            self.attention = SelfAttention(settings.units, settings.heads, settings.dropout, relative)
             self.attention_norm = LayerNorm(settings.units)
             self.widen = nn.Dense(settings.feed_forward, in_units=settings.units, flatten=False)
             self.narrow = nn.Dense(settings.units, in_units=settings.feed_forward, flatten=False)
@@ -173,7 +193,7 @@ class Layered(HybridBlock):
                 self.project = nn.Dense(settings.units, in_units=embedding_size, use_bias=False, flatten=False)
             if settings.positions == "learned":
                 self.positions = self.params.get("positions", shape=(max_length, settings.units))
-            else:
+            elif settings.positions == "sinusoidal":
                 self.positions = self.params.get_constant("positions", sinusoids(max_length, settings.units))
             self.norm = LayerNorm(settings.units)
             self.norm_first = settings.norm == "pre"
@@ -183,11 +203,13 @@ class Layered(HybridBlock):
                 self.register_child(layer, f"layer{number}")
                 self.layers.append(layer)
 
-    def placed(self, F: Any, embedded: Any, positions: Any) -> Any:
-        """Return the first states: the embeddings and their positions."""
+    def placed(self, F: Any, embedded: Any, places: Any, positions: Any, axis: int) -> Any:
+        """Return the first states: the embeddings, with the rows of their places (T,) if there are some."""
         # the embedding is scaled as in section 3.4
         states = (self.project(embedded) if self.project else embedded) * self.units**0.5
-        states = F.broadcast_add(states, positions)
+        if positions is not None:
+            rows = F.Embedding(places, positions, self.rows, self.units)
+            states = F.broadcast_add(states, F.expand_dims(rows, axis=axis))
         return self.dropout(states if self.norm_first else self.norm(states))
 
 
@@ -196,14 +218,13 @@ class Transformer(Layered):
 
     layer = Layer
 
-    def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any, positions: Any) -> Any:
+    def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any, positions: Any = None) -> Any:
         """(T, N, E), (N,) -> states (T, N, D) and all weights (N, L, K, T, T), whose rows sum to 1 over the tokens.
 
         What is in the padding has no influence on a token; states and rows there are of no use.
         """
         places = F.contrib.arange_like(embedded, axis=0)  # (T,)
-        rows = F.Embedding(places, positions, self.rows, self.units)
-        states = self.placed(F, embedded, F.expand_dims(rows, axis=1))
+        states = self.placed(F, embedded, places, positions, axis=1)
         no_places = F.reshape(F.zeros_like(places), shape=(1, -1))
         seen = F.cast(F.broadcast_add(F.reshape(valid_length, shape=(-1, 1)), no_places), dtype="int32")
         weights = []

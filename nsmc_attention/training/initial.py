@@ -79,8 +79,11 @@ def begin_knowing(network: Any, arrays: Arrays, known: dict[str, int], token_to_
 
 
 def begin_same(network: Any, arrays: Arrays) -> None:
-    """Give a network all parameters of another of the same settings and vocabulary; ConfigError where they differ."""
-    own = snapshot(network)
+    """Give a network all parameters of another of the same settings and vocabulary; ConfigError where they differ.
+
+    What training alone uses (`detect`) is not among them.
+    """
+    own = {name: each for name, each in snapshot(network).items() if not name.startswith("detect.")}
     for name in {**own, **arrays}:
         one, other = (each[name].shape if name in each else None for each in (own, arrays))
         if one != other:
@@ -88,5 +91,6 @@ def begin_same(network: Any, arrays: Arrays) -> None:
                 f"--init-from: expected {name} of {one}, found {other}; give the model settings of that bundle, which its "
                 "manifest.json has"
             )
-    for name, parameter in network._collect_params_with_prefix().items():
-        parameter.set_data(arrays[name])
+    parameters = network._collect_params_with_prefix()
+    for name, array in arrays.items():
+        parameters[name].set_data(array)

@@ -16,7 +16,7 @@ from nsmc_attention.model.transformer import SelfAttention, Transformer, sinusoi
 
 LENGTHS = [7, 3, 1, 5]
 every_form = pytest.mark.parametrize(
-    "form", [(norm, places) for norm in ("pre", "post") for places in ("learned", "sinusoidal")]
+    "form", [(norm, places) for norm in ("pre", "post") for places in ("learned", "sinusoidal", "relative")]
 )
 
 

@@ -70,8 +70,7 @@ class Step(Layered):
         before = F.contrib.arange_like(states[0], axis=2)  # (W,)
         new = F.contrib.arange_like(embedded, axis=1)  # (T,)
         places = F.broadcast_add(F.slice_axis(before, axis=0, begin=-1, end=None), new)
-        rows = F.Embedding(places, positions, self.rows, self.units)
-        found = self.placed(F, embedded, F.expand_dims(rows, axis=0))
+        found = self.placed(F, embedded, places, positions, axis=0)
         hidden = later(F, before, new)
         padding = F.expand_dims(F.expand_dims((mask - 1) * -MASKED_SCORE, axis=1), axis=1)
         after, weights = list[Any](), None

@@ -398,6 +398,9 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("mean", "sum"), reduced),
     **dict.fromkeys(("transpose", "SwapAxis"), transpose),
     "Activation": lambda graph, node: graph.add(ACTIVATIONS[node.attributes["act_type"]], same(graph, node)),
+    "clip": lambda graph, node: graph.add(
+        "Clip", same(graph, node), *(graph.tensor(node.attributes[each]) for each in ("a_min", "a_max"))
+    ),
     "Cast": lambda graph, node: graph.add("Cast", same(graph, node), to=FLOATS[node.attributes["dtype"]]),
     "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),
     "Embedding": embedding,
