@@ -32,8 +32,6 @@ from .unlabelled import command, describe, hold_out, read_texts, run_settings
 # Reviews that the epoch is chosen by, at most
 DEV = 5000
 FEWEST = 100
-# Ids below are the unknown token, the padding and the mask
-FIRST_WORD = 3
 # Parts of speech by the first letter of mecab-ko-dic's tags
 SPEECH = {"N": "nouns", "V": "verbs and adjectives", "M": "adverbs", "J": "particles", "E": "endings"}
 
@@ -92,7 +90,7 @@ def train_language(
 
     whole = bool(config.training.whole_words)
     parts = [Tokens.of((words[place] for place in part), encoder, whole) for part in (train, dev)]
-    masker = Masker(config.training.masked, encoder.token_to_idx[MASK], encoder.padding, FIRST_WORD, len(encoder))
+    masker = Masker.of(config.training.masked, encoder)
     training = LanguageModelTraining(config, masker, out, choose_device(device), draw_curves, quiet)
     if first:
         training = replace(training, begin=partial(begin_same, arrays=parameters_of(first)[1]))

@@ -13,6 +13,8 @@ from .encoding import Encoder
 MASK = "[MASK]"
 # Of the tokens to be guessed, the shares that become the mask and another token; the others stay as they are
 MASKED, REPLACED = 0.8, 0.1
+# Ids below are the unknown token, the padding and the mask
+FIRST_WORD = 3
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Masker:
     # ids from here to the last are words
     first: int
     vocabulary: int
+
+    @classmethod
+    def of(cls, share: float, encoder: Encoder) -> "Masker":
+        """Return the Masker for the vocabulary of a language model, whose encoder this is."""
+        return cls(share, encoder.token_to_idx[MASK], encoder.padding, FIRST_WORD, len(encoder))
 
     def __call__(
         self, tokens: Tokens, members: NDArray[Any], random: numpy.random.RandomState

@@ -9,11 +9,16 @@ from .heatmap import drawing, save_figure
 WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 3.6, 2.9, 0.5, 0.15, 0.5, 0.4
 ACROSS = 3
 EVENNESS = "dev_entropy"
-LOSSES = ("dev_log_loss",)
+LOSSES = ("dev_log_loss", "dev_loss")
 
 
 def save_curves(progress: Any, metric: str, path: Path) -> None:
-    """Draw the figures of a stage that has ended, its `training.checkpoint.Progress`, over its epochs.
+    """Write what `draw_curves` draws as .png, .svg or .pdf."""
+    save_figure(draw_curves(progress, metric), path)
+
+
+def draw_curves(progress: Any, metric: str) -> Any:
+    """Draw the figures of a stage that has ended, its `training.checkpoint.Progress`, over its epochs; return a Figure.
 
     The dev metric that selects the epoch is drawn beside the training loss, each other dev figure by itself, and last
     how evenly the attention is spread, from before the first step (1: all words alike). A dotted line marks the epoch
@@ -43,7 +48,7 @@ def save_curves(progress: Any, metric: str, path: Path) -> None:
         grid[-1].annotate(
             "kept", (kept, bottom), xytext=(0, 3), textcoords="offset points", color="0.4", ha="right", fontsize=8
         )
-    save_figure(figure, path)
+    return figure
 
 
 def panel_grid(count: int) -> tuple[Any, list[Any]]:

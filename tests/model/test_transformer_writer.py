@@ -96,6 +96,20 @@ def test_no_weight_of_the_self_attention_is_above_the_diagonal():
 
 
 @every_form
+def test_the_weights_of_all_layers_are_those_that_the_network_uses(decoder):
+    built, given = network(decoder), inputs(SOURCE + 2)
+    _, used = run(built, *given)
+    built.hybridize()
+    own, of_source = run(built.attention, *given)
+    assert own.shape == (3, decoder.layers, decoder.heads, TARGET, TARGET)
+    assert of_source.shape == (3, decoder.layers, decoder.heads, TARGET, SOURCE + 2)
+    close(of_source[:, -1].mean(axis=1), used)
+    for weights in (own, of_source):
+        close(weights.sum(axis=-1), 1)
+    assert (numpy.triu(own, 1) == 0).all() and (own[..., numpy.tri(TARGET) > 0] > 0).all()
+
+
+@every_form
 def test_every_parameter_gets_a_gradient(decoder):
     built = network(decoder)
     with mxnet.autograd.record():

@@ -10,7 +10,7 @@ from nsmc_attention.text.masking import MASK, Masker, Tokens
 
 ENTRIES = ["<unk>", "<pad>", MASK, *"가나다라마바사"]
 ENCODER = Encoder("whitespace", {entry: number for number, entry in enumerate(ENTRIES)}, 0, 1, 12, cut_rare=True)
-MASKER = Masker(share=0.3, mask=2, padding=1, first=3, vocabulary=len(ENTRIES))
+MASKER = Masker.of(0.3, ENCODER)
 words = st.lists(st.text(st.sampled_from("가나다라"), min_size=1, max_size=4), min_size=1, max_size=8)
 
 
@@ -27,6 +27,12 @@ def test_of_each_review_some_tokens_are_hidden_and_the_others_stay(reviews, whol
         for row, each in zip(hidden, numbers):
             for number in set(each[each >= 0].tolist()):
                 assert len(set(row[each == number].tolist())) == 1, "a word is hidden whole or not at all"
+
+
+def test_no_token_is_replaced_by_one_that_is_no_word():
+    tokens = Tokens.of([list("가나다라마바사")] * 2000, ENCODER, False)
+    ids, hidden, _ = MASKER(tokens, numpy.arange(2000), numpy.random.RandomState(0))
+    assert set(ids[hidden].tolist()) == {ENTRIES.index(entry) for entry in (MASK, *"가나다라마바사")}
 
 
 def test_a_share_is_hidden_of_which_most_are_the_mask():

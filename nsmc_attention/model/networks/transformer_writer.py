@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._runtime.mxnet_shim import import_mxnet
 
-import_mxnet()
+mxnet = import_mxnet()
 
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
@@ -66,6 +66,14 @@ class Step(Layered):
         `ids` are (N, T), or (N,) for T = 1; the states are keys and values (N, K, W, U / K) of each layer, the first place
         being none. The weights are the mean of the last layer's heads.
         """
+        found, weights, after = self.decode(F, ids, memory, keys, mask, states, positions)
+        found = F.reshape(self.norm(found) if self.norm_first else found, shape=(-3, 0))
+        _, of_source = weights[-1]
+        logits = self.output(self.narrow(found))
+        return (logits, F.reshape(F.mean(of_source, axis=1), shape=(-3, 0)), *after)
+
+    def decode(self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, states: Any, positions: Any) -> Any:
+        """Return the last layer's states (N, T, U), each layer's weights (N, K, T, W + T) and (N, K, T, S), the new states."""
         embedded = F.reshape(self.embedding(ids), shape=(0, -1, self.embedding_size))  # (N, T, E)
         before = F.contrib.arange_like(states[0], axis=2)  # (W,)
         new = F.contrib.arange_like(embedded, axis=1)  # (T,)
@@ -73,15 +81,16 @@ class Step(Layered):
         found = self.placed(F, embedded, places, positions, axis=0)
         hidden = later(F, before, new)
         padding = F.expand_dims(F.expand_dims((mask - 1) * -MASKED_SCORE, axis=1), axis=1)
-        after, weights = list[Any](), None
+        after, weights = list[Any](), list[tuple[Any, Any]]()
         for number, layer in enumerate(self.layers):
             first = number * self.heads
             source = [F.slice_axis(each, axis=1, begin=first, end=first + self.heads) for each in (keys, memory)]
-            found, _, weights, *grown = layer(found, list(states[2 * number : 2 * number + 2]), hidden, source, padding)
-            after += grown
-        found = F.reshape(self.norm(found) if self.norm_first else found, shape=(-3, 0))
-        logits = self.output(self.narrow(found))
-        return (logits, F.reshape(F.mean(weights, axis=1), shape=(-3, 0)), *after)
+            found, *both, own_keys, own_values = layer(
+                found, list(states[2 * number : 2 * number + 2]), hidden, source, padding
+            )
+            weights.append(tuple(both))
+            after += [own_keys, own_values]
+        return found, weights, after
 
 
 def later(F: Any, before: Any, new: Any) -> Any:
@@ -103,3 +112,14 @@ class TransformerWriter(Writer):
         source, state = self.begin(source_ids, source_length)
         logits, weights, *_ = self.step(before, *source, *state)
         return tuple(each.reshape((*before.shape, -1)) for each in (logits, weights))
+
+    def attention(self, source_ids: Any, source_length: Any, before: Any) -> tuple[Any, Any]:
+        """Return how each place attends to what was written (N, L, K, T, T), and to the source (N, L, K, T, S).
+
+        The inputs are those of `forward`. Rows sum to 1; in the first array they are 0 above the diagonal.
+        """
+        source, state = self.begin(source_ids, source_length)
+        _, weights, _ = self.step.decode(mxnet.nd, before, *source, state, self.step.positions.data(before.context))
+        own, of_source = (mxnet.nd.stack(*each, axis=1) for each in zip(*weights))
+        # the first place is none
+        return own[..., 1:], of_source
