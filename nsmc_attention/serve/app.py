@@ -154,7 +154,7 @@ class Service:
         return {"status": "alive"}
 
     async def readyz(self) -> dict[str, Any]:
-        """Whether the models are loaded; `methods` are those that /explain takes, attention rollout of a Transformer alone.
+        """Whether the models are loaded; `methods` are those of /explain that fit the classifier.
 
         `restore_bundle` and `language_bundle` are named where there are any.
         """
