@@ -27,12 +27,16 @@ def served(options):
     command = [sys.executable, "-m", "nsmc_attention", "serve", "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8") as process:
         lines = []
-        for line in process.stderr:
+        for line in process.stderr or ():
             lines.append(line)
+            print(line, end="", file=sys.stderr)
             if "ready: bundle" in line:
                 break
-        yield re.search(r"http://\S+", "".join(lines)).group()
-        process.terminate()
+        try:
+            (address,) = re.findall(r"http://[\d.:]+", "".join(lines))
+            yield address
+        finally:
+            process.terminate()
 
 
 def of_page(page):
