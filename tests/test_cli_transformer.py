@@ -37,7 +37,10 @@ def test_heads_that_cannot_be_drawn_are_one_line(command, tiny_transformer, argu
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--method", "rollout"], "--method rollout: expected a classifier whose encoder is a transformer, found gru;"),
+        (
+            ["--method", "rollout"],
+            "error: method rollout: expected a classifier whose encoder is a transformer, found gru;",
+        ),
         (["--heads", "a.png"], "a.png: expected the heads of an encoder that is a transformer, found another encoder"),
     ],
 )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..errors import ConfigError, DataError
 from ..evaluation.erasure import leave_one_out
 from ..text.encoding import Encoded
-from .attribution import Attribution, check_method
+from .attribution import METHODS, Attribution, check_method
 from .engines import HEADS, Engine, GluonEngine, gluon_engine
 from .gradients import STEPS, GradientEngine
 from .interventions import ReplacedAttention
@@ -52,6 +52,11 @@ class Explainer:
         """Whether the classifier's encoder attends."""
         return HEADS in self.bundle.config.model.outputs
 
+    @property
+    def methods(self) -> list[str]:
+        """Those of METHODS that fit the classifier."""
+        return [each for each in METHODS if each != "rollout" or self.has_heads]
+
     def heads(self, review: Encoded) -> Optional[NDArray[Any]]:
         """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
         return self.classifier.engine.heads(*self.bundle.encoder.batch([review]))[0] if self.has_heads else None
@@ -61,8 +66,8 @@ class Explainer:
         if heads is None:
             model: Any = self.bundle.config.model
             raise ConfigError(
-                "--method rollout: expected a classifier whose encoder is a transformer, found "
-                f"{getattr(model, 'encoder', model).kind}; use --method attention, or train with --encoder transformer"
+                "method rollout: expected a classifier whose encoder is a transformer, found "
+                f"{getattr(model, 'encoder', model).kind}; use attention, or train with --encoder transformer"
             )
         return rollout(heads, prediction.token_weights)
 

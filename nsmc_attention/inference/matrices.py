@@ -9,6 +9,8 @@ from ..errors import DataError
 from ..model.settings import AXES
 from .attribution import Attribution
 
+NO_HEADS = "expected the heads of an encoder that is a transformer, found another encoder; take a bundle that has one"
+
 
 class Matrix(NamedTuple):
     """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column."""

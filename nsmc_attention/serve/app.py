@@ -36,13 +36,13 @@ from starlette.requests import ClientDisconnect
 
 from .._runtime.processes import exit_with_parent
 from ..errors import ColumnError, NsmcError, did_you_mean
-from ..inference.attribution import METHODS
 from ..inference.explain import Explainer
 from ..inference.prediction import Prediction
 from ..inference.predictor import Classifier, load_classifier
-from ..visualization.page import file, filled, font_of, panel, with_words
+from ..visualization.page import file, filled, font_of, with_words
 from .batching import Batcher, SerialExecutor
 from .counters import Counters
+from .explaining import Question, explanation
 from .filling import Blank, Fillings
 from .forms import FORM, FormFile
 from .guard import Guard
@@ -51,8 +51,7 @@ from .restoring import Restorations, Texts
 from .tables import KINDS, StorageQuota, Table, TableResponse, upload_kind
 
 Bundle = Optional[Union[str, Path]]
-# Rows and columns of the largest matrix that the page draws
-LARGEST_MATRIX = 128
+SCRIPTS = ("texts.js", "heads.js", "fill.js", "page.js")
 DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 # What /predict/batch is for, and what to do without it
 TABLES, FEWER = "send tables to /predict/batch", "send them in several requests"
@@ -73,14 +72,6 @@ class Reviews(BaseModel, extra="forbid"):
 
     inputs: Union[str, list[str]] = Field(..., description="a review, or a list of them")
     parameters: Parameters = Field(default_factory=Parameters)
-
-
-class Question(BaseModel, extra="forbid"):
-    """A review and the attribution method."""
-
-    inputs: str
-    method: str = Field(default="attention", json_schema_extra={"enum": list(METHODS)})
-    by_word: StrictBool = Field(default=False, description="words between white space (eojeol), not morphemes")
 
 
 class Problem(BaseModel):
@@ -111,11 +102,10 @@ class Service:
 
     def make_page(self) -> str:
         """Return the HTML page; what the server has no model for is hidden."""
-        names = ("page.html", "page.css", "texts.js", "fill.js", "page.js")
-        page, css, texts, fill, js = (file(name, __package__) for name in names)
+        page, css, *scripts = (file(name, __package__) for name in ("page.html", "page.css", *SCRIPTS))
         no_restorer, no_language = ("" if each.bundle else "hidden" for each in (self.restorations, self.fillings))
         return with_words(
-            filled(page, css=css, no_restorer=no_restorer, no_language=no_language, texts=texts, fill=fill, js=js)
+            filled(page, css=css, no_restorer=no_restorer, no_language=no_language, scripts="\n".join(scripts))
         )
 
     async def load(self, bundle: Bundle, engine: str) -> None:
@@ -163,12 +153,17 @@ class Service:
         """Whether the process responds."""
         return {"status": "alive"}
 
-    async def readyz(self) -> dict[str, str]:
-        """Whether the models are loaded; `restore_bundle` and `language_bundle` are named where there are any."""
-        classifier = self.require().classifier
+    async def readyz(self) -> dict[str, Any]:
+        """Whether the models are loaded; `methods` are those of /explain that fit the classifier.
+
+        `restore_bundle` and `language_bundle` are named where there are any.
+        """
+        explainer = self.require()
+        classifier = explainer.classifier
         found = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
         others = {"restore_bundle": self.restorations.restorer, "language_bundle": self.fillings.model}
-        return {**found, **{name: model.bundle.name for name, model in others.items() if model}}
+        named = {name: model.bundle.name for name, model in others.items() if model}
+        return {**found, **named, "methods": explainer.methods}
 
     def metrics(self) -> Response:
         """The counters, for Prometheus."""
@@ -217,8 +212,9 @@ class Service:
 
         `candidates` are the likeliest first, each with `token`, the `text` with it and its `probability`; `tokens` is
         what the network read, of a long text the part around the [MASK], which is at `place`; `attended` is for each
-        token the attention that [MASK] pays to it in the last layer, the mean of its heads, and sums to 1. A language
-        model whose encoder has no self-attention has no `attended`.
+        token the attention that [MASK] pays to it in the last layer, the mean of its heads, and sums to 1. `heads` are,
+        if asked for, the weights of every head: a list for each layer, in it one for each head, a row for each token.
+        A language model whose encoder has no self-attention has neither.
         """
         self.require()
         self.check_texts([question.inputs], 1, "texts")
@@ -227,7 +223,11 @@ class Service:
         return found
 
     async def explain(self, question: Question, request: Request) -> Any:
-        """Return a review's words with one value each, and for attention the whole matrix."""
+        """Return a review's words with one value each, and for attention the whole matrix.
+
+        `heads` are, if asked for, the weights of a Transformer's heads: a list for each layer, in it one for each head,
+        a row for each token. An encoder without heads, or more weights than the page draws, get status 422.
+        """
         explainer = self.require()
         self.check_texts([question.inputs], 1, "reviews")
         return await unless_gone(request, self.explanations(explanation, explainer, question))
@@ -375,14 +375,6 @@ def labels(prediction: Prediction, parameters: Parameters) -> list[dict[str, Any
         details = prediction.to_dict(weights=True)
         found[0].update({name: details[name] for name in DETAILS})
     return found
-
-
-def explanation(explainer: Explainer, question: Question) -> dict[str, Any]:
-    """Return the panel of a question, without a matrix that the page would not draw."""
-    found = explainer(question.inputs, question.method)
-    if len(found.text.split() if question.by_word else found.tokens) > LARGEST_MATRIX:
-        found = found.without_matrix()
-    return dict(panel(found.by_word() if question.by_word else found))
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:

@@ -23,12 +23,12 @@ async function fillBlank() {
 }
 
 function drawFilling() {
-  const { candidates = [], tokens, attended } = filling ?? {}, buttons = candidates.map(candidateOf);
+  const { candidates = [], text, tokens, attended } = filling ?? {}, buttons = candidates.map(candidateOf);
   $("filling").hidden = !filling;
   $("filling").setAttribute("aria-busy", false);
   $("candidates").replaceChildren(...buttons);
   $("filled").textContent = filling ? `${say.candidates}: ${buttons.map(each => each.textContent).join(", ")}` : "";
-  $("mask-attended").replaceChildren(...(attended ? attendedOf(tokens, attended) : []));
+  $("mask-attended").replaceChildren(...(attended ? attendedOf(text, tokens, attended) : []));
   $("sentence").textContent = "";
   if (filling) drawSentence(picked);
 }
@@ -59,12 +59,14 @@ function candidateOf({ token, text, probability }, place) {
   return button;
 }
 
-function attendedOf(tokens, values) {
+/* The tokens that were read, shaded, and a button for the heads behind them. */
+function attendedOf(blank, tokens, values) {
   const meaning = element("div", "say", say.maskAttended);
   let end = -1;
   const offsets = tokens.map(token => [end + 1, end += 1 + Array.from(token).length]);
   meaning.setAttribute("aria-live", "polite");
-  return [wordsOf({ text: tokens.join(" "), offsets, tokens, values, signed: false }, meaning), meaning];
+  return [wordsOf({ text: tokens.join(" "), offsets, tokens, values, signed: false }, meaning), meaning,
+    headsOpener($("mask-attended"), tokens, "fill", { inputs: blank })];
 }
 
 /* In place of the selected word, or where the cursor is. */

@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from pydantic import BaseModel, Field, StrictInt
+from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
 from ..bundle.format import LANGUAGE
 from ..inference.language import LanguageModel, load_language_model
 from .batching import Batcher
+from .heads import head_values
 
 MISSING = "fill: this server has no language model; start it as `nsmc-attention serve --language-bundle DIR`"
 LOG = logging.getLogger("uvicorn.error")
@@ -23,6 +24,7 @@ class Blank(BaseModel, extra="forbid"):
 
     inputs: str = Field(..., description="a text with one [MASK], in place of a word")
     top: StrictInt = Field(default=5, ge=1, le=50, description="return so many candidates")
+    heads: StrictBool = Field(default=False, description="add the weights of its heads (layers x heads x T x T)")
 
 
 class Fillings:
@@ -46,11 +48,13 @@ class Fillings:
         LOG.info("fills blanks with bundle %s, engine %s", model.bundle.name, model.engine.name)
 
     async def __call__(self, blank: Blank) -> Any:
-        """Return `Filling.to_dict()` of a text, once the model is loaded; DataError unless it has one [MASK]."""
+        """Return `filled` of a text, once the model is loaded; DataError unless it has one [MASK]."""
         if not self.model:
             raise HTTPException(404, MISSING)
         return (await self.batcher([blank]))[0]
 
 
 def filled(model: LanguageModel, blank: Blank) -> dict[str, Any]:
-    return model(blank.inputs, blank.top).to_dict()
+    """Return `Filling.to_dict()` of a text, with the heads if asked for."""
+    found = model(blank.inputs, blank.top)
+    return {**found.to_dict(), **({"heads": head_values(found.heads)} if blank.heads else {})}

@@ -2,13 +2,14 @@ const EXAMPLES = ["정말 재미있는 영화였어요", "배우는 좋은데 �
 /* The server reads the bytes of a file; the page sends what its name says they are. */
 const TYPES = { csv: "text/csv", tsv: "text/tab-separated-values", jsonl: "application/x-ndjson", ndjson: "application/x-ndjson",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" };
-// Milliseconds without a key before a new request replaces the one in progress, before the address is changed, and
-// until a font is read; rows of a page of the results; characters of a link, which some programs cut off
-const PAUSE = 200, LATER = 500, FONT = 1000, ROWS = 50, LINK = 8000;
+// Milliseconds without a key before a new request replaces the one in progress, before the address is changed, until a
+// font is read and until a server that loads its models is asked again; rows of a page of the results; characters of a
+// link, which some programs cut off
+const PAUSE = 200, LATER = 500, FONT = 1000, RETRY = 1000, ROWS = 50, LINK = 8000;
 const $ = id => document.getElementById(id);
 // The request in progress of each kind, an AbortController
 const requests = {};
-let say = SAY.ko, answers = [], restored = null, pause = 0, later = 0;
+let say = SAY.ko, methods = [], answers = [], restored = null, pause = 0, later = 0;
 // Whether the attention behind the corrected text is shown, and what the server said of it
 let attending = false, attended = null;
 // The scored rows; how they are shown; the file and how to score it by another column; its columns and the one in use
@@ -23,9 +24,7 @@ function setLanguage(language) {
   $("search").placeholder = say.search;
   $("language").textContent = say.other;
   $("language").lang = language === "ko" ? "en" : "ko";
-  const chosen = $("method").value || "attention";
-  $("method").replaceChildren(...Object.entries(say.methods).map(([name, shown]) => new Option(shown, name)));
-  $("method").value = chosen;
+  drawMethods();
   $("copied").textContent = "";
   for (const id of ["problem", "table-problem", "blank-problem"]) report(id, $(id).dataset.line ?? "");
   drawAnswer();
@@ -34,6 +33,22 @@ function setLanguage(language) {
   drawSource();
   drawTable();
   drawFilling();
+}
+
+/* What the server's classifier cannot compute is not offered; until it is loaded, only what is chosen. */
+function drawMethods(chosen = $("method").value || "attention") {
+  const offered = Object.entries(say.methods).filter(([name]) => methods.includes(name) || name === chosen);
+  $("method").replaceChildren(...offered.map(([name, shown]) => new Option(shown, name)));
+  $("method").value = chosen;
+}
+
+async function offerMethods() {
+  const response = await fetch("readyz").catch(() => ({ ok: false }));
+  if (!response.ok) { setTimeout(offerMethods, RETRY); return; }
+  methods = (await response.json()).methods;
+  drawMethods();
+  // of a link's review the answer may have come first
+  drawAnswer();
 }
 
 /* The server's lines are English; what they say of a table is shown of the file. */
@@ -75,8 +90,10 @@ async function explain(changed = false) {
   if (changed || !texts.length) show([]);
   showBusy(texts.length > 0);
   try {
-    const found = await Promise.all(texts.map(async inputs =>
-      (await send("explain", JSON.stringify({ inputs, method, by_word }), "application/json", signal)).json()));
+    const found = await Promise.all(texts.map(async inputs => {
+      const response = await send("explain", JSON.stringify({ inputs, method, by_word }), "application/json", signal);
+      return { ...await response.json(), by_word };
+    }));
     if (!signal.aborted) show(found);
   } catch (problem) {
     if (!signal.aborted) { show([]); report("problem", problem.message); }
@@ -105,13 +122,13 @@ function updateAddress() {
 }
 
 function drawAnswer() {
-  const { positive, negative, methods, meanings, numbers } = say;
+  const { positive, negative, meanings, numbers } = say;
   const panels = answers.map(answer => {
     const meaning = meanings[answer.method] ?? answer.meaning;
-    return { ...answer, positive, negative, label: say[answer.label], method: methods[answer.method],
+    return { ...answer, positive, negative, label: say[answer.label], method: say.methods[answer.method],
       meaning: answer.matrix ? `${meaning}. ${say.click}` : meaning };
   });
-  $("answer").replaceChildren(...withSharedScale(panels).map(panelOf));
+  $("answer").replaceChildren(...withSharedScale(panels).map(panelWithHeads));
   $("after").hidden = !panels.length;
   $("copied").textContent = "";
   $("summary").textContent = panels.map(each =>
@@ -119,6 +136,14 @@ function drawAnswer() {
   const shown = [numbers.answer, numbers.bar, answers[0]?.signed ? numbers.signed : numbers.weights];
   if (answers.some(each => each.matrix)) shown.push(numbers.matrix);
   $("numbers").replaceChildren(...shown.flatMap(([name, text]) => [element("dt", "", name), element("dd", "", text)]));
+}
+
+/* The encoder has heads where rollout can be computed. */
+function panelWithHeads(panel) {
+  const section = panelOf(panel), { text, tokens, by_word } = panel;
+  const question = { inputs: text, by_word };
+  if (methods.includes("rollout")) section.append(" ", headsOpener(section, tokens, "explain", question));
+  return section;
 }
 
 /* While the switch is on, the text in the field is corrected whenever it is explained. */
@@ -209,7 +234,7 @@ function readLink() {
   $("restore").checked = given.get("restore") === "1" && !$("restore").closest("[hidden]");
   $("blank").value = given.get("fill") ?? BLANKS[0];
   if (given.has("fill") && !$("fill").closest("[hidden]")) fillBlank();
-  if (given.get("method") in say.methods) $("method").value = given.get("method");
+  if (given.get("method") in say.methods) drawMethods(given.get("method"));
   if ($("text").value.trim()) explain();
 }
 
@@ -523,4 +548,5 @@ for (const name of ["dragover", "dragleave", "drop"])
     if (name === "drop") openFile(event.dataTransfer.files[0]);
   });
 setLanguage((navigator.language || "ko").startsWith("ko") ? "ko" : "en");
+offerMethods();
 readLink();

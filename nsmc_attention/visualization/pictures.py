@@ -9,7 +9,7 @@ from .._io.atomic import write_text
 from ..errors import ConfigError, DataError
 from ..inference.attribution import Attribution
 from ..inference.language import Filling
-from ..inference.matrices import Matrix, attribution_matrices, matrices
+from ..inference.matrices import NO_HEADS, Matrix, attribution_matrices, matrices
 from ..inference.restorer import Restoration
 from ..model.settings import AXES
 from .heatmap import SUFFIXES, caption, check_suffix, draw_heads, draw_matrices, draw_words, save_figure
@@ -87,10 +87,7 @@ def save_heads(
     """
     path = check_suffix(path)
     if found.heads is None:
-        raise DataError(
-            f"{path}: expected the heads of an encoder that is a transformer, found another encoder; take a bundle that "
-            "has one"
-        )
+        raise DataError(f"{path}: {NO_HEADS}")
     rows = head_matrices(found.heads, found.tokens, layer, head)
     save_figure(draw_heads(rows) if rows[1:] or rows[0][1:] else draw_matrices(rows[0]), path)
 

@@ -115,7 +115,8 @@ function wordsOf(panel, say) {
 function tableOf(matrix, queries, keys, title, largest = Math.max(...matrix.map(largestOf))) {
   const table = element("table"), head = element("tr"), top = element("thead"), body = element("tbody");
   if (title) table.append(element("caption", "", title));
-  head.append(element("th"), ...keys.map(key => element("th", "", key)));
+  // an empty heading would be read as one
+  head.append(element("td"), ...keys.map(key => element("th", "", key)));
   top.append(head);
   matrix.forEach((row, query) => {
     const line = element("tr");
@@ -133,11 +134,15 @@ function tableOf(matrix, queries, keys, title, largest = Math.max(...matrix.map(
 }
 
 function matrixOf(panel) {
-  const frame = element("div", "matrix"), queries = panel.queries ?? panel.tokens;
-  const largest = panel.scale ?? largestWeight(panel);
-  frame.append(legendOf(panel, largest, false));
-  for (const each of panel.grid ?? [{ matrix: panel.matrix }])
-    frame.append(tableOf(each.matrix, queries, panel.tokens, each.title, largest));
+  const queries = panel.queries ?? panel.tokens, largest = panel.scale ?? largestWeight(panel);
+  const tables = (panel.grid ?? [panel]).map(each => tableOf(each.matrix, queries, panel.tokens, each.title, largest));
+  return scrolling(legendOf(panel, largest, false), ...tables);
+}
+
+/* Tables in a frame that the keyboard scrolls too. */
+function scrolling(...parts) {
+  const frame = element("div", "matrix");
+  frame.append(...parts);
   frame.tabIndex = 0;
   return frame;
 }
@@ -148,16 +153,21 @@ function panelOf(panel) {
   section.append(headOf(panel), wordsOf(panel, say), say);
   if (panel.matrix) {
     const times = panel.grid ? `${panel.grid.length} × ` : "";
-    const more = element("button", "more", `${times}${panel.matrix.length} × ${panel.tokens.length}`);
-    let shown = null;
-    more.type = "button";
-    more.setAttribute("aria-expanded", "false");
-    more.addEventListener("click", () => {
-      if (shown) { shown.remove(); shown = null; }
-      else { shown = matrixOf(panel); section.append(shown); }
-      more.setAttribute("aria-expanded", shown !== null);
-    });
-    section.append(more);
+    section.append(openerOf(section, `${times}${panel.matrix.length} × ${panel.tokens.length}`, () => matrixOf(panel)));
   }
   return section;
+}
+
+/* A button that puts what `make` returns at the end of a section, and takes it away again. */
+function openerOf(section, label, make) {
+  const more = element("button", "more", label);
+  let shown = null;
+  more.type = "button";
+  more.setAttribute("aria-expanded", "false");
+  more.addEventListener("click", () => {
+    if (shown) { shown.remove(); shown = null; }
+    else { shown = make(); section.append(shown); }
+    more.setAttribute("aria-expanded", shown !== null);
+  });
+  return more;
 }

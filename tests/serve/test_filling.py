@@ -4,6 +4,7 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy
 import pytest
 
 pytest.importorskip("fastapi")
@@ -43,6 +44,14 @@ def test_a_text_gets_what_the_language_model_says_of_it(client, tiny_language):
         assert len(expected["candidates"]) == options.get("top", 5)
 
 
+def test_heads_come_on_demand(client, tiny_language):
+    found = fill(client, TEXT, heads=True).json()
+    assert numpy.array(found.pop("heads")) == pytest.approx(load_language_model(tiny_language)(TEXT).heads, abs=1e-4)
+    assert found == fill(client, TEXT).json()
+    done = fill(client, "가 " * 4000 + "[MASK]", heads=True)
+    assert done.status_code == 422 and "heads: expected at most 128 tokens for 2 layers" in done.json()["error"]
+
+
 def test_of_many_at_once_each_gets_its_own_answer_or_error(client):
     texts = [f"영화 {number} [MASK]" if number % 3 else f"영화 {number}" for number in range(24)]
     with ThreadPoolExecutor(len(texts)) as threads:
@@ -69,6 +78,7 @@ def test_of_a_long_text_what_is_around_the_mask_is_read(client):
         ({"inputs": TEXT, "top": 2.5}, "body.top: Input should be a valid integer"),
         ({"inputs": [TEXT]}, "body.inputs: Input should be a valid string"),
         ({"text": TEXT}, "body.inputs: Field required"),
+        ({"inputs": TEXT, "heads": 1}, "body.heads: Input should be a valid boolean"),
         ({"inputs": TEXT, "topk": 5}, "body.topk: unknown key; did you mean 'top'?"),
     ],
 )

@@ -15,7 +15,9 @@ import pytest
 
 from nsmc_attention._io.spreadsheets import as_cell
 from nsmc_attention.inference.attribution import METHODS
+from nsmc_attention.inference.explain import explain
 from nsmc_attention.inference.language import load_language_model
+from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.inference.restorer import load_restorer
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -64,6 +66,12 @@ def blanks(device, chromium, start, tiny_language):
     yield from opened(device, chromium, start(language_bundle=tiny_language))
 
 
+@pytest.fixture
+def heads(device, chromium, start, tiny_transformer, tiny_language):
+    """The page of a server whose classifier and language model are Transformers."""
+    yield from opened(device, chromium, start(bundle=tiny_transformer, language_bundle=tiny_language))
+
+
 def opened(device, chromium, server):
     address = f"http://127.0.0.1:{server.port}/"
     context = chromium.new_context(locale="ko-KR", accept_downloads=True, **device)
@@ -100,7 +108,8 @@ def test_a_word_shows_its_row_and_the_matrix_opens(page):
     assert page.locator('#answer .word[aria-pressed="true"]').count() == 1
     assert "→" in page.locator("#answer .say").inner_text()
     page.click("#answer .more")
-    assert page.locator("#answer td").count() == page.locator("#answer .word").count() ** 2
+    assert page.locator("#answer tbody td").count() == page.locator("#answer .word").count() ** 2
+    assert page.locator("#answer th").count() == 2 * page.locator("#answer .word").count(), "no empty heading"
 
 
 def test_the_first_key_is_asked_at_once_then_one_a_pause_and_a_newer_question_ends_the_one_before(page):
@@ -156,7 +165,7 @@ def test_the_attention_behind_a_correction_opens_as_a_matrix(device, chromium, s
         playwright.expect(page.locator("#attend")).to_have_attribute("aria-expanded", "true")
         rows, columns = (page.locator(f"#attention {part} th").all_inner_texts() for part in ("tbody", "thead"))
         assert "".join(rows) == expected.text.replace(" ", "␣") and "".join(columns) == source.replace(" ", "␣")
-        assert page.locator("#attention td").count() == expected.weights.size
+        assert page.locator("#attention tbody td").count() == expected.weights.size
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
         page.evaluate("restored.text = '다른 글'; drawAttention()")
         playwright.expect(page.locator("#attended")).to_contain_text(
@@ -254,6 +263,103 @@ def test_a_server_without_a_language_model_has_no_blank(page):
     page.goto(f"{page.url}?fill=[MASK]&text=영화")
     panel(page)
     assert page.is_hidden("#blank") and not [url for url in page.asked if url.endswith("/fill")]
+
+
+def check_heads(page, section, tokens, expected):
+    """Open the heads of a section by the keyboard, then the last one large, and close it again."""
+    page.locator(f"{section} .more:text-is('헤드 보기')").press("Enter")
+    small, cells = page.locator(f"{section} .small"), page.locator(f"{section} .large tbody td")
+    layers, count = expected.shape[:2]
+    playwright.expect(small).to_have_count(layers * count)
+    assert [each.get_attribute("aria-label") for each in small.all()] == [
+        f"층 {layer + 1}, 헤드 {head + 1}" for layer in range(layers) for head in range(count)
+    ]
+    small.last.press("Enter")
+    assert [each.get_attribute("aria-pressed") for each in small.all()][-2:] == ["false", "true"]
+    for part in ("tbody", "thead"):
+        assert page.locator(f"{section} .large {part} th").all_inner_texts() == [*tokens]
+    shown = [float(cell.get_attribute("title").rpartition(": ")[2]) for cell in cells.all()]
+    assert shown == pytest.approx(expected[-1, -1].ravel(), abs=6e-4)
+    assert f"층 {layers}, 헤드 {count}: " in page.inner_text(f"{section} .heads .say")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+    small.last.press("Enter")
+    assert not cells.count() and "누르면" in page.inner_text(f"{section} .heads .say")
+
+
+@BOTH
+def test_the_heads_of_a_review_open_as_a_grid_and_each_of_them_large(heads, tiny_transformer):
+    page, text = heads, "배우는 좋은데 영화는 별로"
+    expected = explain(load_classifier(tiny_transformer), text)
+    page.fill("#text", text)
+    panel(page)
+    asked = len([url for url in page.asked if url.endswith("/explain")])
+    check_heads(page, "#answer", expected.tokens, expected.heads)
+    assert len([url for url in page.asked if url.endswith("/explain")]) == asked + 1, "sent only when they are opened"
+    page.check("#by-word")
+    playwright.expect(page.locator("#answer .word")).to_have_count(4)
+    check_heads(page, "#answer", text.split(), expected.by_word().heads)
+
+
+@BOTH
+def test_the_heads_behind_a_filled_blank_open_as_a_grid_and_each_of_them_large(heads, tiny_language):
+    page, text = heads, "<b>이</b> 영화 정말 [MASK]"
+    expected = load_language_model(tiny_language)(text)
+    page.fill("#blank", text)
+    page.press("#blank", "Enter")
+    check_heads(page, "#mask-attended", expected.tokens, expected.heads)
+
+
+def test_rollout_is_offered_and_heads_that_are_too_many_are_refused_in_the_language_of_the_page(heads):
+    page = heads
+    page.select_option("#method", "rollout")
+    page.fill("#text", "영화가 " * 65)
+    assert "롤아웃: 각 단어" in panel(page).inner_text() and not page.locator("#answer td").count()
+    page.click("#answer .more")
+    playwright.expect(page.locator("#answer .heads")).to_have_text("헤드는 토큰 128개까지 볼 수 있습니다 (입력 130개)")
+    page.click("#language")
+    page.click("#answer .more")
+    playwright.expect(page.locator("#answer .heads")).to_contain_text("heads: expected at most 128 tokens for 3 layers")
+    page.click("#answer .more")
+    assert not page.locator("#answer .heads").count()
+
+
+@BOTH
+def test_a_grid_of_very_many_heads_scrolls_within_its_frame(heads):
+    page = heads
+    page.evaluate("""() => {
+        const heads = Array(12).fill(Array(24).fill([[0.25, 0.75], [1, 0]]));
+        const section = element("section", "panel");
+        section.append(headsOf(["영화", "최고"], () => Promise.resolve(heads)));
+        $("answer").replaceChildren(section);
+    }""")
+    playwright.expect(page.locator(".small")).to_have_count(288)
+    sizes = [page.locator(".small").nth(place).bounding_box() for place in (0, 287)]
+    assert all(each["width"] >= 24 and abs(each["width"] - each["height"]) < 1 for each in sizes), "a finger hits it"
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+
+
+def test_a_classifier_without_heads_has_no_rollout_and_shows_no_heads(page):
+    page.fill("#text", "최고")
+    assert panel(page).locator(".more").all_inner_texts() == ["1 × 1"]
+    playwright.expect(page.locator("#method option")).to_have_count(len(METHODS) - 1)
+    assert not page.locator("#method option[value=rollout]").count()
+    page.goto(f"{page.url.partition('?')[0]}?text=최고&method=rollout")
+    playwright.expect(page.locator("#problem")).to_have_text(
+        "어텐션 롤아웃은 인코더가 트랜스포머인 모델에서만 계산할 수 있습니다"
+    )
+
+
+def test_a_page_that_is_not_told_the_methods_asks_again(heads):
+    page, asked = heads, []
+
+    def answer(route):
+        asked.append(route)
+        route.continue_() if asked[1:] else route.abort()
+
+    page.route("**/readyz", answer)
+    page.reload()
+    playwright.expect(page.locator("#method option")).to_have_count(len(METHODS))
+    assert len(asked) == 2
 
 
 def test_other_explanations_and_whole_words(page):
@@ -480,7 +586,7 @@ def test_two_reviews_are_compared_side_by_side_and_the_link_opens_them(page):
     playwright.expect(page.locator("#summary")).to_have_text(
         re.compile("예측: 긍정 .* %, 단어 제거; 예측: 부정 .* %, 단어 제거")
     )
-    page.wait_for_url("**compare=**")
+    page.wait_for_url("**compare=**method=erasure")
     page.goto(page.url)
     playwright.expect(page.locator("#answer .panel")).to_have_count(2)
     assert page.input_value("#other") == "별로인 영화" and page.input_value("#method") == "erasure"
@@ -593,6 +699,20 @@ def test_axe_finds_nothing_serious_in_a_correction_and_a_filled_blank(
         page.fill("#blank", "좋다")
         page.press("#blank", "Enter")
         page.wait_for_selector("#blank-problem:not(:empty)")
+        assert not serious(page, axe)
+
+
+@pytest.mark.system
+@SCHEMES
+def test_axe_finds_nothing_serious_in_heads(heads, axe):
+    page = heads
+    page.fill("#text", "배우는 좋은데 영화는 별로")
+    panel(page)
+    page.click("#fill .primary")
+    for opener in ("#answer .more >> nth=1", "#mask-attended .more"):
+        page.click(opener)
+        page.locator(".small").last.wait_for()
+        page.locator(".small").last.click()
         assert not serious(page, axe)
 
 

@@ -158,7 +158,7 @@ def test_the_page_shades_words_by_the_query_that_is_clicked(tmp_path):
         page.goto((tmp_path / "a.html").as_uri())
         assert page.locator(".more").inner_text() == "4 × 3 × 5"
         page.locator(".more").click()
-        assert page.locator("table").count() == 4 and page.locator("td").count() == 60
+        assert page.locator("table").count() == 4 and page.locator("tbody td").count() == 60
         before = page.locator(".word").first.get_attribute("style")
         page.get_by_role("button", name="재미있").click()
         assert page.locator(".say").inner_text() == "재미있 →"
@@ -189,7 +189,7 @@ def test_a_page_has_the_shades_of_the_pictures_and_one_scale_for_matrices_beside
             numpy.testing.assert_allclose(shown, expected, atol=1.01)
             for more in page.locator(".more").all():
                 more.click()
-            strengths = [color[3] if color[3:] else 1 for color in page.evaluate(SHADES, "td")]
+            strengths = [color[3] if color[3:] else 1 for color in page.evaluate(SHADES, "tbody td")]
             assert strengths[:16] == pytest.approx([0.95 / 4] * 16, abs=0.01), "a quarter of the other's largest"
             assert max(strengths[16:]) == pytest.approx(0.95, abs=0.01)
         browser.close()
