@@ -23,10 +23,10 @@ with as_exceptions():
 
 
 class Server:
-    """A server with these workers, limits, restorer and language model; its log is in `lines`."""
+    """A server with these workers, limits, classifier, restorer and language model; its log is in `lines`."""
 
-    def __init__(self, workers=1, restore_bundle=None, language_bundle=None, **limits):
-        given = {"restore_bundle": restore_bundle, "language_bundle": language_bundle}
+    def __init__(self, workers=1, bundle=None, restore_bundle=None, language_bundle=None, **limits):
+        given = {"bundle": bundle, "restore_bundle": restore_bundle, "language_bundle": language_bundle}
         bundles = {name: str(folder) for name, folder in given.items() if folder}
         code = CODE.format(workers=workers, limits=limits, bundles=bundles)
         # these tests may run under nohup
