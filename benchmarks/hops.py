@@ -10,10 +10,9 @@ runs in the folder RUNS are not trained again.
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = "1"
-
-from typing import Any
 
 import numpy
 
@@ -25,18 +24,18 @@ from nsmc_attention.reviews.tables import read_labelled
 
 TRAIN, DEV = 30_000, 10_000
 ALONE = {"ngram_buckets": 0, "erasure_reviews": 0, "epochs": 4}
+PENALTIES = (0.0, 0.01, 0.1, 1.0)
 VARIANTS: dict[str, dict[str, Any]] = {
     "additive": {},
-    "structured, penalty 0": {"attention": "structured", "attention_penalty": 0.0},
-    "structured, penalty 1": {"attention": "structured", "attention_penalty": 1.0},
+    **{f"structured, penalty {each:g}": {"attention": "structured", "attention_penalty": each} for each in PENALTIES},
 }
 
 
 def main(path: Path, runs: Path, seeds: list[int]) -> None:
     runs.mkdir(parents=True, exist_ok=True)
-    header, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    header, *lines = path.read_bytes().splitlines(keepends=True)
     for name, part in (("train.txt", lines[:TRAIN]), ("dev.txt", lines[-DEV:])):
-        (runs / name).write_text("".join([header, *part]), encoding="utf-8")
+        (runs / name).write_bytes(b"".join([header, *part]))
     rows: dict[str, list[Any]] = {name: [] for name in VARIANTS}
     for seed in seeds:
         for name, settings in VARIANTS.items():
