@@ -44,8 +44,8 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
 
     Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Rollouts are measured where the encoder
-    attends, the best hop where there are hops. Gradients and replaced attention are left out where MXNet is missing, the latter also for the original
-    article's network.
+    attends, the best hop where there are hops. Gradients and replaced attention are left out where MXNet is missing,
+    the latter also for the original article's network.
     """
     from .evaluation.faithfulness import faithfulness as measure
     from .inference.explain import Explainer
@@ -80,8 +80,8 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
 def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> dict[str, Any]:
     """Measure what the hops of a structured classifier attend to in the first `limit` texts.
 
-    Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight, as
-    `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
+    Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight,
+    as `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
     """
     from .evaluation.attention_statistics import by_hop, overlap
 

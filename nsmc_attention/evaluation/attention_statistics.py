@@ -44,9 +44,9 @@ def overlap(weights: Iterable[ArrayLike]) -> float:
     Returns
     -------
     float
-        The mean over all pairs of hops of the sum over the tokens of the smaller of their weights (histogram intersection,
-        Swain & Ballard 1991, equation 1): 1 less the total variation distance. 0 (no token in common, or a single hop) to 1
-        (all hops equal).
+        The mean over all pairs of hops of the sum over the tokens of the smaller of their weights: the histogram
+        intersection of Swain & Ballard 1991, 1 less the total variation distance. 0 (no token in common, or a single
+        hop) to 1 (all hops equal).
     """
     arrays = [numpy.asarray(each, dtype="float64") for each in weights]
     found = [
@@ -101,9 +101,9 @@ def by_word(table: pandas.DataFrame, fewest: int = 20) -> pandas.DataFrame:
 
 
 def by_hop(predictions: Sequence[Any], fewest: int = 20) -> list[pandas.DataFrame]:
-    """Return for each hop of Predictions that have hops its words by weight: token, count, weight (mean), largest first.
+    """Return for each hop its words by weight: token, count, weight (mean, times T), largest first.
 
-    The weights are the hop's alone, times T. Words that occur fewer than `fewest` times are left out.
+    The axes of the Predictions are (hops, keys). Words that occur fewer than `fewest` times are left out.
     """
     found = []
     for hop in range(max((len(each.weights) for each in predictions), default=0)):

@@ -11,7 +11,10 @@ from .attribution import Attribution
 
 
 class Matrix(NamedTuple):
-    """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column; `rows` is what a row is."""
+    """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column.
+
+    `rows` is what a row is: a query, a hop.
+    """
 
     weights: NDArray[Any]
     queries: list[str]

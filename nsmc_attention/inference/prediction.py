@@ -33,8 +33,8 @@ class Prediction:
     score, probability : float or None
         Probability of the label, 0.5..1, and of positive, 0..1.
     weights : float32, one axis for each of `axes`
-        (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1. (R, T)
-        where these are (hops, keys): row i holds that of hop i.
+        (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
+        (R, T) where these are (hops, keys): row i holds that of hop i.
     axes : tuple of str
         The last is "keys", the tokens; "queries" before it where each query has weights of its own; before these
         heads, hops, layers or time, where a network has them.
@@ -61,7 +61,7 @@ class Prediction:
         return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
 
     def of_hop(self, hop: int) -> "Prediction":
-        """Return the Prediction with the weights (T,) of one hop, counted from 0; of one whose axes are (hops, keys)."""
+        """Return the Prediction with the weights (T,) of one hop, from 0, where the axes are (hops, keys)."""
         return replace(self, weights=self.weights[hop], axes=("keys",))
 
     def averaged(self) -> "Prediction":

@@ -47,8 +47,8 @@ class Attention(Settings):
         """Build the cell for states of `width` units, for a network: that has imported MXNet.
 
         Called as cell(query, key, value, mask) with states (N, T, D) and a mask (N, T, T) of 0 and 1, it returns
-        the contexts (N, T, D) and the weights (N, T, T), of several heads (N, K, T, T). Whose rows are hops is called as
-        cell(key, value, mask) with a mask (N, 1, T); it returns M (N, R, D) and the weights (N, R, T).
+        the contexts (N, T, D) and the weights (N, T, T), of several heads (N, K, T, T). A cell whose rows are hops is
+        called as cell(key, value, mask) with a mask (N, 1, T); it returns M (N, R, D) and the weights (N, R, T).
         """
         raise NotImplementedError
 
@@ -173,9 +173,10 @@ class Multihead(Scaled):
 
 @dataclass(frozen=True)
 class Structured(ScoredAttention):
-    """score_r(k) = w_r . tanh(W k) for R hops, structured self-attention, Lin et al. 2017 (arXiv:1703.03130), equation 6.
+    """score_r(k) = w_r . tanh(W k) for R hops, Lin et al. 2017 (arXiv:1703.03130), equation 6.
 
-    A hop has no query: its w_r is learnt. The last layer reads what all hops make of the states, M = A H of equation 7.
+    Structured self-attention: a hop has no query, its w_r is learnt. The last layer reads what all hops make of the
+    states, M = A H of equation 7. The penalty is that of equation 8.
     """
 
     kind = "structured"

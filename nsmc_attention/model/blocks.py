@@ -81,7 +81,7 @@ class AdditiveAttention(MLPAttentionCell):
 
 
 class StructuredAttention(HybridBlock):
-    """R hops over the states of a review: A = softmax(W2 tanh(W1 H^T)) and M = A H, Lin et al. 2017, equations 6 and 7."""
+    """R hops over the states of a review: A = softmax(W2 tanh(W1 H^T)), M = A H, Lin et al. 2017, equations 6 and 7."""
 
     def __init__(self, width: int, units: int, hops: int, dropout: float) -> None:
         super().__init__()

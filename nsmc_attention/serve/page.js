@@ -107,7 +107,8 @@ function updateAddress() {
 function drawAnswer() {
   const { positive, negative, methods, meanings, numbers } = say, hops = answers.some(each => each.queries);
   const panels = answers.map(answer => {
-    const meaning = meanings[answer.method] ?? answer.meaning, queries = answer.queries?.map((_, row) => say.hop(row + 1));
+    const meaning = meanings[answer.method] ?? answer.meaning;
+    const queries = answer.queries?.map((_, row) => say.hop(row + 1));
     return { ...answer, queries, positive, negative, label: say[answer.label], method: methods[answer.method],
       meaning: answer.matrix ? `${meaning}. ${queries ? say.clickHop : say.click}` : meaning };
   });

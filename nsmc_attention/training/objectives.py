@@ -93,8 +93,8 @@ class ErasureObjective(LabelsObjective):
 def redundancy(weights: Any) -> Any:
     """Return how much the rows of weights A (N, R, T) attend to the same tokens, (1,).
 
-    The mean over reviews of ||A A^T - I||_F^2, Lin et al. 2017 (arXiv:1703.03130), equation 8: 0 where each row is on one
-    token, and no two on the same.
+    The mean over reviews of ||A A^T - I||_F^2, Lin et al. 2017 (arXiv:1703.03130), equation 8: 0 where each row is on
+    one token, and no two on the same.
     """
     gram = mxnet.nd.batch_dot(weights, weights, transpose_b=True)  # (N, R, R)
     gap = mxnet.nd.broadcast_sub(gram, mxnet.nd.eye(weights.shape[1], ctx=weights.context).expand_dims(0))

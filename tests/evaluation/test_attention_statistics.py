@@ -1,4 +1,4 @@
-"""What the hops of many reviews attend to; other statistics are tested with their figure, in visualization/test_corpus."""
+"""What the hops of many reviews attend to; visualization/test_corpus tests the other statistics, with their figure."""
 
 import numpy
 import pytest

@@ -55,8 +55,8 @@ class SelfAttentionClassifier(HybridBlock):
         valid_length (N,) float32 is the number of tokens of each review, 1 to T; the rest is padding, whatever its id.
         ngram_ids (N, T, NGRAMS) int32, see `text.ngrams`, are given if and only if there is a table of n-grams. Row i of
         the weights is how much token i, or hop i, attends to each token: non-negative, sums to 1 over the tokens, 0 on
-        padding. Rows of padding are 0. Of an encoder that attends, its weights too: (N, L, K, T, T), of layers and heads, rows of
-        padding arbitrary.
+        padding. Rows of padding are 0. Of an encoder that attends, its weights too: (N, L, K, T, T), of layers and
+        heads, rows of padding arbitrary.
         """
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)

@@ -25,9 +25,9 @@ def lower(network: Any) -> onnx.ModelProto:
     """Write a network that returns logits (N, 2) and weights as an ONNX model of int32 inputs and float32 outputs.
 
     `network.inputs` is {name: dimensions} of its arguments and `network.axes` the names of the weights' axes after the
-    first, as ("queries", "keys"); one that is not as long as the reviews, as "hops", is written as its size. The outputs
-    are probability (N,) of positive and weights (N, *axes), and of an encoder that attends its own weights, heads
-    (N, L, K, T, T).
+    first, as ("queries", "keys"); one that is not as long as the reviews, as "hops", is written as its size. The
+    outputs are probability (N,) of positive and weights (N, *axes), and of an encoder that attends its own weights,
+    heads (N, L, K, T, T).
     """
     (logits, *weights), _ = trace(network)
     graph = Graph(network)
