@@ -58,8 +58,9 @@ def faithfulness(
     -------
     dict
         reviews; tau: the `agreement` of each order (attention, gradient, rollout, random) with each measure of importance
-        (erasure, gradient); orders: the `aopc` of each order and of erasure's; replaced: the `effect` of each. With hops
-        one more order, best hop: the one that agrees most with erasure on these reviews; and best_hop, its number from 1.
+        (erasure, gradient); orders: the `aopc` of each order and of erasure's; replaced: the `effect` of each. With
+        hops one more order, best hop: the one that agrees most with erasure on these reviews; and best_hop, its number
+        from 1.
     """
     kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
     if len(kept) < 2:
