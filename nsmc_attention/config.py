@@ -129,6 +129,8 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "encoder": ("model.encoder.kind",),
     "attention_units": ("model.attention.units",),
     "attention_heads": ("model.attention.heads",),
+    "attention_hops": ("model.attention.hops",),
+    "attention_penalty": ("model.attention.penalty",),
     "attention_dropout": ("model.attention.dropout",),
     "word_dropout": ("model.word_dropout",),
     "patience": ("training.labels.patience", "training.patience"),

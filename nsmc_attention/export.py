@@ -92,7 +92,7 @@ def parity(
     Return reviews (compared: those that are not blank), probability_difference and weights_difference (the largest);
     if one of them is above PARITY, also rounding_difference, which is what rounding alone does to this network.
     """
-    engine = OnnxEngine(content)
+    engine = OnnxEngine(content, config.model.axes)
     reviews = [each for each in map(encoder.encode, texts[:PARITY_TEXTS]) if len(each)]
     parts = [reviews[start : start + 64] for start in range(0, len(reviews), 64)]
     batches = [encoder.batch(part, config.fixed_length) for part in parts]

@@ -1,18 +1,19 @@
-"""A classifier against reviews: the figures that `evaluate` and `faithfulness` print."""
+"""A classifier against reviews: the figures that `evaluate`, `faithfulness` and `hops` print."""
 
 import shlex
 import sys
 import time
+from collections.abc import Iterable
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy
 
 from ._runtime.progress import progress_bar
 from .bundle.format import Bundle
-from .errors import BundleError, MissingPackage
+from .errors import BundleError, ConfigError, MissingPackage
 from .evaluation.metrics import metrics
-from .inference.prediction import Prediction
 from .inference.predictor import Classifier
 from .inference.restoring import Restore, RestoringClassifier, restoring
 from .reviews.corpus import Reviews
@@ -43,8 +44,8 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
 
     Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Rollouts are measured where the encoder
-    attends. Gradients and replaced attention are left out where MXNet is missing, the latter also for the original
-    article's network.
+    attends, the best hop where there are hops. Gradients and replaced attention are left out where MXNet is missing,
+    the latter also for the original article's network.
     """
     from .evaluation.faithfulness import faithfulness as measure
     from .inference.explain import Explainer
@@ -52,8 +53,11 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
     encoded = list(filter(len, map(classifier.bundle.encoder.encode, reviews.frame["document"].iloc[chosen])))
-    predictions = list(map(Prediction.averaged, classifier.predict_encoded(encoded)))
-    weights = [each.weights for each in predictions]
+    has_hops = "hops" in classifier.engine.axes
+    predictions = [each if has_hops else each.averaged() for each in classifier.predict_encoded(encoded)]
+    weights, hops = [each.token_weights for each in predictions], None
+    if has_hops:
+        hops = list(zip(*(each.weights for each in predictions)))
     explainer, gradients, rollouts, replaced = Explainer(classifier), None, None, None
     if explainer.has_heads:
         rollouts = [explainer.rollout(each, explainer.heads(review)) for each, review in zip(predictions, encoded)]
@@ -66,10 +70,32 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
         print(f"no gradients: {problem}", file=sys.stderr)
     bar = partial(progress_bar, desc="erasing words")
     return {
-        **measure(classifier.score, encoded, weights, gradients, rollouts, replaced, seed, bar),
+        **measure(classifier.score, encoded, weights, gradients, rollouts, hops, replaced, seed, bar),
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "seconds": round(time.perf_counter() - started, 3),
+    }
+
+
+def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> dict[str, Any]:
+    """Measure what the hops of a structured classifier attend to in the first `limit` texts.
+
+    Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight,
+    as `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
+    """
+    from .evaluation.attention_statistics import by_hop, overlap
+
+    if "hops" not in classifier.engine.axes:
+        raise ConfigError(
+            f"{classifier.bundle.folder}: expected a classifier of structured attention, found "
+            f"{classifier.bundle.config.model.attention.kind}, which has no hops; train one with --attention structured"
+        )
+    predictions = [each for each in classifier.predict_stream(islice(texts, limit)) if each.label is not None]
+    return {
+        "reviews": len(predictions),
+        "overlap": overlap(each.weights for each in predictions),
+        "words": [rows.to_dict("records") for rows in by_hop(predictions, fewest)],
+        "bundle": classifier.bundle.name,
     }
 
 

@@ -207,7 +207,7 @@ def erasure_importance(
     from .model.onnx.lowering import lower
 
     # ONNX Runtime is three times as fast
-    engine = OnnxEngine(lower(network).SerializeToString())
+    engine = OnnxEngine(lower(network).SerializeToString(), network.axes)
     bar = partial(progress_bar, shown=not quiet, desc="erasing words")
     erased = leave_one_out(TokenScorer(encoder, engine, config), part.reviews, bar)
     products = TokenScorer(encoder, GradientEngine(network, device), config).predict_with_weights(part.reviews)[1]

@@ -80,6 +80,7 @@ TINY_LANGUAGE = task_preset("transformer", "language").with_settings(
 TINY_TRANSFORMER = TINY.with_fields(encoder="transformer", epochs=1, erasure_reviews=0, ngram_buckets=0).with_settings(
     {"model.encoder.layers": 3, "model.encoder.units": 8, "model.encoder.heads": 2, "model.encoder.feed_forward": 16}
 )
+TINY_STRUCTURED = TINY.with_fields(attention="structured", attention_units=4, attention_hops=3)
 TINY_WRITER = task_preset("writer", "restore").with_settings(
     {
         "text.min_count": 1,
@@ -144,6 +145,12 @@ def tiny_language(tmp_path_factory):
 def tiny_transformer(tmp_path_factory):
     """The bundle of a classifier whose encoder is a Transformer of three layers with two heads each."""
     return trained_once(tmp_path_factory, "tiny_transformer", TINY_TRANSFORMER) / "bundle"
+
+
+@pytest.fixture(scope="session")
+def tiny_structured(tmp_path_factory):
+    """The bundle of a classifier with three hops, n-grams and trained attention."""
+    return trained_once(tmp_path_factory, "tiny_structured", TINY_STRUCTURED) / "bundle"
 
 
 @pytest.fixture(scope="session")

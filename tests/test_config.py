@@ -118,9 +118,9 @@ def test_an_unknown_preset_names_the_nearest():
 
 @pytest.mark.parametrize("name", [name for name in SHORT_NAMES if name not in ("attention", "encoder")])
 def test_every_number_has_an_upper_bound(name):
-    kind = "multihead" if name == "attention_heads" else "additive"
+    kinds = {"attention_heads": "multihead", "attention_hops": "structured", "attention_penalty": "structured"}
     with pytest.raises(ConfigError, match="expected|unknown value"):
-        Config().with_fields(attention=kind, **{name: 10**400})
+        Config().with_fields(attention=kinds.get(name, "additive"), **{name: 10**400})
 
 
 def test_settings_that_fit_only_together_can_be_changed_together():

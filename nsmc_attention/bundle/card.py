@@ -55,9 +55,15 @@ T tokens{exact}:
 {pieces}3. `token_ids` (N, T) int32: `token_to_idx` of vocab.json, for unknown tokens the id of its `unknown_token`,
    for padding that of `<pad>`. `valid_length` (N,) int32: tokens of each review, at least 1.
 {ngrams}
-Outputs: `probability` (N,) float32 of positive; `weights` (N, T, T) float32, row i is how much token i attends to
+Outputs: `probability` (N,) float32 of positive; `weights` {weights} attends to
 each token. The mean over the rows is one weight a token.
 """
+
+# By what has a row of weights
+WEIGHTS = {
+    "queries": "(N, T, T) float32, row i is how much token i",
+    "hops": "(N, {model.attention.row_count}, T) float32, row i is how much hop i",
+}
 
 PIECES = """\
    Before that, a word that vocab.json lacks is cut from the left into the longest pieces that it has; an
@@ -204,6 +210,7 @@ def contract(config: Config, tokenizer_version: str) -> str:
         exact=f", padded to exactly {config.fixed_length}" if config.fixed_length else "",
         tokenizer=tokenizer_version or config.text.tokenizer,
         text=config.text,
+        weights=WEIGHTS[config.model.attention.rows].format(model=config.model),
         pieces=PIECES if config.text.rare_words == "pieces" else "",
         ngrams=NGRAMS.format(last=config.text.ngram_buckets - 1) if config.text.ngram_buckets else "",
     )

@@ -17,7 +17,7 @@ from .._io.atomic import NO_ROOM
 from .._runtime import signals
 from ..errors import NsmcError
 from ..version import __version__
-from .judging import behaviour, evaluate, explain, export, faithfulness
+from .judging import behaviour, evaluate, explain, export, faithfulness, hops
 from .scoring import bulk, fill, predict, report, restore, serve
 from .training import compare, fetch, train
 
@@ -107,7 +107,7 @@ def commands() -> None:
 
 
 # in the order in which they are used
-JUDGING = (evaluate, behaviour, faithfulness)
+JUDGING = (evaluate, behaviour, faithfulness, hops)
 ORDER = (fetch, train, compare, *JUDGING, predict, restore, fill, explain, report, bulk, serve, export)
 for command in ORDER:
     commands.add_command(command)

@@ -1,4 +1,4 @@
-"""Commands that judge a bundle and show why: evaluate, behaviour, faithfulness, explain, export."""
+"""Commands that judge a bundle and show why: evaluate, behaviour, faithfulness, hops, explain, export."""
 
 import json
 import sys
@@ -17,12 +17,14 @@ from .options import (
     TextCommand,
     choices,
     data_options,
+    encoding_option,
     heads_options,
     json_option,
     model_options,
     path_option,
     restoring_options,
     text_argument,
+    text_column_option,
 )
 
 
@@ -106,6 +108,49 @@ def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: O
     print(json.dumps(found) if as_json else as_text(found))
     if plot:
         save_plot({found["bundle"]: found}, plot)
+
+
+@click.command()
+@click.option("--data", required=True, help="nsmc, sample, or a csv, tsv, jsonl, parquet, xlsx or txt file of reviews")
+@path_option("--data-dir", help="folder of the official files")
+@text_column_option
+@encoding_option
+@click.option("--limit", type=click.IntRange(1), default=5000, help="reviews, the first ones")
+@click.option("--fewest", type=click.IntRange(1), default=20, help="times that a word must occur")
+@click.option("--top", type=click.IntRange(1), default=10, help="words of each hop")
+@model_options
+@json_option
+def hops(
+    data: str,
+    data_dir: Optional[Path],
+    text_column: Optional[str],
+    encoding: Optional[str],
+    limit: int,
+    fewest: int,
+    top: int,
+    model: Model,
+    as_json: bool,
+) -> None:
+    """Show which words each hop of structured attention takes, and how far the hops overlap.
+
+    Of nsmc and sample the reviews of the training file. A weight is times the number of tokens: 1 is the average.
+
+    \b
+    nsmc-attention hops --data nsmc --bundle runs/structured/bundle
+    nsmc-attention hops --data reviews.csv --bundle runs/structured/bundle --fewest 5 --json
+    """
+    from .. import judgement
+    from ..unlabelled import read_texts
+
+    found = judgement.hops(model.load(), read_texts(data, data_dir, text_column, encoding)[1], limit, fewest)
+    found["words"] = [words[:top] for words in found["words"]]
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    for hop, words in enumerate(found["words"], 1):
+        shown = ", ".join(f"{each['token']} {each['weight']:.2f}" for each in words)
+        print(f"hop {hop}: {shown}")
+    print(f"overlap {found['overlap']:.3f} (0: no token in common, 1: equal), {found['reviews']:,} reviews")
 
 
 @click.command(cls=TextCommand)

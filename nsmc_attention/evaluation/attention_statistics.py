@@ -5,6 +5,7 @@ compared here is a token's weight times the review's number of tokens, T: 1 is t
 """
 
 from collections import Counter, defaultdict
+from itertools import combinations
 from typing import Any, Callable, Iterable, Optional, Sequence
 
 import numpy
@@ -30,6 +31,31 @@ def entropy(weights: ArrayLike) -> float:
     weights = numpy.asarray(weights, dtype="float64")
     inside = weights[weights > 0]
     return float(-(inside * numpy.log(inside)).sum())
+
+
+def overlap(weights: Iterable[ArrayLike]) -> float:
+    """Return how far the hops of a review attend to the same tokens, averaged over reviews.
+
+    Parameters
+    ----------
+    weights : iterable of (R, T) arrays
+        The hops of each review; each row sums to 1. Reviews of one token are left out: all hops are on it.
+
+    Returns
+    -------
+    float
+        The mean over all pairs of hops of the sum over the tokens of the smaller of their weights: the histogram
+        intersection of Swain & Ballard 1991, 1 less the total variation distance. 0 (no token in common, or a single
+        hop) to 1 (all hops equal).
+    """
+    arrays = [numpy.asarray(each, dtype="float64") for each in weights]
+    found = [
+        numpy.minimum(each[one], each[other]).sum()
+        for each in arrays
+        if each.shape[1] > 1
+        for one, other in combinations(range(len(each)), 2)
+    ]
+    return float(numpy.mean(found)) if found else 0.0
 
 
 def token_table(predictions: Iterable[Any], tag: Optional[Tagger] = None) -> pandas.DataFrame:
@@ -72,6 +98,19 @@ def by_word(table: pandas.DataFrame, fewest: int = 20) -> pandas.DataFrame:
     rows = mean_weight(table, ["label", "token"], ["label", "token", "count", "weight"])
     rows = rows[rows["count"] >= fewest]
     return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
+
+
+def by_hop(predictions: Sequence[Any], fewest: int = 20) -> list[pandas.DataFrame]:
+    """Return for each hop its words by weight: token, count, weight (mean, times T), largest first.
+
+    The axes of the Predictions are (hops, keys). Words that occur fewer than `fewest` times are left out.
+    """
+    found = []
+    for hop in range(max((len(each.weights) for each in predictions), default=0)):
+        table = token_table(each.of_hop(hop) for each in predictions if each.label is not None)
+        rows = mean_weight(table, "token", ["token", "count", "weight"])
+        found.append(rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True))
+    return found
 
 
 def by_tag(table: pandas.DataFrame, fewest: int = 50) -> pandas.DataFrame:

@@ -32,6 +32,7 @@ def faithfulness(
     weights: Weights,
     gradients: Optional[Weights] = None,
     rollouts: Optional[Weights] = None,
+    hops: Optional[Sequence[Weights]] = None,
     replaced: Optional[Mapping[str, ArrayLike]] = None,
     seed: int = 0,
     progress: Progress = iter,
@@ -48,6 +49,8 @@ def faithfulness(
         Gradients are gradient x input of the log-odds (see `inference.gradients`); their signs are not used.
     rollouts : list of (T,) arrays, or None
         The weights carried down through the encoder (`inference.rollout`).
+    hops : list of lists of (T,) arrays, or None
+        The weights of each hop, of which `weights` are the mean.
     replaced : dict of name to (N,) arrays, or None
         Probabilities of positive with other attention weights (`inference.interventions`).
 
@@ -55,7 +58,9 @@ def faithfulness(
     -------
     dict
         reviews; tau: the `agreement` of each order (attention, gradient, rollout, random) with each measure of importance
-        (erasure, gradient); orders: the `aopc` of each order and of erasure's; replaced: the `effect` of each.
+        (erasure, gradient); orders: the `aopc` of each order and of erasure's; replaced: the `effect` of each. With
+        hops one more order, best hop: the one that agrees most with erasure on these reviews; and best_hop, its number
+        from 1.
     """
     kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
     if len(kept) < 2:
@@ -69,9 +74,14 @@ def faithfulness(
         orders["gradient"] = measures["gradient"] = [numpy.abs(gradients[number]) for number in kept]
     if rollouts is not None:
         orders["rollout"] = [numpy.asarray(rollouts[number]) for number in kept]
+    best = None
+    if hops is not None:
+        best = best_hop([[hop[number] for number in kept] for hop in hops], erased)
+        orders["best hop"] = [hops[best][number] for number in kept]
     whole = score(reviews)
     found: dict[str, Any] = {
         "reviews": len(kept),
+        **({} if best is None else {"best_hop": best + 1}),
         "tau": {
             name: {measure: agreement(order, values) for measure, values in measures.items() if measure != name}
             for name, order in orders.items()
@@ -82,6 +92,12 @@ def faithfulness(
     if replaced is not None:
         found["replaced"] = {name: effect(whole, numpy.asarray(each)[kept]) for name, each in replaced.items()}
     return found
+
+
+def best_hop(hops: Sequence[Weights], erased: Weights) -> int:
+    """Return the place of the hop whose weights agree most with the effect of erasing each word."""
+    taus = [agreement(hop, erased)["mean"] for hop in hops]
+    return int(numpy.argmax([-math.inf if tau is None else tau for tau in taus]))
 
 
 def agreement(ones: Weights, others: Weights) -> dict[str, Optional[float]]:

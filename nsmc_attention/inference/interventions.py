@@ -13,7 +13,7 @@ class ReplacedAttention(GluonEngine):
     """Predicts with other attention weights of a `SelfAttentionClassifier`.
 
     Wiegreffe & Pinter 2019 (arXiv:1908.04626), section 3.1, for uniform weights; Jain & Wallace 2019
-    (arXiv:1902.10186), section 4.2.1, for permuted ones, drawn by the seed.
+    (arXiv:1902.10186), section 4.2.1, for permuted ones, drawn by the seed. Of hops, each hop's own are replaced.
     """
 
     name, batch_size = "replaced", BATCH
@@ -26,8 +26,11 @@ class ReplacedAttention(GluonEngine):
         """Return the probability of positive (N,) and the weights that it was predicted with (N, T)."""
         nd, network, valid_length = self.mxnet.nd, self.network, arrays[1]
         rows, mask, lengths = embed_batch(nd, network, self.device, arrays)
-        weights = network.forward_embedded(nd, rows, mask, lengths)[1].sum(axis=1).asnumpy() / valid_length[:, None]
-        for row, length in zip(weights, valid_length):
-            row[:length] = 1 / length if self.how == "uniform" else self.random.permutation(row[:length])
-        logits = network.forward_with_weights(nd, rows, nd.array(weights[:, None, :], ctx=self.device), lengths)
-        return logits.softmax()[:, 1].asnumpy(), weights
+        weights = network.forward_embedded(nd, rows, mask, lengths)[1].asnumpy()
+        if "queries" in network.axes:
+            weights = weights.sum(axis=1, keepdims=True) / valid_length[:, None, None]
+        for review, length in zip(weights, valid_length):
+            for row in review:
+                row[:length] = 1 / length if self.how == "uniform" else self.random.permutation(row[:length])
+        logits = network.forward_with_weights(nd, rows, nd.array(weights, ctx=self.device), lengths)
+        return logits.softmax()[:, 1].asnumpy(), weights.mean(axis=1)

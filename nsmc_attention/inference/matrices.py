@@ -13,12 +13,16 @@ NO_HEADS = "expected the heads of an encoder that is a transformer, found anothe
 
 
 class Matrix(NamedTuple):
-    """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column."""
+    """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column.
+
+    `rows` is what a row is: a query, a hop.
+    """
 
     weights: NDArray[Any]
     queries: list[str]
     keys: list[str]
     title: str
+    rows: str = "query"
 
 
 def matrices(
@@ -34,22 +38,26 @@ def matrices(
         weights, names = weights[None], ["mean", *names]
     if not keys:
         raise DataError("heatmap: expected at least one token, found none; is the review blank?")
-    rows = list(keys if queries is None else queries)
+    rows, axis = list(keys if queries is None else queries), "query"
     if weights.ndim == len(names) and names[-2] != "queries":
-        rows = [numbered(names[-2], row) for row in range(weights.shape[-2])]
+        rows, axis = [numbered(names[-2], row) for row in range(weights.shape[-2])], singular(names[-2])
     if weights.ndim != len(names) or weights.shape[-2:] != (len(rows), len(keys)):
         raise DataError(
             f"heatmap: expected weights of {len(rows)} x {len(keys)} for {len(rows)} queries and {len(keys)} tokens "
             f"(axes {', '.join(names)}), found {weights.shape}"
         )
     return [
-        Matrix(weights[index], rows, keys, ", ".join(filter(None, [title, *map(numbered, names, index)])))
+        Matrix(weights[index], rows, keys, ", ".join(filter(None, [title, *map(numbered, names, index)])), axis)
         for index in numpy.ndindex(*weights.shape[:-2])
     ]
 
 
 def numbered(axis: str, index: int) -> str:
-    return f"{axis.rstrip('s')} {index + 1}"
+    return f"{singular(axis)} {index + 1}"
+
+
+def singular(axis: str) -> str:
+    return axis.rstrip("s")
 
 
 def attribution_matrices(attribution: Attribution, title: Optional[str] = None) -> list[Matrix]:

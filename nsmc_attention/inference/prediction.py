@@ -34,6 +34,7 @@ class Prediction:
         Probability of the label, 0.5..1, and of positive, 0..1.
     weights : float32, one axis for each of `axes`
         (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
+        (R, T) where these are (hops, keys): row i holds that of hop i.
     axes : tuple of str
         The last is "keys", the tokens; "queries" before it where each query has weights of its own; before these
         heads, hops, layers or time, where a network has them.
@@ -58,6 +59,10 @@ class Prediction:
         if not self.tokens:
             return numpy.zeros(0, dtype="float32")
         return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
+
+    def of_hop(self, hop: int) -> "Prediction":
+        """Return the Prediction with the weights (T,) of one hop, from 0, where the axes are (hops, keys)."""
+        return replace(self, weights=self.weights[hop], axes=("keys",))
 
     def averaged(self) -> "Prediction":
         """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
@@ -89,7 +94,7 @@ class Prediction:
         return Attribution(self, self.token_weights, "attention")._repr_html_()
 
     def to_dict(self, weights: bool = False) -> dict[str, Any]:
-        """Return plain values for JSON; with weights, `weights` (T x T) and `token_weights` (T) too."""
+        """Return plain values for JSON; with weights, `weights` (T x T, of hops R x T) and `token_weights` (T) too."""
         names = ("text", "label", "score", "probability")
         values: dict[str, Any] = {name: getattr(self, name) for name in names}
         values.update(tokens=list(self.tokens), offsets=[list(span) for span in self.offsets])

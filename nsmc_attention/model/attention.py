@@ -4,7 +4,7 @@ A new one is a class like `General` and a name in ATTENTIONS. Settings are read 
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Union
 
 from ..errors import ConfigError
 from ..settings import Settings, setting
@@ -12,6 +12,28 @@ from ..settings import Settings, setting
 
 class Attention(Settings):
     """Settings of one kind of attention."""
+
+    # what has a row of weights: each token as a query, or a hop
+    rows: ClassVar[str] = "queries"
+
+    @property
+    def row_count(self) -> Union[str, int]:
+        """How many rows of weights a review has: the number of hops, or as many as the axis of this name."""
+        return self.rows
+
+    @property
+    def description(self) -> str:
+        """What it is, for model cards."""
+        return f"{self.kind} score"
+
+    @property
+    def penalty(self) -> float:
+        """Weight of the `redundancy` of the rows in the loss (`training.objectives`)."""
+        return 0.0
+
+    def pooled(self, width: int) -> int:
+        """Return how many numbers the last layer reads of states of `width` units."""
+        return width
 
     @property
     def numbers_per_pair(self) -> int:
@@ -25,7 +47,8 @@ class Attention(Settings):
         """Build the cell for states of `width` units, for a network: that has imported MXNet.
 
         Called as cell(query, key, value, mask) with states (N, T, D) and a mask (N, T, T) of 0 and 1, it returns
-        the contexts (N, T, D) and the weights (N, T, T), of several heads (N, K, T, T).
+        the contexts (N, T, D) and the weights (N, T, T), of several heads (N, K, T, T). A cell whose rows are hops is
+        called as cell(key, value, mask) with a mask (N, 1, T); it returns M (N, R, D) and the weights (N, R, T).
         """
         raise NotImplementedError
 
@@ -148,8 +171,39 @@ class Multihead(Scaled):
         return MultiHeadAttentionCell(super().cell(width), width, width, width, self.heads)
 
 
+@dataclass(frozen=True)
+class Structured(ScoredAttention):
+    """score_r(k) = w_r . tanh(W k) for R hops, Lin et al. 2017 (arXiv:1703.03130), equation 6.
+
+    Structured self-attention: a hop has no query, its w_r is learnt. The last layer reads what all hops make of the
+    states, M = A H of equation 7. The penalty is that of equation 8.
+    """
+
+    kind = "structured"
+    rows = "hops"
+    units: int = setting(32, "units of the score (A)", low=1, high=512)
+    hops: int = setting(4, "hops over a review, each with weights of its own (R)", low=1, high=64)
+    penalty: float = setting(0.01, "weight in the loss of hops that attend to the same tokens; 0: none", low=0.0)
+
+    @property
+    def row_count(self) -> int:
+        return self.hops
+
+    @property
+    def description(self) -> str:
+        return f"structured, {self.hops} hop{'s' * (self.hops > 1)}"
+
+    def pooled(self, width: int) -> int:
+        return self.hops * width
+
+    def cell(self, width: int) -> Any:
+        from .blocks import StructuredAttention
+
+        return StructuredAttention(width, self.units, self.hops, self.dropout)
+
+
 ATTENTIONS: dict[str, type[Attention]] = {
-    each.kind: each for each in (Additive, Dot, Scaled, General, Multihead, Uniform)
+    each.kind: each for each in (Additive, Dot, Scaled, General, Multihead, Structured, Uniform)
 }
 
 

@@ -80,6 +80,28 @@ class AdditiveAttention(MLPAttentionCell):
         return scores if mask is None else F.where(mask, scores, MASKED_SCORE * F.ones_like(scores))
 
 
+class StructuredAttention(HybridBlock):
+    """R hops over the states of a review: A = softmax(W2 tanh(W1 H^T)), M = A H, Lin et al. 2017, equations 6 and 7."""
+
+    def __init__(self, width: int, units: int, hops: int, dropout: float) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.hidden = nn.Dense(units, in_units=width, use_bias=False, flatten=False)
+            self.activation = nn.Activation("tanh")
+            self.score = nn.Dense(hops, in_units=units, use_bias=False, flatten=False)
+            self.dropout = nn.Dropout(dropout)
+
+    def hybrid_forward(self, F: Any, key: Any, value: Any, mask: Any) -> Any:
+        """(N, T, D), (N, T, D), mask (N, 1, T) of 0 and 1 -> M (N, R, D), A (N, R, T).
+
+        Each hop's weights are not negative, sum to 1 over the tokens and are 0 on padding.
+        """
+        scores = F.transpose(self.score(self.activation(self.hidden(key))), axes=(0, 2, 1))  # (N, R, T)
+        weights = F.softmax(F.broadcast_add(scores, (mask - 1) * -MASKED_SCORE), axis=-1)
+        weights = self.dropout(weights)
+        return F.batch_dot(weights, value), weights
+
+
 class UniformAttention(HybridBlock):
     """Equal weights for all tokens; called like GluonNLP's cells."""
 

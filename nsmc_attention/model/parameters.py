@@ -67,14 +67,14 @@ def fill(network: Any, arrays: Arrays, device: Any) -> None:
         parameter.set_data(arrays[name].astype("float32"))
 
 
-def add_wide_part(arrays: Arrays, table: NDArray[Any]) -> Arrays:
-    """Return the parameters of the same function with a wide part, whose weights are 0."""
+def add_wide_part(arrays: Arrays, table: NDArray[Any], width: int) -> Arrays:
+    """Return the parameters of the same function of states of `width` units with a wide part, whose weights are 0."""
     weight = arrays["output.weight"]
     return {
         **arrays,
         "output.weight": numpy.pad(weight, ((0, 0), (0, 1))),
         NGRAM_TABLE: table,
-        "evidence.weight": numpy.zeros((weight.shape[1], EVIDENCE), dtype="float32"),
+        "evidence.weight": numpy.zeros((width, EVIDENCE), dtype="float32"),
     }
 
 

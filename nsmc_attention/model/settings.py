@@ -141,7 +141,6 @@ class ClassifierConfig(Settings):
     kind = "classifier"
     # whether there may be a table of n-grams, and whether attention can be trained on erasures
     uses_ngrams: ClassVar[bool] = True
-    axes: ClassVar[tuple[str, ...]] = AXES
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: Encoder = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
     attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
@@ -154,9 +153,15 @@ class ClassifierConfig(Settings):
         return self.encoder.width(self.embedding_size)
 
     @property
+    def axes(self) -> tuple[str, ...]:
+        """Axes of the weights after that of the reviews."""
+        return self.attention.rows, "keys"
+
+    @property
     def outputs(self) -> dict[str, "Axes"]:
         """The outputs of its ONNX graph, {name: axes}."""
-        return {"probability": ("N",), "weights": ("N", *self.axes), **self.encoder.outputs}
+        weights = ("N", self.attention.row_count, "keys")
+        return {"probability": ("N",), "weights": weights, **self.encoder.outputs}
 
     @property
     def numbers_per_pair(self) -> int:
@@ -174,7 +179,7 @@ class ClassifierConfig(Settings):
     def describe(self) -> str:
         """Return what the network is, for model cards."""
         averaged, attentive = DESCRIBED[self.encoder.kind]
-        return averaged if self.attention.kind == "uniform" else f"{attentive} ({self.attention.kind} score)"
+        return averaged if self.attention.kind == "uniform" else f"{attentive} ({self.attention.description})"
 
     def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
         from .networks.classifier import SelfAttentionClassifier

@@ -64,7 +64,9 @@ class Parameters(BaseModel, extra="forbid"):
     """Options of a prediction."""
 
     top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="return so many labels of each review")
-    weights: StrictBool = Field(default=False, description="add tokens, offsets, weights (T x T), token_weights (T)")
+    weights: StrictBool = Field(
+        default=False, description="add tokens, offsets, weights (T x T, of hops R x T), token_weights (T)"
+    )
 
 
 class Reviews(BaseModel, extra="forbid"):

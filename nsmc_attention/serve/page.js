@@ -122,11 +122,12 @@ function updateAddress() {
 }
 
 function drawAnswer() {
-  const { positive, negative, meanings, numbers } = say;
+  const { positive, negative, methods, meanings, numbers } = say, hops = answers.some(each => each.queries);
   const panels = answers.map(answer => {
     const meaning = meanings[answer.method] ?? answer.meaning;
-    return { ...answer, positive, negative, label: say[answer.label], method: say.methods[answer.method],
-      meaning: answer.matrix ? `${meaning}. ${say.click}` : meaning };
+    const queries = answer.queries?.map((_, row) => say.hop(row + 1));
+    return { ...answer, queries, positive, negative, label: say[answer.label], method: methods[answer.method],
+      meaning: answer.matrix ? `${meaning}. ${queries ? say.clickHop : say.click}` : meaning };
   });
   $("answer").replaceChildren(...withSharedScale(panels).map(panelWithHeads));
   $("after").hidden = !panels.length;
@@ -134,7 +135,7 @@ function drawAnswer() {
   $("summary").textContent = panels.map(each =>
     `${say.label}: ${each.label} ${(100 * Math.max(each.probability, 1 - each.probability)).toFixed(1)} %, ${each.method}`).join("; ");
   const shown = [numbers.answer, numbers.bar, answers[0]?.signed ? numbers.signed : numbers.weights];
-  if (answers.some(each => each.matrix)) shown.push(numbers.matrix);
+  if (answers.some(each => each.matrix)) shown.push(hops ? numbers.hops : numbers.matrix);
   $("numbers").replaceChildren(...shown.flatMap(([name, text]) => [element("dt", "", name), element("dd", "", text)]));
 }
 

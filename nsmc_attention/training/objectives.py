@@ -39,12 +39,25 @@ class Objective(ABC):
 
 
 class LabelsObjective(Objective):
-    """Cross entropy with labels of 0 and 1, or with probabilities: of raw stars, of the network's own predictions."""
+    """Cross entropy with labels of 0 and 1, or with probabilities: of raw stars, of the network's own predictions.
+
+    To it is added `penalty` times the redundancy of the attention's hops.
+    """
 
     metric = "log_loss"
 
+    def __init__(self, dev_batches: Any, device: Any, group: SingleWorker = SINGLE, penalty: float = 0.0):
+        super().__init__(dev_batches, device, group)
+        self.penalty = penalty
+
     def loss(self, network: Any, batch: Batch) -> Any:
-        return self.cross_entropy(network(*as_inputs(batch, self.device))[0], batch)
+        logits, weights, *_ = network(*as_inputs(batch, self.device))
+        return self.loss_of(logits, weights, batch)
+
+    def loss_of(self, logits: Any, weights: Any, batch: Batch) -> Any:
+        """Return the loss of what the network returned for a batch, (1,)."""
+        loss = self.cross_entropy(logits, batch)
+        return loss + self.penalty * redundancy(weights) if self.penalty else loss
 
     def cross_entropy(self, logits: Any, batch: Batch) -> Any:
         """(N, C) -> (1,), nats."""
@@ -62,19 +75,30 @@ class LabelsObjective(Objective):
 class ErasureObjective(LabelsObjective):
     """Cross entropy with the network's own predictions, plus the divergence of its attention from the importance."""
 
-    def loss(self, network: Any, batch: Batch) -> Any:
-        logits, weights, *_ = network(*as_inputs(batch, self.device))
-        return self.cross_entropy(logits, batch) + self.divergence(weights, batch)
+    def loss_of(self, logits: Any, weights: Any, batch: Batch) -> Any:
+        return super().loss_of(logits, weights, batch) + self.divergence(weights, batch)
 
     def divergence(self, weights: Any, batch: Batch) -> Any:
-        """Return the mean over reviews of KL(importance || attention averaged over its queries), (1,), nats."""
+        """Return the mean over reviews of KL(importance || attention averaged over its queries or hops), (1,), nats."""
         nd = mxnet.nd
         importance = nd.array(batch.importance, ctx=self.device)  # (N, T)
         rows = nd.ones((len(batch.labels), 1, weights.shape[1]), ctx=self.device)
-        lengths = nd.array(batch.valid_length, ctx=self.device).reshape((-1, 1))
-        attended = nd.batch_dot(rows, weights).reshape((0, -1)) / lengths  # (N, T)
+        # rows of padding are 0
+        counts = (weights.sum(axis=2) > 0).sum(axis=1, keepdims=True)
+        attended = nd.batch_dot(rows, weights).reshape((0, -1)) / counts  # (N, T)
         gap = nd.log(importance + SMALLEST) - nd.log(attended + SMALLEST)
         return (importance * gap).sum(axis=1).mean()
+
+
+def redundancy(weights: Any) -> Any:
+    """Return how much the rows of weights A (N, R, T) attend to the same tokens, (1,).
+
+    The mean over reviews of ||A A^T - I||_F^2, Lin et al. 2017 (arXiv:1703.03130), equation 8: 0 where each row is on
+    one token, and no two on the same.
+    """
+    gram = mxnet.nd.batch_dot(weights, weights, transpose_b=True)  # (N, R, R)
+    gap = mxnet.nd.broadcast_sub(gram, mxnet.nd.eye(weights.shape[1], ctx=weights.context).expand_dims(0))
+    return gap.square().sum(axis=(1, 2)).mean()
 
 
 def as_inputs(batch: Batch, device: Any) -> tuple[Any, ...]:

@@ -29,11 +29,11 @@ from .batches import Batches
 from .checkpoint import Checkpoints, Progress
 from .distributed.communicator import SINGLE, SingleWorker
 from .loop import Stage, fit
-from .objectives import ErasureObjective, LabelsObjective, Objective, as_inputs, predict_batches
+from .objectives import ErasureObjective, LabelsObjective, as_inputs, predict_batches
 from .parts import EncodedPart, Parts, encode
 
 # The folder of each stage within the run folder, and what it trains for
-STAGES: dict[str, tuple[str, type[Objective]]] = {
+STAGES: dict[str, tuple[str, type[LabelsObjective]]] = {
     "stars": ("pretraining", LabelsObjective),
     "labels": (".", LabelsObjective),
     "erasure": ("attention", ErasureObjective),
@@ -89,7 +89,8 @@ class ClassifierTraining:
     def fit(self, network: Any, name: str, batches: Batches, dev_batches: Batches) -> Progress:
         """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
         training, settings = self.config.training, getattr(self.config.training, name)
-        folder, objective = self.out / STAGES[name][0], STAGES[name][1](dev_batches, self.device, self.group)
+        folder, penalty = self.out / STAGES[name][0], self.config.model.attention.penalty
+        objective = STAGES[name][1](dev_batches, self.device, self.group, penalty)
         patience = settings.patience if name == "labels" else None
         stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
         return run_stage(network, stage, training, folder, self.draw, self.quiet)
@@ -131,7 +132,9 @@ class ClassifierTraining:
         arrays, config = snapshot(network), self.config
         no_dropout = {path: 0.0 for path, _ in paths(config) if path.endswith("dropout")}
         kept = config.with_settings(no_dropout).network(len(self.encoder))
-        parameters.fill(kept, arrays if table is None else parameters.add_wide_part(arrays, table), self.device)
+        if table is not None:
+            arrays = parameters.add_wide_part(arrays, table, config.model.width)
+        parameters.fill(kept, arrays, self.device)
         kept.hybridize(static_alloc=True)
         return kept
 

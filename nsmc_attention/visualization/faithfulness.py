@@ -12,7 +12,7 @@ PUBLISHED = {
     "IMDB": {"erasure": 0.341, "gradient": 0.437},
     "SST, dot": {"erasure": 0.064, "gradient": 0.073},
 }
-ORDERS = ("attention", "rollout", "gradient", "erasure", "random")
+ORDERS = ("attention", "best hop", "rollout", "gradient", "erasure", "random")
 # name -> result of `evaluation.faithfulness.faithfulness`
 Results = Mapping[str, dict[str, Any]]
 
@@ -28,6 +28,10 @@ def as_text(found: dict[str, Any]) -> str:
         taus = f"{interval(tau.get('erasure')):18}{interval(tau.get('gradient')):18}"
         aopcs = f"{interval(aopc['comprehensiveness']):19}{interval(aopc['sufficiency'])}"
         lines.append(f"{name:18}{taus}{aopcs}".rstrip())
+    if "best_hop" in found:
+        lines.append(
+            f"best hop: hop {found['best_hop']}, which agrees most with erasure on these reviews; attention: their mean"
+        )
     for name, effect in found.get("replaced", {}).items():
         lines.append(
             f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "

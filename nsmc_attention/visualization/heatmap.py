@@ -152,7 +152,7 @@ def draw_matrix(plot: Any, panel: Matrix, cell: float, largest: float) -> Any:
     name_keys(plot, panel.keys, cell)
     name_queries(plot, panel.queries, cell)
     plot.set_xlabel("key", **AXIS)
-    plot.set_ylabel("query", **AXIS)
+    plot.set_ylabel(panel.rows, **AXIS)
     return image
 
 

@@ -59,7 +59,7 @@ def test_calibrated_parameters_give_the_calibrated_log_odds(layer):
 
 def test_a_wide_part_is_heard_only_once_it_is_calibrated():
     context, wide, table = [0.3, -1.0, 2.0], 4.0, numpy.ones((5, 2))
-    arrays = add_wide_part(parameters(), table)
+    arrays = add_wide_part(parameters(), table, 3)
     alone = odds_of(parameters(), numpy.array(context))
     assert odds_of(arrays, numpy.array([*context, wide])) == pytest.approx(alone, abs=1e-5)
     changed = calibrated(arrays, FOUND)

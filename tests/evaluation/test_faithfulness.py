@@ -71,6 +71,15 @@ def test_taking_away_what_speaks_for_the_answer_is_comprehensive():
     assert best["sufficiency"]["high"] < random["sufficiency"]["low"]
 
 
+def test_the_best_hop_is_the_one_that_agrees_most_with_erasure(perfect):
+    worth = [[abs(WORTH[token]) for token in each.tokens] for each in REVIEWS]
+    others = [[-each for each in one] for one in worth], [RANDOM.rand(len(each)) for each in REVIEWS]
+    hops = [others[0], worth, others[1]]
+    found = faithfulness(linear, REVIEWS, others[1], hops=hops)
+    assert found["best_hop"] == 2 and found["tau"]["best hop"] == perfect["tau"]["attention"]
+    assert found["orders"]["best hop"] == perfect["orders"]["attention"]
+
+
 def test_what_other_weights_lead_to_is_compared_with_the_answer():
     whole = linear(REVIEWS)
     found = faithfulness(

@@ -1,10 +1,10 @@
-"""The additive score computed by products is GluonNLP's additive score, and so are its gradients."""
+"""The additive score computed by products is GluonNLP's additive score, and so are its gradients; hops are Lin's."""
 
 import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.model.attention import Additive
+from nsmc_attention.model.attention import Additive, Structured
 
 import_mxnet()
 
@@ -54,3 +54,23 @@ def test_additive_score_and_its_gradients_are_those_of_the_cell_of_gluonnlp(cell
     for one, other in zip(*(run(cell, states, mask) for cell in cells)):
         assert one.shape == other.shape
         numpy.testing.assert_allclose(one, other, atol=2e-5, rtol=2e-5)
+
+
+@pytest.mark.parametrize("hops", [1, 3])
+def test_hops_are_those_of_the_paper(hops):
+    """Lin et al. 2017, equations 6 and 7: A = softmax(W2 tanh(W1 H^T)), M = A H."""
+    cell = Structured(units=UNITS, hops=hops).cell(WIDTH)
+    cell.initialize()
+    first, second = (each.data() for each in values(cell))
+    for each in (first, second):
+        each[:] = nd.random.normal(shape=each.shape)
+    states, lengths = nd.random.normal(shape=(2, 6, WIDTH)), (6, 4)
+    mask = nd.array([[[place < length for place in range(6)]] for length in lengths])
+    contexts, weights = (each.asnumpy() for each in cell(states, states, mask))
+    for number, length in enumerate(lengths):
+        own = states.asnumpy()[number, :length]
+        scores = second.asnumpy() @ numpy.tanh(first.asnumpy() @ own.T)
+        expected = numpy.exp(scores) / numpy.exp(scores).sum(axis=1, keepdims=True)
+        numpy.testing.assert_allclose(weights[number, :, :length], expected, atol=1e-5)
+        numpy.testing.assert_allclose(contexts[number], expected @ own, atol=1e-5)
+        assert not weights[number, :, length:].any()

@@ -19,6 +19,9 @@ from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 
 VOCABULARY, BUCKETS = 50, 40
 LENGTHS = [7, 3, 1, 5]
+HOPS = 3
+# Settings without which a kind of attention has sizes that other axes have too
+SIZES = {"structured": {"attention_hops": HOPS}}
 every_score = pytest.mark.parametrize("attention", ATTENTIONS)
 
 
@@ -27,7 +30,7 @@ def network(attention="additive", kind="classifier", seed=0):
         embedding_size=6, hidden_size=4, max_length=9
     )
     if kind == "classifier":
-        config = config.with_fields(attention=attention, ngram_buckets=BUCKETS)
+        config = config.with_fields(attention=attention, ngram_buckets=BUCKETS, **SIZES.get(attention, {}))
     mxnet.random.seed(seed)
     built = config.network(VOCABULARY)
     built.initialize(mxnet.init.Normal(0.5))
@@ -60,15 +63,16 @@ def answers(built, *given):
 @every_score
 def test_shapes_are_those_of_the_docstring(attention):
     logits, weights = answers(network(attention), *inputs())
-    assert logits.shape == (4, 2) and weights.shape == (4, 7, 7)
+    assert logits.shape == (4, 2) and weights.shape == (4, HOPS if attention == "structured" else 7, 7)
 
 
 @every_score
 def test_weights_are_a_distribution_over_the_tokens_of_each_row(attention):
     _, weights = answers(network(attention), *inputs())
     for row, length in zip(weights, LENGTHS):
-        numpy.testing.assert_allclose(row[:length].sum(axis=1), 1, atol=1e-5)
-        assert (row >= 0).all() and (row[:, length:] == 0).all() and (row[length:] == 0).all()
+        rows = HOPS if attention == "structured" else length
+        numpy.testing.assert_allclose(row[:rows].sum(axis=1), 1, atol=1e-5)
+        assert (row >= 0).all() and (row[:, length:] == 0).all() and (row[rows:] == 0).all()
 
 
 @every_score
@@ -102,7 +106,7 @@ def test_a_review_is_scored_alone_as_in_a_batch(attention):
     for row, length in enumerate(LENGTHS):
         alone = answers(built, ids[row : row + 1, :length], lengths[row : row + 1], ngrams[row : row + 1, :length])
         numpy.testing.assert_allclose(alone[0][0], logits[row], atol=1e-5)
-        numpy.testing.assert_allclose(alone[1][0], weights[row, :length, :length], atol=1e-5)
+        numpy.testing.assert_allclose(alone[1][0], weights[row, : len(alone[1][0]), :length], atol=1e-5)
 
 
 @every_score
@@ -204,6 +208,18 @@ def test_the_logits_are_those_of_the_mean_context_and_of_the_ngrams():
         features = numpy.append(contexts.mean(axis=0), weight / square**0.5)
         expected = built.output(nd.array(features[None])).asnumpy()[0]
         numpy.testing.assert_allclose(logits[row].asnumpy(), expected, atol=1e-5)
+
+
+def test_the_logits_of_hops_are_those_of_all_their_contexts_and_of_the_ngrams():
+    built = network("structured")
+    ids, lengths, ngrams = inputs()
+    logits, weights = answers(built, ids, lengths, ngrams)
+    states = nd.transpose(built.encoder(built.embedding(nd.transpose(ids)), lengths), axes=(1, 0, 2)).asnumpy()
+    _, by_review = (each.asnumpy() for each in ngram_log_odds(nd, built.ngram_table(ngrams)))
+    for row, length in enumerate(LENGTHS):
+        contexts = weights[row, :, :length] @ states[row, :length]
+        expected = built.output(nd.array(numpy.append(contexts, by_review[row])[None])).asnumpy()[0]
+        numpy.testing.assert_allclose(logits[row], expected, atol=1e-5)
 
 
 def test_ngrams_change_the_weights_through_the_evidence_layer_alone():

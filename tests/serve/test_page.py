@@ -112,6 +112,21 @@ def test_a_word_shows_its_row_and_the_matrix_opens(page):
     assert page.locator("#answer th").count() == 2 * page.locator("#answer .word").count(), "no empty heading"
 
 
+def test_a_hop_shades_the_words_by_its_row(device, chromium, start, tiny_structured):
+    text = "배우는 좋은데 영화는 별로"
+    expected = load_classifier(tiny_structured).predict(text)
+    for page in opened(device, chromium, start(bundle=tiny_structured)):
+        page.fill("#text", text)
+        hops = panel(page).locator(".words").nth(1).locator("button")
+        assert hops.all_inner_texts() == ["홉 1", "홉 2", "홉 3"]
+        hops.nth(1).click()
+        titles = page.locator("#answer .words >> nth=0 >> .word").evaluate_all("words => words.map(word => word.title)")
+        assert titles == [f"{token}: {weight:.3f}" for token, weight in zip(expected.tokens, expected.weights[1])]
+        page.click("#answer .more")
+        assert page.locator("#answer tbody th").all_inner_texts() == ["홉 1", "홉 2", "홉 3"]
+        assert "행의 홉이 열의 단어에" in page.locator("#numbers").text_content()
+
+
 def test_the_first_key_is_asked_at_once_then_one_a_pause_and_a_newer_question_ends_the_one_before(page):
     held = []
     page.route("**/explain", lambda route: route.continue_() if len(held) > 1 else held.append(route))

@@ -15,7 +15,7 @@ from ..parameters import CLASSES, EVIDENCE  # noqa: E402
 
 
 class SelfAttentionClassifier(HybridBlock):
-    """Embedding, encoder, self-attention, mean over the contexts, Dense.
+    """Embedding, encoder, self-attention, mean over the contexts or all hops' contexts side by side, Dense.
 
     Query and key of the attention are both the encoder's output. Padding is masked in both GRU directions, in the
     attention and in the mean, so wider padding or other reviews in the batch change nothing.
@@ -29,6 +29,7 @@ class SelfAttentionClassifier(HybridBlock):
         super().__init__()
         width, self.axes = settings.width, settings.axes
         self.multihead = settings.attention.kind == "multihead"
+        self.has_hops = "hops" in self.axes
         self.has_ngrams = bool(ngram_buckets)
         self.inputs = {name: axes for name, axes in REVIEWS.items() if self.has_ngrams or name != "ngram_ids"}
         with self.name_scope():
@@ -40,7 +41,7 @@ class SelfAttentionClassifier(HybridBlock):
             self.encoder = settings.encoder.block(settings.embedding_size, max_length)
             self.attention = settings.attention.cell(width)
             self.output_dropout = nn.Dropout(settings.dropout)
-            self.output = nn.Dense(CLASSES, in_units=width + self.has_ngrams)
+            self.output = nn.Dense(CLASSES, in_units=settings.attention.pooled(width) + self.has_ngrams)
             if self.has_ngrams:
                 self.ngram_table = nn.Embedding(ngram_buckets, 2, weight_initializer="zeros")
                 self.ngram_table.weight.grad_req = "null"
@@ -49,13 +50,13 @@ class SelfAttentionClassifier(HybridBlock):
                 self.evidence = nn.Dense(width, in_units=EVIDENCE, use_bias=False, flatten=False)
 
     def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, ngram_ids: Any = None) -> Any:
-        """Return logits (N, C) float32 and weights (N, T, T) float32 of token_ids (N, T) int32.
+        """Return logits (N, C) float32 and weights (N, T, T), of R hops (N, R, T), float32 of token_ids (N, T) int32.
 
         valid_length (N,) float32 is the number of tokens of each review, 1 to T; the rest is padding, whatever its id.
         ngram_ids (N, T, NGRAMS) int32, see `text.ngrams`, are given if and only if there is a table of n-grams. Row i of
-        the weights is how much token i attends to each token: non-negative, sums to 1 over the tokens, 0 on padding.
-        Rows of padding are 0. Of an encoder that attends, its weights too: (N, L, K, T, T), of layers and heads, rows of
-        padding arbitrary.
+        the weights is how much token i, or hop i, attends to each token: non-negative, sums to 1 over the tokens, 0 on
+        padding. Rows of padding are 0. Of an encoder that attends, its weights too: (N, L, K, T, T), of layers and
+        heads, rows of padding arbitrary.
         """
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
@@ -68,16 +69,23 @@ class SelfAttentionClassifier(HybridBlock):
     def forward_embedded(self, F: Any, rows: Any, mask: Any, valid_length: Any) -> Any:
         """Classify what `embed_tokens` returned, for gradients with respect to it; mask is (N, T, 1)."""
         states, keys, by_review, *heads = self.encode(F, rows, valid_length)
+        attend = self.attend_by_hops if self.has_hops else self.attend_by_queries
+        pooled, weights = attend(F, keys, states, mask, valid_length)
+        return (self.classify(F, pooled, by_review), weights, *heads)
+
+    def attend_by_hops(self, F: Any, keys: Any, states: Any, mask: Any, valid_length: Any) -> Any:
+        """Return the hops' contexts (N, R, D) and weights (N, R, T)."""
+        return self.attention(keys, states, F.transpose(mask, axes=(0, 2, 1)))
+
+    def attend_by_queries(self, F: Any, keys: Any, states: Any, mask: Any, valid_length: Any) -> Any:
+        """Return the mean of the tokens' contexts, (N, 1, D), and their weights (N, T, T)."""
         pairs = F.batch_dot(mask, mask, transpose_b=True)  # (N, T, T)
         contexts, weights = self.attention(keys, keys, states, pairs)
         mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))  # (N, T, 1)
         if self.multihead:
-            weights = F.mean(weights, axis=1)
-            pooled = F.batch_dot(mean, contexts, transpose_a=True)  # (N, 1, D)
-        else:
-            # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, D) contexts are never built
-            pooled = F.batch_dot(F.batch_dot(mean, weights, transpose_a=True), states)
-        return (self.classify(F, pooled, by_review), weights, *heads)
+            return F.batch_dot(mean, contexts, transpose_a=True), F.mean(weights, axis=1)
+        # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, D) contexts are never built
+        return F.batch_dot(F.batch_dot(mean, weights, transpose_a=True), states), weights
 
     def encode(self, F: Any, rows: Any, valid_length: Any) -> Any:
         """Return states (N, T, D), the attention's keys (N, T, D), the n-grams' log-odds (N, 1, 1) or None.
@@ -93,12 +101,12 @@ class SelfAttentionClassifier(HybridBlock):
         return (states, keys, by_review, *heads)
 
     def classify(self, F: Any, pooled: Any, by_review: Any) -> Any:
-        """(N, 1, D), (N, 1, 1) or None -> logits (N, C)."""
-        features = self.output_dropout(pooled)
+        """(N, 1, D), of hops (N, R, D), and (N, 1, 1) or None -> logits (N, C)."""
+        features = self.output_dropout(F.reshape(pooled, shape=(0, 1, -1)) if self.has_hops else pooled)
         return self.output(F.concat(features, by_review, dim=2) if self.has_ngrams else features)
 
     def forward_with_weights(self, F: Any, rows: Any, weights: Any, valid_length: Any) -> Any:
-        """Return the logits with given weights (N, 1, T) in place of the attention's own."""
+        """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
         states, _, by_review, *_ = self.encode(F, rows, valid_length)
         values = self.attention.proj_value(states) if self.multihead else states
         return self.classify(F, F.batch_dot(weights, values), by_review)

@@ -107,6 +107,12 @@ def test_tables_are_stored_small_and_weights_named_after_their_axes():
     assert [size.dim_param for size in weights.type.tensor_type.shape.dim] == ["N", "queries", "keys"]
 
 
+def test_the_number_of_hops_is_written_as_a_number():
+    model = lower(network("structured"))
+    sizes = model.graph.output[1].type.tensor_type.shape.dim
+    assert [size.dim_param or size.dim_value for size in sizes] == ["N", 4, "keys"]
+
+
 def test_the_same_parameters_give_the_same_bytes_whatever_was_built_before():
     assert lower(network()).SerializeToString() == lower(network()).SerializeToString()
 
