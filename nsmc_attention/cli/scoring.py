@@ -173,7 +173,11 @@ def film(
     from ..inference.film_tables import rate_table
 
     rater = load_film(model.bundle, model.engine, model.device, classifier)
-    found = rate_table(rater, source, group_by, output, style, text_column, kind, encoding, page)
+    found = rate_table(rater, source, group_by, output, style, text_column, kind, encoding, bool(page))
+    if page:
+        from ..visualization.film_page import save_ratings
+
+        save_ratings(found.drawn, page, found.films)
     print(f"{source}: {found}", file=sys.stderr)
 
 

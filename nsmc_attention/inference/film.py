@@ -74,12 +74,15 @@ class Rating:
     def error(self) -> Optional[str]:
         return BLANK if self.stars is None else None
 
+    @property
+    def counted(self) -> str:
+        """The number of reviews in words: "1 review"."""
+        return f"{self.reviews:,} review{'s' * (self.reviews != 1)}"
+
     def __repr__(self) -> str:
         if self.stars is None:
             return f"Rating(error={self.error!r})"
-        return (
-            f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.reviews:,} reviews)"
-        )
+        return f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.counted})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
@@ -25,15 +25,17 @@ Write = Callable[[str, Rating], None]
 
 @dataclass
 class Rated:
-    """What was read: films, rows that name no film, and reviews without a word."""
+    """What was read: films, rows that name no film, and reviews without a word; `drawn` are the films for a page."""
 
     films: int = 0
     nameless: int = 0
     blank: int = 0
+    drawn: dict[str, Rating] = field(default_factory=dict)
 
     def __str__(self) -> str:
         more = {"rows name no film and are left out": self.nameless, "blank reviews are left out": self.blank}
-        return "; ".join([f"{self.films:,} films", *(f"{count:,} {what}" for what, count in more.items() if count)])
+        films = f"{self.films:,} film{'s' * (self.films != 1)}"
+        return "; ".join([films, *(f"{count:,} {what}" for what, count in more.items() if count)])
 
 
 def rate_table(
@@ -45,7 +47,7 @@ def rate_table(
     text_column: Optional[str] = None,
     kind: Optional[str] = None,
     encoding: Optional[str] = None,
-    page: Optional[Path] = None,
+    draw: bool = False,
 ) -> Rated:
     """Write a row for each film of a table, in the order in which they first come.
 
@@ -55,8 +57,8 @@ def rate_table(
         The column that names the film of a review; rows where it is empty are left out and counted.
     style : text, csv, tsv, jsonl or None
         By default that of the output's suffix, else text. jsonl has the reviews with the largest weights.
-    page : path or None
-        An HTML page of the first FILMS films: up to ON_PAGE reviews of each, and their words, shaded by their weights.
+    draw : bool
+        Whether the result has the Ratings of the first FILMS films, for a page, with up to ON_PAGE reviews of each.
 
     Raises
     ------
@@ -72,21 +74,17 @@ def rate_table(
         if style not in WRITERS:
             raise ConfigError(f"film --format {style}: expected one of {', '.join(WRITERS)}")
         table = tables.open_table(source, text_column, kind=kind, encoding=encoding)
-        shown = ON_PAGE if page else SHOWN if style == "jsonl" else 0
+        shown = ON_PAGE if draw else SHOWN if style == "jsonl" else 0
         bar = progress_bar(named(table, group_by, rated), unit=" reviews", delay=2)
         pools = rater.pool(bar, shown)
         if not pools:
             raise DataError(f"{source}: expected rows that name a film in column {group_by!r}, found none")
-        write, drawn = WRITERS[style](file, group_by), dict[str, Rating]()
+        write = WRITERS[style](file, group_by)
         for film, rating in zip(pools, rater.ratings(list(pools.values()))):
             write(str(film), rating)
             rated.films, rated.blank = rated.films + 1, rated.blank + rating.blank
-            if page and len(drawn) < FILMS:
-                drawn[str(film)] = rating
-    if page:
-        from ..visualization.film_page import save_ratings
-
-        save_ratings(drawn, page, rated.films)
+            if draw and len(rated.drawn) < FILMS:
+                rated.drawn[str(film)] = rating
     return rated
 
 
