@@ -115,3 +115,14 @@ def test_a_training_that_cannot_be_is_refused_before_anything_is_written(command
     done = command("train", "--task", "film", "--data", table, "--out", tmp_path / "run", *options)
     assert (done.returncode, done.stdout) == (2, "") and message in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_a_training_that_is_resumed_at_its_end_writes_the_same_bundle(command, films_table, tmp_path):
+    arguments = ["train", "--task", "film", "--data", films_table, "--out", tmp_path / "run", "--epochs", "1"]
+    assert command(*arguments).returncode == 0
+    first = load_film(tmp_path / "run").bundle
+    manifest = first.manifest
+    assert manifest["command"].startswith("nsmc-attention train --task film --data films.csv")
+    assert sum(manifest["data"][part]["films"] for part in ("train", "dev", "test")) == 120
+    assert command("train", "--resume", "--data", films_table, "--out", tmp_path / "run").returncode == 0
+    assert load_film(tmp_path / "run").bundle.fingerprint == first.fingerprint

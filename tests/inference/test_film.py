@@ -1,11 +1,13 @@
 """The Rating of a film's reviews: a set is read, whatever its size, by one classifier alone."""
 
 import pickle
+from dataclasses import replace
 
 import numpy
 import pytest
 
 from nsmc_attention import FilmRater, load, load_film
+from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.inference.film import BLANK
 from nsmc_attention.inference.predictor import WINDOW
@@ -117,3 +119,23 @@ def test_it_is_loaded_by_its_task_and_pickled(tiny_film, rater):
     assert isinstance(load(tiny_film), FilmRater)
     again = pickle.loads(pickle.dumps(rater))
     assert again(TEXTS).to_dict() == rater(TEXTS).to_dict()
+
+
+def test_graphs_that_are_not_the_networks_are_refused(tiny_film, tmp_path):
+    bundle = load_bundle(tiny_film, "film")
+    contents = read_contents(bundle)
+    contents["reviews.onnx"] = contents["film.onnx"]
+    write_bundle(tmp_path / "bundle", {**bundle.manifest}, contents)
+    with pytest.raises(BundleError, match="reviews.onnx: expected an ONNX graph that is safe to run, .*; train again"):
+        load_film(tmp_path / "bundle")
+
+
+def test_a_scale_of_other_vectors_is_refused(tiny_film, tmp_path):
+    bundle = load_bundle(tiny_film, "film")
+    contents = read_contents(bundle)
+    contents["scale.json"] = replace(bundle.encoder, inputs=7).to_json().encode()
+    write_bundle(tmp_path / "bundle", {**bundle.manifest}, contents)
+    with pytest.raises(BundleError, match="reviews.onnx: expected an ONNX graph that is safe to run"):
+        load_film(tmp_path / "bundle")
+    with pytest.raises(BundleError, match="weights.params: does not fit the bundle's config"):
+        load_film(tmp_path / "bundle", engine="gluon")

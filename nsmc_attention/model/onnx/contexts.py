@@ -16,12 +16,14 @@ def with_contexts(content: bytes, where: object) -> bytes:
     """
     model = ModelProto.FromString(content)
     writers = {output: node for node in model.graph.node for output in node.output}
-    node = writers["probability"]
+    node = writers.get("probability")
     for operator in BEHIND:
-        node = writers.get(node.input[0], node) if node.op_type == operator else node
-    if node.op_type != "Gemm":
+        if node and node.op_type == operator:
+            node = writers.get(node.input[0])
+    if not node or node.op_type != "Gemm":
+        found = node.op_type if node else "nothing"
         raise BundleError(
-            f"{where}: expected a dense layer before the probability, found {node.op_type}; write the graph again with "
+            f"{where}: expected a dense layer before the probability, found {found}; write the graph again with "
             "`nsmc-attention export`"
         )
     model.graph.node.append(helper.make_node("Identity", [node.input[0]], [CONTEXTS]))

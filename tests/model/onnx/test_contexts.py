@@ -31,12 +31,13 @@ def test_the_last_layer_makes_the_probability_of_them(bundle):
     numpy.testing.assert_allclose(positive - negative, log_odds(probability.astype("float64")), atol=1e-3)
 
 
-def test_a_graph_without_a_dense_layer_at_its_end_is_refused():
+@pytest.mark.parametrize("operator, found", [("Sigmoid", "Sigmoid"), ("Softmax", "nothing")])
+def test_a_graph_without_a_dense_layer_at_its_end_is_refused(operator, found):
     float32 = onnx.TensorProto.FLOAT
     sides = [[onnx.helper.make_tensor_value_info(name, float32, ["N"])] for name in ("x", "probability")]
-    graph = onnx.helper.make_graph([onnx.helper.make_node("Sigmoid", ["x"], ["probability"])], "g", *sides)
+    graph = onnx.helper.make_graph([onnx.helper.make_node(operator, ["x"], ["probability"])], "g", *sides)
     with pytest.raises(
-        BundleError, match="m.onnx: expected a dense layer before the probability, found Sigmoid; write"
+        BundleError, match=f"m.onnx: expected a dense layer before the probability, found {found}; write"
     ):
         with_contexts(onnx.helper.make_model(graph).SerializeToString(), "m.onnx")
 
