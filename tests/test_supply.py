@@ -82,7 +82,10 @@ def test_every_requirement_has_an_oldest_version():
 def test_every_folder_of_modules_is_packaged():
     packages = set(setup_cfg()["options"]["packages"].split())
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "nsmc_attention").rglob("*.py")}
-    data = {f"nsmc_attention.{name}" for name in ("pretrained", "pretrained_editor", "pretrained_writer", "sample")}
+    data = {
+        f"nsmc_attention.{name}"
+        for name in ("pretrained", "pretrained_editor", "pretrained_film", "pretrained_writer", "sample")
+    }
     assert packages - data == {".".join(each.parts) for each in folders}
 
 
