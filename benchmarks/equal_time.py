@@ -82,18 +82,13 @@ class Comparison:
         config = config_of("GRU", 0)
         reviews = tables.load("nsmc", "train", None, None, None, None, None)
         inputs = read_inputs(reviews, None, config, None, quiet=False)
-        vocabulary = build_vocab(
-            [*inputs.parts.stars.reviews, *inputs.parts.train.reviews], config.text, reserved=[MASK]
-        )
+        raw = inputs.parts.stars
+        assert raw, "config_of asks for the stage of the stars"
+        vocabulary = build_vocab([*raw.reviews, *inputs.parts.train.reviews], config.text, reserved=[MASK])
         self.encoder = Encoder.from_json(vocabulary.to_json().encode(), config.text)
         train, dev, stars, test = (
             encode(part, self.encoder)
-            for part in (
-                inputs.parts.train,
-                inputs.parts.dev,
-                inputs.parts.stars,
-                tokenized(nsmc.load("nsmc", "test"), config),
-            )
+            for part in (inputs.parts.train, inputs.parts.dev, raw, tokenized(nsmc.load("nsmc", "test"), config))
         )
         self.batches, self.dev, self.stars, self.test = (
             Batches(part.reviews, part.labels, self.encoder, config.training.batch_size)
@@ -105,7 +100,7 @@ class Comparison:
 
     def classifier(self, encoder: str, seed: int, begin: Any = lambda network: None) -> Any:
         training = ClassifierTraining(
-            config_of(encoder, seed), self.encoder, self.runs, self.device, None, draw, begin=begin
+            config_of(encoder, seed), self.encoder, self.runs, self.device, lambda *given: [], draw, begin=begin
         )
         return training.new_network(self.dev)
 
@@ -195,11 +190,12 @@ def main(runs: Path, minutes: float, seeds: list[int], rows: list[str]) -> None:
     runs.mkdir(parents=True, exist_ok=True)
     path = runs / "results.jsonl"
     missing = [(row, seed) for seed in seeds for row in rows if (row, seed) not in results(path)]
-    comparison = Comparison(runs) if missing else None
-    for row, seed in missing:
-        figures = comparison.run(row, seed, 60 * minutes)
-        with path.open("a") as file:
-            file.write(json.dumps({"row": row, "seed": seed, "minutes": minutes, **figures}) + "\n")
+    if missing:
+        comparison = Comparison(runs)
+        for row, seed in missing:
+            figures = comparison.run(row, seed, 60 * minutes)
+            with path.open("a") as file:
+                file.write(json.dumps({"row": row, "seed": seed, "minutes": minutes, **figures}) + "\n")
     print("| training | steps | dev | official test file | seeds |\n|---|---|---|---|---|")
     for row in ROWS:
         found = [each for (name, _), each in results(path).items() if name == row]

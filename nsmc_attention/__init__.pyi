@@ -7,6 +7,10 @@ from .inference.attribution import Attribution as Attribution
 from .inference.columns import restore_column as restore_column
 from .inference.columns import score_column as score_column
 from .inference.explain import explain as explain
+from .inference.film import FilmRater as FilmRater
+from .inference.film import Rating as Rating
+from .inference.film import film as film
+from .inference.film import load_film as load_film
 from .inference.language import Candidate as Candidate
 from .inference.language import Filling as Filling
 from .inference.language import LanguageModel as LanguageModel

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Iterable, Optional, TypeVar, Union
 
 from .errors import ConfigError, did_you_mean
 from .model.settings import (
+    FILM_NETWORKS,
     GRU,
     LANGUAGE_MODELS,
     NETWORKS,
@@ -17,6 +18,7 @@ from .model.settings import (
     ClassifierConfig,
     EditorConfig,
     MaskedConfig,
+    PoolingConfig,
     ReplacedConfig,
     WriterConfig,
 )
@@ -108,6 +110,23 @@ class LanguageTraining(LoopConfig):
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
     masked: float = setting(0.15, "share of the tokens that are to be guessed", low=0.01, high=0.9)
     whole_words: int = setting(0, "1: all pieces of a word that was cut are hidden together", low=0, high=1)
+
+
+@dataclass(frozen=True)
+class FilmTraining(LoopConfig):
+    """How `film` is trained; a batch is of films."""
+
+    batch_size: int = setting(64, "films in a batch", low=1)
+    dev_fraction: float = setting(
+        0.1, "share of the films that choose the epoch and widen the intervals", low=0.01, high=0.4
+    )
+    test_fraction: float = setting(0.1, "share of the films that the figures are of", low=0.01, high=0.4)
+    epochs: int = setting(30, "passes over the films, each time with other reviews of each", low=1)
+    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(30, "epochs without a better dev loss before stopping", low=1)
+    given: int = setting(
+        64, "most reviews of a film that are given; the stars of the others are to be told", low=1, high=1024
+    )
 
 
 # Names that are flags on the command line and keyword arguments in Python; the first path that the config has is meant
@@ -261,6 +280,22 @@ class LanguageConfig(TaskConfig):
         return self.model.training_network(vocab_size, self.text.max_length)
 
 
+@dataclass(frozen=True)
+class FilmConfig(TaskConfig):
+    """A whole training of `film` in one value."""
+
+    task: ClassVar[str] = "film"
+    model: PoolingConfig = kinds(FILM_NETWORKS, PoolingConfig(), "the network")
+    training: FilmTraining = section(FilmTraining(), "how the network is trained")
+
+    def __post_init__(self) -> None:
+        check_all(self)
+
+    def network(self, inputs: int) -> Any:
+        """Build the network, its parameters not yet initialized, for reviews of so many numbers each."""
+        return self.model.network(inputs)
+
+
 def check_scores(max_length: int, numbers_per_pair: int) -> None:
     """Raise ConfigError where the attention scores of one review are too many."""
     scores = max_length**2 * numbers_per_pair
@@ -272,7 +307,7 @@ def check_scores(max_length: int, numbers_per_pair: int) -> None:
 
 
 # What a bundle can do, by the name of the task that it was trained for
-TASKS: dict[str, type[TaskConfig]] = {each.task: each for each in (Config, RestoreConfig, LanguageConfig)}
+TASKS: dict[str, type[TaskConfig]] = {each.task: each for each in (Config, RestoreConfig, LanguageConfig, FilmConfig)}
 
 
 def field_at(path: str) -> Any:
@@ -326,11 +361,13 @@ LANGUAGE_PRESETS = {
     # as ELECTRA does it: learns from every token, not from the hidden ones alone
     "replaced": LanguageConfig(model=ReplacedConfig()),
 }
+FILM_PRESETS = {"pooling": FilmConfig()}
 # By the name of the task; the first of each is its default
 TASK_PRESETS: dict[str, Mapping[str, TaskConfig]] = {
     "classify": PRESETS,
     "restore": RESTORE_PRESETS,
     "language": LANGUAGE_PRESETS,
+    "film": FILM_PRESETS,
 }
 
 

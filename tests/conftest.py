@@ -14,11 +14,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # For tests that import onnxruntime themselves; the package sets it too
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
+import numpy
 import pytest
 from hypothesis import HealthCheck, settings
 
 from nsmc_attention._runtime.processes import cores
-from nsmc_attention.config import RestoreConfig, preset, task_preset
+from nsmc_attention.config import FilmConfig, RestoreConfig, preset, task_preset
 
 # `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
 settings.register_profile("short", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -97,11 +98,25 @@ TINY_WRITER = task_preset("writer", "restore").with_settings(
         "training.dev_fraction": 0.02,
     }
 )
+TINY_FILM = FilmConfig().with_settings(
+    {
+        "model.units": 6,
+        "model.output_units": 6,
+        "model.attention.units": 4,
+        "training.batch_size": 32,
+        "training.epochs": 8,
+        "training.learning_rate": 0.02,
+        "training.patience": 8,
+        "training.average": 0.0,
+    }
+)
+PRAISE, BLAME = ("정말 재미있다", "최고의 영화", "배우들 연기가 좋다"), ("지루하다", "돈이 아깝다", "최악의 연출")
 SYLLABLES = "가나다라마바사자차하"
 
 
 def trained_once(tmp_path_factory, name, config, data="sample"):
     """Train on the data in the first of the test processes that asks; the others wait and share the run."""
+    from nsmc_attention.films import train_films
     from nsmc_attention.language import train_language
     from nsmc_attention.recipe import train
     from nsmc_attention.restoration import train_restorer
@@ -112,7 +127,7 @@ def trained_once(tmp_path_factory, name, config, data="sample"):
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / name / "bundle").exists():
-            trainings = {"classify": train, "restore": train_restorer, "language": train_language}
+            trainings = {"classify": train, "restore": train_restorer, "language": train_language, "film": train_films}
             trainings[config.task](data, config, folder / name, quiet=True)
     return folder / name
 
@@ -160,6 +175,28 @@ def tiny_writer(tmp_path_factory):
     rows = [f"이 영화 정말 좋다 {one}{other}" for one in SYLLABLES for other in SYLLABLES]
     data.write_text("\n".join(["document", *rows]), encoding="utf-8")
     return trained_once(tmp_path_factory, "tiny_writer", TINY_WRITER, data) / "bundle"
+
+
+@pytest.fixture(scope="session")
+def films_table(tmp_path_factory):
+    """120 films of 4 to 29 reviews, the stars of which are their words'; the share of praise is the film's."""
+    random = numpy.random.RandomState(0)
+    rows = []
+    for film in range(120):
+        share = random.random_sample()
+        for _ in range(random.randint(4, 30)):
+            praised = random.random_sample() < share
+            text = (PRAISE if praised else BLAME)[random.randint(3)]
+            rows.append(f"영화 {film},{random.randint(8, 11) if praised else random.randint(1, 4)},{text}")
+    path = tmp_path_factory.mktemp("films") / "films.csv"
+    path.write_text("\n".join(["영화,별점,리뷰", *rows]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny_film(tmp_path_factory, films_table):
+    """The bundle of a film network that has learnt that films are praised by words of praise."""
+    return trained_once(tmp_path_factory, "tiny_film", TINY_FILM, films_table) / "bundle"
 
 
 @pytest.fixture(scope="session")

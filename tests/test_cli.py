@@ -222,9 +222,7 @@ def test_help_names_every_command_and_every_setting(command):
 
     assert all(name in top for name in ("fetch", "train", "evaluate", "predict", "explain", "export"))
     assert all(f"--{name.replace('_', '-')}" in training for name in SHORT_NAMES)
-    order = (
-        "fetch train compare evaluate behaviour faithfulness hops predict restore fill explain report bulk serve export"
-    )
+    order = "fetch train compare evaluate behaviour faithfulness hops predict restore fill film explain report bulk serve export"
     assert [line.split()[0] for line in top.split("Commands:\n")[1].splitlines()] == order.split()
 
 

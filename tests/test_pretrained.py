@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention import predict
-from nsmc_attention.bundle.format import PRETRAINED, load_bundle
+from nsmc_attention import film, load_film, predict
+from nsmc_attention.bundle.format import FILM, PRETRAINED, load_bundle
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.judgement import evaluate
 from nsmc_attention.reviews import nsmc
@@ -64,3 +64,19 @@ def test_the_recorded_test_figures_are_reached_again(nsmc_folder):
     found, recorded = evaluate(load_classifier(), nsmc.load("nsmc", "test")), load_bundle().manifest["metrics"]["test"]
     assert found["accuracy"] == pytest.approx(recorded["accuracy"], abs=1e-4) and found["accuracy"] >= 0.891
     assert found["log_loss"] == pytest.approx(recorded["log_loss"], abs=1e-4) and found["ece"] <= 0.01
+
+
+def test_the_packaged_film_network_reads_by_the_packaged_classifier():
+    praised = film(["최고의 영화", "정말 재미있었다", "배우들 연기가 좋다", "또 보고 싶다", "감동적이다"])
+    blamed = film(["재미없고 지루하다", "돈이 아깝다", "최악의 연출", "왜 만들었는지", "0점 주고 싶다"])
+    assert 1 <= blamed.stars_low < blamed.stars < 5 < 8 < praised.stars < praised.stars_high <= 10
+    assert len(praised.representative) == 3 and "FilmRater" in repr(load_film())
+
+
+def test_the_packaged_film_network_is_small_and_was_judged_by_other_films():
+    bundle = load_bundle(FILM, "film")
+    assert sum(path.stat().st_size for path in FILM.iterdir()) <= 4 * 10**6
+    assert bundle.encoder.classifier == load_bundle().fingerprint
+    assert bundle.manifest["command"] == "nsmc-attention train --task film --data nsmc --preset pooling"
+    for count in ("5", "20", "64"):
+        assert 0.88 <= bundle.manifest["metrics"]["test"][count]["inside"] <= 0.92

@@ -1,9 +1,10 @@
 """A trained model as a folder of plain files: written whole or not at all, verified before it is used.
 
     manifest.json   schema, task, versions, labels, config, data, metrics, sha256 of every other file
-    vocab.json      gluonnlp's Vocab.to_json(); of restore, the characters
+    vocab.json      gluonnlp's Vocab.to_json(); of restore, the characters; a film's bundle has scale.json in its place
     weights.params  Gluon parameters
-    model.onnx      the same function for ONNX Runtime; of a writer, source.onnx and step.onnx
+    model.onnx      the same function for ONNX Runtime; of a writer, source.onnx and step.onnx; of film, reviews.onnx and
+                    film.onnx
     README.md       model card
 
 A sha256 proves that a copy is whole, not who made it: the readers of the files check their contents.
@@ -23,27 +24,31 @@ from ..text.characters import Characters
 from ..text.encoding import Encoder
 from ..text.tokenizers import tokenizer_version
 from .migration import migrated
+from .scale import Scale
 
 SCHEMA = 4
 LABELS = ("negative", "positive")
 REQUIRED = ("vocab.json", "weights.params")
+# Instead of these, by task
+REQUIRED_BY = {"film": ("scale.json", "weights.params")}
 # Bytes that a file may have; as JSON, a vocabulary of 16,000 has 0.6 MB
 MANIFEST = 2**20
 LARGEST = {"vocab.json": 2**25, "weights.params": 2**30, "model.onnx": 2**30, "README.md": 2**20}
-LARGEST.update({"source.onnx": 2**30, "step.onnx": 2**30})
-# Those that came with the package: the classifier's, of restore the editor's and the writer's, the language model's
+LARGEST.update(dict.fromkeys(("source.onnx", "step.onnx", "reviews.onnx", "film.onnx"), 2**30))
+LARGEST["scale.json"] = 2**20
+# Those that came with the package: the classifier's, of restore the editor's and the writer's, the language model's, film's
 PRETRAINED = Path(__file__).parent.parent / "pretrained"
 EDITOR, WRITER = PRETRAINED.with_name("pretrained_editor"), PRETRAINED.with_name("pretrained_writer")
-LANGUAGE = PRETRAINED.with_name("pretrained_language")
-PACKAGED = (PRETRAINED, EDITOR, WRITER, LANGUAGE)
+LANGUAGE, FILM = PRETRAINED.with_name("pretrained_language"), PRETRAINED.with_name("pretrained_film")
+PACKAGED = (PRETRAINED, EDITOR, WRITER, LANGUAGE, FILM)
 # A bundle without its task is a classifier's: there was no other when it was written
 CLASSIFY = "classify"
-COMMANDS = {CLASSIFY: "predict", "restore": "restore", "language": "fill"}
+COMMANDS = {CLASSIFY: "predict", "restore": "restore", "language": "fill", "film": "film"}
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """A verified bundle; `encoder` is an Encoder, of restore Characters, `config` that of the task."""
+    """A verified bundle; `encoder` is an Encoder, of restore Characters, of film a Scale, `config` that of the task."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -83,7 +88,7 @@ class Bundle:
 def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: dict[str, bytes]) -> None:
     """Write a bundle as `folder`, replacing the one that was there in one move.
 
-    `contents` is {file name: bytes}, at least of vocab.json and weights.params; the manifest's `files`, and its `schema`
+    `contents` is {file name: bytes}, at least of REQUIRED; the manifest's `files`, and its `schema`
     and a classifier's `labels` if it has none, are added here.
     """
     files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
@@ -135,6 +140,8 @@ def load_bundle(folder: Optional[Union[str, Path]] = None, task: Optional[str] =
         config = TASKS[found].from_dict(manifest.get("config"))
     except (ConfigError, TypeError) as problem:
         raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
+    if found == "film":
+        return Bundle(folder, manifest, config, Scale.from_json(contents["scale.json"], folder / "scale.json"))
     encoder = read_encoder(folder, manifest, contents["vocab.json"], config)
     if len(encoder) != manifest.get("vocabulary"):
         raise BundleError(f"{folder}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(encoder)}")
@@ -186,7 +193,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     foreign = sorted(set(manifest["files"]) - set(LARGEST))
     if foreign:
         raise BundleError(f"{path}: lists a foreign file {foreign[0][:60]!r}")
-    missing = [name for name in REQUIRED if name not in manifest["files"]]
+    required = REQUIRED_BY.get(str(manifest.get("task")), REQUIRED)
+    missing = [name for name in required if name not in manifest["files"]]
     if missing:
         raise BundleError(f"{path}: does not list {missing[0]}; was the training interrupted?")
     return manifest

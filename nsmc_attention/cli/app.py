@@ -18,7 +18,7 @@ from .._runtime import signals
 from ..errors import NsmcError
 from ..version import __version__
 from .judging import behaviour, evaluate, explain, export, faithfulness, hops
-from .scoring import bulk, fill, predict, report, restore, serve
+from .scoring import bulk, fill, film, predict, report, restore, serve
 from .training import compare, fetch, train
 
 # Mode, encoding and what is done about errors, whatever the locale says
@@ -108,6 +108,6 @@ def commands() -> None:
 
 # in the order in which they are used
 JUDGING = (evaluate, behaviour, faithfulness, hops)
-ORDER = (fetch, train, compare, *JUDGING, predict, restore, fill, explain, report, bulk, serve, export)
+ORDER = (fetch, train, compare, *JUDGING, predict, restore, fill, film, explain, report, bulk, serve, export)
 for command in ORDER:
     commands.add_command(command)

@@ -63,7 +63,7 @@ class TrainCommand(GroupedCommand):
         super().format_options(context, formatter)
         classify = dict(paths(PRESETS["default"]))
         flags = {path: f"--{name.replace('_', '-')}" for name, found in SHORT_NAMES.items() for path in found}
-        for task in ("restore", "language"):
+        for task in ("restore", "language", "film"):
             records = {}
             for config in reversed([*TASK_PRESETS[task].values()]):
                 values, about = dict(paths(config)), dict(descriptions(config))
@@ -285,6 +285,25 @@ class Labelled:
         return tables.load(self.data, "test", self.data_dir, **self.columns)
 
 
+@dataclass(frozen=True)
+class Films:
+    """What a training of `film` is given beside reviews: their columns, and the classifier that reads them."""
+
+    group_by: Optional[str]
+    stars_column: Optional[str]
+    classifier: Optional[Path]
+
+    def given(self, task: str, init_from: Optional[Path]) -> dict[str, Any]:
+        """Return the keyword arguments of a task's training; ConfigError for an option that it would ignore."""
+        own = {"group_by": self.group_by, "stars_column": self.stars_column, "classifier": self.classifier}
+        used, ignored = ({"init_from": init_from}, own) if task != "film" else (own, {"init_from": init_from})
+        for name, value in ignored.items():
+            if value is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise ConfigError(f"train --task {task}: expected no {option}, found {value}; leave it out")
+        return used
+
+
 text_column_option = click.option(
     "--text-column", help="[default: the one called document, text, review, 리뷰, 내용, ...]"
 )
@@ -329,6 +348,18 @@ texts_options = gathered(
     text_column_option,
     click.option("--excel", is_flag=True, help="csv, tsv: begin with the mark by which Excel shows Hangul"),
     verbatim_option,
+)
+classifier_option = path_option(
+    "--classifier", help="of film: bundle whose encoder reads the reviews  [default: the packaged one]"
+)
+films_options = gathered(
+    "films",
+    Films,
+    click.option("--group-by", help="of film: column of the films  [default: the one called film, movie, 영화, ...]"),
+    click.option(
+        "--stars-column", help="of film: column of the stars  [default: the one called stars, rating, 별점, ...]"
+    ),
+    classifier_option,
 )
 heads_options = gathered(
     "heads",

@@ -1,6 +1,7 @@
-"""Commands that go over texts: predict, restore, report, bulk, serve."""
+"""Commands that go over texts: predict, restore, fill, film, report, bulk, serve."""
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -14,6 +15,7 @@ from .options import (
     TextCommand,
     Texts,
     choices,
+    classifier_option,
     cpu_model_options,
     encoding_option,
     heads_options,
@@ -123,6 +125,60 @@ def fill(text: tuple[str, ...], top: int, as_json: bool, heads: Heads, model: Mo
         return
     for each in filling.candidates:
         print(f"{each.probability:.4f}\t{each.token}\t{each.text}")
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE")
+@click.option("--group-by", required=True, help="column that names the film of each review")
+@path_option("--output", "-o", allow_dash=True, default=Path("-"), help="file, or - for stdout")
+@click.option(
+    "--format",
+    "-f",
+    "style",
+    type=click.Choice(["text", "csv", "tsv", "jsonl"]),
+    help="of the output  [default: by its suffix, else text]",
+)
+@path_option("--explain", "page", help=".html: the films' reviews, and their words, shaded by their weights")
+@text_column_option
+@input_format_option
+@encoding_option
+@classifier_option
+@model_options
+def film(
+    source: Path,
+    group_by: str,
+    output: Path,
+    style: Optional[str],
+    page: Optional[Path],
+    text_column: Optional[str],
+    kind: Optional[str],
+    encoding: Optional[str],
+    classifier: Optional[Path],
+    model: Model,
+) -> None:
+    """Print the mean stars of each film of a table, with an interval, from the texts of its reviews alone.
+
+    As text: stars, the interval that holds nine of ten films, reviews, film.
+
+    \b
+    nsmc-attention film reviews.csv --group-by film
+    nsmc-attention film reviews.csv --group-by film --output films.csv --explain films.html
+    nsmc-attention film reviews.csv --group-by film --format jsonl
+    """
+    if page:
+        from ..visualization.film_page import check_page
+
+        check_page(page)
+    from ..inference.film import load_film
+    from ..inference.film_tables import rate_table
+
+    rater = load_film(model.bundle, model.engine, model.device, classifier)
+    found = rate_table(rater, source, group_by, output, style, text_column, kind, encoding, bool(page))
+    if page:
+        from ..visualization.film_page import save_ratings
+
+        save_ratings(found.drawn, page, found.films)
+    print(f"{source}: {found}", file=sys.stderr)
 
 
 def check_extras(text: tuple[str, ...], texts: Texts, n_best: bool, picture: Optional[Path]) -> None:

@@ -13,12 +13,14 @@ from .._runtime.signals import Ended
 from ..config import PRESETS, TASK_PRESETS, TASKS, task_preset
 from ..errors import ConfigError
 from .options import (
+    Films,
     GroupedCommand,
     Labelled,
     TrainCommand,
     choices,
     data_options,
     device_option,
+    films_options,
     path_option,
     settings_options,
 )
@@ -53,13 +55,14 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
 @click.option(
     "--preset",
     metavar=choices(name for presets in TASK_PRESETS.values() for name in presets),
-    show_default="default; of restore, editor; of language, transformer; with --resume that of the run",
+    show_default="default; of restore, editor; of language, transformer; of film, pooling; with --resume that of the run",
 )
 @path_option("--out", default=Path("runs/latest"), help="run folder, new unless --resume")
 @path_option(
     "--init-from",
     help="bundle to begin with: a classifier with a language model's encoder, or a restorer's reading of characters",
 )
+@films_options
 @click.option("--resume", is_flag=True, help="continue the run in --out")
 @device_option
 @click.option(
@@ -82,13 +85,14 @@ def train(
     preset: Optional[str],
     out: Path,
     init_from: Optional[Path],
+    films: Films,
     resume: bool,
     device: str,
     kvstore: str,
     workers: Optional[int],
     settings: dict[str, Any],
 ) -> None:
-    """Train a classifier, or what `restore` or `fill` uses; the run folder ends with its bundle.
+    """Train a classifier, or what `restore`, `fill` or `film` uses; the run folder ends with its bundle.
 
     \b
     nsmc-attention train --data nsmc --out runs/first
@@ -98,6 +102,7 @@ def train(
     nsmc-attention train --task restore --data sentences.txt --out runs/editor
     nsmc-attention train --task restore --preset writer --data sentences.txt --out runs/writer
     nsmc-attention train --task language --data reviews.csv --out runs/words
+    nsmc-attention train --task film --data nsmc --out runs/films
     nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
     """
     from ..recipe import train as run
@@ -112,10 +117,11 @@ def train(
     else:
         base = task_preset(preset, task)
     config: Any = base.with_fields(**settings)
+    own = films.given(task, init_from)
     if task != "classify":
         refuse_labels(task, reviews, valid, kvstore, workers)
         with resumable(out, arguments):
-            columns = {"text_column": reviews.text_column, "encoding": reviews.encoding, "init_from": init_from}
+            columns = {"text_column": reviews.text_column, "encoding": reviews.encoding, **own}
             training_of(task)(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
         return None
     if workers and kvstore == "local":
@@ -135,7 +141,7 @@ def train(
             reviews.data_dir,
             quiet,
             workers=group,
-            init_from=init_from,
+            **own,
             **reviews.columns,
         )
 
@@ -150,6 +156,10 @@ def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) 
 
 def training_of(task: str) -> Any:
     """Return the function that trains for a task without labels."""
+    if task == "film":
+        from ..films import train_films
+
+        return train_films
     if task == "restore":
         from ..restoration import train_restorer
 

@@ -13,6 +13,7 @@ from .attribution import METHODS, Attribution
 from .matrices import Matrix, attribution_matrices, largest_of
 
 if TYPE_CHECKING:
+    from .film import Rating
     from .restorer import Restoration
 
 # Cells of the matrices in one output, each some 100 bytes of the notebook's file
@@ -30,6 +31,8 @@ STYLE = f"""
 .nsmc-attention .nsmc-ramp {{ display: inline-block; width: 5em; height: .7em; border: 1px solid var(--line); }}
 .nsmc-attention .nsmc-words {{ font-size: 16px; line-height: 2; overflow-wrap: anywhere; }}
 .nsmc-attention .nsmc-words span {{ padding: .1em .15em; margin: 0 1px; border-radius: .2em; }}
+.nsmc-attention .nsmc-review {{ display: grid; grid-template-columns: 4.5em 1fr; gap: .8em; align-items: start; }}
+.nsmc-attention .nsmc-review > :first-child {{ text-align: right; padding: .2em .4em; margin: .3em 0; border-radius: .2em; }}
 .nsmc-attention .nsmc-against {{ text-decoration: underline dotted; text-underline-offset: .25em; }}
 .nsmc-attention .nsmc-pair {{ display: inline-grid; vertical-align: top; max-width: 100%; margin-bottom: .3em;
   font-size: 16px; white-space: pre-wrap; overflow-wrap: anywhere; }}
@@ -75,6 +78,25 @@ def restoration_html(restoration: "Restoration") -> str:
     said = restoration.error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
     pairs = "".join(pair_html(*pair) for segment in restoration.segments for pair in words_of(*segment))
     return in_frame(f'<div class="nsmc-head"><b>{escape(said)}</b></div><div lang="ko">{pairs}</div>')
+
+
+def rating_html(rating: "Rating") -> str:
+    """Return a film's stars as HTML, its reviews below, shaded by their weights, and in each the words by theirs."""
+    if rating.stars is None:
+        return in_frame(escape(str(rating.error)))
+    blank = f" · {rating.blank:,} blank" if rating.blank else ""
+    span = f"{rating.stars_low:.2f} to {rating.stars_high:.2f} (90 %)"
+    head = f"<b>{rating.stars:.2f} stars</b> · {span} · {rating.counted}{blank}"
+    largest = max((each.weight for each in rating.representative), default=1.0)
+    rows = "".join(review_html(each.attribution, each.weight, largest) for each in rating.representative)
+    return in_frame(f'<div class="nsmc-head">{head}</div>{rows}')
+
+
+def review_html(attribution: Attribution, weight: float, largest: float) -> str:
+    """Return a review as a row: its share of the weights, and its words."""
+    share = f'<span style="background:{color(weight, largest, False)}">{100 * weight:.1f}&nbsp;%</span>'
+    words = words_html(attribution, float(max(attribution.values)))
+    return f'<div class="nsmc-review">{share}{words}</div>'
 
 
 def words_of(source: str, text: str) -> list[tuple[str, str]]:

@@ -7,8 +7,9 @@ gluon engine imports MXNet, and only when it is built.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Optional, Protocol
 
 import numpy
@@ -17,11 +18,13 @@ from numpy.typing import NDArray
 from .._runtime.processes import cores
 from ..bundle.format import Bundle
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
+from ..model.interfaces import CONTEXTS
 from ..model.settings import AXES
 
 INPUTS, OUTPUTS = ("token_ids", "valid_length", "ngram_ids"), ("probability", "weights")
 # The output of a model whose encoder attends: its weights
 HEADS = "heads"
+MORE = (HEADS, CONTEXTS)
 # Reviews a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
 PIECE, WORTH_A_THREAD = 32, 8
 # The batch of the HybridBlock on MXNet; a GPU needs many reviews
@@ -84,7 +87,7 @@ class OnnxEngine:
             raise BundleError(f"this ONNX model: ONNX Runtime cannot load it: {reason(problem)}") from problem
         expected = (list(INPUTS), list(OUTPUTS))
         found = tuple([item.name for item in side] for side in (self.session.get_inputs(), self.session.get_outputs()))
-        if not set(found[0]) <= set(expected[0]) or found[1] not in (expected[1], [*expected[1], HEADS]):
+        if not set(found[0]) <= set(expected[0]) or [each for each in found[1] if each not in MORE] != expected[1]:
             raise BundleError(
                 f"this ONNX model: expected inputs and outputs {expected}, found {found}; is it another model?"
             )
@@ -94,13 +97,17 @@ class OnnxEngine:
         self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        probability, weights = self.divided(self.run, arrays)
+        return probability, weights
+
+    def divided(self, run: Callable[..., Sequence[Any]], arrays: Sequence[NDArray[Any]]) -> list[Any]:
+        """Return what `run` returns of a batch, divided among the threads."""
         reviews = len(arrays[0])
         parts = max(min(self.threads, reviews // WORTH_A_THREAD), -(-reviews // PIECE))
         if parts < 2 or not self.pool:
-            return self.run(*arrays)
-        done = self.pool.map(self.run, *(numpy.array_split(array, parts) for array in arrays))
-        probability, weights = zip(*done)
-        return numpy.concatenate(probability), numpy.concatenate(weights)
+            return list(run(*arrays))
+        done = self.pool.map(run, *(numpy.array_split(array, parts) for array in arrays))
+        return [numpy.concatenate(each) for each in zip(*done)]
 
     def run(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         probability, weights = self.outputs(OUTPUTS, arrays)
@@ -109,6 +116,11 @@ class OnnxEngine:
     def heads(self, *arrays: NDArray[Any]) -> NDArray[Any]:
         (found,) = self.outputs([HEADS], arrays)
         return found
+
+    def contexts(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return what the last layer reads (N, F), and the probability of positive (N,); of a `reading_engine`."""
+        contexts, probability = self.divided(lambda *given: self.outputs([CONTEXTS, OUTPUTS[0]], given), arrays)
+        return contexts, probability
 
     def outputs(self, names: Sequence[str], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         named = dict(zip(INPUTS, arrays))
@@ -186,8 +198,10 @@ def import_check() -> Any:
     return check
 
 
-def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngine:
-    """Load the bundle's model.onnx into ONNX Runtime; a foreign one is checked before."""
+def onnx_engine(
+    bundle: Bundle, device: str, threads: Optional[int], change: Callable[[bytes], bytes] = bytes
+) -> OnnxEngine:
+    """Load the bundle's model.onnx, as `change` changes it, into ONNX Runtime; a foreign one is checked before."""
     if device not in ("auto", "cpu"):
         raise ConfigError(
             f"the onnx engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
@@ -195,13 +209,21 @@ def onnx_engine(bundle: Bundle, device: str, threads: Optional[int]) -> OnnxEngi
         )
     content = bundle.read("model.onnx")
     if bundle.packaged:
-        return OnnxEngine(content, bundle.config.model.axes, threads)
+        return OnnxEngine(change(content), bundle.config.model.axes, threads)
     text, fixed = bundle.config.text, bundle.config.fixed_length
     rows = {"token_ids": len(bundle.encoder), **({"ngram_ids": text.ngram_buckets} if text.ngram_buckets else {})}
     batches = [(1, fixed or 1), (3, fixed or min(7, text.max_length)), (PIECE, fixed or text.max_length)]
     axes = bundle.config.model.axes
     content = import_check().check_graph(content, rows, bundle.config.model.outputs, batches, bundle.file("model.onnx"))
-    return ForeignEngine(content, axes, threads)
+    return ForeignEngine(change(content), axes, threads)
+
+
+def reading_engine(bundle: Bundle, threads: Optional[int] = None) -> OnnxEngine:
+    """Load a classifier's model.onnx with what its last layer reads as an output; MissingPackage without onnx."""
+    import_check()
+    from ..model.onnx.contexts import with_contexts
+
+    return onnx_engine(bundle, "cpu", threads, partial(with_contexts, where=bundle.file("model.onnx")))
 
 
 def gluon_engine(bundle: Bundle, device: str) -> GluonEngine:

@@ -60,13 +60,7 @@ class TokenScorer:
 
     def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
         """Yield (members, probability, weights) over the reviews that have tokens, batched by length."""
-        lengths = numpy.array([len(each) for each in reviews])
-        order = numpy.argsort(lengths, kind="stable")
-        order = order[lengths[order] > 0]
-        while len(order):
-            members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
-            order = order[: -len(members)]
-            batch = self.encoder.batch([reviews[member] for member in members], self.fixed_length)
+        for members, batch in self.batches(reviews):
             probability, weights = self.engine(*batch)
             if not numpy.isfinite(probability).all():
                 raise BundleError(
@@ -74,6 +68,16 @@ class TokenScorer:
                     "large; train again, or use another bundle"
                 )
             yield members, probability, weights
+
+    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], tuple[NDArray[Any], ...]]]:
+        """Yield (members, their `Encoder.batch`) over the reviews that have tokens, batched by length."""
+        lengths = numpy.array([len(each) for each in reviews])
+        order = numpy.argsort(lengths, kind="stable")
+        order = order[lengths[order] > 0]
+        while len(order):
+            members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
+            order = order[: -len(members)]
+            yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
 
     def max_batch_size(self, length: int) -> int:
         return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))

@@ -246,3 +246,5 @@ class NoAttention(Attention):
 ALIGNMENTS: dict[str, type[Attention]] = {
     each.kind: each for each in (NoAttention, Additive, Dot, General, Concat, Local)
 }
+# How the reviews of a film are weighed
+POOLINGS: dict[str, type[Attention]] = {each.kind: each for each in (Additive, Uniform)}

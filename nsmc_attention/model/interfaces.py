@@ -24,6 +24,8 @@ class Interface(NamedTuple):
 INTEGERS = ("token_ids", "valid_length", "ngram_ids", "places", "source_ids", "source_length", "ids", "tags")
 # Of a classifier; one without a table of n-grams has no ngram_ids
 REVIEWS: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("N", "T", NGRAMS)}
+# A further output that a classifier's graph can be given (`onnx.contexts`): what its last layer reads, (N, F)
+CONTEXTS = "contexts"
 # A language model's, with one hidden token a review: that of token t of review n is t * N + n
 MASKED: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "places": ("N",)}
 SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
@@ -33,6 +35,13 @@ ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), 
 # The tag of each character (`text.restoring`), its probability, and the probability that a space follows
 EDITOR = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")))}
 
+
+# Of a film network: what each review is worth, and what reviews worth so much say of their film. F numbers of a review,
+# D of its value, P of what is pooled
+FILM = {
+    "reviews.onnx": Interface({"vectors": ("N", "F")}, {"scores": ("N",), "values": ("N", "D")}),
+    "film.onnx": Interface({"pooled": ("N", "P"), "counts": ("N", 1)}, {"quantiles": ("N", 3)}),
+}
 
 WRITTEN: dict[str, Axes] = {"log_probability": ("N", "V"), "weights": ("N", "S")}
 

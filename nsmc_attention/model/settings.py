@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..errors import ConfigError
 from ..settings import Settings, kinds, paths, setting
 from ..text.settings import most_written
-from .attention import ALIGNMENTS, ATTENTIONS, Additive, Attention, General
+from .attention import ALIGNMENTS, ATTENTIONS, POOLINGS, Additive, Attention, General
 
 if TYPE_CHECKING:
     from .interfaces import Axes, Interface
@@ -488,6 +488,35 @@ class ReplacedConfig(MaskedConfig):
         return ReplacedLanguageModel(vocab_size, self, max_length)
 
 
+@dataclass(frozen=True)
+class PoolingConfig(Settings):
+    """The mean stars of a film from its reviews, whose order has no influence."""
+
+    kind = "pooling"
+    units: int = setting(64, "units of a review's value (D)", low=1, high=4096)
+    attention: Attention = kinds(POOLINGS, Additive(), "how reviews are weighed; uniform: all alike")
+    output_units: int = setting(64, "units of the hidden layer behind the pooling", low=1, high=4096)
+    dropout: float = setting(0.2, "dropout of what is pooled", low=0.0, high=0.95)
+
+    @property
+    def graphs(self) -> "Graphs":
+        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
+        from .interfaces import FILM
+
+        return FILM
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        return "Attention over reviews" if self.attention.kind != "uniform" else "The average of reviews"
+
+    def network(self, inputs: int) -> Any:
+        """Build the network for reviews of so many numbers each."""
+        from .networks.film import FilmNetwork
+
+        return FilmNetwork(inputs, self)
+
+
 NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article": ArticleConfig}
 RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": WriterConfig}
 LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig, "replaced": ReplacedConfig}
+FILM_NETWORKS: dict[str, type[Settings]] = {"pooling": PoolingConfig}

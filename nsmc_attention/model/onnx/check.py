@@ -104,6 +104,19 @@ def check_language(
     return checked(content, rows, interface, sizes, batches, where, "train again, or take another bundle")
 
 
+def check_film(
+    contents: Mapping[str, bytes], settings: Any, inputs: int, batches: Sequence[tuple[int, int]], folder: Path
+) -> dict[str, bytes]:
+    """Return the serialized graphs of a film network of `settings` (PoolingConfig), as `check_graph` does a classifier's."""
+    sizes = {"F": inputs, "D": settings.units, "P": 2 * settings.units}
+    return {
+        name: checked(
+            contents[name], {}, interface, sizes, batches, folder / name, "train again, or take another bundle"
+        )
+        for name, interface in settings.graphs.items()
+    }
+
+
 def checked(
     content: bytes,
     rows: Mapping[str, int],

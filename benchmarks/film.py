@@ -1,0 +1,118 @@
+"""The mean stars of films that nobody has seen: the film network beside the calibrated mean of the classifier's predictions.
+
+    python -m benchmarks.film [BUNDLE]
+
+Of each film of the bundle's test part so many reviews are drawn, ten times; told are the mean stars of its others, ten at
+least. The baseline is the mean probability of positive, isotonic to the mean stars of the training films' others, for each
+number of reviews given. The second table asks whether it matters that the classifier has learnt from the stars of these films:
+it gives reviews of the official test file, which it has never seen, and as many others with the same stars.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy
+from scipy.special import expit
+from sklearn.isotonic import IsotonicRegression
+
+from nsmc_attention.films import SEVERAL, split
+from nsmc_attention.inference.film import FilmRater, load_film
+from nsmc_attention.inference.pooling import Pool
+from nsmc_attention.inference.vectors import cached_vectors
+from nsmc_attention.reviews import films, nsmc, raw
+from nsmc_attention.text.encoding import clean
+from nsmc_attention.training.film import JUDGED, Case, Films
+
+GIVEN, DRAWS, SEED = (1, 5, 20, 64), 10, 7
+# Reviews of the official test file that are given, few films have more
+UNSEEN = 5
+
+
+def stars_of(rater: FilmRater, vectors: Any, groups: list[Any]) -> Any:
+    """Return (N, 3) stars of N groups of places."""
+    pools = []
+    for own in groups:
+        scores, values = rater.engine.reviews(vectors[own].astype("float32"))
+        pools.append(Pool(0))
+        pools[-1].add(scores, values, [])
+    return rater.stars(pools)
+
+
+def mean_probability(vectors: Any, groups: list[Any]) -> Any:
+    """Return (N,): the mean probability of positive of N groups of places; the last column is its log-odds."""
+    return numpy.array([expit(vectors[own, -1].astype("float64")).mean() for own in groups])
+
+
+def baseline(train: Films, count: int) -> Any:
+    """Fit mean probabilities of `count` reviews of the training films to the mean stars of their others."""
+    cases = train.cases(count, numpy.random.RandomState(SEED), 3)
+    given = mean_probability(train.vectors, [case.given for case in cases])
+    return IsotonicRegression(out_of_bounds="clip").fit(given, [case.stars for case in cases])
+
+
+def rows(rater: FilmRater, train: Films, test: Films) -> Iterator[str]:
+    for count in GIVEN:
+        cases: list[Case] = test.cases(count, numpy.random.RandomState(SEED), DRAWS)
+        groups, wanted = [case.given for case in cases], numpy.array([case.stars for case in cases])
+        plain = abs(baseline(train, count).predict(mean_probability(test.vectors, groups)) - wanted)
+        found = stars_of(rater, test.vectors, groups)
+        error, inside = abs(found[:, 1] - wanted), (found[:, 0] <= wanted) & (wanted <= found[:, 2])
+        # of films, not of draws: those of one film are alike
+        gain = (plain - error).reshape(-1, DRAWS).mean(axis=1)
+        spread = 1.96 * gain.std() / numpy.sqrt(len(gain)) / plain.mean()
+        lower = f"{100 * gain.mean() / plain.mean():.1f} ± {100 * spread:.1f} %"
+        width = (found[:, 2] - found[:, 0]).mean()
+        yield f"| {count} | {len(gain):,} | {plain.mean():.3f} | {error.mean():.3f} | {lower} | {100 * inside.mean():.1f} % | {width:.2f} |"
+
+
+def unseen_rows(rater: FilmRater, reviews: films.FilmReviews, chosen: list[int]) -> Iterator[str]:
+    """Judge some films on reviews of the official test file, and on others of the film with the same stars."""
+    numbers, random = {reviews.films[film]: film for film in chosen}, numpy.random.RandomState(SEED)
+    tested = set(nsmc.load("nsmc", "test").frame["id"].astype(str))
+    official: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for identity, text, star, name, _ in raw.stream(raw.find()):
+        if identity in tested and name in numbers and clean(text):
+            official[numbers[name]].append((text, star))
+    unseen, seen, wanted = {}, {}, {}
+    for film, own in official.items():
+        drawn = [own[place] for place in random.permutation(len(own))[:UNSEEN]]
+        left = random.permutation(reviews.members[film]).tolist()
+        alike = list(take_alike(left, [star for _, star in drawn], reviews.stars))
+        if len(alike) == UNSEEN and len(left) >= JUDGED:
+            unseen[film], seen[film] = [text for text, _ in drawn], [reviews.documents[place] for place in alike]
+            wanted[film] = reviews.stars[left].mean()
+    for name, given in (("of the official test file", unseen), ("that the classifier has learnt from", seen)):
+        found = dict(rater.rate(((film, text) for film, own in given.items() for text in own), shown=0))
+        errors = [abs(float(found[film].stars or 0) - stars) for film, stars in wanted.items()]
+        yield f"| {name} | {len(errors):,} | {numpy.mean(errors):.3f} |"
+
+
+def take_alike(places: list[int], wanted: list[int], stars: Any) -> Iterator[int]:
+    """Take from places, and yield, one with each number of stars, as far as there are some."""
+    for star in wanted:
+        place = next((each for each in places if stars[each] == star), None)
+        if place is not None:
+            places.remove(place)
+            yield place
+
+
+def main(bundle: Optional[Path]) -> None:
+    rater, reviews = load_film(bundle), films.load("nsmc")
+    vectors = cached_vectors(reviews.documents, rater.reader, nsmc.cache_folder() / "prepared")
+    several = [film for film, own in enumerate(reviews.members) if len(own) >= SEVERAL]
+    whole = Films(vectors, reviews.stars, [reviews.members[film] for film in several])
+    places = split(len(several), rater.bundle.config.training)
+    train, test = whole.of(places[0]), whole.of(places[2])
+    print("| reviews given | films | baseline | film | lower by | inside | width |\n|---|---|---|---|---|---|---|")
+    for row in rows(rater, train, test):
+        print(row, flush=True)
+    print("\n| five reviews | films | error |\n|---|---|---|")
+    for row in unseen_rows(rater, reviews, [several[place] for place in places[2]]):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else None)

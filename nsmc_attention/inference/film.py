@@ -1,0 +1,221 @@
+"""`film`: the reviews of a film in, its mean stars with an interval out, and the reviews and words that carry the most weight.
+
+(film, text) -> encoder of a classifier -> scores and values -> a Pool for each film -> Rating
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ..bundle.format import FILM, Bundle, load_bundle
+from ..errors import BundleError, DataError
+from ..text.encoding import Encoded
+from .attribution import Attribution
+from .film_engines import load_film_engine
+from .pooling import Pool
+from .prediction import Prediction
+from .predictor import WINDOW, Classifier, check_text
+from .reference import Predictor
+from .vectors import ReviewReader
+
+Pair = tuple[Hashable, str]
+# Reviews that are shown of a film
+SHOWN = 3
+BLANK = "blank: no review with a word"
+
+
+class Representative(NamedTuple):
+    """A review with its weight, its share of the film's attention (0 to 1), and the prediction that shows its words."""
+
+    prediction: Prediction
+    weight: float
+
+    @property
+    def attribution(self) -> Attribution:
+        """The attention of its words."""
+        return Attribution(self.prediction, self.prediction.token_weights.astype("float64"), "attention")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON: text, weight, tokens, token_weights."""
+        found = self.prediction
+        values: dict[str, Any] = {"text": found.text, "weight": self.weight, "tokens": list(found.tokens)}
+        return {**values, "token_weights": found.token_weights.tolist()}
+
+
+@dataclass(frozen=True)
+class Rating:
+    """What the reviews of a film say of its stars.
+
+    Attributes
+    ----------
+    reviews, blank : int
+        Reviews that were read, and those without a word, which were not.
+    stars, stars_low, stars_high : float or None
+        The mean stars of other reviews of the film, and an interval that holds it for nine of ten films; None, with the
+        reason in `error`, where no review has a word.
+    representative : tuple of Representative
+        The reviews with the largest weights, the largest first.
+    """
+
+    reviews: int
+    blank: int
+    stars: Optional[float]
+    stars_low: Optional[float]
+    stars_high: Optional[float]
+    representative: tuple[Representative, ...] = ()
+
+    @property
+    def error(self) -> Optional[str]:
+        return BLANK if self.stars is None else None
+
+    @property
+    def counted(self) -> str:
+        """The number of reviews in words: "1 review"."""
+        return f"{self.reviews:,} review{'s' * (self.reviews != 1)}"
+
+    def __repr__(self) -> str:
+        if self.stars is None:
+            return f"Rating(error={self.error!r})"
+        return f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.counted})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        values: dict[str, Any] = {"reviews": self.reviews, "stars": self.stars}
+        values.update(stars_low=self.stars_low, stars_high=self.stars_high)
+        values["representative"] = [each.to_dict() for each in self.representative]
+        return {**values, "error": self.error} if self.error else values
+
+    def _repr_html_(self) -> str:
+        from .display import rating_html
+
+        return rating_html(self)
+
+
+class FilmRater(Predictor):
+    """A bundle of the task `film`, the engine that runs it, and the classifier whose encoder reads the reviews."""
+
+    task, types = "film", {}
+
+    def __init__(self, bundle: Bundle, engine: Any, classifier: Bundle, threads: Optional[int] = None):
+        self.bundle, self.engine, self.scale = bundle, engine, bundle.encoder
+        self.classifier, self.reader = classifier, ReviewReader(classifier, threads)
+
+    @classmethod
+    def from_bundle(
+        cls, bundle: Bundle, engine: str = "auto", device: str = "auto", threads: Optional[int] = None, **options: Any
+    ) -> "FilmRater":
+        classifier = load_bundle(options.get("classifier"))
+        scale = bundle.encoder
+        if classifier.fingerprint != scale.classifier:
+            raise BundleError(
+                f"{bundle.folder}: expected the classifier {scale.name} ({scale.classifier[:12]}…), whose encoder reads "
+                f"the reviews, found {classifier.name} ({classifier.fingerprint[:12]}…); name it by --classifier"
+            )
+        return cls(bundle, load_film_engine(bundle, engine, device), classifier, threads)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {} if self.classifier.packaged else {"classifier": str(self.classifier.folder.resolve())}
+
+    def __repr__(self) -> str:
+        return f"FilmRater(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
+
+    def __call__(self, texts: Iterable[str], shown: int = SHOWN) -> Rating:
+        """Return the Rating of one film's reviews, of which `shown` are in it."""
+        if isinstance(texts, (str, bytes)):
+            raise DataError("expected a list of reviews, found one string; put it in a list")
+        pools = self.pool((("", text) for text in texts), shown) or {"": Pool(shown)}
+        return next(self.ratings(list(pools.values())))
+
+    def rate(self, pairs: Iterable[Pair], shown: int = SHOWN) -> Iterator[tuple[Hashable, Rating]]:
+        """Yield each film of (film, review) pairs with its Rating, in the films' first order.
+
+        All pairs are read before; memory grows with the films, not with their reviews.
+        """
+        pools = self.pool(pairs, shown)
+        return zip(pools, self.ratings(list(pools.values())))
+
+    def pool(self, pairs: Iterable[Pair], shown: int = 0) -> dict[Hashable, Pool]:
+        """Return the Pool of each film, while reading the pairs window by window."""
+        pools: dict[Hashable, Pool] = {}
+        iterator = iter(pairs)
+        while window := list(islice(iterator, WINDOW)):
+            by_film: dict[Hashable, list[Encoded]] = {}
+            for film, text in window:
+                pool, review = pools.setdefault(film, Pool(shown)), self.classifier.encoder.encode(check_text(text))
+                if len(review):
+                    by_film.setdefault(film, []).append(review)
+                else:
+                    pool.blank += 1
+            if by_film:
+                self.add(pools, by_film)
+        return pools
+
+    def add(self, pools: Mapping[Hashable, Pool], by_film: Mapping[Hashable, list[Encoded]]) -> None:
+        """Read reviews of any films together, and add them to the films' Pools."""
+        scores, values = self.engine.reviews(self.reader.read([each for own in by_film.values() for each in own]))
+        start = 0
+        for film, own in by_film.items():
+            part = slice(start, start + len(own))
+            pools[film].add(scores[part], values[part], [review.text for review in own])
+            start = part.stop
+
+    def ratings(self, pools: Sequence[Pool]) -> Iterator[Rating]:
+        """Yield the Rating of each Pool."""
+        for start in range(0, len(pools), WINDOW):
+            part = pools[start : start + WINDOW]
+            found = iter(self.stars([pool for pool in part if pool.count]).tolist())
+            texts = [[text for text, _ in pool.weights] for pool in part]
+            words = Classifier(self.classifier, self.reader.engine).predict_stream(
+                text for own in texts for text in own
+            )
+            for pool, own in zip(part, texts):
+                stars = next(found) if pool.count else (None, None, None)
+                chosen = zip(islice(words, len(own)), (weight for _, weight in pool.weights))
+                shown = tuple(Representative(prediction.averaged(), weight) for prediction, weight in chosen)
+                yield Rating(pool.count, pool.blank, stars[1], stars[0], stars[2], shown)
+
+    def stars(self, pools: Sequence[Pool]) -> NDArray[numpy.float64]:
+        """Return (N, 3) of Pools that have reviews: the low end of the stars, the middle, the high end."""
+        if not pools:
+            return numpy.zeros((0, 3))
+        # more reviews than it was trained with say more, but how much more was never measured
+        counts = numpy.array([min(pool.count, self.bundle.config.training.given) for pool in pools])
+        pooled = numpy.stack([pool.pooled for pool in pools]).astype("float32")
+        return self.scale.intervals(self.engine.film(pooled, counts[:, None].astype("float32")), counts)
+
+
+def load_film(
+    bundle: Optional[Union[str, Path]] = None,
+    engine: str = "auto",
+    device: str = "auto",
+    classifier: Optional[Union[str, Path]] = None,
+) -> FilmRater:
+    """Load a film network from a bundle folder; None is the one that ships with the package.
+
+    The classifier whose encoder reads the reviews is the packaged one, or that of a folder; BundleError if it is not the
+    one that the network was trained with. The reviews are read through ONNX Runtime; engine, device and other errors are
+    those of `load_classifier`.
+    """
+    if not bundle and not FILM.is_dir():
+        raise BundleError(
+            "film: expected a --bundle, found none, and no film network came with the package; train one with "
+            "`nsmc-attention train --task film --data nsmc --out runs/films`"
+        )
+    return FilmRater.from_bundle(load_bundle(bundle or FILM, FilmRater.task), engine, device, classifier=classifier)
+
+
+@lru_cache(maxsize=1)
+def packaged_film() -> FilmRater:
+    return load_film()
+
+
+def film(texts: Iterable[str], shown: int = SHOWN) -> Rating:
+    """Return the Rating of one film's reviews by the network that ships with the package, which is loaded once."""
+    return packaged_film()(texts, shown)

@@ -1,0 +1,93 @@
+"""What runs a film network: its reviews one by one, and the film.
+
+engine.reviews(vectors (M, F)) -> scores (M,), values (M, D)
+engine.film(pooled (N, P), counts (N, 1)) -> quantiles (N, 3)
+"""
+
+from typing import Any, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ..bundle.format import Bundle
+from ..errors import BundleError, ConfigError, did_you_mean
+from ..model.interfaces import FILM
+from .engines import PIECE, import_check
+from .restorer_engines import run, session_of
+
+Array = NDArray[Any]
+
+
+class OnnxFilm:
+    """Runs the reviews.onnx and film.onnx of a bundle whose network's values have `units` numbers."""
+
+    name = "onnx"
+
+    def __init__(self, contents: dict[str, bytes], units: int):
+        self.sessions, self.units = {name: session_of(content) for name, content in contents.items()}, units
+
+    def reviews(self, vectors: Array) -> tuple[Array, Array]:
+        scores, values = run(self.sessions["reviews.onnx"], {"vectors": vectors})
+        self.check(scores, (len(vectors),))
+        self.check(values, (len(vectors), self.units))
+        return scores, values
+
+    def film(self, pooled: Array, counts: Array) -> Array:
+        (quantiles,) = run(self.sessions["film.onnx"], {"pooled": pooled, "counts": counts})
+        self.check(quantiles, (len(pooled), 3))
+        return quantiles
+
+    def check(self, found: Array, shape: tuple[int, ...]) -> None:
+        if found.shape != shape or not numpy.isfinite(found).all():
+            raise BundleError(
+                "expected finite scores, values and quantiles from the bundle's ONNX models, found something else: its "
+                "parameters are too large, or they are others; train again, or take another bundle"
+            )
+
+
+class GluonFilm:
+    """Runs a film network on MXNet."""
+
+    name = "gluon"
+
+    def __init__(self, network: Any, device: Any):
+        from .._runtime.mxnet_shim import import_mxnet
+
+        self.nd, self.network, self.device = import_mxnet().nd, network, device
+
+    def reviews(self, vectors: Array) -> tuple[Array, Array]:
+        scores, values = self.network.reviews(self.nd.array(vectors, ctx=self.device))
+        return scores.asnumpy(), values.asnumpy()
+
+    def film(self, pooled: Array, counts: Array) -> Array:
+        given = (self.nd.array(each, ctx=self.device) for each in (pooled, counts))
+        return numpy.asarray(self.network.film(*given).asnumpy())
+
+
+def load_film_engine(bundle: Bundle, name: str = "auto", device: str = "auto") -> Union[OnnxFilm, GluonFilm]:
+    """Load the engine called name for a film network's bundle; "auto" is onnx, on a GPU gluon."""
+    if name == "auto":
+        name = "gluon" if device == "gpu" else "onnx"
+    if name == "gluon":
+        return gluon_engine(bundle, device)
+    if name != "onnx":
+        raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
+    if device == "gpu":
+        raise ConfigError("the onnx engine runs on the CPU: expected --device auto or cpu, found 'gpu'")
+    contents = {name: bundle.read(name) for name in FILM}
+    if not bundle.packaged:
+        check = import_check().check_film
+        contents = check(contents, bundle.config.model, bundle.encoder.inputs, [(1, 1), (PIECE, 1)], bundle.folder)
+    return OnnxFilm(contents, bundle.config.model.units)
+
+
+def gluon_engine(bundle: Bundle, device: str) -> GluonFilm:
+    """Build the bundle's network with the parameters of its weights.params."""
+    from .._runtime.mxnet_shim import choose_device
+    from ..model.parameters import fill, read_gluon_file
+
+    context, network = choose_device(device), bundle.config.network(bundle.encoder.inputs)
+    fill(network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params")), context)
+    for part in network.parts:
+        part.hybridize()
+    return GluonFilm(network, context)

@@ -1,0 +1,75 @@
+"""Reviews as vectors, by the frozen encoder of a classifier: what `film` reads.
+
+texts -> Encoded -> (M, F): what the classifier's last layer reads, and the log-odds of positive
+"""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from .._io.atomic import replaced_file
+from .._runtime.progress import progress_bar
+from ..bundle.format import Bundle
+from ..evaluation.calibration import log_odds
+from ..text.encoding import Encoded
+from .engines import reading_engine
+from .predictor import WINDOW, TokenScorer
+
+Vectors = NDArray[numpy.float32]
+# Raise when the content of a cached file changes
+LAYOUT = 1
+
+
+class ReviewReader:
+    """Reads reviews by a classifier's encoder, through ONNX Runtime."""
+
+    def __init__(self, bundle: Bundle, threads: Optional[int] = None):
+        self.bundle, self.engine = bundle, reading_engine(bundle, threads)
+        self.batches = TokenScorer(bundle.encoder, self.engine, bundle.config).batches
+        self.width = self(["가"]).shape[1]
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return (M, F) float32 of M texts, none of them blank; the last column is the log-odds of positive."""
+        return self.read([self.bundle.encoder.encode(text) for text in texts])
+
+    def read(self, reviews: Sequence[Encoded]) -> Vectors:
+        """Return (M, F) float32 of M encoded reviews, none of them blank."""
+        found = None
+        for members, batch in self.batches(reviews):
+            contexts, probability = self.engine.contexts(*batch)
+            if found is None:
+                found = numpy.zeros((len(reviews), contexts.shape[1] + 1), dtype="float32")
+            found[members] = numpy.column_stack([contexts, log_odds(probability.astype("float64"))])
+        return numpy.zeros((0, self.width), dtype="float32") if found is None else found
+
+
+def cached_vectors(
+    texts: Sequence[str], reader: ReviewReader, cache: Path, quiet: bool = False
+) -> NDArray[numpy.float16]:
+    """Return (M, F) float16 of M texts, from a file of the folder `cache` if they were read before."""
+    depends_on = sha256(f"{LAYOUT} {reader.bundle.fingerprint}\n".encode())
+    depends_on.update("\n".join(texts).encode())
+    path = cache / f"vectors-{depends_on.hexdigest()[:32]}.npy"
+    if path.exists():
+        return numpy.load(path)
+    found, start = numpy.empty((len(texts), reader.width), dtype="float16"), 0
+    for part in windows(texts, reader, quiet):
+        found[start : start + len(part)] = part
+        start += len(part)
+    cache.mkdir(parents=True, exist_ok=True)
+    with replaced_file(path) as temporary, open(temporary, "wb") as file:
+        numpy.save(file, found)
+    return found
+
+
+def windows(texts: Sequence[str], reader: ReviewReader, quiet: bool) -> Iterator[Vectors]:
+    """Yield the vectors of WINDOW texts after the other."""
+    with progress_bar(shown=None if not quiet else False, total=len(texts), desc="reading", unit=" reviews") as bar:
+        for start in range(0, len(texts), WINDOW):
+            part = texts[start : start + WINDOW]
+            yield reader(part)
+            bar.update(len(part))
