@@ -53,16 +53,16 @@ def cached_vectors(
     """Return (M, F) float16 of M texts, from a file of the folder `cache` if they were read before."""
     depends_on = sha256(f"{LAYOUT} {reader.bundle.fingerprint}\n".encode())
     depends_on.update("\n".join(texts).encode())
-    path = cache / f"vectors-{depends_on.hexdigest()[:32]}.npy"
+    path = cache / f"vectors-{depends_on.hexdigest()[:32]}.float16"
     if path.exists():
-        return numpy.load(path)
+        return numpy.fromfile(path, dtype="float16").reshape(len(texts), reader.width)
     found, start = numpy.empty((len(texts), reader.width), dtype="float16"), 0
     for part in windows(texts, reader, quiet):
         found[start : start + len(part)] = part
         start += len(part)
     cache.mkdir(parents=True, exist_ok=True)
     with replaced_file(path) as temporary, open(temporary, "wb") as file:
-        numpy.save(file, found)
+        found.tofile(file)
     return found
 
 

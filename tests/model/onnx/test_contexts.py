@@ -53,6 +53,6 @@ def test_vectors_are_read_once_for_the_same_texts_and_classifier(bundle_folder, 
     reader = ReviewReader(load_bundle(bundle_folder), threads=1)
     first = cached_vectors(TEXTS, reader, tmp_path, quiet=True)
     (path,) = tmp_path.iterdir()
-    numpy.save(path, first + 1)
+    (first + 1).tofile(path)
     assert (cached_vectors(TEXTS, reader, tmp_path) == first + 1).all()
     assert (cached_vectors(TEXTS[:2], reader, tmp_path, quiet=True) == first[:2]).all()

@@ -12,11 +12,13 @@ mxnet = import_mxnet()
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
+from nsmc_attention.model.onnx.check import check_language  # noqa: E402
 from nsmc_attention.model.onnx.language import lower_language  # noqa: E402
 from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
 from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables, snapshot, stored_forms  # noqa: E402
 
 VOCABULARY, LENGTH = 50, 9
+POSITIONS = ("learned", "sinusoidal", "relative")
 SIZES = {
     "gru": {"hidden_size": 4},
     "transformer": {"model.encoder.units": 6, "model.encoder.heads": 2, "model.encoder.feed_forward": 10},
@@ -155,16 +157,23 @@ def test_a_network_that_is_no_classifier_of_the_package_is_lowered():
         numpy.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", LANGUAGE_PRESETS)
-def test_onnx_is_gluon_for_every_language_model(kind):
+@pytest.mark.parametrize(
+    "kind, places", [("gru", {}), *(("transformer", {"model.encoder.positions": each}) for each in POSITIONS)]
+)
+def test_onnx_is_gluon_for_every_language_model(kind, places):
     import onnxruntime
 
     sizes = {f"model.encoder.{name.split('.')[-1]}": size for name, size in SIZES[kind].items()}
-    built = LANGUAGE_PRESETS[kind].with_fields(embedding_size=8, max_length=LENGTH, **sizes).network(VOCABULARY)
+    config = LANGUAGE_PRESETS[kind].with_fields(embedding_size=8, max_length=LENGTH, **sizes, **places)
+    built = config.network(VOCABULARY)
     built.initialize(mxnet.init.Normal(0.5))
+    for parameter in built.collect_params(".*distances").values():
+        parameter.set_data(mxnet.nd.random.normal(shape=parameter.shape))
     built(*(mxnet.nd.ones(shape, dtype=dtype) for shape, dtype in (((1, 1), "int32"), (1, "float32"), (1, "int32"))))
     round_tables(built)
-    session = onnxruntime.InferenceSession(lower_language(built).SerializeToString())
+    content = lower_language(built).SerializeToString()
+    assert check_language(content, config.model, VOCABULARY, [(1, 2), (3, 7)], "model.onnx") == content
+    session = onnxruntime.InferenceSession(content)
     for reviews, length in ((6, 9), (1, 9), (3, 1), (1, 1)):
         arrays = batch(built, reviews, length)
         arrays["places"] = numpy.arange(reviews, dtype="int32")
