@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .._runtime.mxnet_shim import import_mxnet
-from .blocks import listed
 
 # Shapes are inferred for these sizes of the dimensions that vary: primes above every longest review, so that no
 # size that is fixed by a setting is taken for one of them by chance
@@ -42,6 +41,9 @@ class Node:
 def trace(network: Any) -> tuple[list[Value], list[Node]]:
     """Return the outputs of a network, called with symbols, and all its nodes, inputs first."""
     mxnet = import_mxnet()
+    # imports MXNet, in which a scheduler or server of a job stays
+    from .blocks import listed
+
     outputs = mxnet.sym.Group(listed(network(*map(mxnet.sym.var, network.inputs))))
     internals = outputs.get_internals()
     sizes = {
