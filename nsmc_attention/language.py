@@ -84,7 +84,7 @@ def train_language(
     sizes = f"{len(train):,} reviews to train on, {len(dev):,} to choose the epoch by (dev)"
     say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}", quiet)
     # imports MXNet
-    from .inference.language import parameters_of
+    from .inference.engines import parameters_of
     from .training.initial import begin_same
     from .training.language import LanguageModelTraining
 

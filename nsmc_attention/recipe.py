@@ -134,7 +134,7 @@ def train(
 
 
 def reading_of(first: Bundle, token_to_idx: dict[str, int]) -> Callable[[Any], None]:
-    from .inference.restorer_engines import parameters_of
+    from .inference.engines import parameters_of
     from .training.initial import begin_reading
 
     arrays = parameters_of(first)[1]
@@ -142,7 +142,7 @@ def reading_of(first: Bundle, token_to_idx: dict[str, int]) -> Callable[[Any], N
 
 
 def knowledge_of(first: Bundle, token_to_idx: dict[str, int]) -> Callable[[Any], None]:
-    from .inference.language import parameters_of
+    from .inference.engines import parameters_of
     from .training.initial import begin_knowing
 
     arrays = parameters_of(first)[1]

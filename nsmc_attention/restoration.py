@@ -72,7 +72,7 @@ def train_restorer(
     say(f"settings: {command(name, config)}; {'continuing' if resume else 'writing'} in {out}", quiet)
     say(f"data: {name}, {sizes}, {len(characters):,} characters", quiet)
     # imports MXNet
-    from .inference.restorer_engines import parameters_of
+    from .inference.engines import parameters_of
     from .training.initial import begin_same
     from .training.restoring import RestorerTraining
 

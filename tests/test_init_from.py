@@ -7,9 +7,7 @@ from nsmc_attention import preset
 from nsmc_attention.bundle.format import PRETRAINED, load_bundle
 from nsmc_attention.config import RestoreConfig
 from nsmc_attention.errors import BundleError, ConfigError
-from nsmc_attention.inference.engines import gluon_engine
-from nsmc_attention.inference.language import parameters_of as language_parameters
-from nsmc_attention.inference.restorer_engines import parameters_of
+from nsmc_attention.inference.engines import gluon_engine, parameters_of
 from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.recipe import train
 from nsmc_attention.restoration import train_restorer
@@ -56,7 +54,7 @@ def test_a_classifier_begins_with_the_encoder_and_the_embeddings_of_a_language_m
         encoder="transformer", embedding_size=8, ngram_buckets=0, erasure_reviews=0, attention_units=4, **STILL
     )
     bundle = train("sample", small.with_fields(**sizes), tmp_path / "run", quiet=True, init_from=tiny_language)
-    arrays, (_, known) = snapshot(gluon_engine(bundle, "cpu").network), language_parameters(first)
+    arrays, (_, known) = snapshot(gluon_engine(bundle, "cpu").network), parameters_of(first)
     encoder = [name for name in known if name.startswith("encoder.")]
     assert len(encoder) > 20 and all(numpy.allclose(arrays[name], known[name], atol=1e-6) for name in encoder)
     row = known["embedding"][first.encoder.token_to_idx["영화"]]

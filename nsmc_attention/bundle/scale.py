@@ -39,6 +39,11 @@ class Scale:
     highest: float
     margins: list[float]
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What a config's `network` is called with."""
+        return (self.inputs,)
+
     @classmethod
     def of(cls, reader: Any, stars: NDArray[Any], margins: list[float]) -> "Scale":
         bundle = reader.bundle

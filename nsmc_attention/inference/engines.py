@@ -198,15 +198,8 @@ def import_check() -> Any:
     return check
 
 
-def onnx_engine(
-    bundle: Bundle, device: str, threads: Optional[int], change: Callable[[bytes], bytes] = bytes
-) -> OnnxEngine:
+def onnx_engine(bundle: Bundle, threads: Optional[int], change: Callable[[bytes], bytes] = bytes) -> OnnxEngine:
     """Load the bundle's model.onnx, as `change` changes it, into ONNX Runtime; a foreign one is checked before."""
-    if device not in ("auto", "cpu"):
-        raise ConfigError(
-            f"the onnx engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
-            "for a GPU use --engine gluon"
-        )
     content = bundle.read("model.onnx")
     if bundle.packaged:
         return OnnxEngine(change(content), bundle.config.model.axes, threads)
@@ -223,27 +216,53 @@ def reading_engine(bundle: Bundle, threads: Optional[int] = None) -> OnnxEngine:
     import_check()
     from ..model.onnx.contexts import with_contexts
 
-    return onnx_engine(bundle, "cpu", threads, partial(with_contexts, where=bundle.file("model.onnx")))
+    return onnx_engine(bundle, threads, partial(with_contexts, where=bundle.file("model.onnx")))
+
+
+def parameters_of(bundle: Bundle) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Return the network of a bundle of any task, not initialized, and {name: array} of its weights.params."""
+    from ..model.parameters import read_gluon_file
+
+    network = bundle.config.network(*bundle.encoder.sizes)
+    return network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params"))
+
+
+def gluon_network(bundle: Bundle, device: str) -> tuple[Any, Any]:
+    """Return the network of a bundle of any task with its parameters, not hybridized, and the mxnet context that it is on."""
+    from .._runtime.mxnet_shim import choose_device
+    from ..model.parameters import fill
+
+    context = choose_device(device)
+    network, arrays = parameters_of(bundle)
+    fill(network, arrays, context)
+    return network, context
 
 
 def gluon_engine(bundle: Bundle, device: str) -> GluonEngine:
-    """Build the bundle's network with the parameters of its weights.params."""
-    from .._runtime.mxnet_shim import choose_device
-    from ..model.parameters import fill, read_gluon_file
-
-    context = choose_device(device)
-    network = bundle.config.network(len(bundle.encoder))
-    fill(network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params")), context)
+    """Build the classifier's network with the parameters of its weights.params."""
+    network, context = gluon_network(bundle, device)
     network.hybridize(static_alloc=True)
     return GluonEngine(network, context)
 
 
+def chosen_engine(name: str, device: str, has_graphs: bool = True) -> str:
+    """Return "onnx" or "gluon" for the name of an engine; "auto" is onnx where there are graphs, on a GPU gluon.
+
+    ConfigError where there is no such engine, or it does not run on the device.
+    """
+    if name == "auto":
+        return "onnx" if has_graphs and device != "gpu" else "gluon"
+    if name not in ("onnx", "gluon"):
+        raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
+    if name == "onnx" and device not in ("auto", "cpu"):
+        raise ConfigError(
+            f"the onnx engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
+            "for a GPU use --engine gluon"
+        )
+    return name
+
+
 def load_engine(bundle: Bundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None) -> Engine:
     """Load the engine called name; "auto" is onnx where the bundle has a model.onnx, else gluon."""
-    if name == "auto":
-        name = "onnx" if "model.onnx" in bundle.manifest["files"] and device != "gpu" else "gluon"
-    if name == "onnx":
-        return onnx_engine(bundle, device, threads)
-    if name == "gluon":
-        return gluon_engine(bundle, device)
-    raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
+    chosen = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"])
+    return gluon_engine(bundle, device) if chosen == "gluon" else onnx_engine(bundle, threads)

@@ -203,11 +203,6 @@ def load_film(
     one that the network was trained with. The reviews are read through ONNX Runtime; engine, device and other errors are
     those of `load_classifier`.
     """
-    if not bundle and not FILM.is_dir():
-        raise BundleError(
-            "film: expected a --bundle, found none, and no film network came with the package; train one with "
-            "`nsmc-attention train --task film --data nsmc --out runs/films`"
-        )
     return FilmRater.from_bundle(load_bundle(bundle or FILM, FilmRater.task), engine, device, classifier=classifier)
 
 

@@ -10,9 +10,9 @@ import numpy
 from numpy.typing import NDArray
 
 from ..bundle.format import Bundle
-from ..errors import BundleError, ConfigError, did_you_mean
+from ..errors import BundleError
 from ..model.interfaces import FILM
-from .engines import PIECE, import_check
+from .engines import PIECE, chosen_engine, gluon_network, import_check
 from .restorer_engines import run, session_of
 
 Array = NDArray[Any]
@@ -66,28 +66,12 @@ class GluonFilm:
 
 def load_film_engine(bundle: Bundle, name: str = "auto", device: str = "auto") -> Union[OnnxFilm, GluonFilm]:
     """Load the engine called name for a film network's bundle; "auto" is onnx, on a GPU gluon."""
-    if name == "auto":
-        name = "gluon" if device == "gpu" else "onnx"
-    if name == "gluon":
-        return gluon_engine(bundle, device)
-    if name != "onnx":
-        raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
-    if device == "gpu":
-        raise ConfigError("the onnx engine runs on the CPU: expected --device auto or cpu, found 'gpu'")
+    if chosen_engine(name, device) == "gluon":
+        network, context = gluon_network(bundle, device)
+        network.hybridize()
+        return GluonFilm(network, context)
     contents = {name: bundle.read(name) for name in FILM}
     if not bundle.packaged:
         check = import_check().check_film
         contents = check(contents, bundle.config.model, bundle.encoder.inputs, [(1, 1), (PIECE, 1)], bundle.folder)
     return OnnxFilm(contents, bundle.config.model.units)
-
-
-def gluon_engine(bundle: Bundle, device: str) -> GluonFilm:
-    """Build the bundle's network with the parameters of its weights.params."""
-    from .._runtime.mxnet_shim import choose_device
-    from ..model.parameters import fill, read_gluon_file
-
-    context, network = choose_device(device), bundle.config.network(bundle.encoder.inputs)
-    fill(network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params")), context)
-    for part in network.parts:
-        part.hybridize()
-    return GluonFilm(network, context)

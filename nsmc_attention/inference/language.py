@@ -9,11 +9,11 @@ import numpy
 from numpy.typing import NDArray
 
 from ..bundle.format import LANGUAGE, Bundle, load_bundle
-from ..errors import BundleError, ConfigError, DataError, did_you_mean
+from ..errors import BundleError, ConfigError, DataError
 from ..text.encoding import clean
 from ..text.masking import MASK
 from ..text.tokenizers import tokenizer
-from .engines import PIECE, import_check
+from .engines import PIECE, chosen_engine, gluon_network, import_check
 from .predictor import check_text
 from .reference import Predictor
 from .restorer_engines import run, session_of
@@ -168,35 +168,16 @@ def load_language_engine(
     bundle: Bundle, name: str = "auto", device: str = "auto"
 ) -> Union[OnnxLanguage, GluonLanguage]:
     """Load the engine called name for a language model's bundle; "auto" is onnx, on a GPU gluon."""
-    if name == "auto":
-        name = "gluon" if device == "gpu" else "onnx"
-    if name == "gluon":
-        from .._runtime.mxnet_shim import choose_device
-        from ..model.parameters import fill as fill_parameters
-
-        context = choose_device(device)
-        network, arrays = parameters_of(bundle)
-        fill_parameters(network, arrays, context)
+    if chosen_engine(name, device) == "gluon":
+        network, context = gluon_network(bundle, device)
         network.hybridize()
         return GluonLanguage(network, context)
-    if name != "onnx":
-        raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
-    if device == "gpu":
-        raise ConfigError("the onnx engine runs on the CPU: expected --device auto or cpu, found 'gpu'")
     content, vocabulary = bundle.read("model.onnx"), len(bundle.encoder)
     if not bundle.packaged:
         batches = [(1, 2), (3, 7), (PIECE, bundle.config.text.max_length)]
         where = bundle.file("model.onnx")
         content = import_check().check_language(content, bundle.config.model, vocabulary, batches, where)
     return OnnxLanguage(content, vocabulary)
-
-
-def parameters_of(bundle: Bundle) -> tuple[Any, dict[str, Array]]:
-    """Return the bundle's network, not initialized, and {name: array} of its weights.params."""
-    from ..model.parameters import read_gluon_file
-
-    network = bundle.config.network(len(bundle.encoder))
-    return network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params"))
 
 
 def load_language_model(

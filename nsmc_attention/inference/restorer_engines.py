@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from .._runtime.processes import cores
 from ..bundle.format import Bundle
 from ..config import RestoreConfig
-from ..errors import BundleError, ConfigError, did_you_mean
-from .engines import GLUON_BATCH, PIECE, import_check, import_onnxruntime, reason
+from ..errors import BundleError
+from .engines import GLUON_BATCH, PIECE, chosen_engine, gluon_network, import_check, import_onnxruntime, reason
 
 Array = NDArray[Any]
 # An editor reads texts this many times as long as those that it was trained on at once; a writer does not
@@ -147,14 +147,8 @@ def load_restorer_engine(
 ) -> Any:
     """Load the engine called name for an editor's or writer's bundle; "auto" is onnx where the bundle has its models."""
     models = list(bundle.config.model.graphs)
-    if name == "auto":
-        name = "onnx" if models[0] in bundle.manifest["files"] and device != "gpu" else "gluon"
-    if name == "gluon":
-        return gluon_engine(bundle, device)
-    if name != "onnx":
-        raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
-    if device == "gpu":
-        raise ConfigError("the onnx engine runs on the CPU: expected --device auto or cpu, found 'gpu'")
+    if chosen_engine(name, device, models[0] in bundle.manifest["files"]) == "gluon":
+        return gluon_restorer(bundle, device)
     contents = {model: bundle.read(model) for model in models}
     if not bundle.packaged:
         contents = checked(bundle, contents)
@@ -179,21 +173,8 @@ def checked(bundle: Bundle, contents: dict[str, bytes]) -> dict[str, bytes]:
     return found
 
 
-def parameters_of(bundle: Bundle) -> tuple[Any, dict[str, Array]]:
-    """Return the bundle's network, not initialized, and {name: array} of its weights.params."""
-    from ..model.parameters import read_gluon_file
-
-    network = bundle.config.network(bundle.encoder.rows, len(bundle.encoder))
-    return network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params"))
-
-
-def gluon_engine(bundle: Bundle, device: str) -> GluonEditor:
+def gluon_restorer(bundle: Bundle, device: str) -> GluonEditor:
     """Build the bundle's network with the parameters of its weights.params."""
-    from .._runtime.mxnet_shim import choose_device
-    from ..model.parameters import fill
-
-    context = choose_device(device)
-    network, arrays = parameters_of(bundle)
-    fill(network, arrays, context)
+    network, context = gluon_network(bundle, device)
     network.hybridize()
     return (GluonEditor if bundle.config.model.kind == "editor" else GluonWriter)(network, context)

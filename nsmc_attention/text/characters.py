@@ -68,6 +68,11 @@ class Characters:
         """The number of rows of the table that is read."""
         return len(self) + LETTERS
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What a config's `network` is called with."""
+        return (self.rows, len(self))
+
     @cached_property
     def ids(self) -> dict[str, int]:
         return {character: number for number, character in enumerate(self.known, END + 1)}

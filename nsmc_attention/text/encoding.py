@@ -109,6 +109,11 @@ class Encoder:
     def __len__(self) -> int:
         return len(self.token_to_idx)
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What a config's `network` is called with."""
+        return (len(self),)
+
     def encode(self, review: str) -> Encoded:
         """Clean, tokenize and number one review; a blank review has no token."""
         text = clean(review)

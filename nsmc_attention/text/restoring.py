@@ -16,7 +16,8 @@ def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int]
     letters, _ = split_spaces(source)
     wanted, follows = split_spaces(target)
     tags, spaces = [], [False] * len(letters)
-    for place, other in aligned(letters, wanted):
+    # no noise leaves a character out: with enough in the source, each of the target has one
+    for place, other in aligned(letters, wanted, left_out=len(letters) + len(wanted) + 1):
         known = other >= 0 and wanted[other] != letters[place] and wanted[other] in characters.ids
         tags.append(DELETE if other < 0 else characters.ids[wanted[other]] if known else KEEP)
         if other >= 0:
@@ -84,15 +85,15 @@ def character_error(restored: str, target: str) -> float:
     return edit_distance(restored, target) / max(1, len(target)) if restored != target else 0.0
 
 
-def aligned(source: str, target: str) -> list[tuple[int, int]]:
+def aligned(source: str, target: str, left_out: int = 1) -> list[tuple[int, int]]:
     """Return pairs of places of two texts without spaces, (source, target), by the fewest edits.
 
     Levenshtein 1966. A place of the source that was put in has -1 as its target; a place of the target that is not in
-    the source is in no pair. Texts of the same length are taken to be changed in place.
+    the source is in no pair, and costs `left_out` edits. Texts of the same length are taken to be changed in place.
     """
     if len(source) == len(target):
         return [(place, place) for place in range(len(source))]
-    costs = edit_costs(source, target)
+    costs = edit_costs(source, target, left_out)
     found, i, j = [], len(source), len(target)
     while i:
         if j and costs[i][j] == costs[i - 1][j - 1] + (source[i - 1] != target[j - 1]):
@@ -106,13 +107,16 @@ def aligned(source: str, target: str) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def edit_costs(source: str, target: str) -> list[list[int]]:
-    """Return the edits that turn the first i characters of the source into the first j of the target, [i][j]."""
-    costs = [list(range(len(target) + 1))]
+def edit_costs(source: str, target: str, put_in: int = 1) -> list[list[int]]:
+    """Return the edits that turn the first i characters of the source into the first j of the target, [i][j].
+
+    To put a character in counts as `put_in` edits.
+    """
+    costs = [[put_in * j for j in range(len(target) + 1)]]
     for i, one in enumerate(source, 1):
         before, row = costs[-1], [i]
         for j, other in enumerate(target, 1):
-            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (one != other)))
+            row.append(min(before[j] + 1, row[-1] + put_in, before[j - 1] + (one != other)))
         costs.append(row)
     return costs
 

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nsmc_attention.text.characters import DELETE, KEEP, Characters, split_spaces
@@ -13,6 +13,8 @@ words = st.text(st.sampled_from("가나다"), max_size=7)
 
 
 @given(hangul, st.integers(0, 99))
+# stretched and exchanged: the fewest edits leave a character out
+@example("가가가가가가가가.각가각가", 17)
 def test_tags_turn_a_noisy_text_into_what_it_was(target, seed):
     import numpy
 
