@@ -19,6 +19,7 @@ import pytest
 from nsmc_attention import load_classifier
 from nsmc_attention._runtime.signals import Ended
 from nsmc_attention.cli import commands
+from nsmc_attention.cli.app import COMMANDS
 from nsmc_attention.cli.terminal import ATTENTION, NEGATIVE, POSITIVE, WHITE, has_colors, shade, words
 from nsmc_attention.inference.explain import explain
 from nsmc_attention.reviews import nsmc
@@ -240,10 +241,10 @@ def test_help_shows_choices(command):
         assert sorted(shown.split("|")) == sorted(names)
 
 
-@pytest.mark.parametrize("name", sorted(commands.commands))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_short_flags_are_the_same_in_all_commands(name):
     meant = {"-i": "--input", "-o": "--output", "-f": "--format"}
-    options = {flag for each in commands.commands[name].params for flag in each.opts}
+    options = {flag for each in commands.get_command(None, name).params for flag in each.opts}
     assert [short in options for short in meant] == [flag in options for flag in meant.values()]
 
 

@@ -128,7 +128,7 @@ def test_commands_have_only_flags_that_exist(path):
     for name, *arguments in typed_commands(path):
         if name in ("--help", "COMMAND"):
             continue
-        command = commands.commands[name]
+        command = commands.get_command(None, name)
         # raises click.NoSuchOption, or click.BadOptionUsage where a value is missing
         command.make_parser(click.Context(command, info_name=name)).parse_args(arguments)
 
@@ -140,7 +140,7 @@ def test_every_setting_is_in_the_table_with_its_flag_and_default():
     flags = {name.replace("_", "-"): names[0] for name, names in SHORT_NAMES.items()}
     assert {flag: path for flag, path, _ in rows if flag} == flags
     assert settings.items() <= {path: default for _, path, default in rows}.items()
-    run_flags = {option for each in commands.commands["train"].params for option in each.opts}
+    run_flags = {option for each in commands.get_command(None, "train").params for option in each.opts}
     assert run_flags <= set(re.findall(r"`(-[\w-]+)", page)) | {"--help", "-h"}
 
 

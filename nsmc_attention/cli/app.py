@@ -1,13 +1,14 @@
 """The command `nsmc-attention`: parse, call one function of the library, print. It composes nothing itself.
 
 Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad input or usage (one line),
-1 a bug (traceback), 130 interrupted (SIGINT), 143 terminated (SIGTERM), 141 closed pipe. The
-library is imported inside the commands: `--help` is instant.
+1 a bug (traceback), 130 interrupted (SIGINT), 143 terminated (SIGTERM), 141 closed pipe. A command's
+file is imported when it is called, and the library inside the command: `--help` is instant.
 """
 
 import os
 import signal
 import sys
+from importlib import import_module
 from typing import Any, NoReturn, Optional
 
 import click
@@ -17,9 +18,6 @@ from .._io.atomic import NO_ROOM
 from .._runtime import signals
 from ..errors import NsmcError
 from ..version import __version__
-from .judging import behaviour, evaluate, explain, export, faithfulness, hops
-from .scoring import bulk, fill, film, predict, report, restore, serve
-from .training import compare, fetch, train
 
 # Mode, encoding and what is done about errors, whatever the locale says
 WRITTEN = ("w", "utf-8", "replace")
@@ -81,11 +79,28 @@ def complain(message: object) -> int:
     return 2
 
 
+# {command: the file that holds it}, in the order in which they are used
+COMMANDS = {
+    **dict.fromkeys(("fetch", "train", "compare"), "training"),
+    **dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops"), "judging"),
+    **dict.fromkeys(("predict", "restore", "fill", "film"), "scoring"),
+    "explain": "judging",
+    **dict.fromkeys(("report", "bulk", "serve"), "scoring"),
+    "export": "judging",
+}
+
+
 class WorkflowGroup(click.Group):
-    """A group whose help lists the commands in the order in which they were added."""
+    """The group of COMMANDS, in their order."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f".{COMMANDS[name]}", __package__), name)
+        return command
 
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
@@ -104,10 +119,3 @@ def commands() -> None:
     nsmc-attention train --data nsmc --out runs/first
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle
     """
-
-
-# in the order in which they are used
-JUDGING = (evaluate, behaviour, faithfulness, hops)
-ORDER = (fetch, train, compare, *JUDGING, predict, restore, fill, film, explain, report, bulk, serve, export)
-for command in ORDER:
-    commands.add_command(command)
