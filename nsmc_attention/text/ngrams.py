@@ -5,10 +5,12 @@ only those that contain it. Each token gets the n-grams that begin in it, each o
 Manning 2012 found better than counts). Hashing needs no list of n-grams (Weinberger et al. 2009, arXiv:0902.2206).
 """
 
-from typing import Sequence
+from typing import Callable, Optional, Sequence
 
 import numpy
 from numpy.typing import NDArray
+
+from ..native import switched_on
 
 SIZES = (2, 3)
 # Characters of a token that n-grams begin at
@@ -29,6 +31,10 @@ def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) ->
     """
     token_lists = [tokens[:width] for tokens in token_lists]
     found = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
+    write = native_writer()
+    if write:
+        write(token_lists, buckets, found)
+        return found
     text = "".join("".join(tokens) + END for tokens in token_lists) + END
     hashes = [hash_ngrams(text, size, buckets) for size in SIZES]
     counts = numpy.array([len(tokens) for tokens in token_lists])
@@ -41,6 +47,15 @@ def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) ->
         for number, values in enumerate(hashes):
             found[rows[inside], columns[inside], number * FIRST + step] = values[starts[inside] + step]
     return zero_repeats(found, buckets)
+
+
+def native_writer() -> "Optional[Callable[[list[Sequence[str]], int, NDArray[numpy.int32]], None]]":
+    """Return the compiled form of `ngram_ids`, None where there is none."""
+    try:
+        from ..native._text import write_ngrams
+    except ImportError:
+        return None
+    return write_ngrams if switched_on() else None
 
 
 def hash_ngrams(text: str, size: int, buckets: int) -> NDArray[numpy.uint64]:
