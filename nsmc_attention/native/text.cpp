@@ -43,6 +43,12 @@ struct Unit {
   std::uint32_t check;
 };
 
+inline void text_prefetch(const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#endif
+}
+
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -106,6 +112,11 @@ class Words {
     const std::uint32_t value = ~static_cast<std::uint32_t>(units[node].base), first = value >> 8, number = value & 0xff;
     if (first + number > token_count) throw Error("sys.dic: a word whose tokens are outside the file");
     return {tokens + first, number};
+  }
+
+  void prefetch(std::uint32_t node, unsigned char byte) const {
+    text_prefetch(units + std::min<std::size_t>(node, unit_count - 1));
+    text_prefetch(units + std::min<std::size_t>(node + byte + 1, unit_count - 1));
   }
 
   bool owns(const Token* token) const { return token >= tokens && token < tokens + token_count; }
@@ -274,10 +285,20 @@ class Lattice {
     std::uint32_t previous, sibling;  // on that path; of those that end where it does, the one added before
     std::uint32_t begin, end;
     const Token* token;
+    std::uint16_t right;
   };
   struct Candidate {
     const Token* token;
     std::uint32_t end;
+  };
+  // A word of the dictionary that ends at a character; the next longer one with the same beginning
+  struct Match {
+    Words::Range tokens;
+    std::uint32_t end, next;
+  };
+  // A way down the trie: node, next byte of the text, the place where it began, the end of the character that it is in
+  struct Walk {
+    std::uint32_t node, byte, place, end;
   };
   // A node that ends where others begin: those with the same right attribute differ by their cost alone
   struct Left {
@@ -302,13 +323,52 @@ class Lattice {
   std::vector<std::uint32_t> run_end, ending;
   std::vector<Node> nodes;
   std::vector<Candidate> candidates;
+  std::vector<Match> matches;
+  std::vector<std::uint32_t> matched, last_match;  // the first and the last match of each place
+  std::vector<Walk> walks;
   std::vector<Left> lefts;
   std::vector<Known> before;
   std::vector<Mark> after;
   std::vector<Morpheme> path;
   std::uint32_t stamp = 0;
 
+  // Find the dictionary's words that begin at each character, the shorter ones of a place first. All places take one byte
+  // at a time in turn, so that the memory that each needs next arrives while the others take theirs.
+  void match(const Text& text) {
+    const Words& words = dictionary.words;
+    const std::uint32_t root = static_cast<std::uint32_t>(words.units[0].base);
+    matches.assign(1, Match{});
+    matched.assign(text.size(), none);
+    last_match.assign(text.size(), none);
+    walks.clear();
+    for (std::uint32_t place = 0; place < text.size(); ++place) walks.push_back({root, text.starts[place], place, place + 1});
+    while (!walks.empty()) {
+      std::size_t kept = 0;
+      for (Walk walk : walks) {
+        if (text.starts[walk.end] == walk.byte) {
+          record(words.words_at(walk.node), walk);
+          if (walk.end == text.size()) continue;
+          ++walk.end;
+        }
+        if (!words.step(walk.node, text.bytes[walk.byte])) continue;
+        if (++walk.byte < text.bytes.size()) words.prefetch(walk.node, text.bytes[walk.byte]);
+        walks[kept++] = walk;
+      }
+      walks.resize(kept);
+    }
+  }
+
+  void record(Words::Range tokens, const Walk& walk) {
+    if (!tokens.number) return;
+    const std::uint32_t match = static_cast<std::uint32_t>(matches.size());
+    matches.push_back({tokens, walk.end, none});
+    (last_match[walk.place] ? matches[last_match[walk.place]].next : matched[walk.place]) = match;
+    last_match[walk.place] = match;
+    text_prefetch(tokens.first);
+  }
+
   void begin(const Text& text) {
+    match(text);
     const std::size_t length = text.size();
     // a run goes on while neighbours share a type
     run_end.resize(length);
@@ -317,7 +377,7 @@ class Lattice {
       run_end[place] = goes_on ? run_end[place + 1] : static_cast<std::uint32_t>(place + 1);
     }
     static const Token edge{};
-    nodes.assign(2, Node{0, none, none, 0, 0, &edge});  // the first stands for none, the second for the beginning
+    nodes.assign(2, Node{0, none, none, 0, 0, &edge, 0});  // the first stands for none, the second for the beginning
     ending.assign(length + 1, none);
     ending[0] = 1;
   }
@@ -329,21 +389,15 @@ class Lattice {
     for (Kind kind = dictionary.kind(' '); first < length && kind.types() & text.kinds[first].types(); ++first)
       kind = text.kinds[first];
     if (first == length) return first;
-    add_known(text, first);
+    add_known(first);
     const Kind kind = text.kinds[first];
     if (candidates.empty() || kind.always()) add_unknown(text, first, kind);
     return first;
   }
 
-  void add_known(const Text& text, std::uint32_t first) {
-    const Words& words = dictionary.words;
-    std::uint32_t node = static_cast<std::uint32_t>(words.units[0].base);
-    const std::uint32_t length = static_cast<std::uint32_t>(text.size());
-    for (std::uint32_t place = first; place < length; ++place) {
-      for (std::uint32_t byte = text.starts[place]; byte < text.starts[place + 1]; ++byte)
-        if (!words.step(node, text.bytes[byte])) return;
-      add(words.words_at(node), place + 1);
-    }
+  void add_known(std::uint32_t first) {
+    for (std::uint32_t match = matched[first]; match; match = matches[match].next)
+      add(matches[match].tokens, matches[match].end);
   }
 
   void add_unknown(const Text& text, std::uint32_t first, Kind kind) {
@@ -377,7 +431,7 @@ class Lattice {
     }
     lefts.clear();
     for (; node; node = nodes[node].sibling) {
-      const Left left{nodes[node].cost, node, nodes[node].token->right};
+      const Left left{nodes[node].cost, node, nodes[node].right};
       Mark& mark = after[left.right];
       if (mark.stamp == stamp) {
         // the first of equals is kept, and a later, cheaper one has its own place
@@ -394,13 +448,14 @@ class Lattice {
     Known& known = before[attribute];
     if (known.stamp == stamp) return known.best;
     const std::int16_t* costs = dictionary.costs_before(attribute);
-    Best best{std::numeric_limits<int>::max(), none};
-    for (const Left& left : lefts) {
-      const int cost = left.cost + costs[left.right];
-      if (cost < best.cost) best = {cost, left.node};
+    // the cost above the place in `lefts`: one number to compare, without a branch that waits for the costs
+    std::int64_t best = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t each = 0; each < lefts.size(); ++each) {
+      const std::int64_t cost = lefts[each].cost + costs[lefts[each].right];
+      best = std::min(best, cost * (std::int64_t{1} << 32) + static_cast<std::int64_t>(each));
     }
-    known = {stamp, best};
-    return best;
+    known = {stamp, {static_cast<int>(best >> 32), lefts[best & 0xffffffff].node}};
+    return known.best;
   }
 
   // Make nodes of the candidates, the last first, as MeCab does: the order decides between paths of equal cost.
@@ -410,7 +465,7 @@ class Lattice {
       const Token& token = *candidate.token;
       const Best best = cheapest(token.left);
       const int cost = best.cost + token.cost + (first > place ? dictionary.penalty(token.tag) : 0);
-      nodes.push_back({cost, best.node, ending[candidate.end], first, candidate.end, candidate.token});
+      nodes.push_back({cost, best.node, ending[candidate.end], first, candidate.end, candidate.token, token.right});
       ending[candidate.end] = static_cast<std::uint32_t>(nodes.size() - 1);
     }
   }
