@@ -5,8 +5,8 @@ Needs no MXNet: `vocabulary` builds the vocabulary with GluonNLP, and a test hol
 
 import unicodedata
 from dataclasses import dataclass
-from itertools import chain
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
 
 import numpy

@@ -30,11 +30,17 @@ def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) ->
     character.
     """
     token_lists = [tokens[:width] for tokens in token_lists]
-    found = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
     write = native_writer()
-    if write:
-        write(token_lists, buckets, found)
-        return found
+    if not write:
+        return numpy_ngram_ids(token_lists, buckets, width)
+    found = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
+    write(token_lists, buckets, found)
+    return found
+
+
+def numpy_ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) -> NDArray[numpy.int32]:
+    """Return `ngram_ids` of reviews of at most `width` tokens."""
+    found = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
     text = "".join("".join(tokens) + END for tokens in token_lists) + END
     hashes = [hash_ngrams(text, size, buckets) for size in SIZES]
     counts = numpy.array([len(tokens) for tokens in token_lists])
