@@ -1,5 +1,7 @@
 from typing import Sequence
 
+from numpy import int32
+from numpy.typing import NDArray
 from typing_extensions import Buffer
 
 class Vocabulary:
@@ -22,4 +24,4 @@ class Decoder:
     def morphemes(self, text: str, /) -> list[tuple[str, str]]: ...
     def encode(self, texts: list[str], vocabulary: Vocabulary, /) -> list[tuple[tuple[str, ...], tuple[int, ...]]]: ...
 
-def write_ngrams(token_lists: list[Sequence[str]], buckets: int, zeros: Buffer, /) -> None: ...
+def write_ngrams(token_lists: list[Sequence[str]], buckets: int, zeros: NDArray[int32], /) -> None: ...

@@ -45,7 +45,8 @@ def open_decoder(folder: Path) -> "Decoder":
 
     settings = read_settings((folder / "dicrc").read_text(encoding="utf-8"))
     longest_run = int(settings.get(LONGEST_RUN, DEFAULT_LONGEST_RUN))
-    return Decoder(*(mapped(folder / name) for name in FILES), penalties(settings.get(PENALTIES, "")), longest_run)
+    sys_dic, unk_dic, char_bin, matrix_bin = (mapped(folder / name) for name in FILES)
+    return Decoder(sys_dic, unk_dic, char_bin, matrix_bin, penalties(settings.get(PENALTIES, "")), longest_run)
 
 
 def mapped(path: Path) -> mmap:
