@@ -20,7 +20,7 @@ RANK = {
         [
             "version errors colors",
             "_io _runtime",
-            "settings",
+            "settings native",
             "text",
             "reviews model",
             "config",

@@ -151,9 +151,9 @@ class Classifier(Predictor):
         """Yield lists of at most WINDOW encoded reviews."""
         if isinstance(texts, (str, bytes)):
             raise DataError("expected a list of reviews, found one string; use predict() for one review")
-        encode, iterator = self.bundle.encoder.encode, iter(texts)
+        iterator = iter(texts)
         while window := list(islice(iterator, WINDOW)):
-            yield [encode(check_text(text)) for text in window]
+            yield self.bundle.encoder.encode_many([check_text(text) for text in window])
 
 
 def check_text(text: object) -> str:

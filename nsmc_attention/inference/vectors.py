@@ -34,7 +34,7 @@ class ReviewReader:
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return (M, F) float32 of M texts, none of them blank; the last column is the log-odds of positive."""
-        return self.read([self.bundle.encoder.encode(text) for text in texts])
+        return self.read(self.bundle.encoder.encode_many(texts))
 
     def read(self, reviews: Sequence[Encoded]) -> Vectors:
         """Return (M, F) float32 of M encoded reviews, none of them blank."""

@@ -5,18 +5,23 @@ Needs no MXNet: `vocabulary` builds the vocabulary with GluonNLP, and a test hol
 
 import unicodedata
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
-from typing import Container, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
 
 from .._io.bounded import read_json
 from ..errors import BundleError
+from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids
 from .settings import TextConfig, WordsConfig
-from .tokenizers import align, tokenizer
+from .tokenizers import LONGEST, align, tokenizer
+
+if TYPE_CHECKING:
+    from ..native._text import Vocabulary
 
 # Characters; without a bound, the time for one long word grows with the cube of its length
 LONGEST_PIECE = 64
@@ -116,8 +121,28 @@ class Encoder:
 
     def encode(self, review: str) -> Encoded:
         """Clean, tokenize and number one review; a blank review has no token."""
-        text = clean(review)
-        return self.encode_words(tokenizer(self.tokenizer_name)(text), text)
+        return self.encode_many([review])[0]
+
+    def encode_many(self, reviews: Sequence[str]) -> list[Encoded]:
+        """Return `encode` of each review."""
+        texts = [clean(review) for review in reviews]
+        decoder = installed_decoder() if self.tokenizer_name == "mecab" else None
+        if decoder:
+            pairs = decoder.encode([text[:LONGEST] for text in texts], self.native_vocabulary)
+            return [Encoded(text, tokens, ids) for text, (tokens, ids) in zip(texts, pairs)]
+        split = tokenizer(self.tokenizer_name)
+        return [self.encode_words(split(text), text) for text in texts]
+
+    @cached_property
+    def native_vocabulary(self) -> "Vocabulary":
+        """The vocabulary and the rules of `units` in compiled form."""
+        from ..native._text import Vocabulary
+
+        return Vocabulary(self.token_to_idx, self.unknown, self.max_length, self.cut_rare)
+
+    def __getstate__(self) -> dict[str, object]:
+        # compiled objects are not pickled
+        return {name: value for name, value in self.__dict__.items() if name != "native_vocabulary"}
 
     def encode_words(self, words: Sequence[str], text: str = "") -> Encoded:
         """Number a review that is tokenized already, as those of `token_cache` are."""

@@ -5,10 +5,12 @@ only those that contain it. Each token gets the n-grams that begin in it, each o
 Manning 2012 found better than counts). Hashing needs no list of n-grams (Weinberger et al. 2009, arXiv:0902.2206).
 """
 
-from typing import Sequence
+from typing import Callable, Optional, Sequence
 
 import numpy
 from numpy.typing import NDArray
+
+from ..native import switched_on
 
 SIZES = (2, 3)
 # Characters of a token that n-grams begin at
@@ -28,6 +30,16 @@ def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) ->
     character.
     """
     token_lists = [tokens[:width] for tokens in token_lists]
+    write = native_writer()
+    if not write:
+        return numpy_ngram_ids(token_lists, buckets, width)
+    found = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
+    write(token_lists, buckets, found)
+    return found
+
+
+def numpy_ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) -> NDArray[numpy.int32]:
+    """Return `ngram_ids` of reviews of at most `width` tokens."""
     found = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
     text = "".join("".join(tokens) + END for tokens in token_lists) + END
     hashes = [hash_ngrams(text, size, buckets) for size in SIZES]
@@ -41,6 +53,15 @@ def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) ->
         for number, values in enumerate(hashes):
             found[rows[inside], columns[inside], number * FIRST + step] = values[starts[inside] + step]
     return zero_repeats(found, buckets)
+
+
+def native_writer() -> "Optional[Callable[[list[Sequence[str]], int, NDArray[numpy.int32]], None]]":
+    """Return the compiled form of `ngram_ids`, None where there is none."""
+    try:
+        from ..native._text import write_ngrams
+    except ImportError:
+        return None
+    return write_ngrams if switched_on() else None
 
 
 def hash_ngrams(text: str, size: int, buckets: int) -> NDArray[numpy.uint64]:

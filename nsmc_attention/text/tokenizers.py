@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any, Callable, Optional, Sequence
 
 from ..errors import TokenizerError, did_you_mean
+from ..native.dictionary import installed_decoder
 
 Tokenizer = Callable[[str], list[str]]
 Span = tuple[int, int]
@@ -48,10 +49,26 @@ def pip_mecab() -> Any:
     return PipMecab()
 
 
+def mecab_morphs() -> Tokenizer:
+    """Return the function that splits a text into the tokens of mecab-ko: compiled if it can be, else MeCab's."""
+    decoder = installed_decoder()
+    return decoder.tokens if decoder else pip_mecab().morphs
+
+
+def morphemes(text: str) -> list[tuple[str, str]]:
+    """Return (surface, features) of each morpheme of a clean text, as mecab-ko-dic gives them."""
+    decoder = installed_decoder()
+    if decoder:
+        return decoder.morphemes(text[:LONGEST])
+    lines = pip_mecab().parse(text[:LONGEST]).split("\n")[:-2] if text else []
+    return [(surface, features) for surface, _, features in (line.partition("\t") for line in lines)]
+
+
 def mecab_tags(text: str) -> list[tuple[int, int, str]]:
     """Return (start, end, tag) of each morpheme of a clean text, in the tagset of mecab-ko-dic."""
-    found = pip_mecab().pos(text[:LONGEST]) if text else []
-    return [(start, end, tag) for (start, end), (_, tag) in zip(align(text, [token for token, _ in found]), found)]
+    found = morphemes(text)
+    spans = align(text, [surface for surface, _ in found])
+    return [(start, end, features.partition(",")[0]) for (start, end), (_, features) in zip(spans, found)]
 
 
 # Verbs that say nothing by themselves
@@ -64,9 +81,9 @@ def content_words(text: str) -> list[tuple[int, int, str]]:
     Content words are nouns, verbs and adjectives by their stem with 다 (아까워 -> 아깝다), and roots with what makes them
     a verb (지루 하 -> 지루하다); no endings, particles, pronouns, numerals, auxiliaries or punctuation.
     """
-    lines = [line.split("\t") for line in pip_mecab().parse(text[:LONGEST]).split("\n")[:-2]] if text else []
-    spans = align(text, [surface for surface, _ in lines])
-    stems = [first_morpheme(surface, features) for surface, features in lines]
+    found = morphemes(text)
+    spans = align(text, [surface for surface, _ in found])
+    stems = [first_morpheme(surface, features) for surface, features in found]
     words = [dictionary_form(*stem, *after) for stem, after in zip(stems, [*stems[1:], ("", "")])]
     join_pieces(spans, [tag for _, tag in stems], words, text)
     return [(start, end, word) for (start, end), word in zip(spans, words)]
@@ -125,7 +142,7 @@ def characters(text: str) -> list[str]:
 
 
 BUILDERS: dict[str, Callable[[], Tokenizer]] = {
-    "mecab": lambda: pip_mecab().morphs,
+    "mecab": mecab_morphs,
     **{name.lower(): partial(konlpy_tagger, name) for name in ("Okt", "Komoran", "Hannanum", "Kkma")},
     "characters": lambda: characters,
     "whitespace": lambda: str.split,

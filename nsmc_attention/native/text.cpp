@@ -1,0 +1,1040 @@
+// Korean text to tokens, ids and n-grams: the fast path of text/tokenizers.py, text/encoding.py and text/ngrams.py.
+//
+//   code points -> characters with their classes -> lattice of dictionary words -> cheapest path -> tokens -> ids
+//
+// Decoder reads the compiled files of mecab-ko-dic as MeCab does, and gives the tokens of mecab-ko 0.9.2 for every
+// text: the same candidates in the same order, the same costs, and of equally cheap paths the same one. The rules and
+// the file formats are those of MeCab (Taku Kudo, Nippon Telegraph and Telephone Corporation) and of mecab-ko's space
+// penalty (Eunjeon project), used under MeCab's BSD licence: its notice is in NOTICE.md.
+//
+// The files are mapped by Python, shared by all processes, and believed only where a check stands: sizes when a Decoder
+// is made, indices where they are used. Damaged content gives ValueError or other tokens, never a read outside.
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using Bytes = std::basic_string_view<unsigned char>;
+
+// ---------------------------------------------------------------------------------------------- dictionary files
+
+// An entry of a dictionary: what may stand left and right of it, its part of speech, its cost.
+struct Token {
+  std::uint16_t left, right, tag;
+  std::int16_t cost;
+  std::uint32_t feature, compound;
+};
+
+// A node of a double-array trie: the child by byte c of a node with base b is unit b + c + 1 if its check is b; a word
+// that ends at the node is unit b, and its base then -1 - (first token << 8 | number of tokens).
+struct Unit {
+  std::int32_t base;
+  std::uint32_t check;
+};
+
+inline void prefetch_line(const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#endif
+}
+
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class T>
+T read(Bytes file, std::size_t place) {
+  if (place + sizeof(T) > file.size()) throw Error("shorter than its header");
+  T value;
+  std::memcpy(&value, file.data() + place, sizeof(T));
+  return value;
+}
+
+// sys.dic and unk.dic: ten numbers, the charset, a trie, tokens, their features as strings.
+class Words {
+ public:
+  const Unit* units;
+  std::size_t unit_count;
+  const Token* tokens;
+  std::size_t token_count;
+  std::uint32_t left_size, right_size;
+
+  Words(Bytes file, std::uint32_t type) {
+    constexpr std::uint32_t magic = 0xef718f77u, version = 102;
+    constexpr std::size_t header = 40, charset = 32;
+    if ((read<std::uint32_t>(file, 0) ^ magic) != file.size()) throw Error("not of the size that its first number tells");
+    if (read<std::uint32_t>(file, 4) != version) throw Error("not a dictionary of version 102");
+    if (read<std::uint32_t>(file, 8) != type) throw Error("a dictionary of another type");
+    left_size = read<std::uint32_t>(file, 16);
+    right_size = read<std::uint32_t>(file, 20);
+    const std::size_t trie = read<std::uint32_t>(file, 24), all = read<std::uint32_t>(file, 28);
+    feature_bytes = read<std::uint32_t>(file, 32);
+    if (header + charset + trie + all + feature_bytes != file.size()) throw Error("parts that do not fill the file");
+    if (trie % sizeof(Unit) || all % sizeof(Token) || !trie || !feature_bytes || file.back())
+      throw Error("parts of impossible sizes");
+    if (std::strncmp(reinterpret_cast<const char*>(file.data()) + header, "UTF-8", charset))
+      throw Error("not a dictionary in UTF-8");
+    const unsigned char* start = file.data() + header + charset;
+    if (reinterpret_cast<std::uintptr_t>(start) % alignof(Unit)) throw Error("not aligned");
+    units = reinterpret_cast<const Unit*>(start);
+    unit_count = trie / sizeof(Unit);
+    tokens = reinterpret_cast<const Token*>(start + trie);
+    token_count = all / sizeof(Token);
+    features = reinterpret_cast<const char*>(start + trie + all);
+  }
+
+  // The child of a node by a byte; false where there is none. Nodes are their bases.
+  bool step(std::uint32_t& node, unsigned char byte) const {
+    const std::uint32_t child = node + byte + 1;
+    if (child >= unit_count || units[child].check != node) return false;
+    node = static_cast<std::uint32_t>(units[child].base);
+    return true;
+  }
+
+  // The tokens of the word that ends at a node: number 0 where none does.
+  struct Range {
+    const Token* first;
+    std::uint32_t number;
+  };
+  Range words_at(std::uint32_t node) const {
+    if (node >= unit_count || units[node].check != node || units[node].base >= 0) return {nullptr, 0};
+    const std::uint32_t value = ~static_cast<std::uint32_t>(units[node].base), first = value >> 8, number = value & 0xff;
+    if (first + number > token_count) throw Error("sys.dic: a word whose tokens are outside the file");
+    return {tokens + first, number};
+  }
+
+  void prefetch(std::uint32_t node, unsigned char byte) const {
+    prefetch_line(units + std::min<std::size_t>(node, unit_count - 1));
+    prefetch_line(units + std::min<std::size_t>(node + byte + 1, unit_count - 1));
+  }
+
+  bool owns(const Token* token) const { return token >= tokens && token < tokens + token_count; }
+
+  // Ends within the file, whose last byte is 0.
+  const char* feature(const Token& token) const {
+    if (token.feature >= feature_bytes) throw Error("a feature outside the dictionary");
+    return features + token.feature;
+  }
+
+ private:
+  const char* features;
+  std::size_t feature_bytes;
+};
+
+// The class of a character, as char.bin packs it: of which types it is (bits), which of them names the unknown words
+// that begin with it, up to how many characters these have, whether a run of its kind is one, and whether there are
+// such words also where the dictionary has one.
+struct Kind {
+  std::uint32_t packed;
+  std::uint32_t types() const { return packed & 0x3ffff; }
+  std::uint32_t default_type() const { return packed >> 18 & 0xff; }
+  std::uint32_t length() const { return packed >> 26 & 0xf; }
+  bool grouped() const { return packed >> 30 & 1; }
+  bool always() const { return packed >> 31; }
+};
+
+class Dictionary {
+ public:
+  const Words words, unknown;
+  const std::size_t longest_run;
+
+  Dictionary(Bytes sys, Bytes unk, Bytes kinds, Bytes matrix, std::vector<int> penalties, std::size_t longest_run)
+      : words(sys, 0), unknown(unk, 2), longest_run(longest_run), penalties(std::move(penalties)) {
+    read_matrix(matrix);
+    read_kinds(kinds);
+  }
+
+  // MeCab has no kind for U+FFFF, and reads the zeros behind its file; beyond the first plane all are of kind U+0000.
+  Kind kind(std::uint32_t character) const {
+    if (character > 0xffff) return {kinds[0]};
+    return {character == 0xffff ? 0 : kinds[character]};
+  }
+
+  Words::Range unknown_of(Kind kind) const { return unknown_tokens[kind.default_type()]; }
+
+  // The costs of standing left of a token, by the right attribute of what stands there.
+  const std::int16_t* costs_before(std::uint16_t left) const {
+    return costs + static_cast<std::size_t>(left) * words.left_size;
+  }
+
+  int penalty(std::uint16_t tag) const { return tag < penalties.size() ? penalties[tag] : 0; }
+
+  bool fits(const Token& token) const { return token.left < words.right_size && token.right < words.left_size; }
+
+ private:
+  const std::int16_t* costs;
+  const std::uint32_t* kinds;
+  std::vector<Words::Range> unknown_tokens;
+  std::vector<int> penalties;
+
+  void read_matrix(Bytes file) {
+    const std::size_t left = read<std::uint16_t>(file, 0), right = read<std::uint16_t>(file, 2);
+    if (file.size() != 4 + sizeof(std::int16_t) * left * right) throw Error("matrix.bin: not of the size that it tells");
+    if (!left || !right || left != words.left_size || right != words.right_size || left != unknown.left_size ||
+        right != unknown.right_size)
+      throw Error("matrix.bin: not of this dictionary");
+    costs = reinterpret_cast<const std::int16_t*>(file.data() + 4);
+  }
+
+  void read_kinds(Bytes file) {
+    constexpr std::size_t name = 32, characters = 0xffff;
+    const std::size_t types = read<std::uint32_t>(file, 0);
+    if (types > 18 || file.size() != 4 + name * types + 4 * characters) throw Error("char.bin: not of the size that it tells");
+    kinds = reinterpret_cast<const std::uint32_t*>(file.data() + 4 + name * types);
+    for (std::size_t type = 0; type < types; ++type) {
+      std::uint32_t node = static_cast<std::uint32_t>(unknown.units[0].base);
+      const unsigned char* letters = file.data() + 4 + name * type;
+      std::size_t length = 0;
+      while (length < name && letters[length] && unknown.step(node, letters[length])) ++length;
+      const Words::Range found = unknown.words_at(node);
+      if (length == name || letters[length] || !found.number) throw Error("unk.dic: lacks a type of char.bin");
+      unknown_tokens.push_back(found);
+    }
+    for (std::size_t each = 0; each < characters; ++each)
+      if (Kind{kinds[each]}.default_type() >= types) throw Error("char.bin: a character of no type");
+  }
+};
+
+// ------------------------------------------------------------------------------------------------------- decoding
+
+// A text: its code points in UTF-8, where each character begins, and its kind.
+struct Text {
+  std::vector<unsigned char> bytes;
+  std::vector<std::uint32_t> starts;
+  std::vector<Kind> kinds;
+
+  std::size_t size() const { return kinds.size(); }
+
+  void clear() {
+    bytes.clear();
+    kinds.clear();
+    starts.assign(1, 0);
+  }
+
+  void add(std::uint32_t character, Kind kind) {
+    if (character < 0x80) {
+      bytes.push_back(static_cast<unsigned char>(character));
+    } else if (character < 0x800) {
+      bytes.insert(bytes.end(), {lead(0xc0, character >> 6), tail(character)});
+    } else if (character < 0x10000) {
+      bytes.insert(bytes.end(), {lead(0xe0, character >> 12), tail(character >> 6), tail(character)});
+    } else {
+      bytes.insert(bytes.end(),
+                   {lead(0xf0, character >> 18), tail(character >> 12), tail(character >> 6), tail(character)});
+    }
+    starts.push_back(static_cast<std::uint32_t>(bytes.size()));
+    kinds.push_back(kind);
+  }
+
+ private:
+  static unsigned char lead(unsigned mark, std::uint32_t bits) { return static_cast<unsigned char>(mark | bits); }
+  static unsigned char tail(std::uint32_t bits) { return static_cast<unsigned char>(0x80 | (bits & 0x3f)); }
+};
+
+// A token of the best path: its characters, and the entry of a dictionary that it is.
+struct Morpheme {
+  std::uint32_t begin, end;
+  const Token* token;
+};
+
+// Finds the cheapest path through the lattice of a text (Viterbi 1967). Each thread has its own.
+class Lattice {
+ public:
+  explicit Lattice(const Dictionary& dictionary)
+      : dictionary(dictionary), before(dictionary.words.right_size), after(dictionary.words.left_size) {}
+
+  const std::vector<Morpheme>& decode(const Text& text) {
+    const std::uint32_t length = static_cast<std::uint32_t>(text.size());
+    begin(text);
+    for (std::uint32_t place = 0; place < length; ++place) {
+      if (!ending[place]) continue;
+      candidates.clear();
+      const std::uint32_t first = look_up(text, place);
+      collect(ending[place]);
+      connect(place, first);
+    }
+    std::uint32_t last = length;
+    while (!ending[last]) --last;
+    collect(ending[last]);
+    follow(cheapest(0).node);
+    return path;
+  }
+
+  // The nodes of one long text are not kept for all the shorter ones after it.
+  void shrink() {
+    constexpr std::size_t kept = 1 << 15;
+    if (nodes.capacity() > kept) std::vector<Node>().swap(nodes);
+  }
+
+ private:
+  static constexpr std::uint32_t none = 0;
+
+  struct Node {
+    int cost;  // of the cheapest path that ends with it
+    std::uint32_t previous, sibling;  // on that path; of those that end where it does, the one added before
+    std::uint32_t begin, end;
+    const Token* token;
+    std::uint16_t right;
+  };
+  struct Candidate {
+    const Token* token;
+    std::uint32_t end;
+  };
+  // A word of the dictionary that ends at a character; the next longer one with the same beginning
+  struct Match {
+    Words::Range tokens;
+    std::uint32_t end, next;
+  };
+  // A way down the trie: node, next byte of the text, the place where it began, the end of the character that it is in
+  struct Walk {
+    std::uint32_t node, byte, place, end;
+  };
+  // A node that ends where others begin: those with the same right attribute differ by their cost alone
+  struct Left {
+    int cost;
+    std::uint32_t node;
+    std::uint16_t right;
+  };
+  struct Best {
+    int cost;
+    std::uint32_t node;
+  };
+  struct Mark {
+    std::uint32_t stamp;
+    std::uint32_t slot;
+  };
+  struct Known {
+    std::uint32_t stamp;
+    Best best;
+  };
+
+  const Dictionary& dictionary;
+  std::vector<std::uint32_t> run_end, ending;
+  std::vector<Node> nodes;
+  std::vector<Candidate> candidates;
+  std::vector<Match> matches;
+  std::vector<std::uint32_t> matched, last_match;  // the first and the last match of each place
+  std::vector<Walk> walks;
+  std::vector<Left> lefts;
+  std::vector<Known> before;
+  std::vector<Mark> after;
+  std::vector<Morpheme> path;
+  std::uint32_t stamp = 0;
+
+  // Find the dictionary's words that begin at each character, the shorter ones of a place first. All places take one byte
+  // at a time in turn, so that the memory that each needs next arrives while the others take theirs.
+  void match(const Text& text) {
+    const Words& words = dictionary.words;
+    const std::uint32_t root = static_cast<std::uint32_t>(words.units[0].base);
+    matches.assign(1, Match{});
+    matched.assign(text.size(), none);
+    last_match.assign(text.size(), none);
+    walks.clear();
+    for (std::uint32_t place = 0; place < text.size(); ++place) walks.push_back({root, text.starts[place], place, place + 1});
+    while (!walks.empty()) {
+      std::size_t kept = 0;
+      for (Walk walk : walks) {
+        if (text.starts[walk.end] == walk.byte) {
+          record(words.words_at(walk.node), walk);
+          if (walk.end == text.size()) continue;
+          ++walk.end;
+        }
+        if (!words.step(walk.node, text.bytes[walk.byte])) continue;
+        if (++walk.byte < text.bytes.size()) words.prefetch(walk.node, text.bytes[walk.byte]);
+        walks[kept++] = walk;
+      }
+      walks.resize(kept);
+    }
+  }
+
+  void record(Words::Range tokens, const Walk& walk) {
+    if (!tokens.number) return;
+    const std::uint32_t match = static_cast<std::uint32_t>(matches.size());
+    matches.push_back({tokens, walk.end, none});
+    (last_match[walk.place] ? matches[last_match[walk.place]].next : matched[walk.place]) = match;
+    last_match[walk.place] = match;
+    prefetch_line(tokens.first);
+  }
+
+  void begin(const Text& text) {
+    match(text);
+    const std::size_t length = text.size();
+    // a run goes on while neighbours share a type
+    run_end.resize(length);
+    for (std::size_t place = length; place-- > 0;) {
+      const bool goes_on = place + 1 < length && text.kinds[place].types() & text.kinds[place + 1].types();
+      run_end[place] = goes_on ? run_end[place + 1] : static_cast<std::uint32_t>(place + 1);
+    }
+    static const Token edge{};
+    nodes.assign(2, Node{0, none, none, 0, 0, &edge, 0});  // the first stands for none, the second for the beginning
+    ending.assign(length + 1, none);
+    ending[0] = 1;
+  }
+
+  // Put the words that begin at a place, after spaces, into `candidates`; return where they begin.
+  std::uint32_t look_up(const Text& text, std::uint32_t place) {
+    const std::uint32_t length = static_cast<std::uint32_t>(text.size());
+    std::uint32_t first = place;
+    for (Kind kind = dictionary.kind(' '); first < length && kind.types() & text.kinds[first].types(); ++first)
+      kind = text.kinds[first];
+    if (first == length) return first;
+    add_known(first);
+    const Kind kind = text.kinds[first];
+    if (candidates.empty() || kind.always()) add_unknown(text, first, kind);
+    return first;
+  }
+
+  void add_known(std::uint32_t first) {
+    for (std::uint32_t match = matched[first]; match; match = matches[match].next)
+      add(matches[match].tokens, matches[match].end);
+  }
+
+  void add_unknown(const Text& text, std::uint32_t first, Kind kind) {
+    const std::uint32_t length = static_cast<std::uint32_t>(text.size());
+    const Words::Range tokens = dictionary.unknown_of(kind);
+    std::uint32_t end = first + 1, run = none;
+    if (kind.grouped()) {
+      run = run_end[first];
+      if (run - end <= dictionary.longest_run) add(tokens, run);
+    }
+    for (std::uint32_t size = 1; size <= kind.length() && end != run; ++size, ++end) {
+      add(tokens, end);
+      if (end == length || !(kind.types() & text.kinds[end].types())) break;
+    }
+    if (candidates.empty()) add(tokens, end);
+  }
+
+  void add(Words::Range tokens, std::uint32_t end) {
+    for (std::uint32_t each = 0; each < tokens.number; ++each) {
+      if (!dictionary.fits(tokens.first[each])) throw Error("a token whose attributes are outside matrix.bin");
+      candidates.push_back({tokens.first + each, end});
+    }
+  }
+
+  // Put the nodes of a list of ends into `lefts`, in its order, without those that a cheaper one makes superfluous.
+  void collect(std::uint32_t node) {
+    if (++stamp == 0) {
+      before.assign(before.size(), Known{});
+      after.assign(after.size(), Mark{});
+      stamp = 1;
+    }
+    lefts.clear();
+    for (; node; node = nodes[node].sibling) {
+      const Left left{nodes[node].cost, node, nodes[node].right};
+      Mark& mark = after[left.right];
+      if (mark.stamp == stamp) {
+        // the first of equals is kept, and a later, cheaper one has its own place
+        if (left.cost >= lefts[mark.slot].cost) continue;
+        lefts[mark.slot].cost = std::numeric_limits<int>::max() / 2;
+      }
+      mark = {stamp, static_cast<std::uint32_t>(lefts.size())};
+      lefts.push_back(left);
+    }
+  }
+
+  // Of `lefts` the first cheapest to stand left of a token with this attribute, found once a place.
+  Best cheapest(std::uint16_t attribute) {
+    Known& known = before[attribute];
+    if (known.stamp == stamp && known.best.node) return known.best;
+    const std::int16_t* costs = dictionary.costs_before(attribute);
+    // the cost above the place in `lefts`: one number to compare, without a branch that waits for the costs
+    std::int64_t best = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t each = 0; each < lefts.size(); ++each) {
+      const std::int64_t cost = lefts[each].cost + costs[lefts[each].right];
+      best = std::min(best, cost * (std::int64_t{1} << 32) + static_cast<std::int64_t>(each));
+    }
+    known = {stamp, {static_cast<int>(best >> 32), lefts[best & 0xffffffff].node}};
+    return known.best;
+  }
+
+  // Ask for the costs that `cheapest` reads for an attribute: half of the time is waiting for them.
+  void expect(std::uint16_t attribute) {
+    Known& known = before[attribute];
+    if (known.stamp == stamp) return;
+    known = {stamp, {0, none}};
+    const std::int16_t* costs = dictionary.costs_before(attribute);
+    for (const Left& left : lefts) prefetch_line(costs + left.right);
+  }
+
+  // Make nodes of the candidates, the last first, as MeCab does: the order decides between paths of equal cost.
+  void connect(std::uint32_t place, std::uint32_t first) {
+    for (const Candidate& candidate : candidates) expect(candidate.token->left);
+    for (std::size_t each = candidates.size(); each-- > 0;) {
+      const Candidate& candidate = candidates[each];
+      const Token& token = *candidate.token;
+      const Best best = cheapest(token.left);
+      const int cost = best.cost + token.cost + (first > place ? dictionary.penalty(token.tag) : 0);
+      nodes.push_back({cost, best.node, ending[candidate.end], first, candidate.end, candidate.token, token.right});
+      ending[candidate.end] = static_cast<std::uint32_t>(nodes.size() - 1);
+    }
+  }
+
+  void follow(std::uint32_t node) {
+    path.clear();
+    for (; node > 1; node = nodes[node].previous) path.push_back({nodes[node].begin, nodes[node].end, nodes[node].token});
+    for (std::size_t low = 0, high = path.size(); low + 1 < high;) std::swap(path[low++], path[--high]);
+  }
+};
+
+// ----------------------------------------------------------------------------------------------------- vocabulary
+
+// The units of a vocabulary by their bytes in UTF-8: a hash table with open addresses (FNV-1a).
+class Vocabulary {
+ public:
+  static constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
+  const std::size_t max_length;
+  const bool cut_rare;
+
+  Vocabulary(std::size_t entries, std::size_t max_length, bool cut_rare) : max_length(max_length), cut_rare(cut_rare) {
+    std::size_t size = 4;
+    while (size < 2 * entries) size *= 2;
+    slots.assign(size, Slot{0, unknown});
+    places.assign(1, 0);
+  }
+
+  static std::uint64_t empty_hash() { return 0xcbf29ce484222325u; }
+  static std::uint64_t add_to_hash(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
+
+  // Add the next entry; no two have the same bytes.
+  void add(Bytes unit) {
+    std::uint64_t hash = empty_hash();
+    for (unsigned char byte : unit) hash = add_to_hash(hash, byte);
+    std::size_t slot = first_slot(hash);
+    while (slots[slot].entry != unknown) slot = (slot + 1) & (slots.size() - 1);
+    slots[slot] = {mark(hash), static_cast<std::uint32_t>(places.size() - 1)};
+    letters.insert(letters.end(), unit.begin(), unit.end());
+    places.push_back(letters.size());
+  }
+
+  // The number of an entry, or `unknown`.
+  std::uint32_t find(Bytes unit, std::uint64_t hash) const {
+    for (std::size_t slot = first_slot(hash); slots[slot].entry != unknown; slot = (slot + 1) & (slots.size() - 1)) {
+      const std::uint32_t entry = slots[slot].entry;
+      if (slots[slot].mark == mark(hash) && places[entry + 1] - places[entry] == unit.size() &&
+          !std::memcmp(letters.data() + places[entry], unit.data(), unit.size()))
+        return entry;
+    }
+    return unknown;
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t mark, entry;
+  };
+  std::vector<Slot> slots;
+  std::vector<unsigned char> letters;
+  std::vector<std::size_t> places;
+
+  static std::uint32_t mark(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+  std::size_t first_slot(std::uint64_t hash) const { return (hash ^ hash >> 29) & (slots.size() - 1); }
+};
+
+// A token as the network reads it: its characters, and its entry of the vocabulary.
+struct UnitOfText {
+  std::uint32_t begin, end, entry;
+};
+
+// Append the units of a word: itself, or the longest known pieces from the left, or single characters.
+void add_units(const Text& text, Morpheme word, const Vocabulary& vocabulary, std::size_t most,
+               std::vector<UnitOfText>& units) {
+  constexpr std::uint32_t longest_piece = 64;
+  const auto bytes = [&](std::uint32_t begin, std::uint32_t end) {
+    return Bytes(text.bytes.data() + text.starts[begin], text.starts[end] - text.starts[begin]);
+  };
+  std::uint64_t hash = Vocabulary::empty_hash();
+  for (unsigned char byte : bytes(word.begin, word.end)) hash = Vocabulary::add_to_hash(hash, byte);
+  const std::uint32_t whole = vocabulary.find(bytes(word.begin, word.end), hash);
+  if (whole != Vocabulary::unknown || !vocabulary.cut_rare) return units.push_back({word.begin, word.end, whole});
+  std::uint64_t hashes[longest_piece];  // of the pieces that begin at `begin`, by their length - 1
+  for (std::uint32_t begin = word.begin; begin < word.end && units.size() < most; begin = units.back().end) {
+    const std::uint32_t last = std::min(word.end, begin + longest_piece);
+    hash = Vocabulary::empty_hash();
+    for (std::uint32_t end = begin; end < last; ++end) {
+      for (unsigned char byte : bytes(end, end + 1)) hash = Vocabulary::add_to_hash(hash, byte);
+      hashes[end - begin] = hash;
+    }
+    UnitOfText unit{begin, begin + 1, Vocabulary::unknown};
+    for (std::uint32_t end = last; end > begin && unit.entry == Vocabulary::unknown; --end) {
+      unit.entry = vocabulary.find(bytes(begin, end), hashes[end - begin - 1]);
+      if (unit.entry != Vocabulary::unknown) unit.end = end;
+    }
+    units.push_back(unit);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------- n-grams
+
+// The hashed n-grams of reviews, as text/ngrams.py defines them.
+class NGrams {
+ public:
+  static constexpr std::size_t first = 4, sizes = 2, columns = first * sizes;  // FIRST, len(SIZES), NGRAMS
+
+  explicit NGrams(std::uint64_t buckets) : range(buckets - 1) {}
+
+  void add(std::uint32_t character) { characters.push_back(character); }
+  void end_token() { ends.push_back(characters.size()); }
+
+  // Write the ids of the review whose tokens were added, `columns` a token, each at most once; begin the next one.
+  void write(std::int32_t* ids) {
+    characters.insert(characters.end(), 2, 0);
+    forget(2 * columns * ends.size());
+    std::size_t begin = 0;
+    for (std::size_t end : ends) {
+      for (std::size_t step = 0; step < first && begin + step < end; ++step) hash(begin + step, ids + step);
+      for (std::size_t column = 0; column < columns; ++column)
+        if (ids[column] && !is_new(ids[column])) ids[column] = 0;
+      ids += columns;
+      begin = end;
+    }
+    characters.clear();
+    ends.clear();
+  }
+
+ private:
+  std::uint64_t range;
+  std::vector<std::uint32_t> characters;
+  std::vector<std::size_t> ends;
+  std::vector<std::int32_t> seen;
+
+  // The n-grams of 2 and 3 characters from a place; odd constants of xxHash
+  void hash(std::size_t place, std::int32_t* ids) const {
+    const std::uint32_t* next = characters.data() + place;
+    std::uint64_t value = next[0] * 0x9E3779B97F4A7C15u;
+    for (std::size_t size = 0; size < sizes; ++size) {
+      value = (value + next[size + 1]) * 0xC2B2AE3D27D4EB4Fu;
+      value ^= value >> 31;
+      ids[size * first] = static_cast<std::int32_t>((value * 0x165667B19E3779F9u >> 32) % range + 1);
+    }
+  }
+
+  void forget(std::size_t room) {
+    std::size_t size = 64;
+    while (size < room) size *= 2;
+    seen.assign(size, 0);
+  }
+
+  bool is_new(std::int32_t id) {
+    std::size_t slot = static_cast<std::uint32_t>(id) * 0x9E3779B1u >> 7 & (seen.size() - 1);
+    while (seen[slot]) {
+      if (seen[slot] == id) return false;
+      slot = (slot + 1) & (seen.size() - 1);
+    }
+    seen[slot] = id;
+    return true;
+  }
+};
+
+// --------------------------------------------------------------------------------------------------------- Python
+
+// Characters of a text that is decoded at once: the sum of its costs fits an int
+constexpr Py_ssize_t LONGEST = 20000;
+// Texts, and characters of them, that are decoded while other threads may run; a shorter call is done before they could
+constexpr std::size_t TEXTS = 64, CHARACTERS = 256;
+
+template <class T>
+struct Free {
+  void operator()(T* object) const { Py_DECREF(object); }
+};
+using Object = std::unique_ptr<PyObject, Free<PyObject>>;
+
+// Lets other threads run while it lives, if there is enough to do.
+class Unlocked {
+ public:
+  explicit Unlocked(bool worth) : state(worth ? PyEval_SaveThread() : nullptr) {}
+  ~Unlocked() {
+    if (state) PyEval_RestoreThread(state);
+  }
+
+ private:
+  PyThreadState* state;
+};
+
+struct Buffers {
+  Py_buffer views[4] = {};
+  ~Buffers() {
+    for (Py_buffer& view : views)
+      if (view.obj) PyBuffer_Release(&view);
+  }
+  Bytes operator[](int each) const {
+    return {static_cast<const unsigned char*>(views[each].buf), static_cast<std::size_t>(views[each].len)};
+  }
+};
+
+struct Work {
+  std::vector<Text> texts;
+  Lattice lattice;
+  std::vector<UnitOfText> units;
+  std::vector<std::size_t> ends;  // of the units of each text
+  explicit Work(const Dictionary& dictionary) : texts(TEXTS), lattice(dictionary) {}
+};
+
+struct DecoderObject {
+  PyObject_HEAD
+  Buffers* buffers;
+  Dictionary* dictionary;
+  std::vector<std::unique_ptr<Work>>* idle;
+};
+
+struct VocabularyObject {
+  PyObject_HEAD
+  Vocabulary* vocabulary;
+  std::vector<Object>* units;
+  std::vector<Object>* ids;
+  PyObject* unknown;
+};
+
+PyTypeObject* vocabulary_type;
+
+// A Work for one call, given back at its end; taken and given under the interpreter's lock.
+class Borrowed {
+ public:
+  explicit Borrowed(DecoderObject* decoder) : decoder(decoder) {
+    if (decoder->idle->empty()) {
+      work = std::make_unique<Work>(*decoder->dictionary);
+    } else {
+      work = std::move(decoder->idle->back());
+      decoder->idle->pop_back();
+    }
+  }
+  ~Borrowed() {
+    work->lattice.shrink();
+    decoder->idle->push_back(std::move(work));
+  }
+  Work* operator->() const { return work.get(); }
+
+ private:
+  DecoderObject* decoder;
+  std::unique_ptr<Work> work;
+};
+
+// A Python error was set.
+struct Raised {};
+
+// Call a function that makes an object; what it throws becomes a Python error.
+template <class Make>
+PyObject* guarded(Make make) {
+  try {
+    return make();
+  } catch (const Raised&) {
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& problem) {
+    PyErr_SetString(PyExc_ValueError, problem.what());
+  }
+  return nullptr;
+}
+
+Object checked(PyObject* object) {
+  if (!object) throw Raised();
+  return Object(object);
+}
+
+void check_str(PyObject* object) {
+  if (PyUnicode_Check(object) && !PyUnicode_READY(object)) return;
+  PyErr_Format(PyExc_TypeError, "expected str, found %R", object);
+  throw Raised();
+}
+
+// Read a str into a Text, up to its first NUL, where MeCab ends. A lone surrogate is no UTF-8: UnicodeEncodeError.
+void read_text(PyObject* string, const Dictionary& dictionary, Text& text) {
+  check_str(string);
+  text.clear();
+  const int kind = PyUnicode_KIND(string);
+  const void* data = PyUnicode_DATA(string);
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(string);
+  if (length > LONGEST) throw Error("expected a text of at most " + std::to_string(LONGEST) + " characters, found more");
+  for (Py_ssize_t place = 0; place < length; ++place) {
+    const std::uint32_t character = PyUnicode_READ(kind, data, place);
+    if (!character) break;
+    if (character >= 0xd800 && character < 0xe000 && !PyUnicode_AsUTF8(string)) throw Raised();
+    text.add(character, dictionary.kind(character));
+  }
+}
+
+const std::vector<Morpheme>& decode_one(PyObject* string, const Dictionary& dictionary, Borrowed& work) {
+  read_text(string, dictionary, work->texts[0]);
+  Unlocked unlocked(work->texts[0].size() > CHARACTERS);
+  return work->lattice.decode(work->texts[0]);
+}
+
+PyObject* decoder_tokens(PyObject* self, PyObject* string) {
+  return guarded([=] {
+    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
+    Borrowed work(decoder);
+    const std::vector<Morpheme>& path = decode_one(string, *decoder->dictionary, work);
+    Object tokens = checked(PyList_New(static_cast<Py_ssize_t>(path.size())));
+    for (std::size_t each = 0; each < path.size(); ++each) {
+      Object token = checked(PyUnicode_Substring(string, path[each].begin, path[each].end));
+      PyList_SET_ITEM(tokens.get(), static_cast<Py_ssize_t>(each), token.release());
+    }
+    return tokens.release();
+  });
+}
+
+PyObject* decoder_morphemes(PyObject* self, PyObject* string) {
+  return guarded([=] {
+    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
+    const Dictionary& dictionary = *decoder->dictionary;
+    Borrowed work(decoder);
+    Object morphemes = checked(PyList_New(0));
+    for (const Morpheme& each : decode_one(string, dictionary, work)) {
+      const Words& words = dictionary.words.owns(each.token) ? dictionary.words : dictionary.unknown;
+      Object surface = checked(PyUnicode_Substring(string, each.begin, each.end));
+      Object pair = checked(Py_BuildValue("(Os)", surface.get(), words.feature(*each.token)));
+      if (PyList_Append(morphemes.get(), pair.get()) < 0) throw Raised();
+    }
+    return morphemes.release();
+  });
+}
+
+// Decode texts [first, last) of a list into the units of each.
+void decode_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const Dictionary& dictionary,
+                 const Vocabulary& vocabulary, Borrowed& work) {
+  std::size_t characters = 0;
+  for (Py_ssize_t each = first; each < last; ++each) {
+    Text& text = work->texts[static_cast<std::size_t>(each - first)];
+    read_text(PyList_GET_ITEM(texts, each), dictionary, text);
+    characters += text.size();
+  }
+  Unlocked unlocked(characters > CHARACTERS);
+  work->units.clear();
+  work->ends.clear();
+  for (Py_ssize_t each = first; each < last; ++each) {
+    const Text& text = work->texts[static_cast<std::size_t>(each - first)];
+    const std::size_t most = work->units.size() + vocabulary.max_length;
+    for (const Morpheme& word : work->lattice.decode(text)) {
+      if (work->units.size() == most) break;
+      add_units(text, word, vocabulary, most, work->units);
+    }
+    work->ends.push_back(work->units.size());
+  }
+}
+
+// Make (tokens, ids) of the units [first, last).
+PyObject* pair_of(PyObject* string, const Work& work, std::size_t first, std::size_t last, VocabularyObject* known) {
+  Object tokens = checked(PyTuple_New(static_cast<Py_ssize_t>(last - first)));
+  Object ids = checked(PyTuple_New(static_cast<Py_ssize_t>(last - first)));
+  for (std::size_t each = first; each < last; ++each) {
+    const UnitOfText& unit = work.units[each];
+    PyObject *token, *id = known->unknown;
+    if (unit.entry == Vocabulary::unknown) {
+      token = checked(PyUnicode_Substring(string, unit.begin, unit.end)).release();
+    } else {
+      token = (*known->units)[unit.entry].get();
+      id = (*known->ids)[unit.entry].get();
+      Py_INCREF(token);
+    }
+    Py_INCREF(id);
+    PyTuple_SET_ITEM(tokens.get(), static_cast<Py_ssize_t>(each - first), token);
+    PyTuple_SET_ITEM(ids.get(), static_cast<Py_ssize_t>(each - first), id);
+  }
+  return PyTuple_Pack(2, tokens.get(), ids.get());
+}
+
+PyObject* decoder_encode(PyObject* self, PyObject* arguments) {
+  return guarded([=]() -> PyObject* {
+    PyObject *given, *vocabulary;
+    if (!PyArg_ParseTuple(arguments, "O!O!:encode", &PyList_Type, &given, vocabulary_type, &vocabulary)) return nullptr;
+    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
+    VocabularyObject* known = reinterpret_cast<VocabularyObject*>(vocabulary);
+    // other threads may change the list
+    Object texts = checked(PyList_GetSlice(given, 0, PyList_GET_SIZE(given)));
+    const Py_ssize_t number = PyList_GET_SIZE(texts.get());
+    Object pairs = checked(PyList_New(number));
+    Borrowed work(decoder);
+    for (Py_ssize_t first = 0; first < number; first += TEXTS) {
+      const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
+      decode_some(texts.get(), first, last, *decoder->dictionary, *known->vocabulary, work);
+      std::size_t begin = 0;
+      for (Py_ssize_t each = first; each < last; ++each) {
+        const std::size_t end = work->ends[static_cast<std::size_t>(each - first)];
+        Object pair = checked(pair_of(PyList_GET_ITEM(texts.get(), each), *work.operator->(), begin, end, known));
+        PyList_SET_ITEM(pairs.get(), each, pair.release());
+        begin = end;
+      }
+    }
+    return pairs.release();
+  });
+}
+
+PyObject* decoder_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  return guarded([=]() -> PyObject* {
+    auto buffers = std::make_unique<Buffers>();
+    PyObject* factors;
+    Py_ssize_t longest_run;
+    Py_buffer* views = buffers->views;
+    if (!PyArg_ParseTuple(arguments, "y*y*y*y*O!n:Decoder", &views[0], &views[1], &views[2], &views[3], &PyTuple_Type,
+                          &factors, &longest_run))
+      return nullptr;
+    std::vector<int> penalties;
+    for (Py_ssize_t each = 0; each < PyTuple_GET_SIZE(factors); ++each) {
+      const long penalty = PyLong_AsLong(PyTuple_GET_ITEM(factors, each));
+      if (PyErr_Occurred()) return nullptr;
+      if (penalty < -0x8000 || penalty > 0x7fff) throw Error("a penalty that is no 16-bit number");
+      penalties.push_back(static_cast<int>(penalty));
+    }
+    auto dictionary = std::make_unique<Dictionary>((*buffers)[0], (*buffers)[1], (*buffers)[2], (*buffers)[3],
+                                                   std::move(penalties), static_cast<std::size_t>(longest_run));
+    auto idle = std::make_unique<std::vector<std::unique_ptr<Work>>>();
+    Object self = checked(type->tp_alloc(type, 0));
+    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self.get());
+    decoder->buffers = buffers.release();
+    decoder->dictionary = dictionary.release();
+    decoder->idle = idle.release();
+    return self.release();
+  });
+}
+
+void decoder_free(PyObject* self) {
+  DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
+  delete decoder->idle;
+  delete decoder->dictionary;
+  delete decoder->buffers;
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* vocabulary_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  return guarded([=]() -> PyObject* {
+    PyObject *numbers, *unit, *id, *unknown;
+    Py_ssize_t max_length, place = 0;
+    int cut_rare;
+    if (!PyArg_ParseTuple(arguments, "O!O!np:Vocabulary", &PyDict_Type, &numbers, &PyLong_Type, &unknown, &max_length,
+                          &cut_rare))
+      return nullptr;
+    auto vocabulary = std::make_unique<Vocabulary>(static_cast<std::size_t>(PyDict_GET_SIZE(numbers)),
+                                                   static_cast<std::size_t>(max_length), cut_rare != 0);
+    auto units = std::make_unique<std::vector<Object>>(), ids = std::make_unique<std::vector<Object>>();
+    while (PyDict_Next(numbers, &place, &unit, &id)) {
+      check_str(unit);
+      Py_ssize_t length;
+      const char* bytes = PyUnicode_AsUTF8AndSize(unit, &length);
+      if (!bytes) {
+        // a unit with a lone surrogate is never found: no text has one
+        PyErr_Clear();
+        continue;
+      }
+      vocabulary->add({reinterpret_cast<const unsigned char*>(bytes), static_cast<std::size_t>(length)});
+      Py_INCREF(unit);
+      units->emplace_back(unit);
+      Py_INCREF(id);
+      ids->emplace_back(id);
+    }
+    Object self = checked(type->tp_alloc(type, 0));
+    VocabularyObject* known = reinterpret_cast<VocabularyObject*>(self.get());
+    known->vocabulary = vocabulary.release();
+    known->units = units.release();
+    known->ids = ids.release();
+    Py_INCREF(unknown);
+    known->unknown = unknown;
+    return self.release();
+  });
+}
+
+void vocabulary_free(PyObject* self) {
+  VocabularyObject* known = reinterpret_cast<VocabularyObject*>(self);
+  delete known->vocabulary;
+  delete known->units;
+  delete known->ids;
+  Py_XDECREF(known->unknown);
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+// Read the first `width` tokens of a review.
+void read_tokens(PyObject* tokens, Py_ssize_t width, NGrams& ngrams) {
+  Object fast = checked(PySequence_Fast(tokens, "expected a sequence of str"));
+  const Py_ssize_t number = std::min(width, PySequence_Fast_GET_SIZE(fast.get()));
+  for (Py_ssize_t each = 0; each < number; ++each) {
+    PyObject* token = PySequence_Fast_GET_ITEM(fast.get(), each);
+    check_str(token);
+    const int kind = PyUnicode_KIND(token);
+    const void* data = PyUnicode_DATA(token);
+    for (Py_ssize_t place = 0; place < PyUnicode_GET_LENGTH(token); ++place)
+      ngrams.add(PyUnicode_READ(kind, data, place));
+    ngrams.end_token();
+  }
+}
+
+PyObject* write_ngrams(PyObject*, PyObject* arguments) {
+  return guarded([=]() -> PyObject* {
+    PyObject* token_lists;
+    unsigned int buckets;
+    Buffers buffers;
+    Py_buffer& ids = buffers.views[0];
+    if (!PyArg_ParseTuple(arguments, "O!Iw*:write_ngrams", &PyList_Type, &token_lists, &buckets, &ids)) return nullptr;
+    const Py_ssize_t reviews = PyList_GET_SIZE(token_lists), row = reviews ? ids.len / 4 / reviews : 0;
+    const Py_ssize_t width = row / static_cast<Py_ssize_t>(NGrams::columns);
+    if (buckets < 2 || ids.len != 4 * reviews * width * static_cast<Py_ssize_t>(NGrams::columns))
+      throw Error("expected at least 2 buckets and an int32 array (N, T, 8) of N reviews");
+    NGrams ngrams(buckets);
+    for (Py_ssize_t each = 0; each < reviews; ++each) {
+      read_tokens(PyList_GET_ITEM(token_lists, each), width, ngrams);
+      ngrams.write(static_cast<std::int32_t*>(ids.buf) + each * row);
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyMethodDef decoder_methods[] = {
+    {"tokens", decoder_tokens, METH_O, "tokens(text) -> list of str"},
+    {"morphemes", decoder_morphemes, METH_O, "morphemes(text) -> list of (surface, features)"},
+    {"encode", decoder_encode, METH_VARARGS, "encode(texts, vocabulary) -> list of (tokens, ids), two tuples"},
+    {nullptr, nullptr, 0, nullptr},
+};
+PyType_Slot decoder_slots[] = {
+    {Py_tp_doc, const_cast<char*>("Decoder(sys_dic, unk_dic, char_bin, matrix_bin, penalties, longest_run)")},
+    {Py_tp_new, reinterpret_cast<void*>(decoder_new)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(decoder_free)},
+    {Py_tp_methods, decoder_methods},
+    {0, nullptr},
+};
+PyType_Spec decoder_spec = {"nsmc_attention.native._text.Decoder", sizeof(DecoderObject), 0, Py_TPFLAGS_DEFAULT,
+                            decoder_slots};
+
+PyType_Slot vocabulary_slots[] = {
+    {Py_tp_doc, const_cast<char*>("Vocabulary(token_to_idx, unknown, max_length, cut_rare)")},
+    {Py_tp_new, reinterpret_cast<void*>(vocabulary_new)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(vocabulary_free)},
+    {0, nullptr},
+};
+PyType_Spec vocabulary_spec = {"nsmc_attention.native._text.Vocabulary", sizeof(VocabularyObject), 0,
+                               Py_TPFLAGS_DEFAULT, vocabulary_slots};
+
+PyMethodDef functions[] = {
+    {"write_ngrams", write_ngrams, METH_VARARGS, "write_ngrams(token_lists, buckets, zeros): fill int32 (N, T, 8)"},
+    {nullptr, nullptr, 0, nullptr},
+};
+PyModuleDef module = {PyModuleDef_HEAD_INIT, "_text", nullptr, -1, functions, nullptr, nullptr, nullptr, nullptr};
+
+void add_type(PyObject* self, const char* name, Object type) {
+  if (PyModule_AddObject(self, name, type.get()) < 0) throw Raised();
+  type.release();
+}
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__text() {
+  return guarded([] {
+    Object self = checked(PyModule_Create(&module));
+    Object vocabulary = checked(PyType_FromSpec(&vocabulary_spec));
+    vocabulary_type = reinterpret_cast<PyTypeObject*>(vocabulary.get());
+    Py_INCREF(vocabulary_type);
+    add_type(self.get(), "Vocabulary", std::move(vocabulary));
+    add_type(self.get(), "Decoder", checked(PyType_FromSpec(&decoder_spec)));
+    return self.release();
+  });
+}
