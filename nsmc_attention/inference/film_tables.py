@@ -80,7 +80,7 @@ def rate_table(
         if not pools:
             raise DataError(f"{source}: expected rows that name a film in column {group_by!r}, found none")
         write = WRITERS[style](file, group_by)
-        for film, rating in zip(pools, rater.ratings(list(pools.values()))):
+        for film, rating in zip(pools, rater.ratings(pools.values())):
             write(str(film), rating)
             rated.films, rated.blank = rated.films + 1, rated.blank + rating.blank
             if draw and len(rated.drawn) < FILMS:
