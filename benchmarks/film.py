@@ -140,17 +140,21 @@ def rate(bundle: Optional[Path]) -> None:
             "predict": lambda: score_table(classifier, source, output, processes=1),
             "film": lambda: rate_table(rater, source, "film", output),
         }
-        seconds: dict[str, list[float]] = {name: [] for name in contestants}
-        for _ in range(ROUNDS):
-            for name, run in contestants.items():
-                start = time.process_time()
-                run()
-                seconds[name].append(time.process_time() - start)
-    print("| | median s | least s | reviews/s |\n|---|---|---|---|")
-    for name, own in seconds.items():
-        print(f"| {name} | {statistics.median(own):.2f} | {min(own):.2f} | {len(texts) / statistics.median(own):,.0f} |")
-    ratios = [other / own for own, other in zip(*seconds.values())]
-    print(f"film / predict: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+        print("| round | " + " s | ".join(contestants) + " s | film / predict |\n|---|---|---|---|")
+        rounds = []
+        for number in range(1, ROUNDS + 1):
+            predict, film = map(processor_seconds, contestants.values())
+            rounds.append((predict, film, film / predict))
+            print(f"| {number} | {predict:.2f} | {film:.2f} | {film / predict:.3f} |", flush=True)
+    predict, film, ratio = map(statistics.median, zip(*rounds))
+    print(f"| median | {predict:.2f} | {film:.2f} | {ratio:.3f} |")
+    print(f"{len(texts) / predict:,.0f} and {len(texts) / film:,.0f} reviews/s")
+
+
+def processor_seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 if __name__ == "__main__":

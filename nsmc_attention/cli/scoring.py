@@ -18,6 +18,7 @@ from .options import (
     classifier_option,
     cpu_model_options,
     encoding_option,
+    film_bundle_option,
     heads_options,
     input_format_option,
     model_options,
@@ -181,6 +182,12 @@ def film(
     print(f"{source}: {found}", file=sys.stderr)
 
 
+def refuse_without(option: str, given: Any, other: str, needed: Any) -> None:
+    """Raise ConfigError for an option that has no effect without another."""
+    if given and not needed:
+        raise ConfigError(f"{option}: expected {other} too, found none; add it, or leave {option} out")
+
+
 def check_extras(text: tuple[str, ...], texts: Texts, n_best: bool, picture: Optional[Path]) -> None:
     """Raise ConfigError for what --n-best and --explain do not go together with."""
     for option, given in (("--n-best", n_best), ("--explain", picture)):
@@ -207,7 +214,8 @@ def print_hypotheses(restorer: "Restorer", texts: tuple[str, ...], as_json: bool
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE")
 @path_option("--output", "-o", required=True, help="the page, .html")
-@click.option("--group-by", help="column to compare by, as the film")
+@click.option("--group-by", help="column to compare by, as the film; each group has stars, too")
+@film_bundle_option
 @click.option("--date-column", help="column of dates, to show months")
 @text_column_option
 @click.option("--date-format", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd", help="order of numeric dates")
@@ -221,6 +229,7 @@ def report(
     source: Path,
     output: Path,
     group_by: Optional[str],
+    film_bundle: Optional[Path],
     date_column: Optional[str],
     date_format: str,
     title: Optional[str],
@@ -241,7 +250,9 @@ def report(
     """
     from ..report.build import report as write
 
+    refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
     options: dict[str, Any] = {"encoding": encoding, "title": title, "language": language, "date_format": date_format}
+    options["film_bundle"] = film_bundle
     write(model.load(), source, output, group_by, date_column, text_column, tables, kind, **options)
     print(output)
 

@@ -6,6 +6,7 @@
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Union
@@ -118,7 +119,8 @@ class FilmRater(Predictor):
         if classifier.fingerprint != scale.classifier:
             raise BundleError(
                 f"{bundle.folder}: expected the classifier {scale.name} ({scale.classifier[:12]}…), whose encoder reads "
-                f"the reviews, found {classifier.name} ({classifier.fingerprint[:12]}…); name it by --classifier"
+                f"the reviews, found {classifier.name} ({classifier.fingerprint[:12]}…); name it by "
+                "--classifier (of film; of other commands by --bundle)"
             )
         return cls(bundle, load_film_engine(bundle, engine, device), classifier, threads)
 
@@ -222,6 +224,17 @@ def load_film(
     those of `load_classifier`.
     """
     return FilmRater.from_bundle(load_bundle(bundle or FILM, FilmRater.task), engine, device, classifier=classifier)
+
+
+def rater_of(classifier: Bundle, bundle: Optional[Union[str, Path]] = None) -> Optional[FilmRater]:
+    """Load the film network of a bundle, or the packaged one, to read reviews by a classifier.
+
+    None where no bundle is named and the packaged network reads the vectors of another classifier, or onnx is not
+    installed; errors are those of `load_film`.
+    """
+    found = load_bundle(bundle or FILM, FilmRater.task)
+    fits = found.encoder.classifier == classifier.fingerprint and find_spec("onnx") is not None
+    return FilmRater.from_bundle(found, classifier=classifier.folder) if bundle or fits else None
 
 
 @lru_cache(maxsize=1)
