@@ -262,6 +262,8 @@ def report(
 @path_option("--output", "-o", required=True, help="folder, one file a partition")
 @click.option("--format", "-f", "style", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"]))
 @text_column_option
+@click.option("--group-by", help="column of the films: rate each in a second table, in _groups/ of the output")
+@film_bundle_option
 @click.option("--scheduler", help="address of a running Dask scheduler  [default: processes here]")
 @click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
 @click.option("--rows", type=click.IntRange(1), default=50_000, help="rows of a partition")
@@ -274,6 +276,8 @@ def bulk(
     output: Path,
     style: str,
     text_column: Optional[str],
+    group_by: Optional[str],
+    film_bundle: Optional[Path],
     scheduler: Optional[str],
     workers: Optional[int],
     rows: int,
@@ -289,15 +293,21 @@ def bulk(
     \b
     pip install 'nsmc_attention[bulk]'
     nsmc-attention bulk "reviews/*.parquet" --output scored
+    nsmc-attention bulk "reviews/*.parquet" --output scored --group-by film
     nsmc-attention bulk reviews/ --output scored --scheduler tcp://host:8786
     """
+    refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
     from .. import bulk as dask
 
     options: dict[str, Any] = {"encoding": encoding, "verbatim": verbatim, "restore": restoring.bundle}
+    options.update(group_by=group_by, film_bundle=film_bundle)
     found = dask.bulk(
         sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, **options
     )
-    print(f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now")
+    films = f"; {found['films']:,} films in {output / dask.FILMS}/groups.{style}" if group_by else ""
+    print(
+        f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now{films}"
+    )
 
 
 @click.command()
