@@ -165,7 +165,7 @@ def test_a_rerun_scores_what_is_missing_and_ends_with_the_same_films(command, ti
     [
         (
             ["--group-by", "movie"],
-            "expected a column 'movie', found film, review; name the one of the films by --group",
+            "expected a column 'movie', found film, review; name the one of the films by group_by",
         ),
         (["--group-by", "film", "--restore"], "bulk --group-by: reads the texts as they are; leave --restore out"),
         (

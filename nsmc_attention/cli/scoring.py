@@ -317,9 +317,10 @@ def bulk(
 @cpu_model_options
 @path_option("--restore-bundle", help="bundle that corrects spacing and spelling  [default: the packaged editor]")
 @path_option("--language-bundle", help="bundle that fills blanks  [default: the packaged language model]")
-def serve(
-    host: str, port: int, workers: int, model: Model, restore_bundle: Optional[Path], language_bundle: Optional[Path]
-) -> None:
+@path_option(
+    "--film-bundle", help="bundle that rates films, trained with the same classifier  [default: the packaged one]"
+)
+def serve(host: str, port: int, workers: int, model: Model, **bundles: Optional[Path]) -> None:
     """Serve an interactive page and an HTTP API.
 
     \b
@@ -329,6 +330,4 @@ def serve(
     """
     from ..serve.server import serve as run_server
 
-    run_server(
-        host, port, model.bundle, model.engine, workers, restore_bundle=restore_bundle, language_bundle=language_bundle
-    )
+    run_server(host, port, model.bundle, model.engine, workers, **bundles)

@@ -105,7 +105,7 @@ def names_of(frame: "pandas.DataFrame", group_by: str, where: Path) -> list[Opti
     """Return the film of each row, None where it names none; DataError if there is no such column."""
     from ..reviews import tables
 
-    tables.require_column(frame, group_by, where, "; name the one of the films by --group-by")
+    tables.require_column(frame, group_by, where, "; name the one of the films by group_by (--group-by)")
     return [tables.as_text(value).strip() or None for value in frame[group_by]]
 
 
