@@ -320,7 +320,7 @@ def bulk(
 @path_option(
     "--film-bundle", help="bundle that rates films, trained with the same classifier  [default: the packaged one]"
 )
-def serve(host: str, port: int, workers: int, model: Model, **bundles: Optional[Path]) -> None:
+def serve(host: str, port: int, workers: int, model: Model, **bundles: Any) -> None:
     """Serve an interactive page and an HTTP API.
 
     \b

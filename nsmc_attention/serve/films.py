@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from starlette.exceptions import HTTPException
 
@@ -67,7 +67,7 @@ class Films:
         """Yield the lines of all films, some at a time."""
         lines: list[str] = []
         for film, (pool, (low, stars, high)) in zip(pools, self.require().bounds(pools.values())):
-            line = {"film": film, "reviews": pool.count, "blank": pool.blank}
+            line: dict[str, Any] = {"film": film, "reviews": pool.count, "blank": pool.blank}
             line.update(stars=stars, stars_low=low, stars_high=high)
             line["representative"] = [{"text": text, "weight": weight} for text, weight in pool.weights]
             lines.append(json.dumps(line, ensure_ascii=False) + "\n")

@@ -26,7 +26,7 @@ function setLanguage(language) {
   $("language").lang = language === "ko" ? "en" : "ko";
   drawMethods();
   $("copied").textContent = "";
-  for (const id of ["problem", "table-problem", "blank-problem"]) report(id, $(id).dataset.line ?? "");
+  for (const id of ["problem", "table-problem", "film-problem", "blank-problem"]) report(id, $(id).dataset.line ?? "");
   drawAnswer();
   drawRestored();
   drawAttention();
