@@ -107,6 +107,16 @@ def test_jsonl_has_the_reviews_with_the_largest_weights_of_all_parts(rater, file
         assert texts[0] == texts[1] and one["stars"] == (other["stars"] and pytest.approx(other["stars"], abs=1e-4))
 
 
+def test_a_folder_of_parquet_still_reads_as_one_table_of_reviews(rater, files, tmp_path):
+    partitions = scored(rater, files, tmp_path / "out", "parquet", 20)
+    rate_films(rater, partitions, tmp_path / "out", "parquet", False)
+    frame = pandas.read_parquet(tmp_path / "out")
+    assert len(frame) == len(ROWS) and list(frame) == ["film", "review", "label", "score", "probability", "error"]
+    films = pandas.read_parquet(tmp_path / "out" / FILMS / "groups.parquet")
+    assert films["reviews"].sum() == sum(bool(film and text.strip()) for film, text in ROWS)
+    assert films["stars"].isna().tolist() == [film == "빈 영화" for film in films["film"]]
+
+
 def test_pools_of_a_file_are_the_same(rater, tmp_path):
     pools = rater.pool([(film or "\udc80", text) for film, text in ROWS], shown=2)
     save_pools(pools, rater.bundle.config.model.units, tmp_path / "pools.npz")
