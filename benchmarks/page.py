@@ -2,6 +2,7 @@
 
     python -m benchmarks.page --language-bundle runs/words    # page.png; apt install chromium; pip install '.[test]'
     python -m benchmarks.page --bundle runs/transformer       # page-heads.png, of a classifier with heads
+    python -m benchmarks.page --films                         # page-films.png, of docs/reviews.csv
 
 Options are those of `nsmc-attention serve`. docs/explaining.md has the commands of the two trainings.
 """
@@ -57,13 +58,26 @@ def of_heads(page):
     page.locator("#answer").screenshot(path=PICTURES / "page-heads.png")
 
 
+def of_films(page):
+    page.set_input_files("#file", PICTURES.parent / "reviews.csv")
+    page.wait_for_selector("#table td")
+    page.select_option("#group", "film")
+    page.click("#film-table td button >> nth=0")
+    page.wait_for_selector("#film .word")
+    page.locator("#films").screenshot(path=PICTURES / "page-films.png")
+
+
 def main(options):
-    with served(options) as address, sync_playwright() as playwright:
+    films = "--films" in options
+    with served([each for each in options if each != "--films"]) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1100, "height": 800}, color_scheme="light", locale="ko-KR")
         page.goto(address)
         page.wait_for_selector("#method option >> nth=1", state="attached")
-        of_heads(page) if page.locator("#method option[value=rollout]").count() else of_page(page)
+        if films:
+            of_films(page)
+        else:
+            of_heads(page) if page.locator("#method option[value=rollout]").count() else of_page(page)
         browser.close()
 
 

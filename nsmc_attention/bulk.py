@@ -3,14 +3,14 @@
     files -> Partitions (whole rows of one file) -> one output file each, written atomically
 
 A rerun scores only the partitions whose output is missing. A worker loads the model once; if it dies, its partition is
-given to another. Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
+given to another. With groups, each partition also leaves what its films' reviews amount to, which is merged at the end. Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
 """
 
 import glob
 import json
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import count, islice, tee
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Optional, Union
 
@@ -21,8 +21,11 @@ from ._runtime.progress import progress_bar
 from ._runtime.signals import blocked
 from .bundle.format import EDITOR, load_bundle
 from .errors import ConfigError, DataError, MissingPackage
+from .inference.film import FilmRater, load_film
+from .inference.film_parts import PoolingScorer, merged, save_pools, shown_in, write_films
+from .inference.film_tables import names_of
 from .inference.predictor import Classifier
-from .inference.reference import Reference, worker_scorer
+from .inference.reference import Reference, Scorer, worker_scorer
 from .inference.restorer import Restorer
 from .inference.restoring import RestoringReference
 from .inference.scoring import table_pieces, write_parquet
@@ -54,15 +57,30 @@ OWN_MACHINE = {
 }
 
 
+# The folder, within that of the outputs, of what partitions know of their films, and of the table of films
+FILMS = "_groups"
+
+
 @dataclass(frozen=True)
 class Partition:
-    """Some rows of one file and the column of their texts, the output's name, and `state_of` the file."""
+    """Some rows of one file and the column of their texts, the output's name, and `state_of` the file.
+
+    `group_by` is the column that names the films, if these are to be rated.
+    """
 
     source: Source
     text_column: str
     span: Optional[Span]
     output: str
     state: tuple[int, int]
+    group_by: Optional[str] = None
+
+    def pools(self, folder: Path) -> Path:
+        """Return the file of what this partition knows of its films."""
+        return folder / FILMS / f"{self.output}.npz"
+
+    def missing(self, folder: Path) -> bool:
+        return not (folder / self.output).exists() or bool(self.group_by) and not self.pools(folder).exists()
 
 
 def bulk(
@@ -78,8 +96,10 @@ def bulk(
     verbatim: bool = False,
     encoding: Optional[str] = None,
     restore: Union[bool, str, Path] = False,
+    group_by: Optional[str] = None,
+    film_bundle: Optional[Union[str, Path]] = None,
 ) -> dict[str, int]:
-    """Score files of reviews on Dask; return the numbers of partitions, of those scored now, and of their rows.
+    """Score files of reviews on Dask; return the numbers of partitions, of those scored now, of their rows, of films.
 
     Parameters
     ----------
@@ -98,6 +118,11 @@ def bulk(
         See `reviews.tables.open_table`: None finds them, for each file.
     restore : bool or path
         Classify the restored text: True, or the bundle of a restorer.
+    group_by : str or None
+        The column that names each review's film: a table with a row for each film, as of `film`, is written to the folder
+        FILMS within the output. Until then there is a file a partition there, of a bounded size for each of its films.
+    film_bundle : path or None
+        The bundle of the films' stars, trained with the same classifier; None is the packaged one.
 
     Raises
     ------
@@ -106,27 +131,51 @@ def bulk(
     """
     if style not in FORMATS:
         raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
-    folder, model, files = Path(output), model_of(bundle, engine, restore), expand(sources)
+    if group_by and restore is not False:
+        raise ConfigError("bulk --group-by: reads the texts as they are; leave --restore out")
+    folder, files = Path(output), expand(sources)
+    rater = load_film(film_bundle, engine, "cpu", bundle) if group_by else None
+    model = rater.reference if rater else model_of(bundle, engine, restore)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
-    partitions = [
-        each for number, path in enumerate(files) for each in split(path, number, style, rows, text_column, encoding)
-    ]
-    plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style}
+    columns = (text_column, encoding, group_by)
+    partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows, *columns)]
+    plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, "group_by": group_by}
     settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim}
-    check_plan(folder, {**plan, **settings, **fingerprints(model)})
-    missing = [each for each in partitions if not (folder / each.output).exists()]
-    others = (model, str(folder.resolve()), verbatim)
+    check_plan(folder, {**plan, **settings, **fingerprints(rater or model)})
+    missing = [each for each in partitions if each.missing(folder)]
+    done = score(missing, (model, str(folder.resolve()), verbatim), folder, scheduler, workers)
+    found = {"partitions": len(partitions), "scored": len(missing), "rows": done}
+    if rater:
+        found["films"] = rate_films(rater, partitions, folder, style, verbatim)
+    return found
+
+
+def score(
+    missing: list[Partition], others: tuple[Any, ...], folder: Path, scheduler: Optional[str], workers: Optional[int]
+) -> int:
+    """Score Partitions on Dask, `others` the further arguments of `score_partition`; return the number of rows."""
     bar = partial(progress_bar, total=len(missing), desc="partitions")
+    if any(each.group_by for each in missing):
+        (folder / FILMS).mkdir(exist_ok=True)
     try:
         with connected(scheduler, workers) as client:
             futures = [client.submit(score_partition, each, *others, pure=False, retries=2) for each in missing]
             results: Any = as_completed(futures, with_results=True)  # type: ignore[no-untyped-call]
-            done = sum(scored for _, scored in bar(results))
+            return sum(scored for _, scored in bar(results))
     finally:
         # temporary files of workers that were killed
         sweep(folder)
-    return {"partitions": len(partitions), "scored": len(missing), "rows": done}
+        sweep(folder / FILMS)
+
+
+def rate_films(rater: FilmRater, partitions: list[Partition], folder: Path, style: str, verbatim: bool) -> int:
+    """Write the table of films from what all Partitions know of them; return the number of films."""
+    pools = merged((each.pools(folder) for each in partitions), shown_in(style))
+    options: Any = ["wb"] if style == "parquet" else ["w", -1, "utf-8", "replace", ""]
+    with replaced_file(folder / FILMS / f"groups.{style}") as temporary, open(temporary, *options) as file:
+        write_films(rater, pools, str(partitions[0].group_by), style, file, verbatim)
+    return len(pools)
 
 
 def model_of(
@@ -140,11 +189,13 @@ def model_of(
     return RestoringReference(Reference.of(Restorer, load_bundle(folder, Restorer.task), engine), classifier)
 
 
-def fingerprints(model: Union[Reference, RestoringReference]) -> dict[str, Optional[str]]:
+def fingerprints(model: Union[FilmRater, Reference, RestoringReference]) -> dict[str, Optional[str]]:
     """Return the part of a plan that names the models."""
+    if isinstance(model, FilmRater):
+        return {"bundle": model.classifier.fingerprint, "restorer": None, "film": model.bundle.fingerprint}
     if isinstance(model, Reference):
-        return {"bundle": model.fingerprint, "restorer": None}
-    return {"bundle": model.classifier.fingerprint, "restorer": model.restorer.fingerprint}
+        return {"bundle": model.fingerprint, "restorer": None, "film": None}
+    return {"bundle": model.classifier.fingerprint, "restorer": model.restorer.fingerprint, "film": None}
 
 
 def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
@@ -164,19 +215,28 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
 
 
 def split(
-    path: Path, number: int, style: str, rows: int, text_column: Optional[str] = None, encoding: Optional[str] = None
+    path: Path,
+    number: int,
+    style: str,
+    rows: int,
+    text_column: Optional[str] = None,
+    encoding: Optional[str] = None,
+    group_by: Optional[str] = None,
 ) -> Iterator[Partition]:
     """Yield the Partitions of a file; no row is cut, however many lines it has."""
     state, source = state_of(path), find_source(path, encoding=encoding)
     # reads the first rows only
-    text_column = tables.open_table(source, text_column).text_column
+    table = tables.open_table(source, text_column)
+    text_column = table.text_column
+    for frame in islice(table.frames, 1 if group_by else 0):
+        names_of(frame, str(group_by), path)
     spans: Iterable[Optional[Span]] = [None]
     if source.kind == "parquet":
         spans = (Span(*groups) for groups in row_groups(path, rows))
     elif source.kind != "xlsx":
         spans = tables.spans(source, rows)
     for place, span in enumerate(spans):
-        yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{place:05d}.{style}", state)
+        yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{place:05d}.{style}", state, group_by)
 
 
 def state_of(path: Union[str, Path]) -> tuple[int, int]:
@@ -228,20 +288,32 @@ def score_partition(
     check_state(partition)
     source, column = partition.source, partition.text_column
     frames = tables.frames_of(source, span=partition.span, text_column=column)
+    if partition.group_by:
+        frames, again = tee(frames)
+        names = (name for frame in again for name in names_of(frame, str(partition.group_by), source.path))
+        scorer = PoolingScorer(scorer, names, shown_in(output.suffix[1:]))
     table = tables.Table(source, column, tables.with_column(frames, column, source.path))
     with replaced_file(output) as temporary:
-        if output.suffix == ".parquet":
-            # pyarrow takes no path that is not UTF-8
-            with open(temporary, "wb") as file:
-                rows: int = write_parquet(scorer, table, file, processes=1, folder=Path(folder))
-        else:
-            number = count()
-            written = table_pieces(scorer, table, output.suffix[1:], False, 1, verbatim, lambda *_: next(number))
-            with open(temporary, "w", encoding="utf-8", newline="", errors="replace") as file:
-                file.writelines(written)
-            rows = next(number)
+        rows = write_scored(scorer, table, temporary, output.suffix[1:], verbatim)
         check_state(partition)
+        # before the output has its name, so that there are both or none
+        if partition.group_by:
+            with replaced_file(partition.pools(Path(folder))) as pools:
+                save_pools(scorer.pools, scorer.rater.bundle.config.model.units, pools)
     return rows
+
+
+def write_scored(scorer: Scorer, table: tables.Table, path: Path, style: str, verbatim: bool) -> int:
+    """Write a table with the output columns; return the number of rows."""
+    if style == "parquet":
+        # pyarrow takes no path that is not UTF-8
+        with open(path, "wb") as file:
+            return write_parquet(scorer, table, file, processes=1, folder=path.parent)
+    number = count()
+    written = table_pieces(scorer, table, style, False, 1, verbatim, lambda *_: next(number))
+    with open(path, "w", encoding="utf-8", newline="", errors="replace") as lines:
+        lines.writelines(written)
+    return next(number)
 
 
 def check_state(partition: Partition) -> None:

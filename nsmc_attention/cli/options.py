@@ -352,6 +352,9 @@ texts_options = gathered(
 classifier_option = path_option(
     "--classifier", help="of film: bundle whose encoder reads the reviews  [default: the packaged one]"
 )
+film_bundle_option = path_option(
+    "--film-bundle", help="bundle of the groups' stars, trained with the same classifier  [default: the packaged one]"
+)
 films_options = gathered(
     "films",
     Films,

@@ -18,6 +18,7 @@ from .options import (
     classifier_option,
     cpu_model_options,
     encoding_option,
+    film_bundle_option,
     heads_options,
     input_format_option,
     model_options,
@@ -181,6 +182,12 @@ def film(
     print(f"{source}: {found}", file=sys.stderr)
 
 
+def refuse_without(option: str, given: Any, other: str, needed: Any) -> None:
+    """Raise ConfigError for an option that has no effect without another."""
+    if given and not needed:
+        raise ConfigError(f"{option}: expected {other} too, found none; add it, or leave {option} out")
+
+
 def check_extras(text: tuple[str, ...], texts: Texts, n_best: bool, picture: Optional[Path]) -> None:
     """Raise ConfigError for what --n-best and --explain do not go together with."""
     for option, given in (("--n-best", n_best), ("--explain", picture)):
@@ -207,7 +214,8 @@ def print_hypotheses(restorer: "Restorer", texts: tuple[str, ...], as_json: bool
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE")
 @path_option("--output", "-o", required=True, help="the page, .html")
-@click.option("--group-by", help="column to compare by, as the film")
+@click.option("--group-by", help="column to compare by, as the film; each group has stars, too")
+@film_bundle_option
 @click.option("--date-column", help="column of dates, to show months")
 @text_column_option
 @click.option("--date-format", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd", help="order of numeric dates")
@@ -221,6 +229,7 @@ def report(
     source: Path,
     output: Path,
     group_by: Optional[str],
+    film_bundle: Optional[Path],
     date_column: Optional[str],
     date_format: str,
     title: Optional[str],
@@ -241,7 +250,9 @@ def report(
     """
     from ..report.build import report as write
 
+    refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
     options: dict[str, Any] = {"encoding": encoding, "title": title, "language": language, "date_format": date_format}
+    options["film_bundle"] = film_bundle
     write(model.load(), source, output, group_by, date_column, text_column, tables, kind, **options)
     print(output)
 
@@ -251,6 +262,8 @@ def report(
 @path_option("--output", "-o", required=True, help="folder, one file a partition")
 @click.option("--format", "-f", "style", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"]))
 @text_column_option
+@click.option("--group-by", help="column of the films: rate each in a second table, in _groups/ of the output")
+@film_bundle_option
 @click.option("--scheduler", help="address of a running Dask scheduler  [default: processes here]")
 @click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
 @click.option("--rows", type=click.IntRange(1), default=50_000, help="rows of a partition")
@@ -263,6 +276,8 @@ def bulk(
     output: Path,
     style: str,
     text_column: Optional[str],
+    group_by: Optional[str],
+    film_bundle: Optional[Path],
     scheduler: Optional[str],
     workers: Optional[int],
     rows: int,
@@ -278,15 +293,21 @@ def bulk(
     \b
     pip install 'nsmc_attention[bulk]'
     nsmc-attention bulk "reviews/*.parquet" --output scored
+    nsmc-attention bulk "reviews/*.parquet" --output scored --group-by film
     nsmc-attention bulk reviews/ --output scored --scheduler tcp://host:8786
     """
+    refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
     from .. import bulk as dask
 
     options: dict[str, Any] = {"encoding": encoding, "verbatim": verbatim, "restore": restoring.bundle}
+    options.update(group_by=group_by, film_bundle=film_bundle)
     found = dask.bulk(
         sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, **options
     )
-    print(f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now")
+    films = f"; {found['films']:,} films in {output / dask.FILMS}/groups.{style}" if group_by else ""
+    print(
+        f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now{films}"
+    )
 
 
 @click.command()
@@ -296,9 +317,10 @@ def bulk(
 @cpu_model_options
 @path_option("--restore-bundle", help="bundle that corrects spacing and spelling  [default: the packaged editor]")
 @path_option("--language-bundle", help="bundle that fills blanks  [default: the packaged language model]")
-def serve(
-    host: str, port: int, workers: int, model: Model, restore_bundle: Optional[Path], language_bundle: Optional[Path]
-) -> None:
+@path_option(
+    "--film-bundle", help="bundle that rates films, trained with the same classifier  [default: the packaged one]"
+)
+def serve(host: str, port: int, workers: int, model: Model, **bundles: Any) -> None:
     """Serve an interactive page and an HTTP API.
 
     \b
@@ -308,6 +330,4 @@ def serve(
     """
     from ..serve.server import serve as run_server
 
-    run_server(
-        host, port, model.bundle, model.engine, workers, restore_bundle=restore_bundle, language_bundle=language_bundle
-    )
+    run_server(host, port, model.bundle, model.engine, workers, **bundles)

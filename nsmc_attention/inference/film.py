@@ -3,9 +3,10 @@
 (film, text) -> encoder of a classifier -> scores and values -> a Pool for each film -> Rating
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Union
@@ -25,6 +26,9 @@ from .reference import Predictor
 from .vectors import ReviewReader
 
 Pair = tuple[Hashable, str]
+Pools = dict[Hashable, Pool]
+# Low end, middle and high end of the stars
+Bounds = tuple[Optional[float], Optional[float], Optional[float]]
 # Reviews that are shown of a film
 SHOWN = 3
 BLANK = "blank: no review with a word"
@@ -115,7 +119,8 @@ class FilmRater(Predictor):
         if classifier.fingerprint != scale.classifier:
             raise BundleError(
                 f"{bundle.folder}: expected the classifier {scale.name} ({scale.classifier[:12]}…), whose encoder reads "
-                f"the reviews, found {classifier.name} ({classifier.fingerprint[:12]}…); name it by --classifier"
+                f"the reviews, found {classifier.name} ({classifier.fingerprint[:12]}…); name it by "
+                "--classifier (of film; of other commands by --bundle)"
             )
         return cls(bundle, load_film_engine(bundle, engine, device), classifier, threads)
 
@@ -131,7 +136,7 @@ class FilmRater(Predictor):
         if isinstance(texts, (str, bytes)):
             raise DataError("expected a list of reviews, found one string; put it in a list")
         pools = self.pool((("", text) for text in texts), shown) or {"": Pool(shown)}
-        return next(self.ratings(list(pools.values())))
+        return next(self.ratings(pools.values()))
 
     def rate(self, pairs: Iterable[Pair], shown: int = SHOWN) -> Iterator[tuple[Hashable, Rating]]:
         """Yield each film of (film, review) pairs with its Rating, in the films' first order.
@@ -139,47 +144,62 @@ class FilmRater(Predictor):
         All pairs are read before; memory grows with the films, not with their reviews.
         """
         pools = self.pool(pairs, shown)
-        return zip(pools, self.ratings(list(pools.values())))
+        return zip(pools, self.ratings(pools.values()))
 
-    def pool(self, pairs: Iterable[Pair], shown: int = 0) -> dict[Hashable, Pool]:
+    def pool(self, pairs: Iterable[Pair], shown: int = 0) -> Pools:
         """Return the Pool of each film, while reading the pairs window by window."""
-        pools: dict[Hashable, Pool] = {}
-        iterator = iter(pairs)
+        pools: Pools = {}
+        encode, iterator = self.classifier.encoder.encode, iter(pairs)
         while window := list(islice(iterator, WINDOW)):
-            by_film: dict[Hashable, list[Encoded]] = {}
-            for film, text in window:
-                pool, review = pools.setdefault(film, Pool(shown)), self.classifier.encoder.encode(check_text(text))
-                if len(review):
-                    by_film.setdefault(film, []).append(review)
-                else:
-                    pool.blank += 1
-            if by_film:
-                self.add(pools, by_film)
+            self.add(pools, [film for film, _ in window], [encode(check_text(text)) for _, text in window], shown)
         return pools
 
-    def add(self, pools: Mapping[Hashable, Pool], by_film: Mapping[Hashable, list[Encoded]]) -> None:
-        """Read reviews of any films together, and add them to the films' Pools."""
-        scores, values = self.engine.reviews(self.reader.read([each for own in by_film.values() for each in own]))
-        start = 0
-        for film, own in by_film.items():
-            part = slice(start, start + len(own))
-            pools[film].add(scores[part], values[part], [review.text for review in own])
-            start = part.stop
+    def add(
+        self, pools: Pools, films: Sequence[Optional[Hashable]], reviews: Sequence[Encoded], shown: int = 0
+    ) -> NDArray[numpy.float64]:
+        """Read M reviews together, add each to the Pool of its film, and return the probabilities of positive (M,).
 
-    def ratings(self, pools: Sequence[Pool]) -> Iterator[Rating]:
+        A review of the film None is added to none; a blank one is counted, its probability is NaN.
+        """
+        vectors, probability = self.reader.read(reviews)
+        members: dict[Hashable, list[int]] = {}
+        for place, (film, review) in enumerate(zip(films, reviews)):
+            if film is None:
+                continue
+            if film not in pools:
+                pools[film] = Pool(shown)
+            if len(review):
+                members.setdefault(film, []).append(place)
+            else:
+                pools[film].blank += 1
+        if members:
+            scores, values = self.engine.reviews(vectors[[place for own in members.values() for place in own]])
+            start = 0
+            for film, own in members.items():
+                part = slice(start, start + len(own))
+                pools[film].add(scores[part], values[part], [reviews[place].text for place in own])
+                start = part.stop
+        return probability
+
+    def ratings(self, pools: Collection[Pool]) -> Iterator[Rating]:
         """Yield the Rating of each Pool."""
-        for start in range(0, len(pools), WINDOW):
-            part = pools[start : start + WINDOW]
-            found = iter(self.stars([pool for pool in part if pool.count]).tolist())
-            texts = [[text for text, _ in pool.weights] for pool in part]
-            words = Classifier(self.classifier, self.reader.engine).predict_stream(
-                text for own in texts for text in own
+        texts = (text for pool in pools for text, _ in pool.weights)
+        words = Classifier(self.classifier, self.reader.engine).predict_stream(texts)
+        for pool, (low, stars, high) in self.bounds(pools):
+            own = pool.weights
+            shown = tuple(
+                Representative(prediction.averaged(), weight)
+                for prediction, (_, weight) in zip(islice(words, len(own)), own)
             )
-            for pool, own in zip(part, texts):
-                stars = next(found) if pool.count else (None, None, None)
-                chosen = zip(islice(words, len(own)), (weight for _, weight in pool.weights))
-                shown = tuple(Representative(prediction.averaged(), weight) for prediction, weight in chosen)
-                yield Rating(pool.count, pool.blank, stars[1], stars[0], stars[2], shown)
+            yield Rating(pool.count, pool.blank, stars, low, high, shown)
+
+    def bounds(self, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Bounds]]:
+        """Yield each Pool with its stars: the low end, the middle and the high end; None where it has no review."""
+        iterator = iter(pools)
+        while window := list(islice(iterator, WINDOW)):
+            found = iter(self.stars([pool for pool in window if pool.count]).tolist())
+            for pool in window:
+                yield pool, tuple(next(found)) if pool.count else (None, None, None)
 
     def stars(self, pools: Sequence[Pool]) -> NDArray[numpy.float64]:
         """Return (N, 3) of Pools that have reviews: the low end of the stars, the middle, the high end."""
@@ -204,6 +224,17 @@ def load_film(
     those of `load_classifier`.
     """
     return FilmRater.from_bundle(load_bundle(bundle or FILM, FilmRater.task), engine, device, classifier=classifier)
+
+
+def rater_of(classifier: Bundle, bundle: Optional[Union[str, Path]] = None) -> Optional[FilmRater]:
+    """Load the film network of a bundle, or the packaged one, to read reviews by a classifier.
+
+    None where no bundle is named and the packaged network reads the vectors of another classifier, or onnx is not
+    installed; errors are those of `load_film`.
+    """
+    found = load_bundle(bundle or FILM, FilmRater.task)
+    fits = found.encoder.classifier == classifier.fingerprint and find_spec("onnx") is not None
+    return FilmRater.from_bundle(found, classifier=classifier.folder) if bundle or fits else None
 
 
 @lru_cache(maxsize=1)

@@ -14,6 +14,8 @@ from .prediction import output_prefix
 from .scoring import opened
 
 if TYPE_CHECKING:
+    import pandas
+
     from ..reviews.tables import Table
 
 # The columns of a film after its name
@@ -80,7 +82,7 @@ def rate_table(
         if not pools:
             raise DataError(f"{source}: expected rows that name a film in column {group_by!r}, found none")
         write = WRITERS[style](file, group_by)
-        for film, rating in zip(pools, rater.ratings(list(pools.values()))):
+        for film, rating in zip(pools, rater.ratings(pools.values())):
             write(str(film), rating)
             rated.films, rated.blank = rated.films + 1, rated.blank + rating.blank
             if draw and len(rated.drawn) < FILMS:
@@ -93,12 +95,18 @@ def named(table: "Table", group_by: str, rated: Rated) -> Iterator[tuple[str, st
     from ..reviews import tables
 
     for frame in table.frames:
-        tables.require_column(frame, group_by, table.source.path, "; name the one of the films by --group-by")
-        for film, text in zip(frame[group_by], frame[table.text_column]):
-            name = tables.as_text(film).strip()
-            rated.nameless += not name
-            if name:
+        for name, text in zip(names_of(frame, group_by, table.source.path), frame[table.text_column]):
+            rated.nameless += name is None
+            if name is not None:
                 yield name, tables.as_text(text)
+
+
+def names_of(frame: "pandas.DataFrame", group_by: str, where: Path) -> list[Optional[str]]:
+    """Return the film of each row, None where it names none; DataError if there is no such column."""
+    from ..reviews import tables
+
+    tables.require_column(frame, group_by, where, "; name the one of the films by group_by (--group-by)")
+    return [tables.as_text(value).strip() or None for value in frame[group_by]]
 
 
 def values_of(rating: Rating) -> list[Any]:
@@ -107,7 +115,7 @@ def values_of(rating: Rating) -> list[Any]:
     return [rating.reviews, *("" if each is None else f"{each:.2f}" for each in stars)]
 
 
-def text_writer(file: IO[str], group_by: str) -> Write:
+def text_writer(file: IO[str], group_by: str, verbatim: bool = False) -> Write:
     """One line a film: stars, the interval, reviews, name."""
 
     def write(film: str, rating: Rating) -> None:
@@ -117,19 +125,19 @@ def text_writer(file: IO[str], group_by: str) -> Write:
     return write
 
 
-def table_of(delimiter: str) -> Callable[[IO[str], str], Write]:
+def table_of(delimiter: str) -> Callable[..., Write]:
     """Return a writer of the group column and COLUMNS."""
 
-    def begin(file: IO[str], group_by: str) -> Write:
-        rows = table_writer(file, delimiter)
+    def begin(file: IO[str], group_by: str, verbatim: bool = False) -> Write:
+        rows, shown = table_writer(file, delimiter), str if verbatim else as_cell
         prefix = output_prefix([group_by], COLUMNS)
-        rows.writerow([as_cell(group_by), *(prefix + name for name in COLUMNS)])
-        return lambda film, rating: rows.writerow([as_cell(film), *values_of(rating)])
+        rows.writerow([shown(group_by), *(prefix + name for name in COLUMNS)])
+        return lambda film, rating: rows.writerow([shown(film), *values_of(rating)])
 
     return begin
 
 
-def jsonl_writer(file: IO[str], group_by: str) -> Write:
+def jsonl_writer(file: IO[str], group_by: str, verbatim: bool = False) -> Write:
     """One object a film: the group column, COLUMNS, and the `representative` reviews."""
     prefix = output_prefix([group_by], (*COLUMNS, "representative"))
 
@@ -142,8 +150,8 @@ def jsonl_writer(file: IO[str], group_by: str) -> Write:
     return write
 
 
-# (file, group column) -> write(film, Rating)
-WRITERS: dict[str, Callable[[IO[str], str], Write]] = {
+# (file, group column, verbatim) -> write(film, Rating)
+WRITERS: dict[str, Callable[..., Write]] = {
     "text": text_writer,
     "csv": table_of(","),
     "tsv": table_of("\t"),

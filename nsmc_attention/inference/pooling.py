@@ -3,7 +3,7 @@
 The softmax in one pass, Milakov & Gimelshein 2018 (arXiv:1805.02867), algorithm 3, with the weighted sum of the values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import nlargest
 
 import numpy
@@ -25,17 +25,37 @@ class Pool:
 
     def add(self, scores: NDArray[numpy.float32], values: NDArray[numpy.float32], texts: Sequence[str]) -> None:
         """Add reviews: scores (M,), values (M, D) and texts, at least one."""
-        highest = max(self.highest, float(scores.max()))
-        kept = float(numpy.exp(self.highest - highest))
+        highest = float(scores.max())
         weights = numpy.exp(scores.astype("float64") - highest)
-        weighted, summed = weights @ values, values.sum(axis=0, dtype="float64")
+        summed = values.sum(axis=0, dtype="float64")
+        best = zip(scores.tolist(), texts) if self.shown else ()
+        self.join(len(scores), highest, float(weights.sum()), weights @ values, summed, best)
+
+    def merge(self, other: "Pool") -> None:
+        """Add the reviews of another Pool of the same film."""
+        self.blank += other.blank
+        if other.count:
+            self.join(other.count, other.highest, other.total, other.weighted, other.summed, other.best)
+
+    def join(
+        self,
+        count: int,
+        highest: float,
+        total: float,
+        weighted: NDArray[numpy.float64],
+        summed: NDArray[numpy.float64],
+        best: Iterable[tuple[float, str]],
+    ) -> None:
+        """Add `count` reviews by their sums, whose weights are relative to that of their highest score."""
         if self.count:
-            weighted, summed = self.weighted * kept + weighted, self.summed + summed
-        self.weighted, self.summed, self.highest = weighted, summed, highest
-        self.total = self.total * kept + float(weights.sum())
-        self.count += len(scores)
+            joint = max(self.highest, highest)
+            own, others = float(numpy.exp(self.highest - joint)), float(numpy.exp(highest - joint))
+            highest, total = joint, self.total * own + total * others
+            weighted, summed = self.weighted * own + weighted * others, self.summed + summed
+        self.highest, self.total, self.weighted, self.summed = highest, total, weighted, summed
+        self.count += count
         if self.shown:
-            self.best = nlargest(self.shown, [*self.best, *zip(scores.tolist(), texts)])
+            self.best = nlargest(self.shown, [*self.best, *best])
 
     @property
     def pooled(self) -> NDArray[numpy.float64]:

@@ -30,21 +30,23 @@ class ReviewReader:
     def __init__(self, bundle: Bundle, threads: Optional[int] = None):
         self.bundle, self.engine = bundle, reading_engine(bundle, threads)
         self.batches = TokenScorer(bundle.encoder, self.engine, bundle.config).batches
-        self.width = self(["가"]).shape[1]
+        _, batch = next(self.batches([bundle.encoder.encode("가")]))
+        # and the log-odds
+        self.width = self.engine.contexts(*batch)[0].shape[1] + 1
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return (M, F) float32 of M texts, none of them blank; the last column is the log-odds of positive."""
-        return self.read(self.bundle.encoder.encode_many(texts))
+        return self.read(self.bundle.encoder.encode_many(texts))[0]
 
-    def read(self, reviews: Sequence[Encoded]) -> Vectors:
-        """Return (M, F) float32 of M encoded reviews, none of them blank."""
-        found = None
+    def read(self, reviews: Sequence[Encoded]) -> tuple[Vectors, NDArray[numpy.float64]]:
+        """Return (M, F) float32 of M encoded reviews, and the probability of positive (M,); 0 and NaN of a blank one."""
+        found = numpy.zeros((len(reviews), self.width), dtype="float32")
+        positive = numpy.full(len(reviews), numpy.nan)
         for members, batch in self.batches(reviews):
             contexts, probability = self.engine.contexts(*batch)
-            if found is None:
-                found = numpy.zeros((len(reviews), contexts.shape[1] + 1), dtype="float32")
-            found[members] = numpy.column_stack([contexts, log_odds(probability.astype("float64"))])
-        return numpy.zeros((0, self.width), dtype="float32") if found is None else found
+            positive[members] = probability
+            found[members] = numpy.column_stack([contexts, log_odds(positive[members])])
+        return found, positive
 
 
 def cached_vectors(

@@ -9,9 +9,11 @@ import pandas
 from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
 from .._runtime.progress import progress_bar
+from ..bundle.format import PRETRAINED
 from ..errors import ConfigError, DataError, did_you_mean, listed
 from ..evaluation.attention_statistics import by_word, token_table
 from ..inference.attribution import Attribution
+from ..inference.film import rater_of
 from ..inference.prediction import Prediction
 from ..inference.predictor import Classifier
 from ..reviews import tables
@@ -19,7 +21,8 @@ from ..reviews.pieces import STDIN
 from ..text.tokenizers import content_words
 from ..version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair
-from .page import Example, Figure, Report, Section, report_page
+from .films import Films, films_section, rate_groups
+from .page import Example, ExampleList, Figure, Report, Section, report_page
 from .phrases import LANGUAGES, phrases
 from .statistics import ORDERS, Z95, date_of, distinctive_words, extreme_reviews, share, shares_by
 
@@ -45,11 +48,13 @@ def report(
     title: Optional[str] = None,
     language: str = "ko",
     date_format: str = "ymd",
+    film_bundle: Optional[PathLike] = None,
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
     See `reviews.tables.open_table` for source, text_column, kind and encoding. Shares are by group and by month where
     `group_by` and `date_column` name columns; `tables_to` is a folder for the tables as csv, which the page offers too.
+    Groups have stars by a film network, see `inference.film.rater_of`; None is the packaged one.
     `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
     DataError if the table cannot be read, lacks a column, has dates of another order, or no review with a word;
     ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
@@ -63,6 +68,7 @@ def report(
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
+    rater = rater_of(classifier.bundle, film_bundle) if group_by else None
     frame = read(source, text_column, group_by, date_column, kind, encoding, date_format)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
@@ -72,16 +78,18 @@ def report(
     frame["label"] = [each.label for each in predictions]
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{source}: expected reviews, found none with a word")
-    found = count(frame, predictions)
-    say = phrases(language)
+    found, say = count(frame, predictions), phrases(language)
+    films = rate_groups(rater, frame, found["groups"], GROUPS) if rater else None
     content = Report(
         title or say["title"],
         str(STDIN) if str(source) == "-" else Path(source).name,
         key_figures(frame, found, group_by, say),
         findings(found, say),
-        sections(frame[frame["label"].notna()], found, group_by, say),
-        example_reviews(found, predictions, say),
-        remarks(frame, found, classifier, say),
+        [
+            *sections(frame[frame["label"].notna()], found, group_by, films, say),
+            Section("reviews", "", reviews=example_reviews(found, predictions, say)),
+        ],
+        remarks(frame, found, classifier, group_by, films, say),
     )
     write_text(output, report_page(content, found, language, say))
     if tables_to:
@@ -196,7 +204,7 @@ def findings(found: Tables, say: dict[str, str]) -> list[tuple[str, str]]:
     lines = []
     if "groups" in found:
         far = found["groups"][found["groups"]["outlier"]].sort_values("share", ascending=False)
-        whole = found["groups"]["positive"].sum() / found["groups"]["count"].sum()
+        whole = found["groups"]["positive"].sum() / max(1, found["groups"]["count"].sum())
         above, below = far[far["share"] > whole], far[far["share"] < whole][::-1]
         lines += [("found_above", shares_in_words(above)), ("found_below", shares_in_words(below))]
     clear = (words[words["z"].abs() >= Z95] for words in praise_and_blame(found, 5))
@@ -209,7 +217,9 @@ def shares_in_words(rows: pandas.DataFrame) -> str:
     return ", ".join(f"{name}\u00a0({100 * value:.0f}\u00a0%)" for name, value in rows["share"].head(5).items())
 
 
-def sections(scored: pandas.DataFrame, found: Tables, group_by: Optional[str], say: dict[str, str]) -> list[Section]:
+def sections(
+    scored: pandas.DataFrame, found: Tables, group_by: Optional[str], films: Optional[Films], say: dict[str, str]
+) -> list[Section]:
     """Return the figures of the page."""
     whole = float((scored["label"] == "positive").mean())
     drawn = []
@@ -217,6 +227,7 @@ def sections(scored: pandas.DataFrame, found: Tables, group_by: Optional[str], s
         rows = found["groups"].head(GROUPS).sort_values("share", ascending=False)
         values = {"name": group_by, "whole": 100 * whole, "shown": len(rows)}
         drawn.append(Section("groups", interval_rows(rows, whole), values))
+        drawn += [films_section(films, found["groups"], str(group_by), say)] if films else []
     if len(found.get("months", ())):
         months = found["months"]
         # otherwise each has few reviews and a wide interval
@@ -254,17 +265,24 @@ def attended_words(found: Tables, say: dict[str, str]) -> Iterator[str]:
         yield bars(say[f"attention_{label}"], items)
 
 
-def example_reviews(found: Tables, predictions: list[Prediction], say: dict[str, str]) -> dict[str, list[Example]]:
-    """Return the most positive, negative and uncertain reviews by heading, each with its group and date."""
+def example_reviews(found: Tables, predictions: list[Prediction], say: dict[str, str]) -> list[ExampleList]:
+    """Return the most positive, negative and uncertain reviews, each with its group and date."""
     examples: dict[str, list[Example]] = {kind: [] for kind in ("positive", "negative", "uncertain")}
     for (kind, row), review in found["reviews"].iterrows():
         values = predictions[row].token_weights.astype("float64")
         origin = " · ".join(review[name] for name in ("group", "date") if review.get(name))
         examples[kind].append(Example(Attribution(predictions[row], values, "attention"), origin))
-    return {say[f"most_{kind}"]: reviews for kind, reviews in examples.items()}
+    return [ExampleList(say[f"most_{kind}"], reviews) for kind, reviews in examples.items()]
 
 
-def remarks(frame: pandas.DataFrame, found: Tables, classifier: Classifier, say: dict[str, str]) -> list[str]:
+def remarks(
+    frame: pandas.DataFrame,
+    found: Tables,
+    classifier: Classifier,
+    group_by: Optional[str],
+    films: Optional[Films],
+    say: dict[str, str],
+) -> list[str]:
     """Return how the figures came about: what was left out, what the model and the intervals are."""
     lines = [say["method_model"].format(version=__version__, bundle=classifier.bundle.name)]
     test = classifier.bundle.manifest["metrics"].get("test", {})
@@ -272,5 +290,9 @@ def remarks(frame: pandas.DataFrame, found: Tables, classifier: Classifier, say:
         lines.append(say["method_accuracy"].format(accuracy=100 * test["accuracy"]))
     blank = int(frame["label"].isna().sum())
     undated = int(frame["month"].isna().sum()) if "months" in found else 0
-    left_out = [say[key].format(count=count) for key, count in (("left_out", blank), ("undated", undated)) if count]
+    nameless = int(frame["group"].isna().sum()) if group_by else 0
+    counts = {"left_out": blank, "undated": undated, "nameless": nameless}
+    left_out = [say[key].format(count=count, name=group_by) for key, count in counts.items() if count]
+    if group_by and not films:
+        left_out.append(say["films_other"].format(classifier=PRETRAINED.name))
     return [*lines, say["method_intervals"], say["method_viewers"], *left_out]

@@ -30,6 +30,18 @@ def interval_rows(rows: pandas.DataFrame, whole: float) -> str:
     return f'<ol class="lines wide">{"".join(lines)}</ol><div class="axis"><b>0</b><b>50</b><b>100 %</b></div>'
 
 
+def star_rows(rows: pandas.DataFrame, lowest: float, highest: float) -> str:
+    """Return one line a row: name, stars with their interval between the ends of the scale, number of reviews."""
+    lines, span = [], max(highest - lowest, 1e-9)
+    for name, row in rows.iterrows():
+        at, low, high = (100 * (row[column] - lowest) / span for column in ("stars", "stars_low", "stars_high"))
+        marks = f'<i class="range" {style(left=low, width=high - low)}></i><i class="dot" {style(left=at)}></i>'
+        interval = f"({row['stars_low']:.1f}–{row['stars_high']:.1f})"
+        lines.append(line(str(name), f"{row['stars']:.2f} <small>{interval}</small> · {row['count']:,}", marks))
+    ends = "".join(f"<b>{end:g}</b>" for end in (lowest, (lowest + highest) / 2, highest))
+    return f'<ol class="lines wide">{"".join(lines)}</ol><div class="axis">{ends}</div>'
+
+
 def line(name: str, value: str, marks: str) -> str:
     name = f'<span class="name" lang="ko">{html.escape(name)}</span>'
     return f'<li>{name}<span class="value">{value}</span><span class="track">{marks}</span></li>'

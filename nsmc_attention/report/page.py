@@ -25,12 +25,21 @@ class Example(NamedTuple):
     origin: str
 
 
+class ExampleList(NamedTuple):
+    """Reviews below a heading, `folded` ones to unfold."""
+
+    heading: str
+    examples: Sequence[Example]
+    folded: bool = False
+
+
 class Section(NamedTuple):
-    """The key of a section's phrases, its chart (HTML), and what fills the heading and the legend."""
+    """The key of a section's phrases, its chart (HTML), what fills the heading and the legend, and its reviews."""
 
     key: str
     chart: str
     values: dict[str, Any] = {}
+    reviews: Sequence[ExampleList] = ()
 
 
 class Report(NamedTuple):
@@ -41,7 +50,6 @@ class Report(NamedTuple):
     figures: Sequence[Figure]
     findings: Sequence[tuple[str, str]]
     sections: Sequence[Section]
-    reviews: dict[str, list[Example]]
     method: Sequence[str]
 
 
@@ -54,13 +62,13 @@ def report_page(content: Report, tables: dict[str, pandas.DataFrame], language: 
             f'<dl class="figures">{"".join(map(tile, content.figures))}</dl>',
             f'<dl class="findings">{"".join(map(finding, content.findings))}</dl>',
             *(section(each, say) for each in content.sections),
-            section(Section("reviews", "".join(examples(*each) for each in content.reviews.items())), say),
             f"<section><h2>{say['method']}</h2><ul>",
             *(f"<li>{html.escape(each)}</li>" for each in content.method),
             f'</ul></section><section class="tables"><h2>{say["tables"]}</h2><p>{links}</p></section></main>',
         ]
     )
-    data = in_script([[in_language(each, say) for each in found] for found in content.reviews.values()])
+    lists = [found.examples for each in content.sections for found in each.reviews]
+    data = in_script([[in_language(each, say) for each in found] for found in lists])
     font = in_base64(font_of(OWN_CHARACTERS + body + data))
     fillings = {"LANGUAGE": language, "TITLE": html.escape(content.title), "FONT_AS_BASE64": font}
     return filled(with_words(file("report.html", __package__)), **fillings, REVIEWS_AS_JSON=data, BODY=body)
@@ -82,13 +90,15 @@ def section(each: Section, say: dict[str, str]) -> str:
         f"<div><dt>{say[kind]}</dt><dd>{html.escape(say[f'{each.key}_{kind}'])}</dd></div>"
         for kind in ("can", "cannot")
     )
-    return f'<section><h2>{heading}</h2><p>{legend}</p>{each.chart}<dl class="notes">{notes}</dl></section>'
+    reviews = "".join(map(examples, each.reviews))
+    return f'<section><h2>{heading}</h2><p>{legend}</p>{each.chart}{reviews}<dl class="notes">{notes}</dl></section>'
 
 
-def examples(heading: str, found: Sequence[Example]) -> str:
+def examples(found: ExampleList) -> str:
     """Return reviews as plain text, which the page's script replaces by ones with shaded words."""
-    items = "".join(f'<li lang="ko">{html.escape(each.attribution.text)}</li>' for each in found)
-    return f'<h3>{html.escape(heading)}</h3><ul class="examples">{items or "<li>–</li>"}</ul>'
+    items = "".join(f'<li lang="ko">{html.escape(each.attribution.text)}</li>' for each in found.examples)
+    shown, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(found.heading)
+    return f"<details><summary>{heading}</summary>{shown}</details>" if found.folded else f"<h3>{heading}</h3>{shown}"
 
 
 def in_language(each: Example, say: dict[str, str]) -> dict[str, Any]:

@@ -6,9 +6,10 @@
     POST /predict/batch   a table in; streamed out with its columns and the predictions
     POST /restore         texts with their spaces and spelling corrected
     POST /fill            the likeliest words at the [MASK] of a text
+    POST /film            a table in; a line of JSON for each of its films
     GET  /healthz, /readyz, /metrics, /docs
 
-An error is one line without a path of this machine; bad input gets status 413 or 422, /restore or /fill
+An error is one line without a path of this machine; bad input gets status 413 or 422, /restore, /fill or /film
 without a model for it 404.
 """
 
@@ -23,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, AsyncIterator, Coroutine, Optional, Union
+from typing import Any, AsyncIterator, Awaitable, Callable, Coroutine, Optional, Union
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -44,6 +45,7 @@ from .batching import Batcher, SerialExecutor
 from .counters import Counters
 from .explaining import Question, explanation
 from .filling import Blank, Fillings
+from .films import Films
 from .forms import FORM, FormFile
 from .guard import Guard
 from .limits import Limits
@@ -51,7 +53,7 @@ from .restoring import Restorations, Texts
 from .tables import KINDS, StorageQuota, Table, TableResponse, upload_kind
 
 Bundle = Optional[Union[str, Path]]
-SCRIPTS = ("texts.js", "heads.js", "fill.js", "page.js")
+SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "page.js")
 DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 # What /predict/batch is for, and what to do without it
 TABLES, FEWER = "send tables to /predict/batch", "send them in several requests"
@@ -84,6 +86,7 @@ class Problem(BaseModel):
 REASONS = {400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"}
 ERRORS: dict[Any, Any] = {status: {"model": Problem, "description": text} for status, text in REASONS.items()}
 RESTORE_ERRORS = {**ERRORS, 404: {"model": Problem, "description": "the server has no restorer"}}
+FILM_ERRORS = {**ERRORS, 404: {"model": Problem, "description": "the server has no film network"}}
 FILL_ERRORS = {**ERRORS, 404: {"model": Problem, "description": "the server has no language model"}}
 
 
@@ -94,8 +97,11 @@ class Service:
     explanations: SerialExecutor
     table_threads: ThreadPoolExecutor
 
-    def __init__(self, limits: Limits, restore_bundle: Bundle = None, language_bundle: Bundle = None) -> None:
+    def __init__(
+        self, limits: Limits, restore_bundle: Bundle = None, language_bundle: Bundle = None, film_bundle: Bundle = None
+    ) -> None:
         self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
+        self.films = Films(film_bundle, limits)
         self.restorations, self.fillings = Restorations(restore_bundle, limits), Fillings(language_bundle)
         self.explainer: Optional[Explainer] = None
         self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
@@ -121,6 +127,7 @@ class Service:
         self.explanations = SerialExecutor(mxnet, self.limits.explanations)
         await self.restorations.load(engine, mxnet)
         await self.fillings.load(engine, mxnet)
+        await self.batcher.run_alone(self.films.load, self.classifier)
         self.explainer = Explainer(self.classifier)
         # spares each garbage collection 60 ms over what stays forever
         gc.collect()
@@ -158,13 +165,16 @@ class Service:
     async def readyz(self) -> dict[str, Any]:
         """Whether the models are loaded; `methods` are those of /explain that fit the classifier.
 
-        `restore_bundle` and `language_bundle` are named where there are any.
+        `restore_bundle`, `language_bundle` and `film_bundle`, with the ends of its scale of `stars`, are named where there
+        are any.
         """
         explainer = self.require()
         classifier = explainer.classifier
         found = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
-        others = {"restore_bundle": self.restorations.restorer, "language_bundle": self.fillings.model}
+        others: dict[str, Any] = {"restore_bundle": self.restorations.restorer, "language_bundle": self.fillings.model}
+        others["film_bundle"] = rater = self.films.rater
         named = {name: model.bundle.name for name, model in others.items() if model}
+        named.update({"stars": [rater.scale.lowest, rater.scale.highest]} if rater else {})
         return {**found, **named, "methods": explainer.methods}
 
     def metrics(self) -> Response:
@@ -242,6 +252,39 @@ class Service:
         unless verbatim.
         """
         self.require()
+
+        async def scored(table: Table) -> TableResponse:
+            self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
+            return TableResponse(table, table.score(self.classifier), table.output)
+
+        return await self.with_table(request, text_column, verbatim, scored)
+
+    async def film(self, request: Request, group_by: str, text_column: Optional[str] = None) -> Response:
+        """Return a line of JSON for each film of a table, which is named by the column `group_by`, in their first order.
+
+        `stars` are the mean stars that other reviews of the film are expected to give, from `stars_low` to `stars_high`
+        for nine of ten films; `reviews` were read, `blank` ones were not. `representative` are the reviews with the
+        largest weights, each with its share of the film's. Where no review has a word, stars are null. A table is sent
+        as to /predict/batch.
+        """
+        self.require()
+        self.films.require()
+
+        async def rated(table: Table) -> TableResponse:
+            pools = await unless_gone(request, table.call(self.films.pool, table, group_by))
+            self.counters.reviews.inc(sum(pool.count + pool.blank for pool in pools.values()))
+            return TableResponse(table, table.stream(self.films.pieces(pools)), "jsonl")
+
+        return await self.with_table(request, text_column, False, rated)
+
+    async def with_table(
+        self,
+        request: Request,
+        text_column: Optional[str],
+        verbatim: bool,
+        respond: Callable[[Table], Awaitable[TableResponse]],
+    ) -> TableResponse:
+        """Receive the table of a request and return the response to it, which closes the table."""
         content_type = request.headers.get("content-type", "")
         form = FormFile(content_type, request.stream()) if content_type.lower().startswith(FORM) else None
         table = None
@@ -253,8 +296,7 @@ class Service:
             table.kind = form.kind if form else table.kind
             if not table.enter():
                 raise HTTPException(503, "too many tables are being scored; try again in a second")
-            self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
-            return TableResponse(table, self.classifier)
+            return await respond(table)
         except BaseException as problem:
             if table:
                 table.close()
@@ -273,13 +315,15 @@ def create_app(
     limits: Limits = Limits(),
     restore_bundle: Bundle = None,
     language_bundle: Bundle = None,
+    film_bundle: Bundle = None,
 ) -> Guard:
     """Return the ASGI application; bundle and engine as in `inference.predictor.load_classifier`.
 
     Restores by restore_bundle, None for the packaged editor; without either `POST /restore` gets status 404. Fills
-    blanks by language_bundle, None for the packaged language model; without either `POST /fill` gets status 404.
+    blanks by language_bundle, None for the packaged language model; without either `POST /fill` gets status 404. Rates
+    films by film_bundle, None for the packaged one; where that reads another classifier `POST /film` gets status 404.
     """
-    service = Service(limits, restore_bundle, language_bundle)
+    service = Service(limits, restore_bundle, language_bundle, film_bundle)
 
     @asynccontextmanager
     async def lifespan(application: FastAPI) -> AsyncIterator[None]:
@@ -317,6 +361,11 @@ def create_app(
         "/predict/batch", response_class=StreamingResponse, responses={200: content, **ERRORS}, openapi_extra=body
     )
     table(service.batch)
+    lines: Any = {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
+    rated = application.post(
+        "/film", response_class=StreamingResponse, responses={200: lines, **FILM_ERRORS}, openapi_extra=body
+    )
+    rated(service.film)
     # outermost, so that its response to a bug has the security headers too
     return Guard(application, limits, service.counters.observe)
 

@@ -10,7 +10,9 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.multiprocess import MultiProcessCollector
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-PATHS = {*"/ /predict /explain /predict/batch /restore /fill /healthz /readyz /metrics /docs /openapi.json".split()}
+PATHS = {
+    *"/ /predict /explain /predict/batch /restore /fill /film /healthz /readyz /metrics /docs /openapi.json".split()
+}
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10)
 
 

@@ -29,6 +29,8 @@ SECURITY_HEADERS = [
 ]
 # Bytes beyond the limit to drain before refusing a body: many clients read only after sending everything
 DRAINED = 16_000_000
+# Whose bodies are tables
+TABLE_PATHS = ("/predict/batch", "/film")
 DISCONNECT: Message = {"type": "http.disconnect"}
 
 
@@ -78,7 +80,7 @@ class Exchange:
         headers = dict(scope["headers"])
         length = headers.get(b"content-length", b"0")
         self.declared, self.read = int(length) if length.isdigit() else 0, 0
-        self.limit = guard.limits.table if self.path == "/predict/batch" else guard.limits.body
+        self.limit = guard.limits.table if self.path in TABLE_PATHS else guard.limits.body
         self.too_large = 413, f"body: expected at most {self.limit} bytes, found more; send less at a time"
         # whether the body has been received, and whether the client waits for "100 Continue" before sending it
         self.whole, self.waits = not self.declared and b"transfer-encoding" not in headers, b"expect" in headers

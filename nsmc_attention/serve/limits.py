@@ -13,6 +13,8 @@ class Limits:
     weighted: int = 16
     # characters of a text to restore with weights, of which there is one a request
     aligned: int = 140
+    # films of a table, of each of which some reviews are kept
+    films: int = 10_000
     body: int = 2_000_000
     table: int = 512_000_000
     # the request line and the headers together

@@ -26,12 +26,13 @@ function setLanguage(language) {
   $("language").lang = language === "ko" ? "en" : "ko";
   drawMethods();
   $("copied").textContent = "";
-  for (const id of ["problem", "table-problem", "blank-problem"]) report(id, $(id).dataset.line ?? "");
+  for (const id of ["problem", "table-problem", "film-problem", "blank-problem"]) report(id, $(id).dataset.line ?? "");
   drawAnswer();
   drawRestored();
   drawAttention();
   drawSource();
   drawTable();
+  drawFilms();
   drawFilling();
 }
 
@@ -45,7 +46,8 @@ function drawMethods(chosen = $("method").value || "attention") {
 async function offerMethods() {
   const response = await fetch("readyz").catch(() => ({ ok: false }));
   if (!response.ok) { setTimeout(offerMethods, RETRY); return; }
-  methods = (await response.json()).methods;
+  ({ methods, stars: starScale = null } = await response.json());
+  drawGroups();
   drawMethods();
   // of a link's review the answer may have come first
   drawAnswer();
@@ -357,6 +359,7 @@ function beginTable() {
   $("search").value = "";
   URL.revokeObjectURL($("save").href);
   report("table-problem", "");
+  forgetFilms();
   drawTable();
   return begin("table");
 }
@@ -398,6 +401,7 @@ function drawSource() {
   const options = columns.map(name => new Option(name, name));
   $("column").replaceChildren(...(columns.includes(column) ? [] : [new Option(say.choose, "")]), ...options);
   $("column").value = columns.includes(column) ? column : "";
+  drawGroups();
 }
 
 const shownRows = () => {
@@ -414,7 +418,7 @@ function drawTable() {
   const rows = shownRows(), pages = Math.max(1, Math.ceil(rows.length / ROWS));
   view.page = Math.min(view.page, pages - 1);
   const from = view.page * ROWS, part = rows.slice(from, from + ROWS), made = element("table"), top = element("thead"), body = element("tbody");
-  top.append(headRow());
+  top.append(headRow(["label", "probability", "review"], view, drawTable, $("table")));
   body.append(...part.map(rowOf));
   made.append(top, body);
   $("table").replaceChildren(made);
@@ -435,20 +439,21 @@ function drawCounts() {
   $("only").value = view.only;
 }
 
-function headRow() {
+/* The head of a table in a frame, by whose buttons its rows are sorted: `state` says how, and `draw` draws it. */
+function headRow(names, state, draw, frame) {
   const head = element("tr");
-  for (const name of ["label", "probability", "review"]) {
-    const cell = element("th"), chosen = view.key === name;
-    const button = element("button", "", say[name] + (chosen ? (view.way > 0 ? " ↑" : " ↓") : ""));
+  for (const name of names) {
+    const cell = element("th"), chosen = state.key === name;
+    const button = element("button", "", say[name] + (chosen ? (state.way > 0 ? " ↑" : " ↓") : ""));
     button.type = "button";
     button.title = say.about[name];
     button.dataset.key = name;
     cell.scope = "col";
-    cell.setAttribute("aria-sort", !chosen ? "none" : view.way > 0 ? "ascending" : "descending");
+    cell.setAttribute("aria-sort", !chosen ? "none" : state.way > 0 ? "ascending" : "descending");
     button.addEventListener("click", () => {
-      Object.assign(view, { key: name, way: chosen ? -view.way : 1, page: 0 });
-      drawTable();
-      $("table").querySelector(`[data-key=${name}]`).focus({ preventScroll: true });
+      Object.assign(state, { key: name, way: chosen ? -state.way : 1, page: 0 });
+      draw();
+      frame.querySelector(`[data-key=${name}]`).focus({ preventScroll: true });
     });
     cell.append(button);
     head.append(cell);
@@ -540,6 +545,9 @@ $("only").addEventListener("change", () => change({ only: $("only").value }));
 $("search").addEventListener("input", () => change({ words: $("search").value.trim().toLowerCase() }));
 $("previous").addEventListener("click", () => change({ page: view.page - 1 }));
 $("next").addEventListener("click", () => change({ page: view.page + 1 }));
+$("group").addEventListener("change", rateFilms);
+$("film-previous").addEventListener("click", () => turnFilms(-1));
+$("film-next").addEventListener("click", () => turnFilms(1));
 /* A file may be dropped anywhere: outside a target the browser would leave the page for it. */
 for (const name of ["dragover", "dragleave", "drop"])
   document.addEventListener(name, event => {

@@ -44,16 +44,17 @@ def serve(
     limits: Limits = Limits(),
     restore_bundle: Bundle = None,
     language_bundle: Bundle = None,
+    film_bundle: Bundle = None,
 ) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP, then exit with 0; requests in progress have 15 seconds to finish.
 
     Host 127.0.0.1 is this machine alone, 0.0.0.0 every network it is in; port 0 is any free one; bundle and engine are
-    as in `inference.predictor.load_classifier`, restore_bundle and language_bundle as in `app.create_app`. ConfigError
+    as in `inference.predictor.load_classifier`, the other bundles as in `app.create_app`. ConfigError
     if the address is in use or not one of this machine, BundleError if a bundle cannot be read.
     """
     # before any process starts
     load_bundle(bundle)
-    for other, task in ((restore_bundle, "restore"), (language_bundle, "language")):
+    for other, task in ((restore_bundle, "restore"), (language_bundle, "language"), (film_bundle, "film")):
         if other:
             load_bundle(other, task)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -67,7 +68,7 @@ def serve(
             folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=place)
             os.environ[SHARED] = stack.enter_context(folder)
         limits = fit_open_files(limits)
-        application = partial(make_app, bundle, engine, limits, restore_bundle, language_bundle)
+        application = partial(make_app, bundle, engine, limits, restore_bundle, language_bundle, film_bundle)
         # any callable that makes a protocol; uvicorn declares a class
         http: Any = partial(make_connection, limits)
         config = uvicorn.Config(application, factory=True, http=http, ws="none", workers=workers, **SETTINGS)

@@ -6,7 +6,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryFile
 from threading import Event, Lock
-from typing import Any, AsyncIterable, AsyncIterator, Callable, Optional
+from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterator, Optional
 
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -119,6 +119,11 @@ class Table:
         if self.output != "jsonl" and table.source.from_office:
             yield MARK.encode()
         pieces = table_pieces(classifier, table, self.output, processes=processes, verbatim=self.verbatim)
+        async for piece in self.stream(pieces):
+            yield piece
+
+    async def stream(self, pieces: Iterator[str]) -> AsyncIterator[bytes]:
+        """Yield pieces of text, none of them empty but the last, as the table's thread makes them."""
         self.reading.append(pieces)
         while piece := await self.call(next, pieces, ""):
             yield piece.encode("utf-8", "replace")
@@ -146,13 +151,13 @@ class Table:
 
 
 class TableResponse(StreamingResponse):
-    """A scored table, closed when the response ends or the client goes."""
+    """What is made of a table, in the format of a kind; the table is closed when the response ends or the client goes."""
 
-    def __init__(self, table: Table, classifier: Classifier) -> None:
-        media_type = next(name for name, kind in KINDS.items() if kind == table.output)
+    def __init__(self, table: Table, content: AsyncIterator[bytes], kind: str) -> None:
+        media_type = next(name for name, each in KINDS.items() if each == kind)
         # where the page finds the reviews in the answer
         headers = {"X-Text-Column": json.dumps(table.text_column)}
-        super().__init__(table.score(classifier), media_type=media_type, headers=headers)
+        super().__init__(content, media_type=media_type, headers=headers)
         self.table = table
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

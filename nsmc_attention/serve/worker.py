@@ -15,12 +15,17 @@ if TYPE_CHECKING:
 
 
 def make_app(
-    bundle: "Bundle", engine: str, limits: Limits, restore_bundle: "Bundle" = None, language_bundle: "Bundle" = None
+    bundle: "Bundle",
+    engine: str,
+    limits: Limits,
+    restore_bundle: "Bundle" = None,
+    language_bundle: "Bundle" = None,
+    film_bundle: "Bundle" = None,
 ) -> "Guard":
     """Return `app.create_app`."""
     from .app import create_app
 
-    return create_app(bundle, engine, limits, restore_bundle, language_bundle)
+    return create_app(bundle, engine, limits, restore_bundle, language_bundle, film_bundle)
 
 
 def make_connection(limits: Limits, **uvicorn: Any) -> "Connection":

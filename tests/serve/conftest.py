@@ -25,8 +25,9 @@ with as_exceptions():
 class Server:
     """A server with these workers, bundles and limits; its log is in `lines`."""
 
-    def __init__(self, workers=1, bundle=None, restore_bundle=None, language_bundle=None, **limits):
+    def __init__(self, workers=1, bundle=None, restore_bundle=None, language_bundle=None, film_bundle=None, **limits):
         given = {"bundle": bundle, "restore_bundle": restore_bundle, "language_bundle": language_bundle}
+        given["film_bundle"] = film_bundle
         bundles = {name: str(folder) for name, folder in given.items() if folder}
         code = CODE.format(workers=workers, limits=limits, bundles=bundles)
         # these tests may run under nohup

@@ -16,6 +16,7 @@ import pytest
 from nsmc_attention._io.spreadsheets import as_cell
 from nsmc_attention.inference.attribution import METHODS
 from nsmc_attention.inference.explain import explain
+from nsmc_attention.inference.film import load_film
 from nsmc_attention.inference.language import load_language_model
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.inference.restorer import load_restorer
@@ -663,6 +664,88 @@ def test_no_review_is_ever_html(page):
     assert not page.locator("#answer script, #answer b b").count()
 
 
+FILMS = [("별빛 아래", text) for text in ("정말 재미있고 감동적이에요", "배우들 연기가 좋다", "조금 길지만 볼만하다")]
+FILMS += [
+    ("<b>빈</b> 방", "지루하고 돈이 아까워요"),
+    ("<b>빈</b> 방", "최악의 연출"),
+    ("", "이름이 없다"),
+    ("말 없는 영화", " "),
+]
+
+
+def rated(page, rows=FILMS):
+    """Put a table of films, choose their column, and wait for them."""
+    put(page, "films.csv", "\n".join(["film,review", *map(",".join, rows)]))
+    page.wait_for_selector("#table td")
+    page.select_option("#group", "film")
+    page.wait_for_selector("#film-table td")
+    return page.locator("#film-table tbody tr")
+
+
+@BOTH
+def test_the_films_of_a_table_have_stars_and_the_chosen_one_its_reviews_and_words(page):
+    expected = dict(load_film().rate((film, text) for film, text in FILMS if film))
+    rows = rated(page)
+    assert [row.split("\t")[0].strip() for row in rows.all_inner_texts()] == [
+        "별빛 아래",
+        "<b>빈</b> 방",
+        "말 없는 영화",
+    ]
+    first = expected["별빛 아래"]
+    figures = f"{first.stars:.2f} ({first.stars_low:.1f}–{first.stars_high:.1f})"
+    playwright.expect(rows.nth(0)).to_contain_text(figures)
+    playwright.expect(rows.nth(2)).to_contain_text("분류 안 됨")
+    assert not rows.nth(2).locator("button").count(), "there is nothing to show"
+    page.locator("#film-table td button >> nth=0").press("Enter")
+    page.wait_for_selector("#film .word")
+    shares = page.locator("#film .weight").all_inner_texts()
+    assert shares == [f"{100 * each.weight:.1f} %" for each in first.representative]
+    texts = ["".join(words.split()) for words in page.locator("#film .words").all_inner_texts()]
+    assert texts == ["".join(each.prediction.text.split()) for each in first.representative]
+    page.hover("#film .word >> nth=0")
+    token, weight = first.representative[0].prediction.tokens[0], first.representative[0].prediction.token_weights[0]
+    assert page.inner_text("#film .say") == f"{token}: {weight:.3f}"
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+    page.click("#language")
+    playwright.expect(page.locator("#film .say")).to_contain_text("Of 3 reviews, those of the largest weight first")
+
+
+def test_films_are_sorted_and_turned_in_pages(page):
+    rows = rated(page, [*FILMS, *((f"영화 {number}", "좋다") for number in range(60))])
+    assert rows.count() == 50 and "63편" in page.inner_text("#film-count")
+    page.click("#film-table th button >> nth=1")
+    stars = [float(text.split("\t")[1].split(" ")[0]) for text in rows.all_inner_texts()]
+    assert stars == sorted(stars) and page.locator("#film-table th[aria-sort=ascending]").count() == 1
+    page.click("#film-next")
+    assert rows.count() == 13 and page.is_disabled("#film-next") and "51–63 / 63" in page.inner_text("#film-shown")
+    assert "말 없는 영화" in rows.last.inner_text(), "without stars, and so the last"
+    page.fill("#lines", "최고")
+    page.click("#score")
+    playwright.expect(page.locator("#films")).to_be_hidden()
+    playwright.expect(page.locator("#by-film")).to_be_hidden()
+
+
+def test_a_column_of_too_many_films_is_refused_in_the_language_of_the_page(device, chromium, start):
+    for page in opened(device, chromium, start(films=2)):
+        put(page, "films.csv", "\n".join(["film,review", *map(",".join, FILMS)]))
+        page.wait_for_selector("#table td")
+        page.select_option("#group", "film")
+        problem = page.locator("#film-problem")
+        playwright.expect(problem).to_contain_text("films.csv: 'film' 열의 영화가 2편보다 많습니다")
+        page.click("#language")
+        playwright.expect(problem).to_contain_text("films.csv: expected at most 2 films in column 'film', found more")
+        page.select_option("#group", "")
+        playwright.expect(problem).to_have_text("")
+
+
+def test_a_server_without_a_film_network_offers_no_column_of_films(device, chromium, start, bundle_folder):
+    for page in opened(device, chromium, start(bundle=bundle_folder)):
+        put(page, "films.csv", "\n".join(["film,review", *map(",".join, FILMS)]))
+        page.wait_for_selector("#table td")
+        assert page.is_hidden("#by-film")
+
+
 @pytest.fixture(scope="module")
 def axe(tmp_path_factory):
     """The script of axe-core, which npm fetches."""
@@ -750,4 +833,14 @@ def test_axe_finds_nothing_serious(page, axe):
     assert not serious(page, axe)
     page.select_option("#column", "b")
     rows_of(page)
+    assert not serious(page, axe)
+
+
+@pytest.mark.system
+@SCHEMES
+def test_axe_finds_nothing_serious_in_films(page, axe):
+    rated(page)
+    assert not serious(page, axe)
+    page.click("#film-table td button >> nth=0")
+    page.wait_for_selector("#film .word")
     assert not serious(page, axe)
