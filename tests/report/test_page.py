@@ -25,14 +25,15 @@ SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 390, "height
 
 
 @pytest.fixture(scope="module")
-def pages(bundle_folder, tmp_path_factory):
+def pages(tmp_path_factory):
     """The report of the sample's test reviews in both languages, in a folder of its own."""
     folder = tmp_path_factory.mktemp("report")
     texts = nsmc.load("sample", "test").documents
     frame = pandas.DataFrame({"document": texts, "date": [f"2026.{1 + n % 7}.3" for n in range(len(texts))]})
     frame["film"] = ["아주 긴 제목의 영화 " * 6 if n % 3 else "별빛 아래" for n in range(len(texts))]
     frame.to_csv(folder / "reviews.csv", index=False)
-    classifier = load_classifier(bundle_folder)
+    # with stars, which the packaged film network has for the packaged classifier alone
+    classifier = load_classifier()
     for language in ("ko", "en"):
         report(classifier, folder / "reviews.csv", folder / f"{language}.html", "film", "date", language=language)
     return folder
@@ -63,7 +64,9 @@ def test_a_report_without_scripts_has_its_charts_and_reviews(chromium, pages):
     page = context.new_page()
     page.goto((pages / "ko.html").as_uri())
     assert all(text.strip() for text in page.locator(".examples > li").all_text_contents())
-    assert page.locator(".lines .dot").count() == 2 and page.locator(".columns .dot").count() == 7
+    # two films' shares, and their stars
+    assert page.locator(".lines .dot").count() == 4 and page.locator("details .examples > li").count() == 6
+    assert page.locator(".columns .dot").count() == 7
     context.close()
 
 
@@ -93,6 +96,7 @@ def test_axe_core_finds_nothing_serious(chromium, pages, axe, language, size, co
     context = chromium.new_context(viewport=SIZES[size], color_scheme=colors, bypass_csp=True)
     page = context.new_page()
     page.goto((pages / f"{language}.html").as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     page.evaluate(axe)
     found = page.evaluate("axe.run()")["violations"]
     context.close()
