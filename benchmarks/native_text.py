@@ -53,7 +53,7 @@ def main():
     parts = [reviews[start : start + PART] for start in range(0, len(reviews), PART)]
     print("| µs a review: median of parts (least) | MeCab and Python | compiled | times as fast |\n|---|---|---|---|")
     for name, works in contestants(load_bundle().encoder).items():
-        found = [], []
+        found: tuple[list[float], list[float]] = ([], [])
         for number, part in enumerate([parts[0], *parts]):
             given = [clean(review) for review in part] if name.startswith("clean") else part
             for native in (0, 1) if number % 2 else (1, 0):
