@@ -22,7 +22,7 @@ using namespace nsmc;
 
 constexpr size_t W = NSMC_WIDTH;
 // Reviews or tokens whose sums the registers hold at once, beside the weights
-constexpr int TILE = NSMC_TILE;
+constexpr size_t TILE = NSMC_TILE;
 
 typedef float Vector __attribute__((vector_size(4 * W)));
 typedef std::int32_t Integers __attribute__((vector_size(4 * W)));
@@ -66,16 +66,13 @@ NSMC_INLINE Vector broadcast(const Stored* value) { return all(*value); }
 NSMC_INLINE Vector multiply_add(Vector sum, Vector weights, Vector factor) { return sum + weights * factor; }
 #endif
 
-// Limits that keep what is not a number as it is, as no comparison with it holds.
-NSMC_INLINE Vector limited(Vector x, float limit) {
-    x = x > limit ? all(limit) : x;
-    return x < -limit ? all(-limit) : x;
-}
+// The smaller of both; what is not a number stays so, as no comparison with it holds
+NSMC_INLINE Vector limited(Vector x, float limit) { return x > limit ? all(limit) : x; }
 
 // e^x = 2^n e^r with n = round(x / ln 2), |r| <= ln 2 / 2; the polynomial is that of Cephes' expf. Relative error 2e-7 for |x| <= 86,
 // beyond which x is limited: e^86 = 2e37.
 NSMC_INLINE Vector exponential(Vector x) {
-    x = limited(x, 86.0f);
+    x = -limited(-limited(x, 86.0f), 86.0f);
     // adding 1.5 * 2^23 rounds to a whole number, which the low bits of the sum hold
     const Vector shifted = x * 1.44269504f + 12582912.0f;
     const Vector n = shifted - 12582912.0f;
@@ -93,19 +90,35 @@ NSMC_INLINE Vector exponential(Vector x) {
 NSMC_INLINE Vector sigmoid(Vector x) { return 1.0f / (1.0f + exponential(-x)); }
 NSMC_INLINE Vector tangent(Vector x) { return 1.0f - 2.0f / (1.0f + exponential(x + x)); }
 
-// The matrix product of everything here: sums[l][c] += rows[l] (depth) times panel (depth, C, W). The sums stay in registers.
+// The matrix product of everything here: sums (L, C, W) += rows (L, depth) times panel (depth, C, W). The sums stay in
+// registers, of which nothing else takes one as long as this is a function of its own.
 template <int L, int C>
-NSMC_INLINE void multiply(Vector (&sums)[L][C], const Stored* const* rows, const Stored* panel, size_t depth) {
+__attribute__((noinline)) void multiply(float* sums, const Stored* const* rows, const Stored* panel, size_t depth) {
     const Stored* row[L];
-    for (int l = 0; l < L; ++l) row[l] = rows[l];
+    Vector sum[L][C];
+    for (int l = 0; l < L; ++l) {
+        row[l] = rows[l];
+        for (int c = 0; c < C; ++c) sum[l][c] = load(sums + (l * C + c) * W);
+    }
     for (size_t k = 0; k < depth; k += PAIR, panel += C * W * PAIR) {
         Vector weights[C];
         for (int c = 0; c < C; ++c) weights[c] = load_weights(panel + c * W * PAIR);
         for (int l = 0; l < L; ++l) {
             const Vector factor = broadcast(row[l] + k);
-            for (int c = 0; c < C; ++c) sums[l][c] = multiply_add(sums[l][c], weights[c], factor);
+            for (int c = 0; c < C; ++c) sum[l][c] = multiply_add(sum[l][c], weights[c], factor);
         }
     }
+    for (int l = 0; l < L; ++l)
+        for (int c = 0; c < C; ++c) store(sums + (l * C + c) * W, sum[l][c]);
+}
+
+// Of up to L rows
+template <int L, int C>
+NSMC_INLINE void multiply_rows(size_t count, float* sums, const Stored* const* rows, const Stored* panel, size_t depth) {
+    if constexpr (L > 1) {
+        if (count < L) return multiply_rows<L - 1, C>(count, sums, rows, panel, depth);
+    }
+    multiply<L, C>(sums, rows, panel, depth);
 }
 
 // One step of one direction for several reviews.
@@ -117,36 +130,29 @@ struct Step {
     float* carry;  // (LANES, H): the states before and after in float
 };
 
-template <int L>
-NSMC_INLINE void gru_tile(const Network& network, const Step& step, size_t first, size_t block) {
+// A block of W units of `count` lanes from `first`
+NSMC_INLINE void gru_tile(const Network& network, const Step& step, size_t first, size_t count, size_t block) {
     const size_t hidden = network.hidden, gates = block * GATES * W;
     const Stored* const* input = step.input + first;
-    Vector sums[L][GATES];
-    for (int l = 0; l < L; ++l) {
-        sums[l][0] = load(input[l] + gates);
-        sums[l][1] = load(input[l] + gates + W);
-        sums[l][2] = load(step.bias + block * W);
+    alignas(ALIGNMENT) float sums[TILE * GATES * W];
+    for (size_t l = 0; l < count; ++l) {
+        float* own = sums + l * GATES * W;
+        store(own, load(input[l] + gates));
+        store(own + W, load(input[l] + gates + W));
+        store(own + 2 * W, load(step.bias + block * W));
         for (size_t line = 0; line < GATES * W * sizeof(Stored); line += ALIGNMENT)
             __builtin_prefetch((const char*)(step.next[first + l] + gates) + line);
     }
-    multiply<L, GATES>(sums, step.before + first, step.recurrent + gates * hidden, hidden);
-    for (int l = 0; l < L; ++l) {
+    multiply_rows<TILE, GATES>(count, sums, step.before + first, step.recurrent + gates * hidden, hidden);
+    for (size_t l = 0; l < count; ++l) {
+        const float* own = sums + l * GATES * W;
         float* carry = step.carry + (first + l) * hidden + block * W;
-        const Vector r = sigmoid(sums[l][0]), z = sigmoid(sums[l][1]);
-        const Vector n = tangent(load(input[l] + gates + 2 * W) + r * sums[l][2]);
+        const Vector r = sigmoid(load(own)), z = sigmoid(load(own + W));
+        const Vector n = tangent(load(input[l] + gates + 2 * W) + r * load(own + 2 * W));
         const Vector state = n + z * (load(carry) - n);
         store(carry, state);
         store(step.after[first + l] + block * W, state);
     }
-}
-
-// Call the tile of `count` lanes, of at most L
-template <int L>
-NSMC_INLINE void gru_tiles(const Network& network, const Step& step, size_t first, size_t count, size_t block) {
-    if constexpr (L > 1) {
-        if (count < L) return gru_tiles<L - 1>(network, step, first, count, block);
-    }
-    gru_tile<L>(network, step, first, block);
 }
 
 // The memory of a group of reviews
@@ -212,107 +218,100 @@ void encode(const Network& network, const Review* reviews, size_t count, const S
             }
             for (size_t block = 0; block < hidden / W; ++block)
                 for (size_t first = 0; first < active; first += TILE)
-                    gru_tiles<TILE>(network, step, first, active - first, block);
+                    gru_tile(network, step, first, active - first < TILE ? active - first : TILE, block);
         }
     }
 }
 
+// The rows of a token's n-grams, each two numbers of float16
+typedef std::uint32_t Rows __attribute__((vector_size(4 * NGRAMS)));
+typedef float Row __attribute__((vector_size(4 * NGRAMS)));
+
 // float16 without infinities, exactly: its exponent is 112 less than that of a float with these bits
-NSMC_INLINE float half_to_float(std::uint32_t half) {
-    const std::uint32_t magnitude = (half & 0x7fff) << 13, sign = (half & 0x8000) << 16;
-    float value;
-    std::memcpy(&value, &magnitude, sizeof value);
-    value *= 0x1p112f;
-    std::memcpy(&half, &value, sizeof value);
-    half |= sign;
-    std::memcpy(&value, &half, sizeof value);
-    return value;
+NSMC_INLINE Row halves_to_floats(Rows halves) {
+    const Row magnitude = (Row)((halves & 0x7fff) << 13) * 0x1p112f;
+    return (Row)((Rows)magnitude | (halves & 0x8000) << 16);
 }
 
 // The n-grams' log-odds of each token, after a 0; returns their sum. See `ngram_log_odds` of the network.
 float read_ngrams(const Network& network, const Review& review, float* log_odds) {
-    float squares = 0, total = 0;
+    Row squares = {};
+    float square = 0, total = 0;
     for (size_t t = 0; t <= review.length; ++t) log_odds[t] = 0;
     if (!review.ngrams) return 0;
     for (size_t t = 0; t < review.length; ++t) {
         const std::int32_t* ids = review.ngrams + t * NGRAMS;
-        for (size_t i = 0; i < NGRAMS; ++i) {
-            if (ids[i] == 0) continue;
-            const std::uint16_t* row = network.ngrams + 2 * size_t(ids[i]);
-            log_odds[t + 1] += half_to_float(row[0]);
-            squares += half_to_float(row[1]);
-        }
+        Rows rows;
+        for (size_t i = 0; i < NGRAMS; ++i) rows[i] = load_as<std::uint32_t>(network.ngrams + 2 * size_t(ids[i]));
+        const Row weights = halves_to_floats(rows & 0xffff);
+        squares += halves_to_floats(rows >> 16);
+        for (size_t i = 0; i < NGRAMS; ++i) log_odds[t + 1] += weights[i];
     }
-    const float root = __builtin_sqrtf(squares > 1e-6f ? squares : 1e-6f);
+    for (size_t i = 0; i < NGRAMS; ++i) square += squares[i];
+    const float root = __builtin_sqrtf(square > 1e-6f ? square : 1e-6f);
     for (size_t t = 1; t <= review.length; ++t) total += log_odds[t] /= root;
     return total;
 }
 
-template <int L>
-NSMC_INLINE void project_tile(const Network& network, const Stored* const* rows, const Scratch& scratch, size_t first, size_t panel) {
-    const size_t columns = 2 * network.units, depth = DIRECTIONS * network.hidden, start = panel * 2 * W;
+// Twice the query and key of `count` tokens from `first`, in the columns of one panel
+NSMC_INLINE void project_tile(const Network& network, const Stored* states, const Scratch& scratch, size_t first, size_t count, size_t panel) {
+    const size_t columns = 2 * network.units, width = DIRECTIONS * network.hidden, start = panel * 2 * W;
     const float *bias = network.bias + start, *evidence = network.evidence + start;
-    Vector sums[L][2];
-    for (int l = 0; l < L; ++l)
-        for (int c = 0; c < 2; ++c) {
-            const float before = scratch.log_odds[first + l], own = scratch.log_odds[first + l + 1];
-            sums[l][c] = load(bias + c * W) + own * load(evidence + c * W);
-            sums[l][c] += before * load(evidence + columns + c * W);
+    const Stored* rows[TILE];
+    alignas(ALIGNMENT) float sums[TILE * 2 * W];
+    for (size_t l = 0; l < count; ++l) {
+        rows[l] = states + (first + l) * width;
+        const float before = scratch.log_odds[first + l], own = scratch.log_odds[first + l + 1];
+        for (size_t c = 0; c < 2 * W; c += W) {
+            const Vector sum = load(bias + c) + own * load(evidence + c);
+            store(sums + l * 2 * W + c, sum + before * load(evidence + columns + c));
         }
-    multiply<L, 2>(sums, rows, static_cast<const Stored*>(network.projection) + start * depth, depth);
-    for (int l = 0; l < L; ++l)
-        for (int c = 0; c < 2; ++c) store(scratch.projected + (first + l) * columns + start + c * W, sums[l][c]);
-}
-
-template <int L>
-NSMC_INLINE void project_tiles(const Network& network, const Stored* const* rows, const Scratch& scratch, size_t first, size_t count, size_t panel) {
-    if constexpr (L > 1) {
-        if (count < L) return project_tiles<L - 1>(network, rows, scratch, first, count, panel);
     }
-    project_tile<L>(network, rows, scratch, first, panel);
+    multiply_rows<TILE, 2>(count, sums, rows, static_cast<const Stored*>(network.projection) + start * width, width);
+    for (size_t l = 0; l < count; ++l)
+        std::memcpy(scratch.projected + (first + l) * columns + start, sums + l * 2 * W, 2 * W * sizeof(float));
 }
 
 // Twice the query and key of each token (T, 2 A)
 void project(const Network& network, const Stored* states, size_t length, const Scratch& scratch) {
-    const size_t width = DIRECTIONS * network.hidden;
-    const Stored* rows[TILE];
-    for (size_t first = 0; first < length; first += TILE) {
-        const size_t count = length - first < size_t(TILE) ? length - first : size_t(TILE);
-        for (size_t l = 0; l < count; ++l) rows[l] = states + (first + l) * width;
+    for (size_t first = 0; first < length; first += TILE)
         for (size_t panel = 0; panel < network.units / W; ++panel)
-            project_tiles<TILE>(network, rows, scratch, first, count, panel);
-    }
+            project_tile(network, states, scratch, first, length - first < TILE ? length - first : TILE, panel);
 }
 
-// Whether all that is projected is so small that products of exponentials stay finite
-bool is_small(const float* projected, size_t size) {
-    Vector largest = {};
-    for (size_t i = 0; i < size; i += W) {
-        const Vector value = load(projected + i), magnitude = value < 0 ? -value : value;
-        // what is not a number is not small
-        largest = magnitude <= largest ? largest : magnitude;
-    }
-    bool small = true;
-    for (size_t i = 0; i < W; ++i) small = small && largest[i] <= 20.0f;
-    return small;
+// The largest magnitude in a column block (T, A) of what is projected, or what is not a number
+float largest(const float* projected, size_t length, size_t units) {
+    Vector most = {};
+    for (size_t t = 0; t < length; ++t)
+        for (size_t a = 0; a < units; a += W) {
+            const Vector value = load(projected + t * 2 * units + a), magnitude = value < 0 ? -value : value;
+            most = magnitude <= most ? most : magnitude;
+        }
+    float found = 0;
+    for (size_t w = 0; w < W; ++w) found = most[w] <= found ? found : most[w];
+    return found;
 }
 
-// The scores of token i with W tokens from j, but for a constant that no softmax sees:
+// Whether products of exponentials are exact to 1e-8: each is limited to e^86, which changes tanh(q + k) only where the other
+// has the other sign and a magnitude above e^68.
+bool factorizes(const float* projected, size_t length, size_t units) {
+    const float query = largest(projected, length, units), key = largest(projected + units, length, units);
+    return (query <= 86 && key <= 86) || (query <= 68 && key < INFINITY) || (key <= 68 && query < INFINITY);
+}
+
+// The scores of a token with W tokens, but for a constant that no softmax sees:
 //   sum_a v_a tanh(q_a + k_a) = sum_a v_a - 2 sum_a v_a / (1 + e^(2 q_a) e^(2 k_a))
-// Exponentials are taken once a token rather than once a pair, and two fractions are added over one denominator, which is finite where
-// |2 q|, |2 k| <= 20. A review with larger ones is computed with an exponential a pair.
-template <bool SMALL>
+// Exponentials are taken once a token rather than once a pair, and two fractions are added over one denominator: limited
+// to 1e18, each differs by less than 1e-18. A review whose exponentials are too large is computed with one a pair.
+template <bool FACTORIZED>
 NSMC_INLINE Vector scores(const float* query, const float* keys, size_t rounded, const float* score, size_t units) {
     Vector sum = {};
     for (size_t a = 0; a < units; a += 2) {
         const Vector k0 = load(keys + a * rounded), k1 = load(keys + (a + 1) * rounded);
-        if (SMALL) {
-            const Vector x = 1.0f + query[a] * k0, y = 1.0f + query[a + 1] * k1;
-            sum += (score[a] * y + score[a + 1] * x) / (x * y);
-        } else {
-            sum += score[a] / (1.0f + exponential(query[a] + k0));
-            sum += score[a + 1] / (1.0f + exponential(query[a + 1] + k1));
-        }
+        const Vector e0 = FACTORIZED ? query[a] * k0 : exponential(query[a] + k0);
+        const Vector e1 = FACTORIZED ? query[a + 1] * k1 : exponential(query[a + 1] + k1);
+        const Vector x = limited(1.0f + e0, 1e18f), y = limited(1.0f + e1, 1e18f);
+        sum += (score[a] * y + score[a + 1] * x) / (x * y);
     }
     return sum;
 }
@@ -334,14 +333,14 @@ NSMC_INLINE void softmax(float* row, size_t length) {
     for (size_t j = 0; j < length; j += W) store(row + j, load(row + j) / total);
 }
 
-template <bool SMALL>
+template <bool FACTORIZED>
 void weigh(const Network& network, const Review& review, const Scratch& scratch) {
     const size_t length = review.length, rounded = round_up(length), units = network.units;
     std::memset(scratch.mean, 0, rounded * sizeof(float));
     for (size_t i = 0; i < length; ++i) {
         const float* query = scratch.projected + i * 2 * units;
         for (size_t j = 0; j < length; j += W)
-            store(scratch.row + j, scores<SMALL>(query, scratch.keys + j, rounded, network.score, units));
+            store(scratch.row + j, scores<FACTORIZED>(query, scratch.keys + j, rounded, network.score, units));
         softmax(scratch.row, length);
         for (size_t j = 0; j < length; j += W) store(scratch.mean + j, load(scratch.mean + j) + load(scratch.row + j));
         std::memcpy(review.weights + i * review.stride, scratch.row, length * sizeof(float));
@@ -350,16 +349,16 @@ void weigh(const Network& network, const Review& review, const Scratch& scratch)
 
 void attend(const Network& network, const Review& review, const Scratch& scratch) {
     const size_t length = review.length, rounded = round_up(length), units = network.units;
-    const bool small = is_small(scratch.projected, length * 2 * units);
+    const bool factorized = factorizes(scratch.projected, length, units);
     for (size_t t = 0; t < length; ++t) {
         float* query = scratch.projected + t * 2 * units;
-        if (small)
+        if (factorized)
             for (size_t a = 0; a < 2 * units; a += W) store(query + a, exponential(load(query + a)));
         for (size_t a = 0; a < units; ++a) scratch.keys[a * rounded + t] = query[units + a];
     }
     for (size_t a = 0; a < units; ++a)
         for (size_t t = length; t < rounded; ++t) scratch.keys[a * rounded + t] = 0;
-    small ? weigh<true>(network, review, scratch) : weigh<false>(network, review, scratch);
+    factorized ? weigh<true>(network, review, scratch) : weigh<false>(network, review, scratch);
 }
 
 float classify(const Network& network, const Stored* states, size_t length, const float* mean, float log_odds) {
@@ -394,27 +393,18 @@ void run(const Network& network, const Review* reviews, size_t count, void* memo
 }
 
 #ifndef NSMC_BF16
-template <int L>
-NSMC_INLINE void table_tile(const float* const* rows, size_t depth, const float* panel, const float* bias, float* found, size_t size) {
-    Vector sums[L][GATES];
-    for (int l = 0; l < L; ++l)
-        for (size_t c = 0; c < GATES; ++c) sums[l][c] = load(bias + c * W);
-    multiply<L, GATES>(sums, rows, panel, depth);
-    for (int l = 0; l < L; ++l)
-        for (size_t c = 0; c < GATES; ++c) store(found + l * size + c * W, sums[l][c]);
-}
-
-void multiply_rows(const float* rows, size_t count, size_t depth, const float* panels, size_t panel_count, const float* bias, float* found) {
-    const size_t size = panel_count * GATES * W;
+void make_table(const float* rows, size_t count, size_t depth, const float* panels, size_t panel_count, const float* bias, float* found) {
+    const size_t columns = GATES * W, size = panel_count * columns;
+    alignas(ALIGNMENT) float sums[TILE * columns];
     for (size_t first = 0; first < count; first += TILE) {
-        const size_t left = count - first;
-        const float* own[TILE];
-        for (size_t l = 0; l < size_t(TILE); ++l) own[l] = rows + (l < left ? first + l : first) * depth;
+        const size_t own = count - first < TILE ? count - first : TILE;
+        const float* lanes[TILE];
+        for (size_t l = 0; l < own; ++l) lanes[l] = rows + (first + l) * depth;
         for (size_t panel = 0; panel < panel_count; ++panel) {
-            const float *weights = panels + panel * GATES * W * depth, *own_bias = bias + panel * GATES * W;
-            float* place = found + first * size + panel * GATES * W;
-            if (left >= size_t(TILE)) table_tile<TILE>(own, depth, weights, own_bias, place, size);
-            else for (size_t l = 0; l < left; ++l) table_tile<1>(own + l, depth, weights, own_bias, place + l * size, size);
+            for (size_t l = 0; l < own; ++l) std::memcpy(sums + l * columns, bias + panel * columns, columns * sizeof(float));
+            multiply_rows<TILE, GATES>(own, sums, lanes, panels + panel * columns * depth, depth);
+            for (size_t l = 0; l < own; ++l)
+                std::memcpy(found + (first + l) * size + panel * columns, sums + l * columns, columns * sizeof(float));
         }
     }
 }
