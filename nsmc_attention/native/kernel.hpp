@@ -91,7 +91,8 @@ NSMC_INLINE Vector sigmoid(Vector x) { return 1.0f / (1.0f + exponential(-x)); }
 NSMC_INLINE Vector tangent(Vector x) { return 1.0f - 2.0f / (1.0f + exponential(x + x)); }
 
 // The matrix product of everything here: sums (L, C, W) += rows (L, depth) times panel (depth, C, W). The sums stay in
-// registers, of which nothing else takes one as long as this is a function of its own.
+// registers, of which nothing else takes one as long as this is a function of its own. With one row, the panels' way
+// from the second cache takes the time, not the products: several panels at once are no faster.
 template <int L, int C>
 __attribute__((noinline)) void multiply(float* sums, const Stored* const* rows, const Stored* panel, size_t depth) {
     const Stored* row[L];
@@ -130,29 +131,37 @@ struct Step {
     float* carry;  // (LANES, H): the states before and after in float
 };
 
-// A block of W units of `count` lanes from `first`
-NSMC_INLINE void gru_tile(const Network& network, const Step& step, size_t first, size_t count, size_t block) {
-    const size_t hidden = network.hidden, gates = block * GATES * W;
-    const Stored* const* input = step.input + first;
-    alignas(ALIGNMENT) float sums[TILE * GATES * W];
-    for (size_t l = 0; l < count; ++l) {
-        float* own = sums + l * GATES * W;
-        store(own, load(input[l] + gates));
-        store(own + W, load(input[l] + gates + W));
-        store(own + 2 * W, load(step.bias + block * W));
-        for (size_t line = 0; line < GATES * W * sizeof(Stored); line += ALIGNMENT)
-            __builtin_prefetch((const char*)(step.next[first + l] + gates) + line);
-    }
-    multiply_rows<TILE, GATES>(count, sums, step.before + first, step.recurrent + gates * hidden, hidden);
-    for (size_t l = 0; l < count; ++l) {
-        const float* own = sums + l * GATES * W;
-        float* carry = step.carry + (first + l) * hidden + block * W;
-        const Vector r = sigmoid(load(own)), z = sigmoid(load(own + W));
-        const Vector n = tangent(load(input[l] + gates + 2 * W) + r * load(own + 2 * W));
-        const Vector state = n + z * (load(carry) - n);
-        store(carry, state);
-        store(step.after[first + l] + block * W, state);
-    }
+// The sums of the gates (3, W) before their products, of one lane and block
+NSMC_INLINE void begin(const Step& step, size_t lane, size_t block, float* sums) {
+    const size_t gates = block * GATES * W;
+    store(sums, load(step.input[lane] + gates));
+    store(sums + W, load(step.input[lane] + gates + W));
+    store(sums + 2 * W, load(step.bias + block * W));
+    for (size_t line = 0; line < GATES * W * sizeof(Stored); line += ALIGNMENT)
+        __builtin_prefetch((const char*)(step.next[lane] + gates) + line);
+}
+
+// The units' new states from the sums of their gates
+NSMC_INLINE void finish(const Step& step, size_t hidden, size_t lane, size_t block, const float* sums) {
+    float* carry = step.carry + lane * hidden + block * W;
+    const Vector r = sigmoid(load(sums)), z = sigmoid(load(sums + W));
+    const Vector n = tangent(load(step.input[lane] + (block * GATES + 2) * W) + r * load(sums + 2 * W));
+    const Vector state = n + z * (load(carry) - n);
+    store(carry, state);
+    store(step.after[lane] + block * W, state);
+}
+
+// The step of `active` lanes: for each block of W units, tiles of lanes whose sums fit the registers
+void make_step(const Step& step, size_t hidden, size_t active) {
+    constexpr size_t size = GATES * W;
+    alignas(ALIGNMENT) float sums[TILE * size];
+    for (size_t block = 0; block < hidden / W; ++block)
+        for (size_t first = 0; first < active; first += TILE) {
+            const size_t count = active - first < TILE ? active - first : TILE;
+            for (size_t l = 0; l < count; ++l) begin(step, first + l, block, sums + l * size);
+            multiply_rows<TILE, GATES>(count, sums, step.before + first, step.recurrent + block * size * hidden, hidden);
+            for (size_t l = 0; l < count; ++l) finish(step, hidden, first + l, block, sums + l * size);
+        }
 }
 
 // The memory of a group of reviews
@@ -216,9 +225,7 @@ void encode(const Network& network, const Review* reviews, size_t count, const S
                 step.before[lane] = time ? step.after[lane] : scratch.zeros;
                 step.after[lane] = scratch.states[lane] + place * width + direction * hidden;
             }
-            for (size_t block = 0; block < hidden / W; ++block)
-                for (size_t first = 0; first < active; first += TILE)
-                    gru_tile(network, step, first, active - first < TILE ? active - first : TILE, block);
+            make_step(step, hidden, active);
         }
     }
 }
@@ -228,9 +235,9 @@ typedef std::uint32_t Rows __attribute__((vector_size(4 * NGRAMS)));
 typedef float Row __attribute__((vector_size(4 * NGRAMS)));
 
 // float16 without infinities, exactly: its exponent is 112 less than that of a float with these bits
-NSMC_INLINE Row halves_to_floats(Rows halves) {
+NSMC_INLINE void halves_to_floats(const Rows& halves, Row& found) {
     const Row magnitude = (Row)((halves & 0x7fff) << 13) * 0x1p112f;
-    return (Row)((Rows)magnitude | (halves & 0x8000) << 16);
+    found = (Row)((Rows)magnitude | (halves & 0x8000) << 16);
 }
 
 // The n-grams' log-odds of each token, after a 0; returns their sum. See `ngram_log_odds` of the network.
@@ -243,8 +250,10 @@ float read_ngrams(const Network& network, const Review& review, float* log_odds)
         const std::int32_t* ids = review.ngrams + t * NGRAMS;
         Rows rows;
         for (size_t i = 0; i < NGRAMS; ++i) rows[i] = load_as<std::uint32_t>(network.ngrams + 2 * size_t(ids[i]));
-        const Row weights = halves_to_floats(rows & 0xffff);
-        squares += halves_to_floats(rows >> 16);
+        Row weights, square_rows;
+        halves_to_floats(rows & 0xffff, weights);
+        halves_to_floats(rows >> 16, square_rows);
+        squares += square_rows;
         for (size_t i = 0; i < NGRAMS; ++i) log_odds[t + 1] += weights[i];
     }
     for (size_t i = 0; i < NGRAMS; ++i) square += squares[i];
