@@ -21,6 +21,7 @@ from ._runtime.progress import progress_bar
 from ._runtime.signals import blocked
 from .bundle.format import EDITOR, load_bundle
 from .errors import ConfigError, DataError, MissingPackage
+from .inference.engines import engine_beside
 from .inference.predictor import Classifier
 from .inference.reference import Reference, worker_scorer
 from .inference.restorer import Restorer
@@ -137,7 +138,9 @@ def model_of(
     if restore is False:
         return classifier
     folder = EDITOR if restore is True else restore
-    return RestoringReference(Reference.of(Restorer, load_bundle(folder, Restorer.task), engine), classifier)
+    return RestoringReference(
+        Reference.of(Restorer, load_bundle(folder, Restorer.task), engine_beside(engine)), classifier
+    )
 
 
 def fingerprints(model: Union[Reference, RestoringReference]) -> dict[str, Optional[str]]:

@@ -3,7 +3,7 @@
     weights.params -> arrays as `_network.load` takes them -> NativeEngine
 
 For the architecture of the packaged bundle alone: an embedding, a bidirectional GRU, additive attention, with or
-without n-grams. Not imported unless the engine is asked for.
+without n-grams, all of any size.
 """
 
 import os
@@ -16,17 +16,18 @@ from numpy.typing import NDArray
 
 from .._runtime.processes import cores
 from ..bundle.format import Bundle
-from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
+from ..errors import ConfigError, MissingPackage
 from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, Arrays, forms_of, loaded, read_stored
 from ..model.settings import AXES
 
 # Set to the name of a kernel, it is used instead of the widest one that the processor runs
 VARIABLE = "NSMC_ATTENTION_SIMD"
-PRECISIONS = ("float32", "bf16")
+# Of the engines by name: the numbers that products multiply. bf16 has eight significant bits, and half the time
+PRECISIONS = {"native": "float32", "native-bf16": "bf16"}
 # Reviews of a batch for each thread: enough that few of the eight that are computed side by side are missing
 PIECE, WORTH_A_THREAD = 128, 8
-# Bytes of the table of W x of every word; larger ones take longer to fill than they save
-LARGEST_TABLE = 2**30
+# Bytes of the table of W x of every word, for units in whole blocks
+LARGEST_TABLE, BLOCK = 2**30, 16
 DIRECTIONS, GATES = ("forward", "backward"), 3
 
 
@@ -51,27 +52,39 @@ def misfit(bundle: Bundle) -> Optional[str]:
         return f"expected model.encoder.kind gru, found {model.encoder.kind}"
     if model.attention.kind != "additive":
         return f"expected model.attention.kind additive, found {model.attention.kind}"
-    table = len(bundle.encoder) * model.encoder.hidden_size * len(DIRECTIONS) * GATES * 4
+    units = -(-model.encoder.hidden_size // BLOCK) * BLOCK
+    table = len(bundle.encoder) * units * len(DIRECTIONS) * GATES * 4
     if table > LARGEST_TABLE:
-        return f"expected words times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
+        return f"expected a table of words times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
     return None
 
 
+def runs(bundle: Bundle) -> bool:
+    """Return whether there is the extension, and it computes a classifier's bundle."""
+    try:
+        import_network()
+    except MissingPackage:
+        return False
+    return misfit(bundle) is None
+
+
 def kernel_name(precision: str) -> str:
-    """Return the kernel for a precision: that of NSMC_ATTENTION_SIMD, else the widest one that the processor runs."""
-    if precision not in PRECISIONS:
-        raise ConfigError(f"unknown precision {precision!r}{did_you_mean(precision, PRECISIONS)}")
-    known = [name for name in import_network().kernels() if name != "bf16"]
-    wanted = os.environ.get(VARIABLE) or known[-1]
-    if wanted not in known:
+    """Return the kernel for a precision: that of NSMC_ATTENTION_SIMD, else the widest one that the processor runs.
+
+    ConfigError where the processor does not run it.
+    """
+    known = import_network().kernels()
+    floats = [name for name in known if name != "bf16"]
+    wanted = os.environ.get(VARIABLE) or floats[-1]
+    if wanted not in floats:
         raise ConfigError(
-            f"{VARIABLE}: expected one of {', '.join(known)}, which this processor runs, found {wanted!r}"
+            f"{VARIABLE}: expected one of {', '.join(floats)}, which this processor runs, found {wanted!r}"
         )
     if precision == "float32":
-        return wanted
-    if "bf16" not in import_network().kernels() or wanted != known[-1]:
+        return str(wanted)
+    if "bf16" not in known or wanted != floats[-1]:
         raise ConfigError(
-            f"--precision bf16: expected a processor with AVX512_BF16, found one that runs {wanted}; use float32"
+            f"the native-bf16 engine needs a processor with AVX512_BF16: expected bf16, found {wanted}; use --engine native"
         )
     return precision
 
@@ -79,15 +92,14 @@ def kernel_name(precision: str) -> str:
 class NativeEngine:
     """Runs a network that `_network.load` returned; safe to call from several threads.
 
-    A batch is divided among threads (None: one a core). Each review's results are the same to the bit whatever is beside
-    it, and however many threads there are. BundleError where numbers are not finite, as those of very large parameters.
+    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
+    and however many threads there are. `name` is one of PRECISIONS.
     """
 
-    name, axes = "native", AXES
+    axes = AXES
 
-    def __init__(self, network: Any, precision: str = "float32", threads: Optional[int] = None):
-        self.network, self.precision = network, precision
-        self.threads = threads or cores()
+    def __init__(self, network: Any, name: str = "native", threads: Optional[int] = None):
+        self.name, self.threads = name, threads or cores()
         self.batch_size = PIECE * self.threads
         self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         self.run = partial(import_network().run, network)
@@ -111,27 +123,24 @@ class NativeEngine:
         raise NotImplementedError("a GRU has no heads")
 
 
-def native_engine(bundle: Bundle, threads: Optional[int] = None, precision: str = "float32") -> NativeEngine:
-    """Load the bundle's weights.params into a kernel.
+def native_engine(bundle: Bundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:
+    """Load the bundle's weights.params into the kernel of one of PRECISIONS.
 
-    ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension was not built.
+    ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
+    was not built.
     """
+    network, kernel = import_network(), kernel_name(PRECISIONS[name])
     found = misfit(bundle)
     if found:
         raise ConfigError(f"the native engine does not compute {bundle.name}: {found}; use --engine onnx or gluon")
-    network, kernel = import_network(), kernel_name(precision)
     model = bundle.config.model
     sizes = (len(bundle.encoder), model.embedding_size, model.encoder.hidden_size, model.attention.units)
-    shapes = parameter_shapes(*sizes, bundle.config.text.ngram_buckets)
-    where = bundle.file("weights.params")
-    arrays = read_stored(bundle.read("weights.params"), forms_of(shapes), where)
-    table = arrays.pop(NGRAM_TABLE, None)
-    if table is not None and table[0].any():
-        raise BundleError(
-            f"{where}: expected 0 in row 0 of {NGRAM_TABLE}, that of no n-gram, found others; use --engine onnx"
-        )
+    forms = forms_of(parameter_shapes(*sizes, bundle.config.text.ngram_buckets))
+    arrays = read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params"))
+    # the kernels read the table of n-grams as the file holds it
+    ngrams = arrays.pop(NGRAM_TABLE, None)
     given = kernel_arrays(loaded(arrays), model.encoder.hidden_size)
-    return NativeEngine(network.load(kernel=kernel, ngrams=table, **given), precision, threads)
+    return NativeEngine(network.load(kernel=kernel, ngrams=ngrams, **given), name, threads)
 
 
 def gru_name(direction: str, part: str) -> str:

@@ -255,7 +255,6 @@ void set_ngrams(Loaded& loaded, PyObject* table) {
     loaded.ngrams = std::make_unique<Array>(table, "ngrams", 'e', std::initializer_list<Py_ssize_t>{-1, 2});
     loaded.network.ngrams = loaded.ngrams->as<std::uint16_t>();
     loaded.network.buckets = size_t(loaded.ngrams->size(0));
-    if ((loaded.network.ngrams[0] | loaded.network.ngrams[1]) & 0x7fff) raise(PyExc_ValueError, "ngrams: expected a row 0 of zeros, that of no n-gram, found another");
 }
 
 std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {

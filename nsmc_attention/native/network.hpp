@@ -32,7 +32,7 @@ struct Network {
     const float* score;         // (A): -2 v
     const float* output;        // (2 H): the last layer's row of positive less that of negative
     float output_bias, wide;    // the same of its bias, and of its weight of the n-grams' log-odds
-    const std::uint16_t* ngrams;  // float16 (buckets, 2), row 0 of which is 0; null without n-grams
+    const std::uint16_t* ngrams;  // float16 (buckets, 2); null without n-grams
 };
 
 // One review of a batch and where its results go.
