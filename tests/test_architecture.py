@@ -19,7 +19,7 @@ RANK = {
     for floor, names in enumerate(
         [
             "version errors colors",
-            "_io _runtime",
+            "_io _runtime native",
             "settings",
             "text",
             "reviews model",

@@ -96,7 +96,7 @@ class NativeEngine:
     and however many threads there are. `name` is one of PRECISIONS.
     """
 
-    axes = AXES
+    axes: tuple[str, ...] = AXES
 
     def __init__(self, network: Any, name: str = "native", threads: Optional[int] = None):
         self.name, self.threads = name, threads or cores()
@@ -104,19 +104,16 @@ class NativeEngine:
         self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         self.run = partial(import_network().run, network)
 
-    def __call__(
-        self, token_ids: NDArray[Any], valid_length: NDArray[Any], ngram_ids: Optional[NDArray[Any]] = None
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        reviews, length = token_ids.shape
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        reviews, length = arrays[0].shape
         probability = numpy.empty(reviews, dtype="float32")
         weights = numpy.empty((reviews, length, length), dtype="float32")
         parts = min(self.threads, reviews // WORTH_A_THREAD)
-        arrays = (token_ids, valid_length, ngram_ids, probability, weights)
+        whole = (*arrays, probability, weights)
         if parts < 2 or not self.pool:
-            self.run(*arrays)
+            self.run(*whole)
         else:
-            divided = ([None] * parts if each is None else numpy.array_split(each, parts) for each in arrays)
-            list(self.pool.map(self.run, *divided))
+            list(self.pool.map(self.run, *(numpy.array_split(each, parts) for each in whole)))
         return probability, weights
 
     def heads(self, *arrays: NDArray[Any]) -> NDArray[Any]:
@@ -139,7 +136,9 @@ def native_engine(bundle: Bundle, threads: Optional[int] = None, name: str = "na
     arrays = read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params"))
     # the kernels read the table of n-grams as the file holds it
     ngrams = arrays.pop(NGRAM_TABLE, None)
-    given = kernel_arrays(loaded(arrays), model.encoder.hidden_size)
+    # numbers that overflow are reported by the prediction
+    with numpy.errstate(over="ignore"):
+        given = kernel_arrays(loaded(arrays), model.encoder.hidden_size)
     return NativeEngine(network.load(kernel=kernel, ngrams=ngrams, **given), name, threads)
 
 

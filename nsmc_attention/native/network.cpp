@@ -2,7 +2,7 @@
 //
 //   kernels() -> names of the kernels that this processor runs, the last the widest of float32, then perhaps "bf16"
 //   load(kernel, ...) -> a network (parameters as `inference.native` lists them)
-//   run(network, token_ids, valid_length, ngram_ids, probability, weights)   fills the last two
+//   run(network, token_ids, valid_length, [ngram_ids,] probability, weights)   fills the last two
 //
 // Written on Python's C API: a build needs a compiler and nothing else, and there are three functions to bind. Every size
 // and id is checked here, so that no parameter and no batch makes a kernel read beyond its arrays; `run` lets other
@@ -318,16 +318,18 @@ void compute(const Loaded& loaded, std::vector<Review>& reviews, size_t length) 
 }
 
 void run_batch(PyObject* arguments) {
-    PyObject *capsule, *tokens, *lengths, *ngram_ids, *found, *found_weights;
-    if (!PyArg_ParseTuple(arguments, "OOOOOO:run", &capsule, &tokens, &lengths, &ngram_ids, &found, &found_weights)) throw Raised();
+    PyObject *capsule, *given[5] = {};
+    if (!PyArg_ParseTuple(arguments, "OOOOO|O:run", &capsule, given, given + 1, given + 2, given + 3, given + 4)) throw Raised();
     const auto* loaded = static_cast<const Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE));
     if (!loaded) throw Raised();
-    const Array token_ids(tokens, "token_ids", 'i', {-1, -1});
+    const size_t inputs = loaded->network.ngrams ? 3 : 2;
+    if (PyTuple_GET_SIZE(arguments) != Py_ssize_t(inputs + 3)) raise(PyExc_TypeError, "run: expected ngram_ids if and only if there is a table of n-grams");
+    const Array token_ids(given[0], "token_ids", 'i', {-1, -1});
     const Py_ssize_t count = token_ids.size(0), length = token_ids.size(1);
-    const Array valid_length(lengths, "valid_length", 'i', {count});
-    const Array probability(found, "probability", 'f', {count}, true), weights(found_weights, "weights", 'f', {count, length, length}, true);
+    const Array valid_length(given[1], "valid_length", 'i', {count});
+    const Array probability(given[inputs], "probability", 'f', {count}, true), weights(given[inputs + 1], "weights", 'f', {count, length, length}, true);
     std::unique_ptr<Array> ngrams;
-    if (loaded->network.ngrams) ngrams = std::make_unique<Array>(ngram_ids, "ngram_ids", 'i', std::initializer_list<Py_ssize_t>{count, length, Py_ssize_t(NGRAMS)});
+    if (loaded->network.ngrams) ngrams = std::make_unique<Array>(given[2], "ngram_ids", 'i', std::initializer_list<Py_ssize_t>{count, length, Py_ssize_t(NGRAMS)});
 
     const auto* valid = valid_length.as<std::int32_t>();
     check_range("valid_length", valid, size_t(count), 1, length);
