@@ -28,7 +28,9 @@ parser.add_argument("--rounds", type=int, default=9)
 
 def main(given):
     bundle = load_bundle()
-    scorers = {name: TokenScorer(bundle.encoder, load_engine(bundle, name, "cpu", 1), bundle.config) for name in ENGINES}
+    scorers = {
+        name: TokenScorer(bundle.encoder, load_engine(bundle, name, "cpu", 1), bundle.config) for name in ENGINES
+    }
     texts = tables.load(given.data, "test", given.data_dir).documents
     reviews = [each for each in map(bundle.encoder.encode, texts) if len(each)]
     compare(scorers, reviews)
