@@ -16,7 +16,7 @@ setup(
             [NATIVE + "network.cpp", *sorted(glob(NATIVE + "kernel_*.cpp"))],
             depends=[NATIVE + "network.hpp", NATIVE + "kernel.hpp"],
             language="c++",
-            extra_compile_args=["-std=c++17", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
+            extra_compile_args=["-std=c++17", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden", "-g0"],
             optional=True,
         )
     ]
