@@ -1,15 +1,31 @@
-"""The compiled parts; everything else is in setup.cfg. Where one cannot be built, Python does its work."""
+"""The optional compiled extensions; everything else is in setup.cfg.
+
+Where one cannot be built (no compiler, or one that is neither GCC nor Clang), the installation goes on without it.
+"""
+
+from glob import glob
 
 from setuptools import Extension, setup
 
+NATIVE = "nsmc_attention/native/"
+FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-fvisibility=hidden", "-g0"]
+
+
+def extension(name: str, sources: "list[str]", headers: "list[str]", *flags: str) -> Extension:
+    return Extension(
+        f"nsmc_attention.native.{name}",
+        [NATIVE + each for each in sources],
+        depends=[NATIVE + each for each in headers],
+        language="c++",
+        extra_compile_args=[*FLAGS, *flags],
+        optional=True,
+    )
+
+
+kernels = sorted(path[len(NATIVE) :] for path in glob(NATIVE + "kernel_*.cpp"))
 setup(
     ext_modules=[
-        Extension(
-            "nsmc_attention.native._text",
-            ["nsmc_attention/native/text.cpp"],
-            language="c++",
-            extra_compile_args=["-std=c++17", "-O2"],
-            optional=True,
-        )
+        extension("_text", ["text.cpp"], [], "-O2"),
+        extension("_network", ["network.cpp", *kernels], ["network.hpp", "kernel.hpp"], "-O3"),
     ]
 )

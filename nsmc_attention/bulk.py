@@ -21,6 +21,7 @@ from ._runtime.progress import progress_bar
 from ._runtime.signals import blocked
 from .bundle.format import EDITOR, load_bundle
 from .errors import ConfigError, DataError, MissingPackage
+from .inference.engines import engine_beside
 from .inference.film import FilmRater, load_film
 from .inference.film_parts import PoolingScorer, merged, save_pools, shown_in, write_films
 from .inference.film_tables import names_of
@@ -186,7 +187,9 @@ def model_of(
     if restore is False:
         return classifier
     folder = EDITOR if restore is True else restore
-    return RestoringReference(Reference.of(Restorer, load_bundle(folder, Restorer.task), engine), classifier)
+    return RestoringReference(
+        Reference.of(Restorer, load_bundle(folder, Restorer.task), engine_beside(engine)), classifier
+    )
 
 
 def fingerprints(model: Union[FilmRater, Reference, RestoringReference]) -> dict[str, Optional[str]]:

@@ -19,8 +19,8 @@ RANK = {
     for floor, names in enumerate(
         [
             "version errors colors",
-            "_io _runtime",
-            "settings native",
+            "_io _runtime native",
+            "settings",
             "text",
             "reviews model",
             "config",

@@ -120,7 +120,7 @@ def test_weights_come_with_jsonl(command, bundle_folder):
 
 def test_evaluate_prints_one_json_object(command, bundle_folder):
     found = json.loads(command("evaluate", "--data", "sample", "--bundle", bundle_folder, "--json").stdout)
-    assert found["n"] == 180 and found["engine"] == "onnx"
+    assert found["n"] == 180 and found["engine"] == load_classifier().engine.name
 
 
 def test_behaviour_prints_a_row_a_category(command, bundle_folder):
@@ -236,7 +236,7 @@ def test_help_shows_choices(command):
         in command("train", "--help").stdout
     )
     explaining = command("explain", "--help").stdout
-    for flag, names in (("--method", METHODS), ("--engine", ["auto", "onnx", "gluon"])):
+    for flag, names in (("--method", METHODS), ("--engine", ["auto", "native", "native-bf16", "onnx", "gluon"])):
         (shown,) = re.findall(rf"{flag} \[([^]]*)\]", explaining)
         assert sorted(shown.split("|")) == sorted(names)
 

@@ -27,10 +27,12 @@ SCORING = (
     "nsmc_attention, gluon",
     "PyTorch eager",
     "PyTorch compiled",
+    "nsmc_attention, native",
+    "nsmc_attention, native-bf16",
     "TF-IDF + logistic regression",
     "sgemm",
 )
-ONE_REVIEW, GROWTH = SCORING[:4], (SCORING[0], SCORING[2])
+ONE_REVIEW, GROWTH = SCORING[:6], (SCORING[0], SCORING[2])
 TRAIN_REVIEWS, SCORE_REVIEWS, GROWTH_REVIEWS, SINGLE_REVIEWS = 20000, 20480, 2560, 500
 TRAIN_BATCH, SCORE_BATCH, LENGTH = 128, 256, 20
 LENGTHS, HIDDEN = (5, 10, 20, 40, 70), (32, 64, 128, 256)
@@ -69,7 +71,7 @@ def comparisons(reviews):
     yield Comparison(
         f"scoring, batches of {SCORE_BATCH} with {LENGTH} tokens",
         synthetic(SCORE_REVIEWS, SCORE_BATCH, LENGTH),
-        SCORING[:4] + SCORING[5:],
+        SCORING[:6] + SCORING[7:],
     )
     yield Comparison(f"one review of {LENGTH} tokens", synthetic(SINGLE_REVIEWS, 1, LENGTH), ONE_REVIEW)
     name = f"training a Transformer, batches of {TRAIN_BATCH} with {LENGTH} tokens"

@@ -120,6 +120,25 @@ class OnnxScoring:
             self.engine(token_ids, valid_length)
 
 
+class NativeScoring:
+    """The same parameters in the native engine called `name`."""
+
+    def __init__(self, workload, name):
+        from nsmc_attention.inference.native import PRECISIONS, NativeEngine, import_network, kernel_arrays, kernel_name
+        from nsmc_attention.model.parameters import snapshot
+
+        mxnet, built = network(workload)
+        built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
+        given = kernel_arrays(snapshot(built), workload.model.encoder.hidden_size)
+        loaded = import_network().load(kernel=kernel_name(PRECISIONS[name]), ngrams=None, **given)
+        self.engine = NativeEngine(loaded, name)
+        self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
+
+    def __call__(self):
+        for token_ids, valid_length in self.batches:
+            self.engine(token_ids, valid_length)
+
+
 class TfidfTraining:
     """scikit-learn's TF-IDF of 1- and 2-grams with logistic regression, the plainest way to a classifier."""
 
@@ -179,6 +198,8 @@ CONTESTANTS = {
     "nsmc_attention, training": GluonTraining,
     "nsmc_attention, onnx": OnnxScoring,
     "nsmc_attention, gluon": GluonScoring,
+    "nsmc_attention, native": partial(NativeScoring, name="native"),
+    "nsmc_attention, native-bf16": partial(NativeScoring, name="native-bf16"),
     "PyTorch eager, sparse Adam": torch_contestant("TorchTraining"),
     "PyTorch eager, dense Adam": torch_contestant("TorchTraining", sparse=False),
     "PyTorch compiled, training": torch_contestant("TorchTraining", compiled=True, sparse=False),

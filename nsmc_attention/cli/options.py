@@ -189,9 +189,11 @@ class Restoring:
 
     def load(self, model: Model) -> Union[bool, "Restorer"]:
         """Return what `inference.restoring.restoring` takes, on the engine and device of a model."""
+        from ..inference.engines import engine_beside
         from ..inference.restorer import load_restorer
 
-        return load_restorer(self.restorer, None, model.engine, model.device) if self.bundle else False
+        engine = engine_beside(model.engine)
+        return load_restorer(self.restorer, None, engine, model.device) if self.bundle else False
 
 
 @dataclass(frozen=True)
@@ -312,13 +314,16 @@ encoding_option = click.option(
     type=click.Choice(list(ENCODINGS), case_sensitive=False),
     help="of the input  [default: found, and said on stderr]",
 )
-engine_options = (
-    path_option("--bundle", help="bundle or run folder  [default: the packaged one]"),
-    click.option("--engine", default="auto", metavar=choices(["auto", "onnx", "gluon"])),
+bundle_option = path_option("--bundle", help="bundle or run folder  [default: the packaged one]")
+classifier_engine = click.option(
+    "--engine", default="auto", metavar=choices(["auto", "native", "native-bf16", "onnx", "gluon"])
 )
+engine_option = click.option("--engine", default="auto", metavar=choices(["auto", "onnx", "gluon"]))
 device_option = click.option("--device", default="auto", type=click.Choice(["auto", "cpu", "gpu"]), help="of MXNet")
-model_options = gathered("model", Model, *engine_options, device_option)
-cpu_model_options = gathered("model", Model, *engine_options)
+# Of a classifier, on any device or on the CPU, and of another task
+model_options = gathered("model", Model, bundle_option, classifier_engine, device_option)
+cpu_model_options = gathered("model", Model, bundle_option, classifier_engine)
+task_model_options = gathered("model", Model, bundle_option, engine_option, device_option)
 json_option = click.option("--json", "as_json", is_flag=True, help="one JSON object")
 input_format_option = click.option(
     "--input-format",

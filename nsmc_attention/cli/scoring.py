@@ -24,6 +24,7 @@ from .options import (
     model_options,
     path_option,
     restoring_options,
+    task_model_options,
     text_argument,
     text_column_option,
     texts_options,
@@ -63,7 +64,7 @@ def predict(text: tuple[str, ...], texts: Texts, weights: bool, restoring: Resto
 @click.option("--alpha", type=float, help="use the writer, with this length penalty, 0: none  [default: 0.6]")
 @click.option("--n-best", is_flag=True, help="all that the writer found for TEXT, best first: score, restored text")
 @path_option("--explain", "picture", help=".png, .svg or .pdf: which characters were made of which, for one TEXT")
-@model_options
+@task_model_options
 def restore(
     text: tuple[str, ...],
     texts: Texts,
@@ -105,7 +106,7 @@ def restore(
 @click.option("--top", default=5, type=click.IntRange(1), help="candidates")
 @click.option("--json", "as_json", is_flag=True, help="one line of JSON, with what [MASK] attended to")
 @heads_options
-@model_options
+@task_model_options
 def fill(text: tuple[str, ...], top: int, as_json: bool, heads: Heads, model: Model) -> None:
     """Print the likeliest words at the [MASK] of a text: probability, word and the text with it.
 
@@ -144,7 +145,7 @@ def fill(text: tuple[str, ...], top: int, as_json: bool, heads: Heads, model: Mo
 @input_format_option
 @encoding_option
 @classifier_option
-@model_options
+@task_model_options
 def film(
     source: Path,
     group_by: str,

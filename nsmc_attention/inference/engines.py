@@ -1,4 +1,4 @@
-"""A network behind one call, run by MXNet or by ONNX Runtime.
+"""A network behind one call, run by compiled kernels, by ONNX Runtime or by MXNet.
 
     engine(*arrays) -> probability (N,), weights (N, *axes)
 
@@ -7,7 +7,7 @@ gluon engine imports MXNet, and only when it is built.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Optional, Protocol
@@ -20,6 +20,7 @@ from ..bundle.format import Bundle
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
 from ..model.interfaces import CONTEXTS
 from ..model.settings import AXES
+from . import native
 
 INPUTS, OUTPUTS = ("token_ids", "valid_length", "ngram_ids"), ("probability", "weights")
 # The output of a model whose encoder attends: its weights
@@ -245,24 +246,40 @@ def gluon_engine(bundle: Bundle, device: str) -> GluonEngine:
     return GluonEngine(network, context)
 
 
-def chosen_engine(name: str, device: str, has_graphs: bool = True) -> str:
-    """Return "onnx" or "gluon" for the name of an engine; "auto" is onnx where there are graphs, on a GPU gluon.
+def chosen_engine(name: str, device: str, has_graphs: bool = True, known: Collection[str] = ("onnx", "gluon")) -> str:
+    """Return one of `known` for the name of an engine; "auto" is onnx where there are graphs, on a GPU gluon.
 
     ConfigError where there is no such engine, or it does not run on the device.
     """
     if name == "auto":
         return "onnx" if has_graphs and device != "gpu" else "gluon"
-    if name not in ("onnx", "gluon"):
-        raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, ['onnx', 'gluon', 'auto'])}")
-    if name == "onnx" and device not in ("auto", "cpu"):
+    if name in native.PRECISIONS and name not in known:
+        raise ConfigError(f"the {name} engine runs classifiers: expected --engine auto, onnx or gluon here")
+    if name not in known:
+        raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, [*known, 'auto'])}")
+    if name != "gluon" and device not in ("auto", "cpu"):
         raise ConfigError(
-            f"the onnx engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
+            f"the {name} engine runs on the CPU: expected --device auto or cpu, found {device!r}; "
             "for a GPU use --engine gluon"
         )
     return name
 
 
+def engine_beside(name: str) -> str:
+    """Return the engine of a restorer or language model beside a classifier on the engine called name."""
+    return "auto" if name in native.PRECISIONS else name
+
+
 def load_engine(bundle: Bundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None) -> Engine:
-    """Load the engine called name; "auto" is onnx where the bundle has a model.onnx, else gluon."""
-    chosen = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"])
+    """Load the engine called name of a classifier's bundle.
+
+    "auto" is native where the extension was built and the bundle fits it, else onnx where the bundle has a model.onnx,
+    else gluon; on a GPU gluon.
+    """
+    if name == "auto" and device != "gpu" and native.runs(bundle):
+        name = "native"
+    known = (*native.PRECISIONS, "onnx", "gluon")
+    chosen = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"], known)
+    if chosen in native.PRECISIONS:
+        return native.native_engine(bundle, threads, chosen)
     return gluon_engine(bundle, device) if chosen == "gluon" else onnx_engine(bundle, threads)

@@ -167,9 +167,11 @@ def load_classifier(
 ) -> Classifier:
     """Load a classifier from a bundle folder; None is the one that ships with the package.
 
-    The engine is "onnx", which needs no MXNet, "gluon" or "auto": onnx if the bundle has it. The device is "auto", "cpu"
-    or, for gluon, "gpu". BundleError if the bundle is missing, damaged or made with other versions; ConfigError if the
-    engine or device is unknown, or onnx is asked for a GPU; MissingPackage if the engine's package is not installed.
+    The engine is "native" (compiled kernels), "native-bf16" (the same on bfloat16, where the processor has it), "onnx",
+    "gluon", which alone needs MXNet, or "auto": native if it was built and computes the bundle's network, else onnx if the
+    bundle has it. The device is "auto", "cpu" or, for gluon, "gpu". BundleError if the bundle is missing, damaged or made
+    with other versions; ConfigError if the engine or device is unknown, or the engine does not run the bundle or on the
+    device; MissingPackage if the engine's package is not installed.
     """
     return Classifier.from_bundle(load_bundle(bundle), engine, device)
 

@@ -11,6 +11,7 @@ import io
 import math
 import struct
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,6 +22,8 @@ from ..errors import BundleError
 from .tracing import parameter_shapes
 
 Arrays = dict[str, NDArray[Any]]
+# Types and shapes by name, of the arrays of a file
+Forms = dict[str, tuple[str, tuple[int, ...]]]
 
 TABLES = (
     "embedding",
@@ -150,11 +153,16 @@ def gluon_file(network: Any) -> bytes:
         return path.read_bytes()
 
 
-def stored_forms(network: Any) -> dict[str, tuple[str, tuple[int, ...]]]:
+def stored_forms(network: Any) -> Forms:
     """Return {name: (type, shape)} of what `gluon_file` writes for a network, initialized or not."""
-    forms = {}
-    for name, shape in parameter_shapes(network).items():
-        forms[name] = ("int8" if name in TABLES else type_of(name, len(shape), matrices_as(network)), shape)
+    return forms_of(parameter_shapes(network), matrices_as(network))
+
+
+def forms_of(shapes: Mapping[str, tuple[int, ...]], matrices_as: str = "float32") -> Forms:
+    """Return {name: (type, shape)} of what a file holds of parameters of these shapes."""
+    forms: Forms = {}
+    for name, shape in shapes.items():
+        forms[name] = ("int8" if name in TABLES else type_of(name, len(shape), matrices_as), shape)
         if name in TABLES:
             forms[name + SCALE] = ("float16", (shape[0], 1))
     return forms
@@ -163,10 +171,17 @@ def stored_forms(network: Any) -> dict[str, tuple[str, tuple[int, ...]]]:
 def read_gluon_file(content: bytes, network: Any, where: Any) -> Arrays:
     """Return {name: float32 array} of a network's parameters, initialized or not, from a Gluon parameter file.
 
+    Errors are those of `read_stored`.
+    """
+    return loaded(read_stored(content, stored_forms(network), where))
+
+
+def read_stored(content: bytes, expected: Forms, where: Any) -> Arrays:
+    """Return {name: array} of a Gluon parameter file that holds arrays of the expected types and shapes.
+
     BundleError, in whose message the file is called `where`, if it is no such file, it is another network's, or some
     of its numbers are not finite.
     """
-    expected = stored_forms(network)
     try:
         arrays = parse(io.BytesIO(content), most=len(expected) + SPARE)
     except (ValueError, OverflowError, struct.error) as problem:
@@ -181,7 +196,7 @@ def read_gluon_file(content: bytes, network: Any, where: Any) -> Arrays:
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not numpy.isfinite(array).all():
             raise BundleError(f"{where}: expected finite numbers in {name}, found others; train again")
-    return loaded(arrays)
+    return arrays
 
 
 def parse(stream: BinaryIO, most: int) -> Arrays:

@@ -1,4 +1,8 @@
-"""Compiled parts of the package. Where one was not built, or is switched off, Python does the same."""
+"""Compiled code that is optional: where an extension is missing, or switched off, the rest of the package does the same.
+
+`_text` (text.cpp) finds tokens, ids and n-grams; `dictionary` opens mecab-ko-dic for it. `_network` (network.cpp)
+computes the classifier's network; `inference.native` runs it.
+"""
 
 import os
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
 from ..bundle.format import LANGUAGE
+from ..inference.engines import engine_beside
 from ..inference.language import LanguageModel, load_language_model
 from .batching import Batcher
 from .heads import head_values
@@ -40,7 +41,7 @@ class Fillings:
         """Load the bundle, if there is one; `mxnet` is the only thread that may call MXNet."""
         if not self.bundle:
             return
-        load = partial(load_language_model, self.bundle, engine=engine)
+        load = partial(load_language_model, self.bundle, engine=engine_beside(engine))
         self.model = model = await asyncio.get_running_loop().run_in_executor(mxnet, load)
         thread = mxnet if model.engine.name == "gluon" else None
         # one text at a time: an error of one is not the others'

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 
 from ..bundle.format import EDITOR, WRITER
 from ..errors import NsmcError
+from ..inference.engines import engine_beside
 from ..inference.restorer import Restoration, Restorer, load_restorer
 from ..visualization.page import rounded
 from .batching import Batcher, SerialExecutor
@@ -52,7 +53,7 @@ class Restorations:
         """Load the bundle, if there is one; `mxnet` is the only thread that may call MXNet."""
         if not self.bundle:
             return
-        load = partial(load_restorer, self.bundle, engine=engine)
+        load = partial(load_restorer, self.bundle, engine=engine_beside(engine))
         self.restorer = restorer = await asyncio.get_running_loop().run_in_executor(mxnet, load)
         thread = mxnet if restorer.engine.name == "gluon" else None
         self.batcher = Batcher(lambda texts: [*map(as_values, restorer.restore_many(texts))], thread=thread)

@@ -1,0 +1,36 @@
+"""A classifier's network on the processor's vectors; see network.cpp. ValueError where sizes or ids do not fit."""
+
+from typing import Any, Optional
+
+from numpy import float16, float32, int32
+from numpy.typing import NDArray
+
+def kernels() -> tuple[str, ...]:
+    """Return the kernels that this processor runs, those of float32 from the narrowest, then perhaps "bf16"."""
+
+def load(
+    kernel: str,
+    embedding: NDArray[float32],
+    input_weights: NDArray[float32],
+    input_bias: NDArray[float32],
+    recurrent: NDArray[float32],
+    hidden_bias: NDArray[float32],
+    projection: NDArray[float32],
+    projection_bias: NDArray[float32],
+    evidence: NDArray[float32],
+    score: NDArray[float32],
+    output: NDArray[float32],
+    output_bias: float,
+    wide: float,
+    ngrams: Optional[NDArray[float16]],
+) -> Any:
+    """Return a network for `run`, which copies all arrays but the n-grams' (buckets, 2).
+
+    embedding (V, E); of both directions and the gates r, z, n, input_weights (2, 3, H, E), their bias (2, 3, H), to
+    which r and z add that of recurrent (2, 3, H, H), and the hidden_bias (2, H) of n; of query and key, projection
+    (2, A, 2, H), projection_bias (2, A), and evidence (2, 2, A), what the log-odds of a token and of the one before
+    add to both; score (A,); of positive less negative, output (2, H), its bias, and its weight of the log-odds.
+    """
+
+def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *rest: NDArray[Any]) -> None:
+    """Fill the last two of the rest, probability (N,) and weights (N, T, T) float32; before them ngram_ids, if any."""

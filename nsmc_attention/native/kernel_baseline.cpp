@@ -1,0 +1,15 @@
+// The kernel for every processor: vectors of four floats, SSE2 on x86-64 and NEON on ARM.
+#include <cmath>
+#include <cstring>
+
+#include "network.hpp"
+
+#define NSMC_WIDTH 4
+#ifdef __aarch64__
+#define NSMC_TILE 8
+#else
+#define NSMC_TILE 4
+#endif
+#include "kernel.hpp"
+
+const nsmc::Kernel nsmc::baseline_kernel = {"baseline", W, PAIR, scratch_size, run, make_table};
