@@ -9,6 +9,8 @@ import_mxnet()
 from gluonnlp.model import MLPAttentionCell  # noqa: E402
 from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
 
+from . import operators  # noqa: E402
+
 MASKED_SCORE = -1e18
 
 
@@ -66,6 +68,15 @@ class AdditiveAttention(MLPAttentionCell):
     def __init__(self, units: int, dropout: float) -> None:
         # the default activation is one Block shared by all cells
         super().__init__(units, act=nn.Activation("tanh"), dropout=dropout)
+
+    def _compute_weight(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
+        """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
+        if mask is None or not operators.in_use():
+            return super()._compute_weight(F, query, key, mask)
+        # the layer's weights (A, 1): what it makes of each unit alone
+        vector = self._attention_score(F.eye(self._units))
+        query, key = self._query_mid_layer(query), self._key_mid_layer(key)  # (N, T, A)
+        return self._dropout_layer(F.nsmc_additive_weights(query, key, vector, F.BlockGrad(mask)))
 
     def _compute_score(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
