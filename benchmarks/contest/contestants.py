@@ -61,6 +61,8 @@ def network(workload):
 
     built = SelfAttentionClassifier(workload.vocabulary, workload.model, max_length=1024)
     built.initialize(mxnet.init.Xavier())
+    # with all sizes known, as in a training
+    built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
     built.hybridize(static_alloc=True)
     return mxnet, built
 
@@ -110,8 +112,7 @@ class OnnxScoring:
         from nsmc_attention.inference.engines import OnnxEngine
         from nsmc_attention.model.onnx.lowering import lower
 
-        mxnet, built = network(workload)
-        built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
+        built = network(workload)[1]
         self.engine = OnnxEngine(lower(built).SerializeToString())
         self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
 

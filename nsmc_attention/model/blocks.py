@@ -14,8 +14,33 @@ from . import operators  # noqa: E402
 MASKED_SCORE = -1e18
 
 
+class Joining:
+    """A recurrent layer of one direction that joins its parameters faster than MXNet does."""
+
+    def _forward_kernel(self, F: Any, inputs: Any, states: Any, sequence_length: Any, **parameters: Any) -> Any:
+        # MXNet infers the size of the input through its own operator alone
+        if not operators.in_use() or self.l0_i2h_weight.shape[1] == 0:
+            return super()._forward_kernel(F, inputs, states, sequence_length, **parameters)
+        joined = F.nsmc_join(
+            *(parameters[f"l0_{side}_{part}"] for part in ("weight", "bias") for side in ("i2h", "h2h"))
+        )
+        output, *after = F.RNN(
+            inputs, joined, *states, state_size=self._hidden_size, num_layers=1, mode=self._mode, state_outputs=True
+        )
+        return output, after
+
+
+# the classes' names are part of the parameters' names
+class GRU(Joining, rnn.GRU):
+    """Cho et al. 2014 (arXiv:1406.1078)."""
+
+
+class LSTM(Joining, rnn.LSTM):
+    """Hochreiter & Schmidhuber 1997."""
+
+
 # By the kinds of `settings`: a layer that reads whole sequences, a cell that makes one step
-LAYERS = {"gru": rnn.GRU, "lstm": rnn.LSTM}
+LAYERS = {"gru": GRU, "lstm": LSTM}
 CELLS = {"gru": rnn.GRUCell, "lstm": rnn.LSTMCell}
 
 

@@ -257,3 +257,66 @@ INLINE void dropout_backward(const Call& call) {
   drop(call.in(0), call.in(2), call.attribute("p"), call.size(0), call.out(0));
   std::fill_n(call.out(1), call.size(2), 0.0f);
 }
+
+// ---------------------------------------------------------------------------------------------------- mean of contexts
+//
+// Of T shares m_t, weights w_ts and states v_s, the mean of the contexts: sum_s c_s v_s with c_s = sum_t m_t w_ts.
+// Backward, with g the gradient of the mean: dv_s = c_s g and dc_s = g . v_s, whence dw_ts = m_t dc_s, dm_t = sum_s w_ts dc_s.
+
+INLINE void pooled_weights(const float* shares, const float* weights, int queries, int keys, float* to) {
+  std::fill_n(to, keys, 0.0f);
+  for (int t = 0; t < queries; ++t)
+    for (int s = 0; s < keys; ++s) to[s] += shares[t] * weights[t * keys + s];
+}
+
+INLINE float dot(const float* one, const float* other, int count) {
+  Floats total = {};
+  for (int i = 0; i < count; i += W) total += load_some(one + i, count - i) * load_some(other + i, count - i);
+  return sum(total);
+}
+
+INLINE void pool(const Call& call) {
+  const int queries = call.size(1, 1), keys = call.size(1, 2), width = call.size(2, 2);
+  std::vector<float> shares(keys);
+  for (int n = 0; n < call.size(1, 0); ++n) {
+    const float* states = call.in(2) + n * keys * width;
+    float* mean = call.out(0) + n * width;
+    pooled_weights(call.in(0) + n * queries, call.in(1) + n * queries * keys, queries, keys, shares.data());
+    std::fill_n(mean, width, 0.0f);
+    for (int s = 0; s < keys; ++s)
+      for (int d = 0; d < width; ++d) mean[d] += shares[s] * states[s * width + d];
+  }
+}
+
+INLINE void pool_backward(const Call& call) {
+  const int queries = call.size(2, 1), keys = call.size(2, 2), width = call.size(3, 2);
+  std::vector<float> shares(keys), d_shares(keys);
+  for (int n = 0; n < call.size(2, 0); ++n) {
+    const float *gradient = call.in(0) + n * width, *own = call.in(1) + n * queries;
+    const float *weights = call.in(2) + n * queries * keys, *states = call.in(3) + n * keys * width;
+    float *d_own = call.out(0) + n * queries, *d_weights = call.out(1) + n * queries * keys;
+    float* d_states = call.out(2) + n * keys * width;
+    pooled_weights(own, weights, queries, keys, shares.data());
+    for (int s = 0; s < keys; ++s) {
+      d_shares[s] = dot(gradient, states + s * width, width);
+      for (int d = 0; d < width; ++d) d_states[s * width + d] = shares[s] * gradient[d];
+    }
+    for (int t = 0; t < queries; ++t) {
+      d_own[t] = dot(weights + t * keys, d_shares.data(), keys);
+      for (int s = 0; s < keys; ++s) d_weights[t * keys + s] = own[t] * d_shares[s];
+    }
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------- Adam
+
+// Kingma & Ba 2015 (arXiv:1412.6980), algorithm 1 with the corrections in `rate`, as mxnet.nd.adam_update.
+INLINE void adam(int64_t count, float* parameters, const float* gradients, float* means, float* squares, float rate,
+                 float scale, float beta1, float beta2, float epsilon) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float gradient = scale * gradients[i];
+    means[i] = beta1 * means[i] + (1 - beta1) * gradient;
+    squares[i] = beta2 * squares[i] + (1 - beta2) * gradient * gradient;
+    parameters[i] -= rate * means[i] / (std::sqrt(squares[i]) + epsilon);
+  }
+}

@@ -2,6 +2,9 @@
 //
 //   nsmc_additive_weights   queries, keys, vector, mask -> the weights of additive attention
 //   nsmc_dropout            data, 64 random bits -> the data, some of it set to 0
+//   nsmc_pool               shares of the queries, weights, states -> the mean of the contexts
+//   nsmc_join               four arrays -> their numbers one after the other
+//   nsmc_adam               a step of Adam, called by itself
 //
 // Each computation is compiled three times, for AVX-512, for AVX2 with FMA and for any processor; the best one that the
 // processor has is called. NSMC_ATTENTION_SIMD=avx2 or baseline asks for a lesser one.
@@ -84,6 +87,22 @@ COMPUTATION(weigh)
 COMPUTATION(weigh_backward)
 COMPUTATION(dropout)
 COMPUTATION(dropout_backward)
+COMPUTATION(pool)
+COMPUTATION(pool_backward)
+
+// Joining is the same for all processors.
+constexpr int JOINED = 4;
+
+void join(const Call& call) {
+  float* to = call.out(0);
+  for (int number = 0; number < JOINED; ++number) to = std::copy_n(call.in(number), call.size(number), to);
+}
+
+void join_backward(const Call& call) {
+  const float* from = call.in(0);
+  for (int number = 0; number < JOINED; from += call.size(++number))
+    std::copy_n(from, call.size(number + 1), call.out(number));
+}
 
 int weights_shape(const Shapes& given, unsigned* sizes) {
   if (given.dimensions[0] != 3 || given.dimensions[1] != 3) return -1;
@@ -98,13 +117,44 @@ int same_shape(const Shapes& given, unsigned* sizes) {
   return given.dimensions[0];
 }
 
+int pool_shape(const Shapes& given, unsigned* sizes) {
+  if (given.dimensions[2] != 3) return -1;
+  sizes[0] = given.inputs[2][0];
+  sizes[1] = 1;
+  sizes[2] = given.inputs[2][2];
+  return 3;
+}
+
+int join_shape(const Shapes& given, unsigned* sizes) {
+  sizes[0] = 0;
+  for (int number = 0; number < JOINED; ++number) {
+    if (given.dimensions[number] < 1) return -1;
+    unsigned size = 1;
+    for (int axis = 0; axis < given.dimensions[number]; ++axis) size *= given.inputs[number][axis];
+    sizes[0] += size;
+  }
+  return 1;
+}
+
 const Operator OPERATORS[] = {
     {"nsmc_additive_weights", 4, weights_shape, best_weigh, best_weigh_backward},
     {"nsmc_dropout", 2, same_shape, best_dropout, best_dropout_backward},
+    {"nsmc_pool", 3, pool_shape, best_pool, best_pool_backward},
+    {"nsmc_join", JOINED, join_shape, join, join_backward},
 };
 constexpr int COUNT = sizeof OPERATORS / sizeof *OPERATORS;
 
 }  // namespace
+
+MXNET_CALLS void nsmc_adam(int64_t count, float* parameters, const float* gradients, float* means, float* squares,
+                           float rate, float scale, float beta1, float beta2, float epsilon) {
+#if defined(__x86_64__)
+  const auto adam = LEVEL == 2 ? avx512::adam : LEVEL == 1 ? avx2::adam : baseline::adam;
+#else
+  const auto adam = baseline::adam;
+#endif
+  adam(count, parameters, gradients, means, squares, rate, scale, beta1, beta2, epsilon);
+}
 
 // ------------------------------------------------------------------------------------------------------ MXNet's calls
 // A call returns 1 for success.
