@@ -88,21 +88,28 @@ class Dropout(nn.Dropout):
 
 @mxnet.optimizer.register
 class FastAdam(mxnet.optimizer.Adam):
-    """MXNet's Adam, of dense arrays in a loop that the compiler vectorizes."""
+    """MXNet's Adam in a loop that the compiler vectorizes; of a row-sparse gradient, its rows alone are updated."""
 
     def update(self, index: int, weight: Any, grad: Any, state: Any) -> None:
-        if LIBRARY is None or grad.stype != "default":
+        if LIBRARY is None:
             super().update(index, weight, grad, state)
             return
         self._update_count(index)
         steps = self._index_update_count[index]
         rate = self._get_lr(index) * math.sqrt(1 - self.beta2**steps) / (1 - self.beta1**steps)
-        numbers = (rate, self.rescale_grad, self.beta1, self.beta2, self.epsilon)
+        sparse = grad.stype == "row_sparse"
+        # a dense array is one row
+        places = grad.indices if sparse else FIRST_ROW
         LIBRARY.nsmc_adam(
-            ctypes.c_int64(weight.size),
+            ctypes.c_int64(places.size),
+            address(places),
+            ctypes.c_int64(weight.size // weight.shape[0] if sparse else weight.size),
             *(address(array) for array in (weight, grad, *state)),
-            *map(ctypes.c_float, numbers),
+            *map(ctypes.c_float, (rate, self.rescale_grad, self.beta1, self.beta2, self.epsilon)),
         )
+
+
+FIRST_ROW = mxnet.nd.zeros((1,), dtype="int64")
 
 
 def address(array: Any) -> ctypes.c_void_p:

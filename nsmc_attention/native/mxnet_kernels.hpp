@@ -320,3 +320,12 @@ INLINE void adam(int64_t count, float* parameters, const float* gradients, float
     parameters[i] -= rate * means[i] / (std::sqrt(squares[i]) + epsilon);
   }
 }
+
+// A step of these rows of a table alone; the gradients have `width` numbers a row.
+INLINE void adam_rows(int64_t rows, const int64_t* places, int64_t width, float* parameters, const float* gradients,
+                      float* means, float* squares, float rate, float scale, float beta1, float beta2, float epsilon) {
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t at = places[row] * width;
+    adam(width, parameters + at, gradients + row * width, means + at, squares + at, rate, scale, beta1, beta2, epsilon);
+  }
+}

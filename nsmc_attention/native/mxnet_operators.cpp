@@ -76,12 +76,12 @@ int level() {
 const int LEVEL = level();
 
 #if defined(__x86_64__)
-#define COMPUTATION(name) \
-  void best_##name(const Call& call) { (LEVEL == 2 ? avx512::name : LEVEL == 1 ? avx2::name : baseline::name)(call); }
+#define BEST(name) (LEVEL == 2 ? avx512::name : LEVEL == 1 ? avx2::name : baseline::name)
 #else
-#define COMPUTATION(name) \
-  void best_##name(const Call& call) { baseline::name(call); }
+#define BEST(name) baseline::name
 #endif
+#define COMPUTATION(name) \
+  void best_##name(const Call& call) { BEST(name)(call); }
 
 COMPUTATION(weigh)
 COMPUTATION(weigh_backward)
@@ -146,14 +146,11 @@ constexpr int COUNT = sizeof OPERATORS / sizeof *OPERATORS;
 
 }  // namespace
 
-MXNET_CALLS void nsmc_adam(int64_t count, float* parameters, const float* gradients, float* means, float* squares,
-                           float rate, float scale, float beta1, float beta2, float epsilon) {
-#if defined(__x86_64__)
-  const auto adam = LEVEL == 2 ? avx512::adam : LEVEL == 1 ? avx2::adam : baseline::adam;
-#else
-  const auto adam = baseline::adam;
-#endif
-  adam(count, parameters, gradients, means, squares, rate, scale, beta1, beta2, epsilon);
+// `places` are the rows of the gradients in the parameters.
+MXNET_CALLS void nsmc_adam(int64_t rows, const int64_t* places, int64_t width, float* parameters, const float* gradients,
+                           float* means, float* squares, float rate, float scale, float beta1, float beta2,
+                           float epsilon) {
+  BEST(adam_rows)(rows, places, width, parameters, gradients, means, squares, rate, scale, beta1, beta2, epsilon);
 }
 
 // ------------------------------------------------------------------------------------------------------ MXNet's calls
