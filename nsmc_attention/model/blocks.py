@@ -14,29 +14,30 @@ from . import operators  # noqa: E402
 MASKED_SCORE = -1e18
 
 
-class Joining:
-    """A recurrent layer of one direction that joins its parameters faster than MXNet does."""
-
-    def _forward_kernel(self, F: Any, inputs: Any, states: Any, sequence_length: Any, **parameters: Any) -> Any:
-        # MXNet infers the size of the input through its own operator alone
-        if not operators.in_use() or self.l0_i2h_weight.shape[1] == 0:
-            return super()._forward_kernel(F, inputs, states, sequence_length, **parameters)
-        joined = F.nsmc_join(
-            *(parameters[f"l0_{side}_{part}"] for part in ("weight", "bias") for side in ("i2h", "h2h"))
-        )
-        output, *after = F.RNN(
-            inputs, joined, *states, state_size=self._hidden_size, num_layers=1, mode=self._mode, state_outputs=True
-        )
-        return output, after
+def one_direction(layer: Any, F: Any, inputs: Any, states: Any, sequence_length: Any, **parameters: Any) -> Any:
+    """Compute a recurrent layer as Gluon does, its parameters joined without MXNet's slow concatenation."""
+    # MXNet infers the size of the input through its own operator alone
+    if not operators.in_use() or layer.l0_i2h_weight.shape[1] == 0:
+        return rnn.GRU._forward_kernel(layer, F, inputs, states, sequence_length, **parameters)
+    names = (f"l0_{side}_{part}" for part in ("weight", "bias") for side in ("i2h", "h2h"))
+    joined = F.nsmc_join(*(parameters[name] for name in names))
+    output, *after = F.RNN(
+        inputs, joined, *states, state_size=layer._hidden_size, num_layers=1, mode=layer._mode, state_outputs=True
+    )
+    return output, after
 
 
 # the classes' names are part of the parameters' names
-class GRU(Joining, rnn.GRU):
+class GRU(rnn.GRU):
     """Cho et al. 2014 (arXiv:1406.1078)."""
 
+    _forward_kernel = one_direction
 
-class LSTM(Joining, rnn.LSTM):
+
+class LSTM(rnn.LSTM):
     """Hochreiter & Schmidhuber 1997."""
+
+    _forward_kernel = one_direction
 
 
 # By the kinds of `settings`: a layer that reads whole sequences, a cell that makes one step
@@ -47,9 +48,8 @@ CELLS = {"gru": rnn.GRUCell, "lstm": rnn.LSTMCell}
 class Bidirectional(HybridBlock):
     """A recurrent layer of a kind of LAYERS in each direction, neither of which reads padding before a token.
 
-    GRU: Cho et al. 2014 (arXiv:1406.1078); LSTM: Hochreiter & Schmidhuber 1997. MXNet's `bidirectional=True` starts the
-    backward direction in the padding (apache/mxnet#19323), so the backward layer reads each review reversed within its
-    own length.
+    MXNet's `bidirectional=True` starts the backward direction in the padding (apache/mxnet#19323), so the backward layer
+    reads each review reversed within its own length.
     """
 
     def __init__(self, kind: str, hidden_size: int) -> None:

@@ -21,6 +21,7 @@ mxnet = import_mxnet()
 from mxnet.base import _LIB, OpHandle, c_str, check_call  # noqa: E402
 from mxnet.gluon import nn  # noqa: E402
 from mxnet.ndarray.register import _make_ndarray_function  # noqa: E402
+from mxnet.optimizer import Adam, register  # noqa: E402
 from mxnet.symbol.register import _make_symbol_function  # noqa: E402
 
 NAMES = ("nsmc_additive_weights", "nsmc_dropout", "nsmc_pool", "nsmc_join")
@@ -86,8 +87,8 @@ class Dropout(nn.Dropout):
         return F.nsmc_dropout(x, seed, p=self._rate)
 
 
-@mxnet.optimizer.register
-class FastAdam(mxnet.optimizer.Adam):
+@register
+class FastAdam(Adam):
     """MXNet's Adam in a loop that the compiler vectorizes; of a row-sparse gradient, its rows alone are updated."""
 
     def update(self, index: int, weight: Any, grad: Any, state: Any) -> None:

@@ -60,23 +60,27 @@ constexpr int W = 16;
 
 // --------------------------------------------------------------------------------------------------------- processors
 
-int level() {
+// 2: AVX-512, 1: AVX2 with FMA, 0: what any processor has
+int most() {
   int found = 0;
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found = 1;
   if (found && __builtin_cpu_supports("avx512f")) found = 2;
 #endif
-  const char* wanted = std::getenv("NSMC_ATTENTION_SIMD");
-  if (wanted && !std::strcmp(wanted, "baseline")) found = 0;
-  if (wanted && !std::strcmp(wanted, "avx2")) found = std::min(found, 1);
   return found;
 }
 
-const int LEVEL = level();
+int asked() {
+  const char* wanted = std::getenv("NSMC_ATTENTION_SIMD");
+  if (wanted && !std::strcmp(wanted, "baseline")) return 0;
+  return wanted && !std::strcmp(wanted, "avx2") ? 1 : 2;
+}
+
+int level = std::min(most(), asked());
 
 #if defined(__x86_64__)
-#define BEST(name) (LEVEL == 2 ? avx512::name : LEVEL == 1 ? avx2::name : baseline::name)
+#define BEST(name) (level == 2 ? avx512::name : level == 1 ? avx2::name : baseline::name)
 #else
 #define BEST(name) baseline::name
 #endif
@@ -145,6 +149,9 @@ const Operator OPERATORS[] = {
 constexpr int COUNT = sizeof OPERATORS / sizeof *OPERATORS;
 
 }  // namespace
+
+// For tests: use at most this level; returns the one in use.
+MXNET_CALLS int nsmc_level(int at_most) { return level = std::min(most(), at_most); }
 
 // `places` are the rows of the gradients in the parameters.
 MXNET_CALLS void nsmc_adam(int64_t rows, const int64_t* places, int64_t width, float* parameters, const float* gradients,

@@ -1,9 +1,5 @@
 """The operators in C++ compute what MXNet's own do, and so do their gradients; graphs are lowered without them."""
 
-import os
-import subprocess
-import sys
-
 import numpy
 import pytest
 from hypothesis import given, settings
@@ -45,21 +41,31 @@ def assert_same_without(function, arrays, tolerance=1e-5):
 
 
 def assert_close(found, expected, tolerance):
-    """Compare by norm; a gradient that is 0 but for rounding has none of its own."""
+    """Compare by norm; an array much smaller than the largest is the difference of larger numbers, rounded."""
     for one, other in zip(found, expected):
         assert one.shape == other.shape
         scale = max(numpy.linalg.norm(each) / each.size**0.5 for each in expected)
-        size = max(numpy.linalg.norm(other), 1e-2 * scale * other.size**0.5)
+        size = max(numpy.linalg.norm(other), 0.1 * scale * other.size**0.5)
         assert numpy.linalg.norm(one - other) <= tolerance * size
 
 
 sizes = st.integers(1, 20)
 
 
+@pytest.fixture(params=[0, 1, 2], ids=["baseline", "avx2", "avx512"])
+def level(request):
+    """A kind of processor that this one can be taken for."""
+    if operators.LIBRARY.nsmc_level(request.param) != request.param:
+        pytest.skip("this processor has no such instructions")
+    yield
+    operators.LIBRARY.nsmc_level(2)
+
+
+@pytest.mark.usefixtures("level")
 @given(
     seed=st.integers(0, 2**31), reviews=st.integers(1, 4), units=st.integers(1, 40), far=st.booleans(), data=st.data()
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_weights_and_gradients_are_those_of_the_products(seed, reviews, units, far, data):
     """Also of scores that e^x alone cannot hold, which `far` draws, and of queries that may attend to nothing."""
     lengths = data.draw(st.lists(sizes, min_size=reviews, max_size=reviews))
@@ -78,6 +84,7 @@ def test_weights_and_gradients_are_those_of_the_products(seed, reviews, units, f
     assert not found[0][mask.asnumpy() == 0].any()
 
 
+@pytest.mark.usefixtures("level")
 @given(seed=st.integers(0, 2**31), reviews=st.integers(1, 3), queries=sizes, keys=sizes, width=st.integers(1, 40))
 @settings(max_examples=20, deadline=None)
 def test_the_mean_of_contexts_and_its_gradients_are_those_of_two_products(seed, reviews, queries, keys, width):
@@ -87,6 +94,7 @@ def test_the_mean_of_contexts_and_its_gradients_are_those_of_two_products(seed, 
     assert_same_without(lambda *given: operators.pool(nd, *given), arrays)
 
 
+@pytest.mark.usefixtures("level")
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
 def test_dropout_drops_its_share_and_scales_the_rest(rate):
     layer, ones = operators.Dropout(rate), nd.ones((400, 250))
@@ -159,34 +167,3 @@ def test_a_graph_is_lowered_from_the_operators_of_mxnet():
 
     network = Config().network(50, with_ngrams=False)
     assert not {node.operator for node in trace(network)[1]} & set(operators.NAMES)
-
-
-PROGRAM = """
-import numpy
-from nsmc_attention.model.operators import mxnet
-draw = numpy.random.RandomState(0)
-arrays = [mxnet.nd.array(draw.randn(*shape)) for shape in ((3, 9, 21), (3, 7, 21), (21,))]
-for array in arrays:
-    array.attach_grad()
-with mxnet.autograd.record():
-    weights = mxnet.nd.nsmc_additive_weights(*arrays, mxnet.nd.ones((3, 9, 7)))
-    loss = (weights**3).sum()
-loss.backward()
-print(*(number for array in (weights, *(array.grad for array in arrays)) for number in array.asnumpy().ravel()))
-"""
-
-
-def test_every_kind_of_processor_computes_the_same():
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "NSMC_ATTENTION_SIMD": level},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for level in ("baseline", "avx2", "avx512")
-    ]
-    baseline, *others = (numpy.array(child.communicate()[0].split(), dtype=float) for child in children)
-    assert baseline.size
-    for other in others:
-        numpy.testing.assert_allclose(other, baseline, rtol=1e-4, atol=1e-6)
