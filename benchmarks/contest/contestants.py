@@ -68,13 +68,16 @@ def network(workload):
 
 
 class GluonTraining:
-    """The training step of this package."""
+    """The training step of this package; where not `native`, by MXNet's own operators alone."""
 
-    def __init__(self, workload):
+    def __init__(self, workload, native=True):
+        from nsmc_attention.model import operators
         from nsmc_attention.training.batches import Batch
         from nsmc_attention.training.loop import make_trainer, train_step
         from nsmc_attention.training.objectives import LabelsObjective
 
+        if not native:
+            operators.LIBRARY = None
         self.mxnet, self.network = network(workload)
         self.batches = [Batch(*arrays) for arrays in workload.batches]
         self.step = partial(
@@ -178,6 +181,7 @@ def torch_contestant(name, **settings):
 
 CONTESTANTS = {
     "nsmc_attention, training": GluonTraining,
+    "nsmc_attention, training without native operators": partial(GluonTraining, native=False),
     "nsmc_attention, onnx": OnnxScoring,
     "nsmc_attention, gluon": GluonScoring,
     "PyTorch eager, sparse Adam": torch_contestant("TorchTraining"),
