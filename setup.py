@@ -27,5 +27,7 @@ setup(
     ext_modules=[
         extension("_text", ["text.cpp"], [], "-O2"),
         extension("_network", ["network.cpp", *kernels], ["network.hpp", "kernel.hpp"], "-O3"),
+        # no Python module: MXNet loads it
+        extension("_mxnet_operators", ["mxnet_operators.cpp"], ["mxnet_kernels.hpp", "mxnet_library.hpp"], "-O3"),
     ]
 )

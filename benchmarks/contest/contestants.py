@@ -61,18 +61,23 @@ def network(workload):
 
     built = SelfAttentionClassifier(workload.vocabulary, workload.model, max_length=1024)
     built.initialize(mxnet.init.Xavier())
+    # with all sizes known, as in a training
+    built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
     built.hybridize(static_alloc=True)
     return mxnet, built
 
 
 class GluonTraining:
-    """The training step of this package."""
+    """The training step of this package; where not `native`, by MXNet's own operators alone."""
 
-    def __init__(self, workload):
+    def __init__(self, workload, native=True):
+        from nsmc_attention.model import operators
         from nsmc_attention.training.batches import Batch
         from nsmc_attention.training.loop import make_trainer, train_step
         from nsmc_attention.training.objectives import LabelsObjective
 
+        if not native:
+            operators.LIBRARY = None
         self.mxnet, self.network = network(workload)
         self.batches = [Batch(*arrays) for arrays in workload.batches]
         self.step = partial(
@@ -110,8 +115,7 @@ class OnnxScoring:
         from nsmc_attention.inference.engines import OnnxEngine
         from nsmc_attention.model.onnx.lowering import lower
 
-        mxnet, built = network(workload)
-        built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
+        built = network(workload)[1]
         self.engine = OnnxEngine(lower(built).SerializeToString())
         self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
 
@@ -196,6 +200,7 @@ def torch_contestant(name, **settings):
 
 CONTESTANTS = {
     "nsmc_attention, training": GluonTraining,
+    "nsmc_attention, training without native operators": partial(GluonTraining, native=False),
     "nsmc_attention, onnx": OnnxScoring,
     "nsmc_attention, gluon": GluonScoring,
     "nsmc_attention, native": partial(NativeScoring, name="native"),

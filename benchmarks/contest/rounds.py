@@ -23,8 +23,8 @@ class Comparison:
     baseline: str = "PyTorch eager"
 
 
-def compare(comparison, repetitions):
-    """Run the contestants of a Comparison in turn.
+def compare(comparison, repetitions, clock="perf_counter"):
+    """Run the contestants of a Comparison in turn, timed by a clock of the module `time`.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def compare(comparison, repetitions):
                 rows[name] = {"absent": " ".join(f"{type(problem).__name__}: {problem}".split())[:200]}
         for _ in range(repetitions):
             for name, pool in pools.items():
-                seconds.setdefault(name, []).append(pool.submit(run).result())
+                seconds.setdefault(name, []).append(pool.submit(run, clock).result())
         peaks = {name: pool.submit(peak_megabytes).result() for name, pool in pools.items()}
     rates = {name: [amount(name, comparison.workload) / each for each in found] for name, found in seconds.items()}
     baseline = fastest(rates, comparison.baseline)
@@ -70,10 +70,11 @@ def prepare(name, workload):
     PREPARED["contestant"]()
 
 
-def run():
-    started = time.perf_counter()
+def run(clock):
+    now = getattr(time, clock)
+    started = now()
     PREPARED["contestant"]()
-    return time.perf_counter() - started
+    return now() - started
 
 
 def peak_megabytes():

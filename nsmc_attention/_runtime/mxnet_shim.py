@@ -1,6 +1,6 @@
 """The one place where MXNet is first imported: made to work with numpy >= 1.24 and to use the available cores.
 
-MXNet 1.9.1 reads `numpy.bool` at import, which numpy 1.24 removed (apache/mxnet#21165; MXNet is retired). Three
+MXNet 1.9.1 reads `numpy.bool` at import, which numpy 1.24 removed (apache/mxnet#21165; MXNet is retired). Four
 settings decide the speed on a CPU, each left alone where the user has set it (figures in docs/performance.md):
 
 OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core.
@@ -8,8 +8,11 @@ GOMP_SPINCOUNT     Turns in which a thread waits for the others before it sleeps
                    a busy process, the time that the other thread needs.
 MXNET_ENGINE_TYPE  NaiveEngine runs all in one thread. Of two that have used OpenMP, libgomp counts more threads than
                    cores and puts them to sleep at every operator (from the first checkpoint on, a third slower).
+MALLOC_TRIM_THRESHOLD_  Bytes of freed memory that stay with the process. MXNet allocates its working memory anew for each
+                   operator: with glibc's limit the kernel takes it back and zeroes it a hundred times a step.
 """
 
+import ctypes
 import os
 import warnings
 from contextlib import contextmanager, suppress
@@ -20,6 +23,9 @@ from ..errors import ConfigError, MissingPackage, did_you_mean
 from .processes import cores
 
 DEVICES = ("auto", "cpu", "gpu")
+# Of mallopt(3), and what they are set to: the largest that glibc takes for the second
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+KEPT, LARGEST_ON_HEAP = 512 * 2**20, 32 * 2**20
 
 
 def import_mxnet() -> Any:
@@ -45,10 +51,21 @@ def import_mxnet() -> Any:
                 "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0' (x86-64 Linux and macOS), "
                 "prediction (--engine onnx), attention and erasure need none of it"
             ) from problem
+    keep_freed_memory()
     with stderr_closed():
         # the first operation starts the engine, which prints its name whenever it is not the default one
         mxnet.nd.waitall()
     return mxnet
+
+
+def keep_freed_memory() -> None:
+    """Keep freed memory for the next allocation, unless the environment says how much; where libc is glibc."""
+    if "MALLOC_TRIM_THRESHOLD_" not in os.environ:
+        # other systems' libraries have no mallopt
+        with suppress(OSError, AttributeError):
+            mallopt = ctypes.CDLL(None).mallopt
+            mallopt(M_TRIM_THRESHOLD, KEPT)
+            mallopt(M_MMAP_THRESHOLD, LARGEST_ON_HEAP)
 
 
 @contextmanager

@@ -9,20 +9,47 @@ import_mxnet()
 from gluonnlp.model import MLPAttentionCell  # noqa: E402
 from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
 
+from . import operators  # noqa: E402
+
 MASKED_SCORE = -1e18
 
 
+def one_direction(layer: Any, F: Any, inputs: Any, states: Any, sequence_length: Any, **parameters: Any) -> Any:
+    """Compute a recurrent layer as Gluon does, its parameters joined without MXNet's slow concatenation."""
+    # MXNet infers the size of the input through its own operator alone
+    if not operators.in_use() or layer.l0_i2h_weight.shape[1] == 0:
+        return rnn.GRU._forward_kernel(layer, F, inputs, states, sequence_length, **parameters)
+    names = (f"l0_{side}_{part}" for part in ("weight", "bias") for side in ("i2h", "h2h"))
+    joined = F.nsmc_join(*(parameters[name] for name in names))
+    output, *after = F.RNN(
+        inputs, joined, *states, state_size=layer._hidden_size, num_layers=1, mode=layer._mode, state_outputs=True
+    )
+    return output, after
+
+
+# the classes' names are part of the parameters' names
+class GRU(rnn.GRU):
+    """Cho et al. 2014 (arXiv:1406.1078)."""
+
+    _forward_kernel = one_direction
+
+
+class LSTM(rnn.LSTM):
+    """Hochreiter & Schmidhuber 1997."""
+
+    _forward_kernel = one_direction
+
+
 # By the kinds of `settings`: a layer that reads whole sequences, a cell that makes one step
-LAYERS = {"gru": rnn.GRU, "lstm": rnn.LSTM}
+LAYERS = {"gru": GRU, "lstm": LSTM}
 CELLS = {"gru": rnn.GRUCell, "lstm": rnn.LSTMCell}
 
 
 class Bidirectional(HybridBlock):
     """A recurrent layer of a kind of LAYERS in each direction, neither of which reads padding before a token.
 
-    GRU: Cho et al. 2014 (arXiv:1406.1078); LSTM: Hochreiter & Schmidhuber 1997. MXNet's `bidirectional=True` starts the
-    backward direction in the padding (apache/mxnet#19323), so the backward layer reads each review reversed within its
-    own length.
+    MXNet's `bidirectional=True` starts the backward direction in the padding (apache/mxnet#19323), so the backward layer
+    reads each review reversed within its own length.
     """
 
     def __init__(self, kind: str, hidden_size: int) -> None:
@@ -66,6 +93,15 @@ class AdditiveAttention(MLPAttentionCell):
     def __init__(self, units: int, dropout: float) -> None:
         # the default activation is one Block shared by all cells
         super().__init__(units, act=nn.Activation("tanh"), dropout=dropout)
+
+    def _compute_weight(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
+        """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
+        if mask is None or not operators.in_use():
+            return super()._compute_weight(F, query, key, mask)
+        # the layer's weights (A, 1): what it makes of each unit alone
+        vector = self._attention_score(F.eye(self._units))
+        query, key = self._query_mid_layer(query), self._key_mid_layer(key)  # (N, T, A)
+        return self._dropout_layer(F.nsmc_additive_weights(query, key, vector, F.BlockGrad(mask)))
 
     def _compute_score(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""

@@ -42,9 +42,11 @@ def trace(network: Any) -> tuple[list[Value], list[Node]]:
     """Return the outputs of a network, called with symbols, and all its nodes, inputs first."""
     mxnet = import_mxnet()
     # imports MXNet, in which a scheduler or server of a job stays
+    from . import operators
     from .blocks import listed
 
-    outputs = mxnet.sym.Group(listed(network(*map(mxnet.sym.var, network.inputs))))
+    with operators.unused():
+        outputs = mxnet.sym.Group(listed(network(*map(mxnet.sym.var, network.inputs))))
     internals = outputs.get_internals()
     sizes = {
         name: tuple(SIZES.get(size, size) for size in network.inputs[name])

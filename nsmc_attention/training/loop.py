@@ -12,6 +12,7 @@ from typing import Any, Iterator, Optional, Protocol
 
 from .._runtime.mxnet_shim import import_mxnet, stderr_closed
 from ..errors import ConfigError
+from ..model.operators import FastAdam
 from ..model.parameters import restore, snapshot
 from .average import Average
 from .checkpoint import Checkpoints, Progress
@@ -131,7 +132,9 @@ def make_trainer(network: Any, rate: float) -> Any:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
     take_lazy_update_warning()
     trained = {name: each for name, each in network.collect_params().items() if each.grad_req != "null"}
-    return mxnet.gluon.Trainer(trained, "adam", {"learning_rate": rate, "lazy_update": True}, kvstore=None)
+    return mxnet.gluon.Trainer(
+        trained, FastAdam.__name__.lower(), {"learning_rate": rate, "lazy_update": True}, kvstore=None
+    )
 
 
 def take_lazy_update_warning() -> None:

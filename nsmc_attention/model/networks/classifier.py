@@ -9,6 +9,7 @@ import_mxnet()
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 from ...text.ngrams import SMALLEST  # noqa: E402
+from .. import operators  # noqa: E402
 from ..blocks import listed  # noqa: E402
 from ..interfaces import REVIEWS  # noqa: E402
 from ..parameters import CLASSES, EVIDENCE  # noqa: E402
@@ -37,10 +38,10 @@ class SelfAttentionClassifier(HybridBlock):
             self.embedding = nn.Embedding(vocab_size, settings.embedding_size, sparse_grad=True)
             # drops all units of a token at once, Gal & Ghahramani 2016 (arXiv:1512.05287), section 4.2
             self.word_dropout = nn.Dropout(settings.word_dropout, axes=(2,))
-            self.embedding_dropout = nn.Dropout(settings.dropout)
+            self.embedding_dropout = operators.Dropout(settings.dropout)
             self.encoder = settings.encoder.block(settings.embedding_size, max_length)
             self.attention = settings.attention.cell(width)
-            self.output_dropout = nn.Dropout(settings.dropout)
+            self.output_dropout = operators.Dropout(settings.dropout)
             self.output = nn.Dense(CLASSES, in_units=settings.attention.pooled(width) + self.has_ngrams)
             if self.has_ngrams:
                 self.ngram_table = nn.Embedding(ngram_buckets, 2, weight_initializer="zeros")
@@ -84,8 +85,7 @@ class SelfAttentionClassifier(HybridBlock):
         mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))  # (N, T, 1)
         if self.multihead:
             return F.batch_dot(mean, contexts, transpose_a=True), F.mean(weights, axis=1)
-        # mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, D) contexts are never built
-        return F.batch_dot(F.batch_dot(mean, weights, transpose_a=True), states), weights
+        return operators.pool(F, mean, weights, states), weights
 
     def encode(self, F: Any, rows: Any, valid_length: Any) -> Any:
         """Return states (N, T, D), the attention's keys (N, T, D), the n-grams' log-odds (N, 1, 1) or None.

@@ -1,0 +1,331 @@
+// The computations of mxnet_operators.cpp, on vectors of W numbers. Included there once for each kind of processor, with W
+// and a namespace of its own.
+
+// --------------------------------------------------------------------------------------------- vectors of W numbers
+
+typedef float Floats __attribute__((vector_size(4 * W)));
+typedef int32_t Integers __attribute__((vector_size(4 * W)));
+
+INLINE Floats load(const float* from) {
+  Floats values;
+  std::memcpy(&values, from, sizeof values);
+  return values;
+}
+
+INLINE void store(float* to, Floats values) { std::memcpy(to, &values, sizeof values); }
+
+// The first `count` numbers, then zeros.
+INLINE Floats load_some(const float* from, int count) {
+  if (count >= W) return load(from);
+  Floats values = {};
+  std::memcpy(&values, from, sizeof(float) * count);
+  return values;
+}
+
+INLINE void store_some(float* to, Floats values, int count) {
+  if (count >= W) return store(to, values);
+  std::memcpy(to, &values, sizeof(float) * count);
+}
+
+// Half of the numbers are added to the other half, until one is left.
+INLINE float sum(Floats values) {
+  float numbers[W];
+  store(numbers, values);
+  for (int half = W / 2; half; half /= 2)
+    for (int i = 0; i < half; ++i) numbers[i] += numbers[half + i];
+  return numbers[0];
+}
+
+// e^x to 2 units in the last place, of x cut off at +-87: e^x = 2^n e^r with |r| <= ln(2) / 2, and e^r by its series.
+INLINE Floats exponential(Floats x) {
+  const Floats zero = {}, largest = zero + 87.0f;
+  x = x > largest ? largest : x;
+  x = x < -largest ? -largest : x;
+  // adding 1.5 * 2^23 rounds to a whole number, which the sum's lowest bits are
+  const Floats shifted = x * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
+  // ln 2 in two parts: n times the first is exact
+  const Floats r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  Floats series = zero + 1.9875691500e-4f;
+  series = series * r + 1.3981999507e-3f;
+  series = series * r + 8.3334519073e-3f;
+  series = series * r + 4.1665795894e-2f;
+  series = series * r + 1.6666665459e-1f;
+  series = series * r + 5.0000001201e-1f;
+  series = series * (r * r) + r + 1.0f;
+  Integers power;
+  std::memcpy(&power, &shifted, sizeof power);
+  power = (power + 127) << 23;
+  Floats scale;
+  std::memcpy(&scale, &power, sizeof scale);
+  return series * scale;
+}
+
+// ------------------------------------------------------------------------------------------------ additive attention
+//
+// The score of query i and key j is sum_a v_a tanh(q_ia + k_ja), and tanh(x) = 1 - 2 r with r = 1 / (1 + e^2x). The 1 is
+// the same for all keys, so the softmax over the keys does not know it: the score is -2 sum_a v_a r_ija. As e^2(q + k) is
+// e^2q e^2k, exponentials are taken once a token instead of once a pair. These two are finite and not 0 for numbers up to
+// NEAR; a review with a larger one has the exponential taken of each sum.
+//
+// Backward, with d_ij the gradient with respect to the score of a pair: as d tanh(x) / dx = 4 r (1 - r),
+//   dq_ia = 4 v_a sum_j d_ij r_ija (1 - r_ija),  dk_ja the same over i,  dv_a = -2 sum_ij d_ij r_ija.
+
+constexpr float NEAR = 43;
+
+// Sizes and working memory of the reviews of one batch: T queries, S keys, A units padded to a multiple of W.
+struct Workspace {
+  int queries, keys, units, padded;
+  std::vector<float> query, key, vector, d_query, d_key, d_vector, scores;
+  std::vector<int> allowed;
+
+  Workspace(const Call& call, int first)
+      : queries(call.size(first, 1)),
+        keys(call.size(first + 1, 1)),
+        units(call.size(first, 2)),
+        padded((units + W - 1) / W * W),
+        query(queries * padded),
+        key(keys * padded),
+        vector(padded),
+        d_query(padded),
+        d_key(keys * padded),
+        d_vector(padded),
+        scores((keys + W - 1) / W * W),
+        allowed(keys) {
+    std::copy_n(call.in(first + 2), units, vector.begin());
+  }
+};
+
+INLINE bool all_near(const float* values, int count) {
+  float largest = 0;
+  for (int i = 0; i < count; ++i) largest = std::max(largest, std::fabs(values[i]));
+  return largest <= NEAR;
+}
+
+// e^2x of each token's row, padded; where `FAR`, 2x itself.
+template <bool FAR>
+INLINE void prepare(const float* rows, int count, int units, int padded, float* to) {
+  for (int row = 0; row < count; ++row)
+    for (int a = 0; a < padded; a += W) {
+      const Floats doubled = load_some(rows + row * units + a, units - a) * 2.0f;
+      store(to + row * padded + a, FAR ? doubled : exponential(doubled));
+    }
+}
+
+// r of a pair from what `prepare` made of its tokens.
+template <bool FAR>
+INLINE Floats ratio(const Floats& query, const Floats& key) {
+  return 1.0f / (1.0f + (FAR ? exponential(query + key) : query * key));
+}
+
+INLINE int list_allowed(const float* mask, Workspace& work) {
+  int count = 0;
+  for (int j = 0; j < work.keys; ++j) {
+    work.allowed[count] = j;
+    count += mask[j] != 0;
+  }
+  return count;
+}
+
+// The softmax of the first `count` scores, into the places of `allowed` in a row of weights.
+INLINE void softmax(Workspace& work, int count, float* row) {
+  std::fill_n(row, work.keys, 0.0f);
+  float largest = -INFINITY, total = 0;
+  for (int j = 0; j < count; ++j) largest = std::max(largest, work.scores[j]);
+  for (int j = 0; j < count; j += W)
+    store(&work.scores[j], exponential(load(&work.scores[j]) - largest));
+  for (int j = 0; j < count; ++j) total += work.scores[j];
+  for (int j = 0; j < count; ++j) row[work.allowed[j]] = work.scores[j] / total;
+}
+
+template <bool FAR>
+INLINE void weigh_review(Workspace& work, const float* query, const float* key, const float* mask, float* weights) {
+  const int padded = work.padded;
+  prepare<FAR>(query, work.queries, work.units, padded, work.query.data());
+  prepare<FAR>(key, work.keys, work.units, padded, work.key.data());
+  for (int i = 0; i < work.queries; ++i) {
+    const int count = list_allowed(mask + i * work.keys, work);
+    for (int j = 0; j < count; ++j) {
+      Floats score = {};
+      for (int a = 0; a < padded; a += W)
+        score += load(&work.vector[a]) * ratio<FAR>(load(&work.query[i * padded + a]),
+                                                          load(&work.key[work.allowed[j] * padded + a]));
+      work.scores[j] = -2 * sum(score);
+    }
+    softmax(work, count, weights + i * work.keys);
+  }
+}
+
+INLINE void weigh(const Call& call) {
+  Workspace work(call, 0);
+  const int queries = work.queries * work.units, keys = work.keys * work.units, pairs = work.queries * work.keys;
+  for (int n = 0; n < call.size(0, 0); ++n) {
+    const float *query = call.in(0) + n * queries, *key = call.in(1) + n * keys;
+    const bool near = all_near(query, queries) && all_near(key, keys);
+    (near ? weigh_review<false> : weigh_review<true>)(work, query, key, call.in(3) + n * pairs,
+                                                            call.out(0) + n * pairs);
+  }
+}
+
+// The gradient with respect to the scores of one row, of the pairs whose weight is not 0; returns their number.
+INLINE int row_gradient(Workspace& work, const float* weights, const float* d_weights) {
+  float mean = 0;
+  for (int j = 0; j < work.keys; ++j) mean += weights[j] * d_weights[j];
+  const int count = list_allowed(weights, work);
+  for (int j = 0; j < count; ++j) {
+    const int key = work.allowed[j];
+    work.scores[j] = weights[key] * (d_weights[key] - mean);
+  }
+  return count;
+}
+
+template <bool FAR>
+INLINE void backward_review(Workspace& work, const float* query, const float* key, const float* weights,
+                            const float* d_weights, float* d_query, float* d_key) {
+  const int padded = work.padded, units = work.units;
+  prepare<FAR>(query, work.queries, units, padded, work.query.data());
+  prepare<FAR>(key, work.keys, units, padded, work.key.data());
+  std::fill(work.d_key.begin(), work.d_key.end(), 0.0f);
+  for (int i = 0; i < work.queries; ++i) {
+    const int count = row_gradient(work, weights + i * work.keys, d_weights + i * work.keys);
+    for (int a = 0; a < padded; a += W) {
+      const Floats own = load(&work.query[i * padded + a]);
+      Floats d_own = {}, d_vector = load(&work.d_vector[a]);
+      for (int j = 0; j < count; ++j) {
+        const int at = work.allowed[j] * padded + a;
+        const Floats r = ratio<FAR>(own, load(&work.key[at])), dr = work.scores[j] * r, slope = dr - dr * r;
+        d_own += slope;
+        d_vector += dr;
+        store(&work.d_key[at], load(&work.d_key[at]) + slope);
+      }
+      store(&work.d_vector[a], d_vector);
+      store_some(d_query + i * units + a, d_own * 4.0f * load(&work.vector[a]), units - a);
+    }
+  }
+  for (int j = 0; j < work.keys; ++j)
+    for (int a = 0; a < units; ++a) d_key[j * units + a] = 4 * work.vector[a] * work.d_key[j * padded + a];
+}
+
+INLINE void weigh_backward(const Call& call) {
+  Workspace work(call, 1);
+  const int queries = work.queries * work.units, keys = work.keys * work.units, pairs = work.queries * work.keys;
+  for (int n = 0; n < call.size(1, 0); ++n) {
+    const float *query = call.in(1) + n * queries, *key = call.in(2) + n * keys;
+    const bool near = all_near(query, queries) && all_near(key, keys);
+    (near ? backward_review<false> : backward_review<true>)(work, query, key, call.in(5) + n * pairs,
+                                                                  call.in(0) + n * pairs, call.out(0) + n * queries,
+                                                                  call.out(1) + n * keys);
+  }
+  for (int a = 0; a < work.units; ++a) call.out(2)[a] = -2 * work.d_vector[a];
+  std::fill_n(call.out(3), call.size(4), 0.0f);
+}
+
+// ----------------------------------------------------------------------------------------------------------- dropout
+//
+// Each number is kept, and divided by the share of those kept, if a random 32-bit number is not below `rate` of the range.
+// That number is a hash of its place and the seed, so that the backward pass draws it again instead of keeping it.
+// The seed is 64 numbers, 0 or 2 each: what MXNet's own dropout makes of as many ones while it trains. It leaves them 1
+// when it does not; then the data are copied.
+
+// Chris Wellons' lowbias32, without bias of any output bit
+INLINE uint32_t hash(uint32_t x) {
+  x = (x ^ x >> 16) * 0x7feb352dU;
+  x = (x ^ x >> 15) * 0x846ca68bU;
+  return x ^ x >> 16;
+}
+
+INLINE void drop(const float* from, const float* seed, double rate, int64_t count, float* to) {
+  if (seed[0] == 1) {
+    std::copy_n(from, count, to);
+    return;
+  }
+  uint32_t low = 0, high = 0;
+  for (int bit = 0; bit < 32; ++bit) {
+    low |= static_cast<uint32_t>(seed[bit] != 0) << bit;
+    high |= static_cast<uint32_t>(seed[32 + bit] != 0) << bit;
+  }
+  const uint32_t below = static_cast<uint32_t>(rate * 4294967296.0);
+  const float scale = static_cast<float>(1 / (1 - rate));
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = hash(hash(static_cast<uint32_t>(i) ^ low) ^ high) < below ? 0.0f : from[i] * scale;
+}
+
+INLINE void dropout(const Call& call) {
+  drop(call.in(0), call.in(1), call.attribute("p"), call.size(0), call.out(0));
+}
+
+INLINE void dropout_backward(const Call& call) {
+  drop(call.in(0), call.in(2), call.attribute("p"), call.size(0), call.out(0));
+  std::fill_n(call.out(1), call.size(2), 0.0f);
+}
+
+// ---------------------------------------------------------------------------------------------------- mean of contexts
+//
+// Of T shares m_t, weights w_ts and states v_s, the mean of the contexts: sum_s c_s v_s with c_s = sum_t m_t w_ts.
+// Backward, with g the gradient of the mean: dv_s = c_s g and dc_s = g . v_s, whence dw_ts = m_t dc_s, dm_t = sum_s w_ts dc_s.
+
+INLINE void pooled_weights(const float* shares, const float* weights, int queries, int keys, float* to) {
+  std::fill_n(to, keys, 0.0f);
+  for (int t = 0; t < queries; ++t)
+    for (int s = 0; s < keys; ++s) to[s] += shares[t] * weights[t * keys + s];
+}
+
+INLINE float dot(const float* one, const float* other, int count) {
+  Floats total = {};
+  for (int i = 0; i < count; i += W) total += load_some(one + i, count - i) * load_some(other + i, count - i);
+  return sum(total);
+}
+
+INLINE void pool(const Call& call) {
+  const int queries = call.size(1, 1), keys = call.size(1, 2), width = call.size(2, 2);
+  std::vector<float> shares(keys);
+  for (int n = 0; n < call.size(1, 0); ++n) {
+    const float* states = call.in(2) + n * keys * width;
+    float* mean = call.out(0) + n * width;
+    pooled_weights(call.in(0) + n * queries, call.in(1) + n * queries * keys, queries, keys, shares.data());
+    std::fill_n(mean, width, 0.0f);
+    for (int s = 0; s < keys; ++s)
+      for (int d = 0; d < width; ++d) mean[d] += shares[s] * states[s * width + d];
+  }
+}
+
+INLINE void pool_backward(const Call& call) {
+  const int queries = call.size(2, 1), keys = call.size(2, 2), width = call.size(3, 2);
+  std::vector<float> shares(keys), d_shares(keys);
+  for (int n = 0; n < call.size(2, 0); ++n) {
+    const float *gradient = call.in(0) + n * width, *own = call.in(1) + n * queries;
+    const float *weights = call.in(2) + n * queries * keys, *states = call.in(3) + n * keys * width;
+    float *d_own = call.out(0) + n * queries, *d_weights = call.out(1) + n * queries * keys;
+    float* d_states = call.out(2) + n * keys * width;
+    pooled_weights(own, weights, queries, keys, shares.data());
+    for (int s = 0; s < keys; ++s) {
+      d_shares[s] = dot(gradient, states + s * width, width);
+      for (int d = 0; d < width; ++d) d_states[s * width + d] = shares[s] * gradient[d];
+    }
+    for (int t = 0; t < queries; ++t) {
+      d_own[t] = dot(weights + t * keys, d_shares.data(), keys);
+      for (int s = 0; s < keys; ++s) d_weights[t * keys + s] = own[t] * d_shares[s];
+    }
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------- Adam
+
+// Kingma & Ba 2015 (arXiv:1412.6980), algorithm 1 with the corrections in `rate`, as mxnet.nd.adam_update.
+INLINE void adam(int64_t count, float* parameters, const float* gradients, float* means, float* squares, float rate,
+                 float scale, float beta1, float beta2, float epsilon) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float gradient = scale * gradients[i];
+    means[i] = beta1 * means[i] + (1 - beta1) * gradient;
+    squares[i] = beta2 * squares[i] + (1 - beta2) * gradient * gradient;
+    parameters[i] -= rate * means[i] / (std::sqrt(squares[i]) + epsilon);
+  }
+}
+
+// A step of these rows of a table alone; the gradients have `width` numbers a row.
+INLINE void adam_rows(int64_t rows, const int64_t* places, int64_t width, float* parameters, const float* gradients,
+                      float* means, float* squares, float rate, float scale, float beta1, float beta2, float epsilon) {
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t at = places[row] * width;
+    adam(width, parameters + at, gradients + row * width, means + at, squares + at, rate, scale, beta1, beta2, epsilon);
+  }
+}

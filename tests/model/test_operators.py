@@ -1,0 +1,169 @@
+"""The operators in C++ compute what MXNet's own do, and so do their gradients; graphs are lowered without them."""
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.config import Config
+from nsmc_attention.model import operators
+from nsmc_attention.model.attention import Additive
+from nsmc_attention.model.parameters import snapshot
+from nsmc_attention.training.batches import Batch
+from nsmc_attention.training.loop import make_trainer, train_step
+from nsmc_attention.training.objectives import LabelsObjective
+
+mxnet = import_mxnet()
+
+from mxnet import autograd, nd  # noqa: E402
+
+pytestmark = pytest.mark.skipif(operators.LIBRARY is None, reason="the operators were not compiled")
+
+
+def with_gradients(function, arrays):
+    """Return what `function` returns and the gradients of a sum of its cubes."""
+    for array in arrays:
+        array.attach_grad()
+    with autograd.record():
+        result = function(*arrays)
+        loss = (result**3).sum()
+    loss.backward()
+    return [result.asnumpy(), *(array.grad.asnumpy() for array in arrays)]
+
+
+def assert_same_without(function, arrays, tolerance=1e-5):
+    """Compare what `function` returns, and its gradients, with those without the operators; return them."""
+    found = with_gradients(function, arrays)
+    with operators.unused():
+        assert_close(found, with_gradients(function, arrays), tolerance)
+    return found
+
+
+def assert_close(found, expected, tolerance):
+    """Compare by norm; an array much smaller than the largest is the difference of larger numbers, rounded."""
+    for one, other in zip(found, expected):
+        assert one.shape == other.shape
+        scale = max(numpy.linalg.norm(each) / each.size**0.5 for each in expected)
+        size = max(numpy.linalg.norm(other), 0.1 * scale * other.size**0.5)
+        assert numpy.linalg.norm(one - other) <= tolerance * size
+
+
+sizes = st.integers(1, 20)
+
+
+@pytest.fixture(params=[0, 1, 2], ids=["baseline", "avx2", "avx512"])
+def level(request):
+    """A kind of processor that this one can be taken for."""
+    if operators.LIBRARY.nsmc_level(request.param) != request.param:
+        pytest.skip("this processor has no such instructions")
+    yield
+    operators.LIBRARY.nsmc_level(2)
+
+
+@pytest.mark.usefixtures("level")
+@given(
+    seed=st.integers(0, 2**31), reviews=st.integers(1, 4), units=st.integers(1, 40), far=st.booleans(), data=st.data()
+)
+@settings(max_examples=20, deadline=None)
+def test_weights_and_gradients_are_those_of_the_products(seed, reviews, units, far, data):
+    """Also of scores that e^x alone cannot hold, which `far` draws, and of queries that may attend to nothing."""
+    lengths = data.draw(st.lists(sizes, min_size=reviews, max_size=reviews))
+    draw, longest, width = numpy.random.RandomState(seed), max(lengths), 6
+    mask = nd.array((draw.rand(reviews, longest, longest) < 0.8) * (numpy.arange(longest) < numpy.c_[lengths])[:, None])
+    cell = Additive(units=units).cell(width)
+    cell.initialize()
+    states = nd.array(draw.randn(reviews, longest, width))
+    cell(states, states, states, mask)
+    arrays = [parameter.data() for parameter in cell._collect_params_with_prefix().values()]
+    for array in arrays:
+        array[:] = draw.randn(*array.shape) * (60 if far and len(array) == units else 0.5)
+    found = assert_same_without(
+        lambda *_: cell._compute_weight(nd, states, states, mask), [states, *arrays], 1e-4 if far else 1e-5
+    )
+    assert not found[0][mask.asnumpy() == 0].any()
+
+
+@pytest.mark.usefixtures("level")
+@given(seed=st.integers(0, 2**31), reviews=st.integers(1, 3), queries=sizes, keys=sizes, width=st.integers(1, 40))
+@settings(max_examples=20, deadline=None)
+def test_the_mean_of_contexts_and_its_gradients_are_those_of_two_products(seed, reviews, queries, keys, width):
+    draw = numpy.random.RandomState(seed)
+    shapes = (reviews, queries, 1), (reviews, queries, keys), (reviews, keys, width)
+    arrays = [nd.array(draw.randn(*shape)) for shape in shapes]
+    assert_same_without(lambda *given: operators.pool(nd, *given), arrays)
+
+
+@pytest.mark.usefixtures("level")
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
+def test_dropout_drops_its_share_and_scales_the_rest(rate):
+    layer, ones = operators.Dropout(rate), nd.ones((400, 250))
+    ones.attach_grad()
+    mxnet.random.seed(3)
+    with autograd.record():
+        first = layer(ones)
+        second = layer(ones)
+    first.backward()
+    kept = first.asnumpy() != 0
+    spread = (rate * (1 - rate) / kept.size) ** 0.5
+    assert abs(kept.mean() - (1 - rate)) < 5 * spread
+    # of neighbours and of two masks no more are kept together than of any two
+    for one, other in ((kept[:, 1:], kept[:, :-1]), (kept[1:], kept[:-1]), (kept, second.asnumpy() != 0)):
+        assert abs((one & other).mean() - (1 - rate) ** 2) < 8 * spread
+    numpy.testing.assert_allclose(first.asnumpy()[kept], 1 / (1 - rate), rtol=1e-6)
+    assert (ones.grad.asnumpy() == first.asnumpy()).all()
+
+
+def test_dropout_follows_the_seed_and_rests_outside_training():
+    layer, array = operators.Dropout(0.5), nd.random.normal(shape=(20, 30))
+    masks = []
+    for seed in (1, 1, 2):
+        mxnet.random.seed(seed)
+        with autograd.record():
+            masks.append(layer(array).asnumpy())
+    assert (masks[0] == masks[1]).all() and (masks[0] != masks[2]).any()
+    assert (layer(array).asnumpy() == array.asnumpy()).all()
+
+
+def trained(steps, native):
+    """Return the parameters after some steps without dropout."""
+    mxnet.random.seed(0)
+    draw = numpy.random.RandomState(0)
+    config = Config().with_fields(dropout=0.0, word_dropout=0.0, hidden_size=9, embedding_size=8, attention_units=5)
+    network = config.network(50, with_ngrams=False)
+    network.initialize(mxnet.init.Xavier())
+    batches = [
+        Batch(
+            draw.randint(2, 50, (6, 7)).astype("int32"),
+            draw.randint(1, 8, 6).astype("float32"),
+            draw.rand(6).astype("float32"),
+        )
+        for _ in range(steps)
+    ]
+    network(nd.array(batches[0].token_ids, dtype="int32"), nd.array(batches[0].valid_length))
+    network.hybridize(static_alloc=True)
+    library = operators.LIBRARY
+    operators.LIBRARY = library if native else None
+    try:
+        trainer, objective = make_trainer(network, 0.01), LabelsObjective(None, mxnet.cpu())
+        for batch in batches:
+            train_step(network, trainer, objective, batch, 1.0)
+    finally:
+        operators.LIBRARY = library
+    return snapshot(network)
+
+
+def test_a_training_with_and_without_the_operators_is_the_same_but_for_rounding():
+    found, expected = trained(4, True), trained(4, False)
+    assert list(found) == list(expected)
+    for name in found:
+        # Adam divides a gradient by its size: of one that is 0 but for rounding, its sign is chance
+        close = numpy.isclose(found[name], expected[name], atol=1e-4, rtol=1e-4)
+        assert close.mean() > 0.98, name
+
+
+def test_a_graph_is_lowered_from_the_operators_of_mxnet():
+    from nsmc_attention.model.tracing import trace
+
+    network = Config().network(50, with_ngrams=False)
+    assert not {node.operator for node in trace(network)[1]} & set(operators.NAMES)
