@@ -33,15 +33,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
     **{f"structured, penalty {each:g}": {"attention": "structured", "attention_penalty": each} for each in PENALTIES},
 }
 
-OFFICIAL = ("additive", "structured, penalty 0", "structured, penalty 0.01")
+OFFICIAL = ("additive", "structured, penalty 0.01", "structured, penalty 0")
 
 
 def main(path: Path, runs: Path, seeds: list[int], test: Optional[Path]) -> None:
     runs.mkdir(parents=True, exist_ok=True)
     data, dev = (path, None) if test else parts(path, runs)
     rows: dict[str, list[Any]] = {name: [] for name in (OFFICIAL if test else VARIANTS)}
-    for seed in seeds:
-        for name in rows:
+    for name in rows:
+        for seed in seeds:
             out = runs / f"{name.replace(', ', '-').replace(' ', '-')}-{seed}"
             if not (out / "bundle" / "manifest.json").is_file():
                 config = Config().with_fields(**ALONE, **VARIANTS[name], seed=seed)
