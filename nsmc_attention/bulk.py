@@ -78,7 +78,7 @@ class Partition:
 
     def pools(self, folder: Path) -> Path:
         """Return the file of what this partition knows of its films."""
-        return folder / FILMS / f"{self.output}.npz"
+        return folder / FILMS / f"{self.output}.safetensors"
 
     def missing(self, folder: Path) -> bool:
         return not (folder / self.output).exists() or bool(self.group_by) and not self.pools(folder).exists()

@@ -119,15 +119,15 @@ def test_a_folder_of_parquet_still_reads_as_one_table_of_reviews(rater, files, t
 
 def test_pools_of_a_file_are_the_same(rater, tmp_path):
     pools = rater.pool([(film or "\udc80", text) for film, text in ROWS], shown=2)
-    save_pools(pools, rater.bundle.config.model.units, tmp_path / "pools.npz")
-    found = load_pools(tmp_path / "pools.npz", 2)
+    save_pools(pools, rater.bundle.config.model.units, tmp_path / "pools.safetensors")
+    found = load_pools(tmp_path / "pools.safetensors", 2)
     assert list(found) == list(pools)
     for one, other in zip(found.values(), pools.values()):
         same = ("shown", "count", "blank", "highest", "total", "best")
         assert [getattr(one, name) for name in same] == [getattr(other, name) for name in same]
         assert not one.count or (one.pooled == other.pooled).all()
-    save_pools({}, 3, tmp_path / "none.npz")
-    assert merged([tmp_path / "none.npz"], 0) == {}
+    save_pools({}, 3, tmp_path / "none.safetensors")
+    assert merged([tmp_path / "none.safetensors"], 0) == {}
 
 
 def test_what_is_kept_of_a_film_does_not_grow_with_its_reviews(rater, tmp_path):
@@ -160,7 +160,7 @@ def test_a_rerun_scores_what_is_missing_and_ends_with_the_same_films(command, ti
     assert done.returncode == 0 and f"(63 reviews) now; 7 films in {out}/_groups/groups.csv" in done.stdout
     table = (out / FILMS / "groups.csv").read_bytes()
     sorted(out.glob("*.csv"))[0].unlink()
-    sorted((out / FILMS).glob("*.npz"))[-1].unlink()
+    sorted((out / FILMS).glob("*.safetensors"))[-1].unlink()
     (out / FILMS / "groups.csv").unlink()
     again = command(*arguments, "--group-by", "film")
     assert (

@@ -117,7 +117,7 @@ def another_probability(model):
 def test_a_graph_that_fails_or_predicts_no_probability_is_one_line(bundle, change, message):
     changed_graph(bundle, change)
     with pytest.raises(BundleError, match=message):
-        classifier = load_classifier(bundle)
+        classifier = load_classifier(bundle, "onnx")
         classifier.predict_many(["정말 재미있는 영화였어요", "지루하고 돈이 아까워요"] * 20)
 
 
@@ -133,7 +133,7 @@ def test_a_refused_graph_ends_the_command_with_2_and_leaves_nothing(bundle, tmp_
     changed_graph(bundle, external)
     (tmp_path / "in.csv").write_text("document\n좋다\n", encoding="utf-8")
     output = tmp_path / "out.csv"
-    given = ["predict", "--bundle", bundle, "--input", tmp_path / "in.csv", "--output", output]
+    given = ["predict", "--bundle", bundle, "--engine", "onnx", "--input", tmp_path / "in.csv", "--output", output]
     assert run([str(each) for each in given]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "model.onnx: expected an ONNX graph that is safe to run" in error

@@ -14,6 +14,7 @@ from typing import IO, Any, Optional
 
 import numpy
 from numpy.typing import NDArray
+from safetensors.numpy import load, save
 
 from ..reviews.parquet import require_parquet
 from ..text.encoding import Encoded
@@ -53,8 +54,8 @@ class PoolingScorer:
             yield Prediction(each.text, *row[:3], each.tokens, each.offsets, NO_WEIGHTS, row[3]).to_dict()
 
     def read(self, texts: Iterable[str]) -> Iterator[tuple[Encoded, Row]]:
-        encode, iterator = self.rater.classifier.encoder.encode, iter(texts)
-        while window := [encode(text) for text in islice(iterator, WINDOW)]:
+        iterator = iter(texts)
+        while window := self.rater.classifier.encoder.encode_many(list(islice(iterator, WINDOW))):
             films = list(islice(self.films, len(window)))
             yield from zip(window, map(output_row, self.rater.add(self.pools, films, window, self.shown).tolist()))
 
@@ -65,27 +66,25 @@ def shown_in(style: str) -> int:
 
 
 def save_pools(pools: Pools, units: int, path: Path) -> None:
-    """Write Pools, whose values have so many units, as an .npz file of plain numbers and JSON."""
+    """Write Pools, whose values have so many units, as a safetensors file of plain numbers and JSON."""
     own, none = list(pools.values()), numpy.zeros(units)
     texts = json.dumps({"films": list(pools), "best": [pool.best for pool in own]})
-    with open(path, "wb") as file:
-        numpy.savez(
-            file,
-            texts=numpy.frombuffer(texts.encode(), dtype="uint8"),
-            counts=numpy.array([(pool.count, pool.blank) for pool in own], dtype="int64").reshape(-1, 2),
-            sums=numpy.array([(pool.highest, pool.total) for pool in own]).reshape(-1, 2),
-            values=numpy.array([(pool.weighted, pool.summed) if pool.count else (none, none) for pool in own]).reshape(
-                -1, 2, units
-            ),
-        )
+    values = numpy.array([(pool.weighted, pool.summed) if pool.count else (none, none) for pool in own])
+    arrays = {
+        "texts": numpy.frombuffer(texts.encode(), dtype="uint8"),
+        "counts": numpy.array([(pool.count, pool.blank) for pool in own], dtype="int64").reshape(-1, 2),
+        "sums": numpy.array([(pool.highest, pool.total) for pool in own]).reshape(-1, 2),
+        "values": values.reshape(-1, 2, units),
+    }
+    path.write_bytes(save(arrays))
 
 
 def load_pools(path: Path, shown: int) -> Pools:
     """Return the Pools of a file that `save_pools` wrote."""
     pools: Pools = {}
-    with numpy.load(path) as file:
-        texts = json.loads(file["texts"].tobytes())
-        numbers = zip(file["counts"].tolist(), file["sums"].tolist(), file["values"])
+    arrays = load(path.read_bytes())
+    texts = json.loads(arrays["texts"].tobytes())
+    numbers = zip(arrays["counts"].tolist(), arrays["sums"].tolist(), arrays["values"])
     for film, best, (counts, sums, values) in zip(texts["films"], texts["best"], numbers):
         pools[film] = pool = Pool(shown)
         pool.count, pool.blank = counts
