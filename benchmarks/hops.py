@@ -1,4 +1,4 @@
-"""What the hops of structured self-attention bring, and what their penalty does; the table of docs/accuracy.md.
+"""What the hops of structured self-attention bring, and what their penalty does; the tables of docs/accuracy.md.
 
     python -m benchmarks.hops ratings_train.txt RUNS [SEED ...] [--test ratings_test.txt]
 
