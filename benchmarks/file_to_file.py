@@ -1,6 +1,6 @@
 """Where the time of scoring a file goes, stage by stage, and how time and memory grow to a million reviews.
 
-NSMC_ATTENTION_DATA=... python -m benchmarks.file_to_file [--cores 1] [--sizes 10000 100000]
+NSMC_ATTENTION_DATA=... python benchmarks/file_to_file.py [--cores 1] [--sizes 10000 100000]
 
 Stages are timed by the processor's time of one process, engines in turn; files by the clock, command by command.
 """

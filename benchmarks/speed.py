@@ -35,7 +35,7 @@ def network(reviews, counts, rounds):
     for count in counts:
         file_to_file.on_cores(count, allowed)
         name = f"network alone, batches of {SCORE_BATCH}, cores: {count}"
-        # processor time is that of one core's contestants alone, where others share it
+        # on one core processor time is the contestant's own, whatever else runs there
         clock = "process_time" if count == 1 else "perf_counter"
         for row in compare(Comparison(name, workload, NETWORK, BASELINE), rounds, clock):
             show(row)
