@@ -16,6 +16,7 @@ import time
 from collections import deque
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
 
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
@@ -61,8 +62,9 @@ def stages(path, classifiers):
     table = tables.open_table(path)
 
     def write():
-        frames_again = tables.Table(table.source, table.text_column, iter(frames))
-        deque(table_pieces(Known(first, rows), frames_again, "csv", processes=1), maxlen=0)
+        known: Any = Known(first, rows)
+        again = tables.Table(table.source, table.text_column, iter(frames))
+        deque(table_pieces(known, again, "csv", processes=1), maxlen=0)
 
     yield "read the table", lambda: deque(tables.chunks(path), maxlen=0)
     yield "clean", lambda: [clean(text) for text in texts]
@@ -78,7 +80,7 @@ def stages(path, classifiers):
 def budget(path, count, rounds, engines):
     """Print the microseconds of processor time a review by stage, stages in turn; the first round is not counted."""
     works = dict(stages(path, installed(engines)))
-    taken = {name: [] for name in works}
+    taken: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds + 1):
         for name, work in works.items():
             started = time.process_time()
@@ -132,7 +134,8 @@ def growth(path, documents, sizes, engines):
         f"\n| reviews, file to file, cores: {cores()} | engine | s | reviews/s | reviews/s after start-up | peak MiB |"
     )
     print("|---|---|---|---|---|---|")
-    engines, start = list(installed(engines)), {}
+    engines = list(installed(engines))
+    start: dict[str, float] = {}
     for size in (1, *sizes):
         write_reviews(path, documents, size)
         for engine in engines:
