@@ -1,9 +1,14 @@
 """Where the time of scoring a file goes, stage by stage, and how time and memory grow to a million reviews.
 
-NSMC_ATTENTION_DATA=... python benchmarks/file_to_file.py
+NSMC_ATTENTION_DATA=... python benchmarks/file_to_file.py [--cores 1] [--sizes 10000 100000]
+
+Stages are timed by the processor's time of one process, engines in turn; files by the clock, command by command.
 """
 
+import argparse
 import csv
+import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -11,59 +16,86 @@ import time
 from collections import deque
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
 
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.inference.engines import OnnxEngine
+from nsmc_attention.errors import NsmcError
 from nsmc_attention.inference.predictor import WINDOW, Classifier
-from nsmc_attention.reviews import nsmc, tables
+from nsmc_attention.inference.scoring import score_table, table_pieces
+from nsmc_attention.reviews import tables
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.tokenizers import tokenizer
 
-SIZES = (1, 1000, 10000, 50000, 200000, 1000000)
-MILLION = 1000000
-
-
-def timed(work):
-    started = time.perf_counter()
-    result = work()
-    return time.perf_counter() - started, result
+SIZES, ROUNDS = (10000, 100000, 1000000), 5
+ENGINES = ("native", "native-bf16", "onnx")
 
 
-def stages(path):
-    """Return {stage: seconds} on one core for the reviews of a csv file."""
-    bundle = load_bundle()
-    encoder, classifier = bundle.encoder, Classifier(bundle, OnnxEngine(bundle.read("model.onnx"), threads=1))
-    split = tokenizer("mecab")
-    found = {}
-    found["read the table"], pieces = timed(lambda: list(tables.chunks(path)))
-    found["rows and texts"], rows = timed(lambda: [row for piece in pieces for row in piece.to_dict("records")])
-    texts = [row["document"] for row in rows]
-    found["clean"], cleaned = timed(lambda: [clean(text) for text in texts])
-    found["tokenize (Mecab)"], token_lists = timed(lambda: [split(text) for text in cleaned])
-    found["ids"], encoded = timed(lambda: [encoder.encode_words(tokens) for tokens in token_lists])
+class Known:
+    """A Scorer whose results are computed already: reading and writing remain."""
 
-    def network():
-        for start in range(0, len(encoded), WINDOW):
-            deque(classifier.score.run(encoded[start : start + WINDOW]), maxlen=0)
+    def __init__(self, classifier, rows):
+        self.types, self.reference, self.left = classifier.types, classifier.reference, iter(rows)
 
-    found["n-grams and network (ONNX, one thread)"], _ = timed(network)
+    def rows(self, texts):
+        return list(islice(self.left, len(texts)))
 
+
+def installed(engines):
+    """Return {name: Classifier} of the engines that run here, on one thread; name the others."""
+    bundle, found = load_bundle(), {}
+    for name in engines:
+        try:
+            found[name] = Classifier.from_bundle(bundle, name, "cpu", 1)
+        except NsmcError as problem:
+            print(f"absent: {name}: {problem}")
     return found
 
 
-def score_file(path):
+def stages(path, classifiers):
+    """Yield (stage, work, its results) of a csv file of reviews, in order; work is done by its first call too."""
+    first = next(iter(classifiers.values()))
+    encode = first.bundle.encoder.encode_many
+    frames = list(tables.chunks(path))
+    texts = [text for frame in frames for text in frame["document"]]
+    windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
+    encoded, rows = [*map(encode, windows)], first.rows(texts)
+    table = tables.open_table(path)
+
+    def write():
+        known: Any = Known(first, rows)
+        again = tables.Table(table.source, table.text_column, iter(frames))
+        deque(table_pieces(known, again, "csv", processes=1), maxlen=0)
+
+    yield "read the table", lambda: deque(tables.chunks(path), maxlen=0)
+    yield "clean", lambda: [clean(text) for text in texts]
+    yield "text to tokens and ids, cleaning included", lambda: deque(map(encode, windows), maxlen=0)
+    for name, classifier in classifiers.items():
+        yield f"n-grams and network ({name})", lambda score=classifier.score: [*map(score, encoded)]
+    yield "rows and csv", write
+    output = path.with_name("one.csv")
+    for name, classifier in classifiers.items():
+        yield f"file to file ({name})", lambda scorer=classifier: score_table(scorer, path, output, processes=1)
+
+
+def budget(path, count, rounds, engines):
+    """Print the microseconds of processor time a review by stage, stages in turn; the first round is not counted."""
+    works = dict(stages(path, installed(engines)))
+    taken: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds + 1):
+        for name, work in works.items():
+            started = time.process_time()
+            work()
+            taken[name].append((time.process_time() - started) / count * 1e6)
+    print("| stage, one process and thread | µs a review: least | median |\n|---|---|---|")
+    for name, (_, *found) in taken.items():
+        print(f"| {name} | {min(found):.1f} | {statistics.median(found):.1f} |", flush=True)
+
+
+def score_file(path, engine):
     """Run the command on a file in a second process; return (seconds, peak MiB of it and its workers together)."""
-    command = [
-        sys.executable,
-        "-m",
-        "nsmc_attention",
-        "predict",
-        "--input",
-        str(path),
-        "--output",
-        str(path.parent / "scored.csv"),
-    ]
+    output = path.with_name("scored.csv")
+    command = [sys.executable, "-m", "nsmc_attention", "predict", "--engine", engine]
+    command += ["--input", str(path), "--output", str(output)]
     started, peak = time.perf_counter(), 0.0
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     while process.poll() is None:
@@ -96,6 +128,23 @@ def proportional_set(pid):
     return 0.0
 
 
+def growth(path, documents, sizes, engines):
+    """Print the rate and peak memory of the command by the size of the file, engines in turn."""
+    print(
+        f"\n| reviews, file to file, cores: {cores()} | engine | s | reviews/s | reviews/s after start-up | peak MiB |"
+    )
+    print("|---|---|---|---|---|---|")
+    engines = list(installed(engines))
+    start: dict[str, float] = {}
+    for size in (1, *sizes):
+        write_reviews(path, documents, size)
+        for engine in engines:
+            seconds, peak = score_file(path, engine)
+            rest = seconds - start.setdefault(engine, seconds)
+            after = f"{size / rest:,.0f}" if rest > 0 else ""
+            print(f"| {size:,} | {engine} | {seconds:.2f} | {size / seconds:,.0f} | {after} | {peak:.0f} |", flush=True)
+
+
 def write_reviews(path, documents, count):
     with open(path, "w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -103,26 +152,34 @@ def write_reviews(path, documents, count):
         table.writerows([document] for document in islice(cycle(documents), count))
 
 
-def main():
-    documents = nsmc.load("nsmc", "test").documents
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default="nsmc", help="nsmc, sample, or a labelled file")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="reviews of the files")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of the stages")
+    parser.add_argument("--engines", nargs="+", default=ENGINES)
+    parser.add_argument("--cores", type=int, nargs="+", default=[cores()], help="how many of this process's cores")
+    return parser
+
+
+def on_cores(count, allowed):
+    """Keep this process and those that it starts to the last `count` of the allowed cores."""
+    os.sched_setaffinity(0, sorted(allowed)[-count:])
+
+
+def main(given):
+    documents = tables.load(given.data, "test").documents
+    allowed = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reviews.csv"
-        write_reviews(path, documents, len(documents))
-        found = stages(path)
-        total = sum(found.values())
-        print("| stage, one core | s for 1,000,000 reviews | share |\n|---|---|---|")
-        for stage, seconds in {**found, "all": total}.items():
-            print(f"| {stage} | {seconds * MILLION / len(documents):.1f} | {100 * seconds / total:.0f} % |")
-        print(f"\n| reviews, file to file, {cores()} cores | s | reviews/s | reviews/s after start-up | peak MiB |")
-        print("|---|---|---|---|---|")
-        start = None
-        for size in SIZES:
-            write_reviews(path, documents, size)
-            seconds, peak = score_file(path)
-            start = start or seconds
-            after = f"{size / (seconds - start):,.0f}" if size >= 10000 else ""
-            print(f"| {size:,} | {seconds:.2f} | {size / seconds:,.0f} | {after} | {peak:.0f} |", flush=True)
+        if given.rounds:
+            write_reviews(path, documents, len(documents))
+            budget(path, len(documents), given.rounds, given.engines)
+        for count in given.cores:
+            on_cores(count, allowed)
+            growth(path, documents, given.sizes, given.engines)
+    os.sched_setaffinity(0, allowed)
 
 
 if __name__ == "__main__":
-    main()
+    main(options().parse_args())

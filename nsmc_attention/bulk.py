@@ -10,7 +10,7 @@ import glob
 import json
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, islice, tee
+from itertools import islice, tee
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Optional, Union
 
@@ -312,11 +312,11 @@ def write_scored(scorer: Scorer, table: tables.Table, path: Path, style: str, ve
         # pyarrow takes no path that is not UTF-8
         with open(path, "wb") as file:
             return write_parquet(scorer, table, file, processes=1, folder=path.parent)
-    number = count()
-    written = table_pieces(scorer, table, style, False, 1, verbatim, lambda *_: next(number))
+    counts: list[int] = []
+    written = table_pieces(scorer, table, style, False, 1, verbatim, lambda rows, errors: counts.append(rows))
     with open(path, "w", encoding="utf-8", newline="", errors="replace") as lines:
         lines.writelines(written)
-    return next(number)
+    return sum(counts)
 
 
 def check_state(partition: Partition) -> None:

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nsmc_attention._io.spreadsheets import FORMULA, MARKED, NUMBER, as_cell, as_csv
+from nsmc_attention._io.spreadsheets import FORMULA, MARKED, NUMBER, as_cell, as_cells, as_csv
 from nsmc_attention.inference.attribution import Attribution
 from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.inference.scoring import score_lines, score_table
@@ -280,6 +280,15 @@ def test_of_a_long_text_the_beginning_is_read(classifier, text):
 def test_cells_are_not_computed_and_can_be_undone(text):
     cell = as_cell(text)
     assert not computed(cell) and (cell[1:] if MARKED.match(cell) else cell) == text
+
+
+def test_a_column_is_marked_as_its_cells_are():
+    """Whatever character is first, and alone, before a formula or before a letter."""
+    points = list(map(chr, range(0x10000)))
+    for rest in ("", "=1", "a"):
+        column = [first + rest for first in points]
+        assert as_cells(column) == list(map(as_cell, column))
+    assert as_cells(["", -1, None, 0.5, True]) == ["", -1, None, 0.5, True]
 
 
 @pytest.mark.parametrize("suffix, delimiter", [("csv", ","), ("tsv", "\t")])

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy
 
+from nsmc_attention._runtime.processes import cores
 from nsmc_attention.config import TrainingConfig
 from nsmc_attention.errors import MissingPackage
 from nsmc_attention.model.settings import ClassifierConfig
@@ -143,6 +144,41 @@ class NativeScoring:
             self.engine(token_ids, valid_length)
 
 
+class OpenvinoScoring:
+    """The exported model on OpenVINO."""
+
+    def __init__(self, workload):
+        try:
+            import openvino
+        except ImportError as problem:
+            raise MissingPackage(f"OpenVINO did not import ({problem}): pip install openvino") from problem
+        from nsmc_attention.model.onnx.lowering import lower
+
+        core, model = openvino.Core(), lower(network(workload)[1]).SerializeToString()
+        settings = {"INFERENCE_NUM_THREADS": cores(), "INFERENCE_PRECISION_HINT": "f32"}
+        self.model = core.compile_model(core.read_model(model), "CPU", settings)
+        self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
+
+    def __call__(self):
+        for arrays in self.batches:
+            self.model(arrays)
+
+
+class AverageScoring:
+    """The mean of the tokens' embeddings and a linear layer, by numpy: the network of fastText (Joulin et al. 2017)."""
+
+    def __init__(self, workload):
+        random, width = numpy.random.RandomState(0), workload.model.embedding_size
+        self.embedding = random.rand(workload.vocabulary, width).astype("float32")
+        self.output = random.rand(width).astype("float32")
+        self.batches = [token_ids for token_ids, _, _ in workload.batches]
+
+    def __call__(self):
+        for token_ids in self.batches:
+            logits = self.embedding[token_ids].mean(axis=1) @ self.output
+            1 / (1 + numpy.exp(-logits))
+
+
 class TfidfTraining:
     """scikit-learn's TF-IDF of 1- and 2-grams with logistic regression, the plainest way to a classifier."""
 
@@ -210,6 +246,8 @@ CONTESTANTS = {
     "PyTorch compiled, training": torch_contestant("TorchTraining", compiled=True, sparse=False),
     "PyTorch eager": torch_contestant("TorchScoring"),
     "PyTorch compiled": torch_contestant("TorchScoring", compiled=True),
+    "OpenVINO": OpenvinoScoring,
+    "average of embeddings": AverageScoring,
     "TF-IDF + logistic regression, training": TfidfTraining,
     "TF-IDF + logistic regression": TfidfScoring,
     "sgemm": Sgemm,

@@ -9,6 +9,7 @@ settings decide which of them a spreadsheet splits at.
 import csv
 import io
 import re
+from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ def as_cell(value: Any) -> Any:
     if not isinstance(value, str) or not FORMULA.match(value) or NUMBER.fullmatch(value):
         return value
     return "'" + value
+
+
+def as_cells(column: Sequence[Any]) -> list[Any]:
+    """Return `as_cell` of each cell of a column."""
+    # no formula begins with a letter or digit, as nearly every cell does
+    return [cell if not cell or isinstance(cell, str) and cell[0].isalnum() else as_cell(cell) for cell in column]
 
 
 class ShortLineEnds:

@@ -12,12 +12,12 @@ import sys
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, islice, tee
+from itertools import chain, islice, repeat, tee
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Mapping, Optional, Union
+from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 from .._io.atomic import NO_ROOM, replaced_file
-from .._io.spreadsheets import as_cell, table_writer
+from .._io.spreadsheets import as_cells, table_writer
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.pieces import cut
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
 
 PathLike = Union[str, Path]
 Frames = Iterator["pandas.DataFrame"]
-Write = Callable[[Any, str, Any], None]
+# The cells of a table's columns
+Columns = Mapping[str, Sequence[Any]]
+Write = Callable[[Columns, Sequence[str], Sequence[Any]], object]
 # Takes the numbers of rows and of rows without a result since the last call
 Report = Callable[[int, int], object]
-# Characters that are written at a time, and lines that are read
-PIECE, WINDOW = 1 << 16, 4096
+# Characters and rows that are written at a time, and lines that are read
+PIECE, ROWS, WINDOW = 1 << 16, 64, 4096
 # By which Excel knows UTF-8
 MARK = "\ufeff"
 # Opening /dev/stdout by its name would truncate the file that it is redirected to
@@ -80,9 +82,10 @@ def score_lines(
     scored = Scored(output)
     with opened(output, style, weights) as (file, style), scored.bar:
         write = WRITERS[style](file, ["text"], scorer.types, verbatim)
-        for text, result in line_results(scorer, lines, style, weights):
-            write({} if style == "jsonl" else {"text": clean(text)}, text, result)
-            scored.add(1, has_error(result))
+        for pairs in cut(line_results(scorer, lines, style, weights), ROWS, lambda pair: len(pair[0])):
+            texts, results = zip(*pairs)
+            write({} if style == "jsonl" else {"text": [*map(clean, texts)]}, texts, results)
+            scored.add(len(texts), errors_in(results))
     return scored
 
 
@@ -92,9 +95,9 @@ def line_results(scorer: Scorer, lines: Iterable[str], style: str, weights: bool
         yield from zip(part, scorer.objects(part, weights) if style == "jsonl" else scorer.rows(part))
 
 
-def has_error(result: Any) -> bool:
-    """Return whether an object, or a row of output columns, is of a text without a result."""
-    return "error" in result if isinstance(result, dict) else result[-1] is not None
+def errors_in(results: Sequence[Any]) -> int:
+    """Return how many objects, or rows of output columns, are of texts without a result."""
+    return sum(["error" in each if isinstance(each, dict) else each[-1] is not None for each in results])
 
 
 def score_table(
@@ -142,7 +145,7 @@ def table_pieces(
     verbatim: bool = False,
     report: Report = lambda rows, errors: None,
 ) -> Iterator[str]:
-    """Yield the output of `score_table` for a table, as it is computed; report(1, errors) after each row."""
+    """Yield the output of `score_table` for a table, as it is computed; report(rows, errors) after each few rows."""
     names, frames = columns_of(table)
     written = io.StringIO()
     write = WRITERS[style](written, names, scorer.types, verbatim)
@@ -151,14 +154,21 @@ def table_pieces(
     else:
         parts = with_rows(scorer, frames, table.text_column, processes)
     for frame, texts, results in parts:
-        for row, text, result in zip(frame.to_dict("records"), texts, results):
-            write(row, text, result)
-            report(1, has_error(result))
+        columns, found = columns_in(frame), iter(results)
+        for start in range(0, len(texts), ROWS):
+            part, own = slice(start, start + ROWS), list(islice(found, ROWS))
+            write({name: cells[part] for name, cells in columns.items()}, texts[part], own)
+            report(len(own), errors_in(own))
             if written.tell() > PIECE:
                 yield written.getvalue()
                 written.seek(0)
                 written.truncate()
     yield written.getvalue()
+
+
+def columns_in(frame: "pandas.DataFrame") -> dict[str, list[Any]]:
+    """Return the cells of a DataFrame's columns, by their names."""
+    return {str(name): frame[name].tolist() for name in frame.columns}
 
 
 def columns_of(table: "Table") -> tuple[list[str], Frames]:
@@ -184,11 +194,9 @@ def write_xlsx(
     def rows() -> Iterator[list[Any]]:
         yield [*names, *output_names(names, scorer.types)]
         for frame, _, results in with_rows(scorer, frames, table.text_column, processes):
-            for row, result in zip(frame.to_dict("records"), results):
-                check_names(row, names, "xlsx")
-                shown = (round(value, 6) if isinstance(value, float) else value for value in result)
-                yield [*map(row.get, names), *shown]
-            report(len(frame), sum(map(has_error, results)))
+            for row, result in zip(zip(*ordered(columns_in(frame), names, "xlsx")), results):
+                yield [*row, *(round(value, 6) if isinstance(value, float) else value for value in result)]
+            report(len(frame), errors_in(results))
 
     write_rows(file, rows(), verbatim)
 
@@ -199,11 +207,13 @@ def output_names(names: list[str], types: Mapping[str, str]) -> list[str]:
     return [prefix + name for name in types]
 
 
-def check_names(row: dict[str, Any], names: list[str], style: str) -> None:
-    """Raise DataError for a row with another column than the first ones."""
-    new = [name for name in row if name not in names]
+def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[Any]]:
+    """Return the cells of the columns called names, None where one is missing; DataError for a column of another name."""
+    new = [name for name in columns if name not in names]
     if new:
         raise DataError(f"{style}: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
+    missing = [None] * max(map(len, columns.values()))
+    return [columns.get(name, missing) for name in names]
 
 
 def write_parquet(
@@ -222,9 +232,8 @@ def write_parquet(
 
     with ParquetSpool(scorer.types, folder) as spool:
         for frame, _, results in with_rows(scorer, table.frames, table.text_column, processes):
-            columns = {str(name): frame[name].tolist() for name in frame.columns}
-            spool.append(columns, output_columns(results, scorer.types), frame.attrs.get("types"))
-            report(len(frame), sum(map(has_error, results)))
+            spool.append(columns_in(frame), output_columns(results, scorer.types), frame.attrs.get("types"))
+            report(len(frame), errors_in(results))
         if not spool.schemas:
             # a table without rows still has columns
             spool.append({table.text_column: []}, output_columns([], scorer.types))
@@ -260,7 +269,8 @@ def with_rows(scorer: Scorer, frames: Frames, text_column: str, processes: Optio
 def texts_of(frame: "pandas.DataFrame", text_column: str) -> list[str]:
     from ..reviews import tables
 
-    return [tables.as_text(value) for value in frame[text_column]]
+    cells: list[Any] = frame[text_column].tolist()
+    return cells if set(map(type, cells)) == {str} else [tables.as_text(cell) for cell in cells]
 
 
 @contextmanager
@@ -298,14 +308,15 @@ def folder_of(output: PathLike) -> Optional[Path]:
 def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Write:
     """One line a text: label, score, text; the restored text alone if it is not classified."""
 
-    def write(row: Any, text: str, result: Any) -> None:
-        values = dict(zip(types, result))
-        shown = values.get("restored", clean(text))
-        if values.get("error"):
-            shown = f"-\t-\t{shown}\t{values['error']}"
-        elif "label" in values:
-            shown = f"{values['label']}\t{values['score']:.4f}\t{shown}"
-        print(shown, file=file)
+    def write(columns: Columns, texts: Sequence[str], results: Sequence[Any]) -> None:
+        for text, result in zip(texts, results):
+            values = dict(zip(types, result))
+            shown = values.get("restored", clean(text))
+            if values.get("error"):
+                shown = f"-\t-\t{shown}\t{values['error']}"
+            elif "label" in values:
+                shown = f"{values['label']}\t{values['score']:.4f}\t{shown}"
+            print(shown, file=file)
 
     return write
 
@@ -315,15 +326,13 @@ def csv_writer(delimiter: str, file: IO[str], names: list[str], types: Mapping[s
 
     Probabilities have 6 digits; further ones depend on the other reviews of a batch.
     """
-    shown: Callable[[Any], Any] = (lambda cell: cell) if verbatim else as_cell
+    marked: Callable[[Sequence[Any]], Sequence[Any]] = list if verbatim else as_cells
     table = table_writer(file, delimiter)
-    table.writerow([*map(shown, names), *output_names(names, types)])
+    table.writerow([*marked(names), *output_names(names, types)])
 
-    def write(row: Any, text: str, result: Any) -> None:
-        check_names(row, names, "csv")
-        cells = (row.get(name) for name in names)
-        figures = (f"{value:.6f}" if isinstance(value, float) else value for value in result)
-        table.writerow(["" if cell is None else shown(plain(cell)) for cell in chain(cells, figures)])
+    def write(columns: Columns, texts: Sequence[str], results: Sequence[Any]) -> None:
+        cells = [*ordered(columns, names, "csv"), *map(figures, zip(*results))]
+        table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
 
     return write
 
@@ -332,17 +341,19 @@ def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verb
     """One object a line: the table's columns, then those of `Scorer.objects`."""
     prefix = output_prefix(names, types)
 
-    def write(row: Any, text: str, result: Any) -> None:
-        values = {**row}
-        for name, value in result.items():
-            values[unique_name(prefix + name if name in types else name, row)] = value
-        print(as_json(values), file=file)
+    def write(columns: Columns, texts: Sequence[str], results: Sequence[Any]) -> None:
+        rows: Iterable[Any] = zip(*columns.values()) if columns else repeat(())
+        for row, result in zip(rows, results):
+            values = dict(zip(columns, row))
+            for name, value in result.items():
+                values[unique_name(prefix + name if name in types else name, columns)] = value
+            print(as_json(values), file=file)
 
     return write
 
 
-# (file, names of the table's columns, `Scorer.types`, verbatim) -> write(row, text, result): an object for jsonl, else
-# a row of output columns
+# (file, names of the table's columns, `Scorer.types`, verbatim) -> write(columns, texts, results) of some rows: results
+# are objects for jsonl, else rows of output columns
 WRITERS: dict[str, Callable[..., Write]] = {
     "text": text_writer,
     "csv": partial(csv_writer, ","),
@@ -358,6 +369,18 @@ def as_json(values: dict[str, Any]) -> str:
     except ValueError:
         finite = json.loads(json.dumps(values, default=plain), parse_constant=lambda _: None)
         return json.dumps(finite, ensure_ascii=False)
+
+
+def figures(column: Sequence[Any]) -> list[Any]:
+    """Return an output column as csv has it, where numbers have 6 digits."""
+    return [f"{value:.6f}" if isinstance(value, float) else value for value in column]
+
+
+def plain_cells(column: Sequence[Any]) -> Sequence[Any]:
+    """Return `plain` of a column's cells, nothing for None; a column of texts as it is, which most are."""
+    if set(map(type, column)) == {str}:
+        return column
+    return ["" if cell is None else plain(cell) for cell in column]
 
 
 def plain(value: Any) -> Any:

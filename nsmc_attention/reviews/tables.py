@@ -7,6 +7,7 @@ stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
 import csv
+import io
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from .sources import Source, Span, announce, find_source, opened, size_of
 from .xlsx import plain_dates, xlsx_rows
 
 ROWS, COLUMNS = 8192, 2000
+# Characters of a csv that are read at a time
+BLOCK = 1 << 16
 # Kinds with a header and fields that csv.reader splits
 FIELDS = ("csv", "tsv", "nsmc")
 # Names by which a column is found, in lower case
@@ -151,23 +154,44 @@ def refuse_numbers(frame: pandas.DataFrame, column: str, where: object) -> None:
 
 
 class RowLines:
-    """Lines of a table for a parser of rows, with the `number` of lines and the `position` in bytes so far.
+    """Lines of a table for a parser of rows, read in blocks, with the `number` of lines so far.
 
-    A row may have many lines, of LINE characters together; whoever takes a row sets `length` to 0.
+    `file` keeps the line ends. A row may have many lines, of LINE characters together; whoever takes a row sets `length`
+    to 0.
     """
 
-    def __init__(self, file: TextIO, source: Source, number: int = 0, position: int = 0):
-        self.path, self.encoding, self.number, self.position = source.path, source.encoding, number, position
-        self.lines, self.length = lines(file, source.path, number), 0
+    def __init__(self, file: TextIO, source: Source, number: int = 0):
+        self.file, self.path, self.number, self.length = file, source.path, number, 0
 
     def __iter__(self) -> Iterator[str]:
-        for line in self.lines:
-            self.number += 1
+        while block := self.file.read(BLOCK):
+            # up to the end of its last line
+            block += self.file.readline(LINE + 1)
+            for line in io.StringIO(block, newline=""):
+                self.number += 1
+                self.length += len(line)
+                if self.length > LINE:
+                    self.check_length(line)
+                yield line
+
+    def check_length(self, line: str) -> None:
+        where, expected = f"{self.path} line {self.number}", f"expected at most {LINE:,} characters"
+        if len(line) > LINE:
+            raise DataError(f"{where}: {expected}, found more")
+        if self.length > LINE + 1:
+            raise DataError(f"{where}: {expected} in a row, found more; is a quote missing?")
+
+
+class MeasuredLines(RowLines):
+    """RowLines with the `position` in bytes so far."""
+
+    def __init__(self, file: TextIO, source: Source):
+        super().__init__(file, source)
+        self.encoding, self.position = source.encoding, source.mark
+
+    def __iter__(self) -> Iterator[str]:
+        for line in super().__iter__():
             self.position += size_of(line, self.encoding)
-            self.length += len(line)
-            if self.length > LINE + 1:
-                expected = f"expected at most {LINE:,} characters in a row"
-                raise DataError(f"{self.path} line {self.number}: {expected}, found more; is a quote missing?")
             yield line
 
 
@@ -200,7 +224,7 @@ def csv_rows(source: RowLines, table: Source, header: Iterable[str] = ()) -> Ite
 def spans(source: Source, rows: int) -> Iterator[Span]:
     """Cut a text file between its rows into Spans of at most `rows` rows and about PIECE bytes; at least one."""
     with opened(source, newline="") as text:
-        read, fields = RowLines(text, source, position=source.mark), source.kind in FIELDS
+        read, fields = MeasuredLines(text, source), source.kind in FIELDS
         found: Iterator[Any] = csv_rows(read, source) if fields else iter(read)
         header, count, cuts = tuple(next(found)) if fields else (), 0, 0
         start, line = read.position, read.number

@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import sys
@@ -9,11 +10,13 @@ import pandas
 import pyarrow
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError, MissingPackage
 from nsmc_attention.reviews import parquet, tables
 from nsmc_attention.reviews.pieces import LINE
-from nsmc_attention.reviews.sources import find_source
+from nsmc_attention.reviews.sources import Source, find_source
 
 ROWS = [
     {"document": '"따옴표", 쉼표', "film": "A", "label": "1"},
@@ -31,6 +34,20 @@ def write(folder, kind):
     else:
         frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
     return path
+
+
+@given(
+    st.lists(st.sampled_from(["가", "\r", "\n", "\r\n", '"', "\x85", "\u2028", "a" * 5])).map("".join),
+    st.integers(1, 9),
+)
+def test_lines_are_the_same_in_blocks_of_any_size(text, size):
+    source = Source("a.csv", "csv")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "BLOCK", size)
+        found = tables.MeasuredLines(io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8", newline=""), source)
+        read = list(found)
+    assert read == list(io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8", newline=""))
+    assert (found.number, found.position) == (len(read), len(text.encode()))
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])

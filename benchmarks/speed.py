@@ -1,0 +1,49 @@
+"""The speed of the native engine in one table: the network alone beside others, a review's budget, growth to a million.
+
+NSMC_ATTENTION_DATA=... python -m benchmarks.speed --cores 1 2
+
+The network: contestants in turn, each in a process of its own, on as many cores each time as --cores says; those that
+are not installed are named. Then what `benchmarks.file_to_file` measures.
+"""
+
+import os
+
+from nsmc_attention.reviews import tables
+
+from . import file_to_file
+from .contest.comparisons import HEADER, SCORE_BATCH, SCORE_REVIEWS, real, show
+from .contest.rounds import Comparison, compare
+
+NETWORK = (
+    "nsmc_attention, native",
+    "nsmc_attention, native-bf16",
+    "nsmc_attention, onnx",
+    "PyTorch eager",
+    "PyTorch compiled",
+    "OpenVINO",
+    "TF-IDF + logistic regression",
+    "average of embeddings",
+    "sgemm",
+)
+BASELINE = "nsmc_attention, onnx"
+
+
+def network(reviews, counts, rounds):
+    """Print the rates of the contestants on so many cores, their ratios to ONNX Runtime's."""
+    workload, allowed = real(reviews, SCORE_REVIEWS, SCORE_BATCH), os.sched_getaffinity(0)
+    print(HEADER.replace("PyTorch eager", "ONNX Runtime"))
+    for count in counts:
+        file_to_file.on_cores(count, allowed)
+        name = f"network alone, batches of {SCORE_BATCH}, cores: {count}"
+        # on one core processor time is the contestant's own, whatever else runs there
+        clock = "process_time" if count == 1 else "perf_counter"
+        for row in compare(Comparison(name, workload, NETWORK, BASELINE), rounds, clock):
+            show(row)
+    os.sched_setaffinity(0, allowed)
+
+
+if __name__ == "__main__":
+    given = file_to_file.options().parse_args()
+    network(tables.load(given.data, "train"), given.cores, given.rounds)
+    print()
+    file_to_file.main(given)
