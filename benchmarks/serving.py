@@ -1,6 +1,6 @@
 """`serve`, one worker on one core: processor time a request, by sockets and part by part.
 
-    NSMC_ATTENTION_DATA=... python -m benchmarks.serving [--core 1] [--clients 8] [--rounds 5] [--requests 8000]
+    NSMC_ATTENTION_DATA=... python -m benchmarks.serving [--core 1] [--clients 8] [--rounds 5] [--requests 8000] [--beside FOLDER ...]
 
 First the parts in this process, without sockets; what a real server takes more is uvicorn and the system. Then a real server on that
 core: clients that keep their connections open send one review each to POST /predict, from a process of lower priority. Where
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import uvloop
@@ -40,10 +40,13 @@ def http_request(body):
 
 
 @contextmanager
-def server(core):
-    """Yield (pid, port) of a server on this core, once its models are loaded."""
+def server(core, folder):
+    """Yield (pid, port) of a server of the checkout in `folder` on this core, once its models are loaded."""
     command = ["taskset", "-c", str(core), sys.executable, "-m", "nsmc_attention", "serve", "--port", "0"]
-    process: Any = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+    options: Any = {"stderr": subprocess.PIPE, "text": True, "encoding": "utf-8"}
+    process: Any = subprocess.Popen(
+        command, cwd=folder, env={**os.environ, "PYTHONPATH": os.path.abspath(folder)}, **options
+    )
     try:
         lines = iter(process.stderr.readline, "")
         address: Any = None
@@ -102,22 +105,34 @@ def ask(port, requests, clients):
 
 
 def by_sockets(arguments, requests):
-    """Print a row for each round on a real server."""
+    """Print a row for each server, after rounds in turn."""
+    found: dict[str, Any] = {folder: [] for folder in (".", *arguments.beside)}
+    with ExitStack() as stack:
+        servers = {folder: stack.enter_context(server(arguments.core, folder)) for folder in found}
+        for number in range(arguments.rounds + 1):
+            for folder, (pid, port) in servers.items():
+                before, started = cpu_seconds(pid), time.perf_counter()
+                seconds = sorted(ask(port, requests, arguments.clients))
+                wall = time.perf_counter() - started
+                spent, system = (after - first for after, first in zip(cpu_seconds(pid), before))
+                delays = [1e3 * seconds[int(part * len(seconds))] for part in (0.5, 0.99)]
+                # the first round warms up
+                found[folder].extend([(spent, system, wall, *delays)] if number else [])
+    each = 1e6 / len(requests)
     print(
-        "| round | requests/s of processor time | µs a request | of it the system | requests/s by the clock | p50, p99 ms |"
+        "\n| server | requests/s of processor time: median (most) | µs a request: median (least) | of it the system ",
+        end="",
     )
-    print("|---|---|---|---|---|---|")
-    with server(arguments.core) as (pid, port):
-        ask(port, requests[:2000], arguments.clients)
-        for number in range(arguments.rounds):
-            before, started = cpu_seconds(pid), time.perf_counter()
-            seconds = sorted(ask(port, requests, arguments.clients))
-            wall = time.perf_counter() - started
-            spent, system = (after - first for after, first in zip(cpu_seconds(pid), before))
-            each = 1e6 / len(requests)
-            delays = ", ".join(f"{1000 * seconds[int(part * len(seconds))]:.1f}" for part in (0.5, 0.99))
-            row = f"| {number + 1} | {len(requests) / spent:,.0f} | {spent * each:.0f} | {system * each:.0f} "
-            print(f"{row}| {len(requests) / wall:,.0f} | {delays} |", flush=True)
+    print("| requests/s by the clock: median (most) | p50, p99 ms |\n|---|---|---|---|---|---|")
+    for folder, rows in found.items():
+        columns: list[list[float]] = [[*column] for column in zip(*rows)]
+        spent, system, wall, p50, p99 = map(statistics.median, columns)
+        rates = [
+            f"{len(requests) / median:,.0f} ({len(requests) / min(of):,.0f})"
+            for median, of in ((spent, columns[0]), (wall, columns[2]))
+        ]
+        cost = f"{spent * each:.0f} ({min(columns[0]) * each:.0f}) | {system * each:.0f}"
+        print(f"| {folder} | {rates[0]} | {cost} | {rates[1]} | {p50:.1f}, {p99:.1f} |")
 
 
 async def call(application, body):
@@ -147,7 +162,7 @@ async def spent_on(work, items):
 async def by_parts(arguments, texts, bodies):
     """Print µs a request of the application without a server, and of the classifier alone."""
     guard = create_app()
-    inner: Any = guard.application
+    inner: Any = guard.application.app  # type: ignore[attr-defined]
     async with inner.router.lifespan_context(inner):
         while await call(guard, bodies[0]) != 200:
             await asyncio.sleep(0.1)
@@ -187,6 +202,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, value in (("core", 1), ("clients", 8), ("rounds", 5), ("requests", 8000)):
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--beside", nargs="*", default=[], help="other checkouts, whose servers are measured in turn")
     arguments = parser.parse_args()
     texts = [each for each in nsmc.load("nsmc", "test").documents if clean(each)][: arguments.requests]
     bodies = [json.dumps({"inputs": text}).encode() for text in texts]

@@ -334,7 +334,6 @@ def create_app(
     application = FastAPIOffline(**about, lifespan=lifespan, redoc_url=None)
     for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
         application.add_exception_handler(kind, respond_error)
-    application.add_middleware(ShortWay, path="/predict", respond=service.predictions, respond_error=respond_error)
     page = application.api_route("/", methods=["GET", "HEAD"], response_class=HTMLResponse, include_in_schema=False)
     page(service.page)
     application.get("/font.woff", include_in_schema=False)(service.font)
@@ -357,8 +356,9 @@ def create_app(
         "/film", response_class=StreamingResponse, responses={200: lines, **FILM_ERRORS}, openapi_extra=body
     )
     rated(service.film)
+    short_way = ShortWay(application, "/predict", service.predictions, respond_error)
     # outermost, so that its response to a bug has the security headers too
-    return Guard(application, limits, service.counters.observe)
+    return Guard(short_way, limits, service.counters.observe)
 
 
 def stop_on_failure(task: "asyncio.Task[None]") -> None:

@@ -62,9 +62,19 @@ class Batcher:
     async def work(self) -> None:
         try:
             while self.waiting:
+                await self.let_arrive()
                 await self.run(self.next_batch())
         finally:
             self.task = None
+
+    async def let_arrive(self) -> None:
+        """Wait while requests that were sent already reach the batch: a run for each of them would take longer."""
+        seen = 0
+        while seen < self.count < self.largest:
+            seen = self.count
+            # one turn of the loop reads them, in the next their tasks begin
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
 
     def next_batch(self) -> "list[Part]":
         """Take the first waiting parts that fit into a batch, but those that were cancelled."""

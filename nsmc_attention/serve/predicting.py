@@ -81,9 +81,9 @@ def with_details(prediction: Prediction, top_k: Optional[int]) -> list[dict[str,
 
 
 class ShortWay:
-    """ASGI middleware that answers plain requests for a path by `respond`, which is called with a `Plain`.
+    """ASGI middleware around FastAPI: plain requests for a path get what `respond` returns for a `Plain`, as JSON.
 
-    HTTPException and NsmcError are answered by `respond_error`; everything else is the application's.
+    Its exceptions are answered by `respond_error`; every other request is the application's.
     """
 
     def __init__(
@@ -108,9 +108,12 @@ class ShortWay:
             return
         try:
             body = ENCODE(await self.respond(*question)).encode()
-        except (HTTPException, NsmcError) as problem:
+        except Exception as problem:
             await (await self.respond_error(Request(scope), problem))(scope, receive, send)
-            return
+            if isinstance(problem, (HTTPException, NsmcError)):
+                return
+            # a bug: logged by the server, as Starlette's ServerErrorMiddleware leaves it
+            raise
         headers = [(b"content-length", b"%d" % len(body)), (b"content-type", b"application/json")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
