@@ -2,7 +2,7 @@ import asyncio
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("fastapi")
@@ -29,6 +29,7 @@ QUESTIONS = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=60)
 @given(QUESTIONS | VALUES)
 def test_a_body_is_plain_if_and_only_if_the_model_accepts_it(value):
     found = plain_question(json.dumps(value).encode())
