@@ -21,7 +21,7 @@ class Busy(HTTPException):
 
 
 class Batcher:
-    """Runs a function in one thread over the items that arrived since its last run; an idle one starts at once.
+    """Runs a function in one thread over the items that arrived since its last run; an idle one starts when no more arrive.
 
     The function maps at most `largest` items to one result each; at most `most_waiting` items wait. The thread is one
     of its own unless given.
