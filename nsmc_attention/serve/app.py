@@ -31,14 +31,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from fastapi_offline import FastAPIOffline
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, Field, StrictBool, StrictInt
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from .._runtime.processes import exit_with_parent
 from ..errors import ColumnError, NsmcError, did_you_mean
 from ..inference.explain import Explainer
-from ..inference.prediction import Prediction
 from ..inference.predictor import Classifier, load_classifier
 from ..visualization.page import file, filled, font_of, with_words
 from .batching import Batcher, SerialExecutor
@@ -49,33 +48,17 @@ from .films import Films
 from .forms import FORM, FormFile
 from .guard import Guard
 from .limits import Limits
+from .predicting import Parameters, Reviews, ShortWay, labels, with_details
 from .restoring import Restorations, Texts
 from .tables import KINDS, StorageQuota, Table, TableResponse, upload_kind
 
 Bundle = Optional[Union[str, Path]]
 SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "page.js")
-DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 # What /predict/batch is for, and what to do without it
 TABLES, FEWER = "send tables to /predict/batch", "send them in several requests"
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
 LOG = logging.getLogger("uvicorn.error")
-
-
-class Parameters(BaseModel, extra="forbid"):
-    """Options of a prediction."""
-
-    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="return so many labels of each review")
-    weights: StrictBool = Field(
-        default=False, description="add tokens, offsets, weights (T x T, of hops R x T), token_weights (T)"
-    )
-
-
-class Reviews(BaseModel, extra="forbid"):
-    """One review, or a list of them."""
-
-    inputs: Union[str, list[str]] = Field(..., description="a review, or a list of them")
-    parameters: Parameters = Field(default_factory=Parameters)
 
 
 class Problem(BaseModel):
@@ -104,7 +87,8 @@ class Service:
         self.films = Films(film_bundle, limits)
         self.restorations, self.fillings = Restorations(restore_bundle, limits), Fillings(language_bundle)
         self.explainer: Optional[Explainer] = None
-        self.batcher = Batcher(lambda texts: self.classifier.predict_many(texts))
+        self.batcher = Batcher(lambda texts: self.classifier.rows(texts))
+        self.weighted = Batcher(lambda texts: self.classifier.predict_many(texts), thread=self.batcher.thread)
         self.woff, self.font_lock = b"", threading.Lock()
         self.html = self.make_page()
 
@@ -187,15 +171,21 @@ class Service:
         One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each.
         A review without words has label and score null, and the reason in `error`.
         """
+        return await self.predictions(question.inputs, question.parameters.top_k, question.parameters.weights)
+
+    async def predictions(self, inputs: Union[str, list[str]], top_k: Optional[int], weights: bool) -> Any:
+        """Return what `predict` returns, by the values of a question."""
         self.require()
-        single, options, limits = isinstance(question.inputs, str), question.parameters, self.limits
-        texts: Any = [question.inputs] if single else question.inputs
-        limit = (limits.weighted, "reviews with weights") if options.weights else (limits.reviews, "reviews")
-        self.check_texts(texts, *limit)
-        predictions = await self.batcher(texts)
+        single, limits = isinstance(inputs, str), self.limits
+        texts: Any = [inputs] if single else inputs
+        if weights:
+            self.check_texts(texts, limits.weighted, "reviews with weights")
+            results = [with_details(each, top_k) for each in await self.weighted(texts)]
+        else:
+            self.check_texts(texts, limits.reviews, "reviews")
+            results = [labels(probability, error, top_k) for _, _, probability, error in await self.batcher(texts)]
         self.counters.reviews.inc(len(texts))
-        results = [labels(each, options) for each in predictions]
-        if options.top_k:
+        if top_k:
             return results[0] if single else results
         return [each[0] for each in results]
 
@@ -366,8 +356,9 @@ def create_app(
         "/film", response_class=StreamingResponse, responses={200: lines, **FILM_ERRORS}, openapi_extra=body
     )
     rated(service.film)
+    short_way = ShortWay(application, "/predict", service.predictions, respond_error)
     # outermost, so that its response to a bug has the security headers too
-    return Guard(application, limits, service.counters.observe)
+    return Guard(short_way, limits, service.counters.observe)
 
 
 def stop_on_failure(task: "asyncio.Task[None]") -> None:
@@ -413,19 +404,6 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
         # JSON may have lone surrogates, UTF-8 may not
         content["columns"] = [name.encode("utf-8", "replace").decode() for name in problem.columns]
     return JSONResponse(content, status, headers)
-
-
-def labels(prediction: Prediction, parameters: Parameters) -> list[dict[str, Any]]:
-    """Return the labels of a prediction, most probable first."""
-    if prediction.probability is None:
-        return [{"label": None, "score": None, "error": prediction.error}]
-    both = {"positive": prediction.probability, "negative": 1 - prediction.probability}
-    best = sorted(both, key=lambda label: -both[label])[: parameters.top_k or 1]
-    found: list[dict[str, Any]] = [{"label": label, "score": both[label]} for label in best]
-    if parameters.weights:
-        details = prediction.to_dict(weights=True)
-        found[0].update({name: details[name] for name in DETAILS})
-    return found
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:

@@ -67,6 +67,28 @@ def test_a_review_without_a_word_keeps_its_place(client):
     assert predict(client, []).json() == []
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"inputs": TEXT},
+        {"inputs": [TEXT, "", "최고"], "parameters": {"top_k": 2}},
+        {"inputs": [TEXT], "parameters": {"weights": True}},
+        {"inputs": []},
+        {"inputs": ["a"] * 17, "parameters": {"weights": True}},
+        {"inputs": "a" * (Limits.characters + 1)},
+        {"inputs": 3},
+    ],
+)
+def test_the_short_way_and_fastapi_give_the_same_answer(client, question):
+    body = json.dumps(question)
+    short, long = (
+        client.post("/predict", content=body, headers={"Content-Type": kind})
+        for kind in ("application/json", "application/json; charset=utf-8")
+    )
+    assert (short.status_code, short.json()) == (long.status_code, long.json())
+    assert short.headers == long.headers
+
+
 @pytest.mark.parametrize("method", ["attention", "erasure", "gradient", "random"])
 def test_a_review_is_explained(client, method):
     found = client.post("/explain", json={"inputs": TEXT, "method": method}).json()

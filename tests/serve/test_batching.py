@@ -2,6 +2,8 @@ import asyncio
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("fastapi")
 
@@ -26,6 +28,24 @@ def test_items_that_arrive_while_it_is_busy_are_batched_and_each_gets_its_result
     answers = asyncio.run(ask())
     assert answers == [[2 * number, 2 * number + 2000] for number in range(50)]
     assert sum(sizes) == 100 and max(sizes) == 64 and len(sizes) < 10
+
+
+@given(st.lists(st.integers(0, 9), max_size=6), st.integers(1, 5))
+def test_every_request_gets_its_own_results_in_order_however_many_fit_into_a_batch(lengths, largest):
+    sizes = []
+
+    def negate(items):
+        sizes.append(len(items))
+        return [-item for item in items]
+
+    async def ask():
+        batcher = Batcher(negate, largest)
+        requests = [[10 * number + place for place in range(length)] for number, length in enumerate(lengths)]
+        return requests, await asyncio.gather(*map(batcher, requests)), batcher
+
+    requests, answers, batcher = asyncio.run(ask())
+    assert answers == [[-item for item in request] for request in requests]
+    assert max(sizes, default=0) <= largest and sum(sizes) == sum(lengths) and not batcher.count
 
 
 def test_an_error_reaches_its_batch_and_the_next_batch_succeeds():
