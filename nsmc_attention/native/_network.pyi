@@ -24,7 +24,7 @@ def load(
     wide: float,
     ngrams: Optional[NDArray[float16]],
 ) -> Any:
-    """Return a network for `run`, which copies all arrays but the n-grams' (buckets, 2).
+    """Return a network for `run`, which copies all arrays but the embedding and the n-grams' (buckets, 2).
 
     embedding (V, E); of both directions and the gates r, z, n, input_weights (2, 3, H, E), their bias (2, 3, H), to
     which r and z add that of recurrent (2, 3, H, H), and the hidden_bias (2, H) of n; of query and key, projection

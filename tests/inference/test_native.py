@@ -137,6 +137,28 @@ def test_a_review_has_the_same_bits_in_any_batch_and_on_any_number_of_threads(ke
         assert alone[0][0] == probability[review] and (alone[1][0] == weights[review]).all()
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@given(st.lists(st.lists(st.integers(1, 12), min_size=1, max_size=20), min_size=2, max_size=4))
+def test_a_batch_has_the_same_bits_whatever_was_predicted_before_it(kernel, batches):
+    """Rows of the table are computed with the first batch that has their word, in whatever company."""
+    given = parameters(200, 8, 40, 20, 50)
+    loaded = network.load(kernel=kernel, **given)
+    for seed, lengths in enumerate(batches):
+        batch = batch_of(200, 50, lengths, max(lengths), seed)
+        found, fresh = NativeEngine(loaded, threads=1), NativeEngine(network.load(kernel=kernel, **given), threads=1)
+        assert all((one == other).all() for one, other in zip(found(*batch), fresh(*batch)))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_threads_that_begin_together_have_the_same_bits(kernel):
+    given = parameters(3000, 8, 40, 20, 50)
+    lengths = [20] * 400
+    batch = batch_of(3000, 50, lengths, 20)
+    expected = NativeEngine(network.load(kernel=kernel, **given), threads=1)(*batch)
+    found = NativeEngine(network.load(kernel=kernel, **given), threads=4)(*batch)
+    assert all((one == other).all() for one, other in zip(found, expected))
+
+
 @pytest.mark.parametrize("kernel", FLOATS)
 @pytest.mark.parametrize("scale", [10, 100, 1e4])
 def test_scores_beyond_the_range_of_exponentials_are_those_of_the_formulas(kernel, scale):
