@@ -184,6 +184,15 @@ class Restoring(NamedTuple):
         """What `bulk` takes: no, the packaged one, or a bundle."""
         return self.restorer or self.restore
 
+    def scorer(self, model: Model) -> "Scorer":
+        """Load a model's classifier, of restored texts where texts are to be restored."""
+        classifier = model.load()
+        if not self.bundle:
+            return classifier
+        from ..inference.restoring import restoring
+
+        return restoring(classifier, self.load(model))
+
     def load(self, model: Model) -> Union[bool, "Restorer"]:
         """Return what `inference.restoring.restoring` takes, on the engine and device of a model."""
         if not self.bundle:

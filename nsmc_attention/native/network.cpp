@@ -108,7 +108,8 @@ private:
 // What the table of W x + b is computed from: half of the GRU's products, which depend on the word alone. A word's row is
 // computed before the first batch that has the word, so that loading does not wait for those that never occur.
 struct Table {
-    std::unique_ptr<Array> embedding;       // (V, E)
+    std::unique_ptr<Array> embedding;       // (V, E) of int8, and what a row is multiplied by
+    std::vector<float> scale;               // (V)
     std::vector<float> weights, bias;       // in panels of the kernel of float
     Memory rows;                            // as Network::table
     std::vector<unsigned char> computed;    // (V): whether the row is
@@ -264,7 +265,8 @@ void complete_table(Loaded& loaded, const std::vector<Review>& reviews) {
     for (size_t first = 0; first < missing.size(); first += part) {
         const size_t count = std::min(part, missing.size() - first);
         const std::int32_t* ids = missing.data() + first;
-        for (size_t i = 0; i < count; ++i) std::copy_n(table.embedding->as<float>() + size_t(ids[i]) * depth, depth, words.data() + i * depth);
+        for (size_t i = 0; i < count; ++i)
+            for (size_t k = 0; k < depth; ++k) words[i * depth + k] = table.scale[size_t(ids[i])] * table.embedding->as<std::int8_t>()[size_t(ids[i]) * depth + k];
         floats.multiply(words.data(), count, depth, table.weights.data(), row / (GATES * floats.width), table.bias.data(), rows.data());
         for (size_t i = 0; i < count; ++i) {
             write_stored(*loaded.kernel, rows.data() + i * row, row, table.rows.as<char>() + size_t(ids[i]) * row * stored_bytes(*loaded.kernel));
@@ -300,17 +302,17 @@ void set_ngrams(Loaded& loaded, PyObject* table) {
 }
 
 std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
-    static const char* names[] = {"kernel", "embedding", "input_weights", "input_bias", "recurrent", "hidden_bias", "projection", "projection_bias", "evidence", "score", "output", "output_bias", "wide", "ngrams", nullptr};
+    static const char* names[] = {"kernel", "embedding", "embedding_scale", "input_weights", "input_bias", "recurrent", "hidden_bias", "projection", "projection_bias", "evidence", "score", "output", "output_bias", "wide", "ngrams", nullptr};
     const char* name;
-    PyObject *embedding, *input, *input_bias, *recurrent, *hidden_bias, *projection, *bias, *evidence, *score, *output, *ngrams;
+    PyObject *embedding, *scale, *input, *input_bias, *recurrent, *hidden_bias, *projection, *bias, *evidence, *score, *output, *ngrams;
     double output_bias, wide;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOddO:load", const_cast<char**>(names), &name, &embedding, &input, &input_bias, &recurrent, &hidden_bias, &projection, &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams)) throw Raised();
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOOddO:load", const_cast<char**>(names), &name, &embedding, &scale, &input, &input_bias, &recurrent, &hidden_bias, &projection, &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams)) throw Raised();
 
     auto loaded = std::make_unique<Loaded>();
     const Kernel& kernel = kernel_named(name);
-    loaded->table.embedding = std::make_unique<Array>(embedding, "embedding", 'f', std::initializer_list<Py_ssize_t>{-1, -1});
+    loaded->table.embedding = std::make_unique<Array>(embedding, "embedding", 'b', std::initializer_list<Py_ssize_t>{-1, -1});
     const Array& words = *loaded->table.embedding;
-    const Array scores(score, "score", 'f', {-1}), hidden_biases(hidden_bias, "hidden_bias", 'f', {2, -1});
+    const Array scales(scale, "embedding_scale", 'f', {words.size(0)}), scores(score, "score", 'f', {-1}), hidden_biases(hidden_bias, "hidden_bias", 'f', {2, -1});
     const Py_ssize_t depth = words.size(1), units = scores.size(0), hidden = hidden_biases.size(1);
     const Array inputs(input, "input_weights", 'f', {2, 3, hidden, depth}), input_biases(input_bias, "input_bias", 'f', {2, 3, hidden});
     const Array recurrents(recurrent, "recurrent", 'f', {2, 3, hidden, hidden});
@@ -328,6 +330,7 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
     set_ngrams(*loaded, ngrams);
 
     const WithoutLock unlocked;
+    loaded->table.scale.assign(scales.as<float>(), scales.as<float>() + network.vocabulary);
     prepare_table(*loaded, inputs.as<float>(), input_biases.as<float>(), size_t(hidden));
     network.recurrent = stored(*loaded, gate_panels(kernel, recurrents.as<float>(), size_t(hidden), size_t(hidden), network.hidden));
     network.hidden_bias = padded_rows(*loaded, hidden_biases.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);

@@ -38,7 +38,8 @@ def parameters(words, units, hidden, score, buckets, scale=1.0, seed=0):
         return (random.standard_normal(shape) * factor).astype("float32")
 
     return {
-        "embedding": normal(words, units),
+        "embedding": random.randint(-127, 128, (words, units)).astype("int8"),
+        "embedding_scale": numpy.abs(normal(words)) / 64,
         "input_weights": normal(2, 3, hidden, units, factor=units**-0.5),
         "input_bias": normal(2, 3, hidden),
         "recurrent": normal(2, 3, hidden, hidden, factor=hidden**-0.5),
@@ -73,7 +74,7 @@ def sigmoid(x):
 def expected(given, ids, ngrams=None):
     """Return the probability and weights (T, T) of one review by the formulas, in float64."""
     p = {name: None if each is None else numpy.asarray(each, "float64") for name, each in given.items()}
-    x = p["embedding"][ids]
+    x = p["embedding"][ids] * p["embedding_scale"][ids, None]
     states = numpy.zeros((len(ids), 2, p["recurrent"].shape[-1]))
     for direction, order in enumerate((range(len(ids)), range(len(ids) - 1, -1, -1))):
         h = numpy.zeros(states.shape[-1])
@@ -252,7 +253,7 @@ def test_a_parameter_of_another_shape_or_type_is_refused(name):
         given[name][None],
         given[name][:0],
     ):
-        if name in ("embedding", "score", "hidden_bias") and wrong.dtype == "float32" and wrong.size:
+        if name in ("embedding", "score", "hidden_bias") and wrong.dtype != "float64" and wrong.size:
             # these say what the sizes are, which others do not fit
             name = "[a-z_]+"
         with pytest.raises(ValueError, match=f"{name}: expected a C-contiguous array"):
