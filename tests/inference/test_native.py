@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 
@@ -346,6 +347,24 @@ def test_predicting_loads_no_other_engine():
         "print(sorted({'mxnet', 'gluonnlp', 'onnx', 'onnxruntime'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_a_file_of_another_engine_is_neither_read_nor_verified(bundle_folder, tmp_path):
+    folder = shutil.copytree(bundle_folder, tmp_path / "bundle")
+    expected = load_classifier(folder, "native").predict("정말 재미있는 영화")
+    (folder / "model.onnx").write_bytes(b"altered")
+    assert load_classifier(folder, "native").predict("정말 재미있는 영화") == expected
+    with pytest.raises(BundleError, match="model.onnx: expected sha256"):
+        load_classifier(folder, "onnx")
+
+
+def test_predicting_one_review_imports_no_more_than_it_needs():
+    code = (
+        "import sys; from nsmc_attention.cli import run; run(['predict', '정말 재미있는 영화']); "
+        "print(sorted({'tqdm', 'konlpy', 'pandas', 'onnxruntime', 'nsmc_attention.inference.restorer'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[1:] == ["[]"], done.stdout + done.stderr
 
 
 def test_a_restorer_beside_a_native_classifier_takes_its_own_engine(command):
