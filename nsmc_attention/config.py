@@ -4,7 +4,7 @@ The command line has a flag for each setting of SHORT_NAMES and `--set PATH=VALU
 """
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar, Iterable, Optional, TypeVar, Union
 
 from .errors import ConfigError, did_you_mean
@@ -29,7 +29,6 @@ from .text.settings import CharacterConfig, TextConfig, WordsConfig, most_writte
 MAX_SCORES = 2**27
 
 
-@dataclass(frozen=True)
 class StarsConfig(Settings):
     """The first stage: the stars of raw reviews."""
 
@@ -37,7 +36,6 @@ class StarsConfig(Settings):
     learning_rate: float = setting(2e-3, "Adam's largest step size in these passes", low=0.0)
 
 
-@dataclass(frozen=True)
 class LabelsConfig(Settings):
     """The main stage: the labels of the training part."""
 
@@ -46,7 +44,6 @@ class LabelsConfig(Settings):
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
 
 
-@dataclass(frozen=True)
 class ErasureConfig(Settings):
     """The last stage: attention is trained to highlight the words that the prediction depends on."""
 
@@ -55,7 +52,6 @@ class ErasureConfig(Settings):
     learning_rate: float = setting(1.5e-3, "Adam's largest step size in these passes", low=0.0)
 
 
-@dataclass(frozen=True)
 class LoopConfig(Settings):
     """What every training has: see `training.loop`."""
 
@@ -74,7 +70,6 @@ class LoopConfig(Settings):
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
 
 
-@dataclass(frozen=True)
 class TrainingConfig(LoopConfig):
     """How the classifier is trained."""
 
@@ -84,7 +79,6 @@ class TrainingConfig(LoopConfig):
     misspelt_fraction: float = setting(0.0, "share of the training reviews that are misspelt", low=0.0, high=1.0)
 
 
-@dataclass(frozen=True)
 class RestoreTraining(LoopConfig):
     """How `restore` is trained."""
 
@@ -101,7 +95,6 @@ class RestoreTraining(LoopConfig):
     )
 
 
-@dataclass(frozen=True)
 class LanguageTraining(LoopConfig):
     """How a language model is trained."""
 
@@ -112,7 +105,6 @@ class LanguageTraining(LoopConfig):
     whole_words: int = setting(0, "1: all pieces of a word that was cut are hidden together", low=0, high=1)
 
 
-@dataclass(frozen=True)
 class FilmTraining(LoopConfig):
     """How `film` is trained; a batch is of films."""
 
@@ -176,7 +168,11 @@ class TaskConfig(Settings):
     """A whole training of one task in one value."""
 
     task: ClassVar[str]
-    model: Any
+
+    @property
+    def model(self) -> Any:
+        """The settings of the network, a field of each task."""
+        raise NotImplementedError
 
     def with_fields(self: Self, **changes: Any) -> Self:
         """Return this config with some settings changed, each by its short name (SHORT_NAMES) or its path.
@@ -200,7 +196,6 @@ def path_of(name: str, known: Container[str]) -> str:
     return next((path for path in candidates if path in known), candidates[0])
 
 
-@dataclass(frozen=True)
 class Config(TaskConfig):
     """A whole training of the classifier in one value."""
 
@@ -232,7 +227,6 @@ class Config(TaskConfig):
         return self.model.network(vocab_size, self.text.max_length, buckets)
 
 
-@dataclass(frozen=True)
 class RestoreConfig(TaskConfig):
     """A whole training of `restore` in one value."""
 
@@ -257,7 +251,6 @@ class RestoreConfig(TaskConfig):
         return self.model.network(rows, vocab_size, self.text.max_length)
 
 
-@dataclass(frozen=True)
 class LanguageConfig(TaskConfig):
     """A whole training of a language model in one value."""
 
@@ -280,7 +273,6 @@ class LanguageConfig(TaskConfig):
         return self.model.training_network(vocab_size, self.text.max_length)
 
 
-@dataclass(frozen=True)
 class FilmConfig(TaskConfig):
     """A whole training of `film` in one value."""
 

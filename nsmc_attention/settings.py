@@ -1,14 +1,23 @@
-"""Nested settings: frozen dataclasses, checked, written to JSON and read back.
+"""Nested settings: immutable dataclasses, checked, written to JSON and read back.
 
 A field may hold settings of one of several kinds (`kinds`), which are written with their tag, as
 `encoder: {kind: gru, hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, dataclass, field, fields
-from typing import Any, ClassVar, Optional, TypeVar
+from dataclasses import Field, FrozenInstanceError, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Optional, TypeVar
 
 from .errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**options: Any) -> Any:
+        """Mark nothing: in `typing` from Python 3.11 on, and for type checkers alone."""
+        return lambda cls: cls
+
 
 # Upper limit of integer settings that declare none
 MAX_INTEGER = 10**9
@@ -39,11 +48,46 @@ def section(default: "Settings", help: str) -> Any:
 Self = TypeVar("Self", bound="Settings")
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True, kw_only_default=False)
 class Settings:
-    """Base of all settings; `to_dict` and `from_dict` are inverse."""
+    """Base of all settings; each class is a dataclass whose fields all have defaults. `to_dict` and `from_dict` are inverse.
+
+    The methods of a frozen dataclass are written here once: to let `dataclass` write and compile them for each class would
+    take most of the time of importing the settings, with which every command begins.
+    """
 
     kind: ClassVar[str] = ""
+    __dataclass_fields__: ClassVar[dict[str, "Field[Any]"]]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(init=False, repr=False, eq=False)(cls)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        items = {item.name: item for item in fields(self)}
+        given = {**dict(zip(items, values)), **named}
+        if len(given) < len(values) + len(named) or not given.keys() <= items.keys():
+            found = [*values, *named]
+            raise TypeError(f"{type(self).__name__}: expected each of {', '.join(items)} at most once, found {found}")
+        vars(self).update({name: given.get(name, item.default) for name, item in items.items()})
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError where the values do not fit each other."""
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return nested plain values, with `kind` where there are several kinds."""

@@ -1,8 +1,21 @@
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
 import pytest
 
-from nsmc_attention.config import PRESETS, RESTORE_PRESETS, SHORT_NAMES, Config, preset, task_preset
+from nsmc_attention.config import (
+    PRESETS,
+    RESTORE_PRESETS,
+    SHORT_NAMES,
+    Config,
+    StarsConfig,
+    TrainingConfig,
+    preset,
+    task_preset,
+)
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.model.attention import ATTENTIONS
+from nsmc_attention.model.attention import ATTENTIONS, Dot, General
 from nsmc_attention.recipe import nearest_preset
 from nsmc_attention.settings import paths
 
@@ -132,3 +145,27 @@ def test_settings_that_fit_only_together_can_be_changed_together():
     assert config.model.attention.kind == "dot" and config.model.decoder.hidden_size == 384
     name, changes = nearest_preset(config, RESTORE_PRESETS)
     assert (name, changes) == ("writer", ["--attention", "dot", "--set", "model.decoder.hidden_size=384"])
+
+
+def test_settings_are_values():
+    config = PRESETS["extended"]
+    for same in (copy.deepcopy(config), pickle.loads(pickle.dumps(config)), replace(config)):
+        assert same == config and hash(same) == hash(config) and repr(same) == repr(config)
+    others = [replace(config, training=TrainingConfig()), *(each for each in PRESETS.values() if each is not config)]
+    # kinds differ where their fields do not
+    assert config not in others and Dot() != General()
+    assert repr(StarsConfig(1)) == "StarsConfig(epochs=1, learning_rate=0.002)"
+
+
+def test_settings_are_not_changed():
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'seed'"):
+        TrainingConfig().seed = 1
+    with pytest.raises(FrozenInstanceError, match="cannot delete field 'seed'"):
+        del TrainingConfig().seed
+
+
+@pytest.mark.parametrize(("arguments", "named"), [((1, 0.1, 3), {}), ((1,), {"epochs": 1}), ((), {"epoch": 1})])
+def test_settings_take_each_field_once_and_no_other(arguments, named):
+    assert StarsConfig(1, learning_rate=0.1) == StarsConfig(epochs=1, learning_rate=0.1) == StarsConfig(1, 0.1)
+    with pytest.raises(TypeError, match="StarsConfig: expected each of epochs, learning_rate at most once, found"):
+        StarsConfig(*arguments, **named)

@@ -130,12 +130,12 @@ class NativeScoring:
 
     def __init__(self, workload, name):
         from nsmc_attention.inference.native import PRECISIONS, NativeEngine, import_network, kernel_arrays, kernel_name
-        from nsmc_attention.model.parameters import snapshot
+        from nsmc_attention.model.parameters import all_stored
 
         mxnet, built = network(workload)
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
-        given = kernel_arrays(snapshot(built), workload.model.encoder.hidden_size)
-        loaded = import_network().load(kernel=kernel_name(PRECISIONS[name]), ngrams=None, **given)
+        given = kernel_arrays(all_stored(built), workload.model.encoder.hidden_size)
+        loaded = import_network().load(kernel=kernel_name(PRECISIONS[name]), **given)
         self.engine = NativeEngine(loaded, name)
         self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
 

@@ -16,7 +16,6 @@ import ctypes
 import os
 import warnings
 from contextlib import contextmanager, suppress
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Iterator
 
 from ..errors import ConfigError, MissingPackage, did_you_mean
@@ -30,6 +29,9 @@ KEPT, LARGEST_ON_HEAP = 512 * 2**20, 32 * 2**20
 
 def import_mxnet() -> Any:
     """Import and return the module mxnet; MissingPackage where there is no wheel for this platform."""
+    # not at the top: engines without MXNet import this file too
+    from importlib.metadata import PackageNotFoundError, version
+
     import numpy
 
     os.environ.setdefault("OMP_NUM_THREADS", str(cores()))

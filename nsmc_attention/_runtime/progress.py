@@ -2,15 +2,40 @@
 
 import sys
 import warnings
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Iterator, Optional
 
 
 def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = None, **options: Any) -> Any:
     """Return tqdm's bar over items, with tqdm's options; shown (None) in a terminal or a notebook, not in a log."""
     notebook = in_notebook()
-    # tqdm's None: whether the stream is a terminal, which that of a notebook is not
-    disable = (False if notebook else None) if shown is None else not shown
-    return bars(notebook)(items, file=sys.stderr, disable=disable, mininterval=0.5, **options)
+    # the stream of a notebook is no terminal
+    if not (shown or (shown is None and (notebook or sys.stderr.isatty()))):
+        return HiddenBar(items)
+    return bars(notebook)(items, file=sys.stderr, mininterval=0.5, **options)
+
+
+class HiddenBar:
+    """What is used of a bar of tqdm where none is shown: its import takes 7 ms, as long as some commands compute."""
+
+    n, disable = 0, True
+
+    def __init__(self, items: Optional[Iterable[Any]] = None):
+        self.items = items
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items or ())
+
+    def __enter__(self) -> "HiddenBar":
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        pass
+
+    def update(self, count: float = 1) -> None:
+        pass
+
+    def set_postfix_str(self, text: str, refresh: bool = True) -> None:
+        pass
 
 
 def bars(notebook: bool) -> Any:

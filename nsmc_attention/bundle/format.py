@@ -1,4 +1,4 @@
-"""A trained model as a folder of plain files: written whole or not at all, verified before it is used.
+"""A trained model as a folder of plain files: written whole or not at all, each verified before it is used.
 
     manifest.json   schema, task, versions, labels, config, data, metrics, sha256 of every other file
     vocab.json      gluonnlp's Vocab.to_json(); of restore, the characters; a film's bundle has scale.json in its place
@@ -48,7 +48,10 @@ COMMANDS = {CLASSIFY: "predict", "restore": "restore", "language": "fill", "film
 
 @dataclass(frozen=True)
 class Bundle:
-    """A verified bundle; `encoder` is an Encoder, of restore Characters, of film a Scale, `config` that of the task."""
+    """A bundle whose files are verified when they are read.
+
+    `encoder` is an Encoder, of restore Characters, of film a Scale, `config` that of the task.
+    """
 
     folder: Path
     manifest: dict[str, Any]
@@ -72,7 +75,7 @@ class Bundle:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def read(self, name: str) -> bytes:
-        """Return the content of one file, verified again; BundleError if this bundle has none."""
+        """Return the content of one file; BundleError if it was altered, or this bundle has none."""
         return verified(self.folder, name, self.manifest["files"][self.file(name).name])
 
     def file(self, name: str) -> Path:
@@ -116,10 +119,11 @@ def read_all(bundle: Bundle) -> dict[str, bytes]:
 
 
 def load_bundle(folder: Optional[Union[str, Path]] = None, task: Optional[str] = CLASSIFY) -> Bundle:
-    """Verify and return a bundle of a task, None for any; of a run folder, its bundle; without a folder, the packaged one.
+    """Return a bundle of a task, None for any; of a run folder, its bundle; without a folder, the packaged one.
 
-    BundleError where it is of another task, a file is missing, altered or foreign, it has another schema, or the tokenizer or dictionary that is
-    installed is not the one the vocabulary was made with.
+    BundleError where it is of another task, a file is missing or foreign, the vocabulary was altered, it has another schema, or the tokenizer or
+    dictionary that is installed is not the one the vocabulary was made with. The other files, of which an engine needs one, are verified
+    when they are read.
     """
     folder = Path(folder) if folder else PRETRAINED
     if not (folder / "manifest.json").exists() and (folder / "bundle" / "manifest.json").is_file():
@@ -130,7 +134,8 @@ def load_bundle(folder: Optional[Union[str, Path]] = None, task: Optional[str] =
     if found not in (TASKS if task is None else (task,)):
         use = f"; use it with `nsmc-attention {COMMANDS[found]}`" if found in COMMANDS else ""
         raise BundleError(f"{folder}: expected a bundle of the task {task or ' or '.join(TASKS)}, found {found!r}{use}")
-    contents = {name: verified(folder, name, expected) for name, expected in manifest["files"].items()}
+    for name in manifest["files"]:
+        require_file(folder, name)
     foreign = sorted({path.name for path in folder.iterdir()} - {"manifest.json", *manifest["files"]})
     if foreign:
         raise BundleError(
@@ -140,9 +145,11 @@ def load_bundle(folder: Optional[Union[str, Path]] = None, task: Optional[str] =
         config = TASKS[found].from_dict(manifest.get("config"))
     except (ConfigError, TypeError) as problem:
         raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
+    name = REQUIRED_BY.get(found, REQUIRED)[0]
+    content = verified(folder, name, manifest["files"][name])
     if found == "film":
-        return Bundle(folder, manifest, config, Scale.from_json(contents["scale.json"], folder / "scale.json"))
-    encoder = read_encoder(folder, manifest, contents["vocab.json"], config)
+        return Bundle(folder, manifest, config, Scale.from_json(content, folder / name))
+    encoder = read_encoder(folder, manifest, content, config)
     if len(encoder) != manifest.get("vocabulary"):
         raise BundleError(f"{folder}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(encoder)}")
     return Bundle(folder, manifest, config, encoder)
@@ -204,11 +211,15 @@ def names_in(folder: Path) -> str:
     return listed(sorted(file.name for file in folder.iterdir()))
 
 
+def require_file(folder: Path, name: str) -> None:
+    if not (folder / name).is_file():
+        raise BundleError(f"{folder} has no {name} (found {names_in(folder)}); was the copy interrupted?")
+
+
 def verified(folder: Path, name: str, expected: object) -> bytes:
     """Return the content of a listed file; BundleError where its sha256 is not the expected one."""
+    require_file(folder, name)
     path = folder / name
-    if not path.is_file():
-        raise BundleError(f"{folder} has no {name} (found {names_in(folder)}); was the copy interrupted?")
     content = read_file(path, LARGEST[name], BundleError)
     found = hashlib.sha256(content).hexdigest()
     if found != expected:

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Optional
 
@@ -207,7 +206,7 @@ def explain(
         check_picture(output, picture, found)
     elif picture:
         raise ConfigError(f"--picture {picture}: expected --output too, as --output {picture}.png")
-    classifiers = [replace(model, bundle=bundle).load() for bundle in (model.bundle, *beside)]
+    classifiers = [model._replace(bundle=bundle).load() for bundle in (model.bundle, *beside)]
     reviews = explain_many(classifiers, text, methods, by_word)
     heads.save(reviews[0][0])
     if output is None:

@@ -6,10 +6,9 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import click
 
@@ -161,8 +160,7 @@ def given_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]
     return changes
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(NamedTuple):
     """A bundle and what runs it."""
 
     bundle: Optional[Path]
@@ -175,8 +173,7 @@ class Model:
         return load_classifier(self.bundle, self.engine, self.device)
 
 
-@dataclass(frozen=True)
-class Restoring:
+class Restoring(NamedTuple):
     """Whether to restore texts before they are classified, and by which bundle."""
 
     restore: bool
@@ -187,17 +184,27 @@ class Restoring:
         """What `bulk` takes: no, the packaged one, or a bundle."""
         return self.restorer or self.restore
 
+    def scorer(self, model: Model) -> "Scorer":
+        """Load a model's classifier, of restored texts where texts are to be restored."""
+        classifier = model.load()
+        if not self.bundle:
+            return classifier
+        from ..inference.restoring import restoring
+
+        return restoring(classifier, self.load(model))
+
     def load(self, model: Model) -> Union[bool, "Restorer"]:
         """Return what `inference.restoring.restoring` takes, on the engine and device of a model."""
+        if not self.bundle:
+            return False
         from ..inference.engines import engine_beside
         from ..inference.restorer import load_restorer
 
         engine = engine_beside(model.engine)
-        return load_restorer(self.restorer, None, engine, model.device) if self.bundle else False
+        return load_restorer(self.restorer, None, engine, model.device)
 
 
-@dataclass(frozen=True)
-class Heads:
+class Heads(NamedTuple):
     """A picture of an encoder's heads, of all or of those of one layer or number."""
 
     path: Optional[Path]
@@ -221,8 +228,7 @@ class Heads:
             save_heads(found, self.path, self.layer, self.head)
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(NamedTuple):
     """Texts or lines or a table to read, and what to write, of `predict` and `restore`."""
 
     source: Optional[Path]
@@ -264,8 +270,7 @@ class Texts:
             print(f"{self.output}: {found}", file=sys.stderr)
 
 
-@dataclass(frozen=True)
-class Labelled:
+class Labelled(NamedTuple):
     """Labelled reviews: a corpus or a file, and its columns."""
 
     data: str
@@ -287,8 +292,7 @@ class Labelled:
         return tables.load(self.data, "test", self.data_dir, **self.columns)
 
 
-@dataclass(frozen=True)
-class Films:
+class Films(NamedTuple):
     """What a training of `film` is given beside reviews: their columns, and the classifier that reads them."""
 
     group_by: Optional[str]

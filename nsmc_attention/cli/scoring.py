@@ -52,9 +52,7 @@ def predict(text: tuple[str, ...], texts: Texts, weights: bool, restoring: Resto
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     texts.check("predict", text)
-    from ..inference.restoring import restoring as scorer_of
-
-    texts.score(scorer_of(model.load(), restoring.load(model)), text, weights)
+    texts.score(restoring.scorer(model), text, weights)
 
 
 @click.command(cls=TextCommand)

@@ -8,14 +8,13 @@ gluon engine imports MXNet, and only when it is built.
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Optional, Protocol
 
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.processes import cores
+from .._runtime.processes import cores, thread_pool
 from ..bundle.format import Bundle
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean
 from ..model.interfaces import CONTEXTS
@@ -95,7 +94,10 @@ class OnnxEngine:
         self.inputs, self.axes = found[0], axes
         self.threads = threads or cores()
         self.batch_size = PIECE * self.threads
-        self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    @cached_property
+    def pool(self) -> Any:
+        return thread_pool(self.threads)
 
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         probability, weights = self.divided(self.run, arrays)
@@ -105,7 +107,7 @@ class OnnxEngine:
         """Return what `run` returns of a batch, divided among the threads."""
         reviews = len(arrays[0])
         parts = max(min(self.threads, reviews // WORTH_A_THREAD), -(-reviews // PIECE))
-        if parts < 2 or not self.pool:
+        if parts < 2 or self.threads < 2:
             return list(run(*arrays))
         done = self.pool.map(run, *(numpy.array_split(array, parts) for array in arrays))
         return [numpy.concatenate(each) for each in zip(*done)]

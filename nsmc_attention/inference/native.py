@@ -7,17 +7,16 @@ without n-grams, all of any size.
 """
 
 import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.processes import cores
+from .._runtime.processes import cores, thread_pool
 from ..bundle.format import Bundle
 from ..errors import ConfigError, MissingPackage
-from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, Arrays, forms_of, loaded, read_stored
+from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, SCALE, Arrays, forms_of, loaded, read_stored
 from ..model.settings import AXES
 from ..native import SWITCH, switched_on
 
@@ -29,6 +28,7 @@ PRECISIONS = {"native": "float32", "native-bf16": "bf16"}
 PIECE, WORTH_A_THREAD = 128, 8
 # Bytes of the table of W x of every word, for units in whole blocks
 LARGEST_TABLE, BLOCK = 2**30, 16
+EMBEDDING = "embedding.weight"
 DIRECTIONS, GATES = ("forward", "backward"), 3
 
 
@@ -104,8 +104,11 @@ class NativeEngine:
     def __init__(self, network: Any, name: str = "native", threads: Optional[int] = None):
         self.name, self.threads = name, threads or cores()
         self.batch_size = PIECE * self.threads
-        self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         self.run = partial(import_network().run, network)
+
+    @cached_property
+    def pool(self) -> Any:
+        return thread_pool(self.threads)
 
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         reviews, length = arrays[0].shape
@@ -113,7 +116,7 @@ class NativeEngine:
         weights = numpy.empty((reviews, length, length), dtype="float32")
         parts = min(self.threads, reviews // WORTH_A_THREAD)
         whole = (*arrays, probability, weights)
-        if parts < 2 or not self.pool:
+        if parts < 2:
             self.run(*whole)
         else:
             list(self.pool.map(self.run, *(numpy.array_split(each, parts) for each in whole)))
@@ -137,12 +140,10 @@ def native_engine(bundle: Bundle, threads: Optional[int] = None, name: str = "na
     sizes = (len(bundle.encoder), model.embedding_size, model.encoder.hidden_size, model.attention.units)
     forms = forms_of(parameter_shapes(*sizes, bundle.config.text.ngram_buckets))
     arrays = read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params"))
-    # the kernels read the table of n-grams as the file holds it
-    ngrams = arrays.pop(NGRAM_TABLE, None)
     # numbers that overflow are reported by the prediction
     with numpy.errstate(over="ignore"):
-        given = kernel_arrays(loaded(arrays), model.encoder.hidden_size)
-    return NativeEngine(network.load(kernel=kernel, ngrams=ngrams, **given), name, threads)
+        given = kernel_arrays(arrays, model.encoder.hidden_size)
+    return NativeEngine(network.load(kernel=kernel, **given), name, threads)
 
 
 def gru_name(direction: str, part: str) -> str:
@@ -152,7 +153,7 @@ def gru_name(direction: str, part: str) -> str:
 def parameter_shapes(words: int, units: int, hidden: int, score: int, buckets: int) -> dict[str, tuple[int, ...]]:
     """Return {name: shape} of the network's parameters; a test holds them to those of the HybridBlock."""
     width, gates = len(DIRECTIONS) * hidden, GATES * hidden
-    shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (words, units)}
+    shapes: dict[str, tuple[int, ...]] = {EMBEDDING: (words, units)}
     for direction in DIRECTIONS:
         shapes[gru_name(direction, "i2h_weight")] = (gates, units)
         shapes[gru_name(direction, "h2h_weight")] = (gates, hidden)
@@ -166,13 +167,17 @@ def parameter_shapes(words: int, units: int, hidden: int, score: int, buckets: i
     return shapes
 
 
-def kernel_arrays(arrays: Arrays, hidden: int) -> dict[str, Any]:
-    """Return the arguments of `_network.load` but the kernel and the n-grams, from {name: float32 array}.
+def kernel_arrays(stored: Arrays, hidden: int) -> dict[str, Any]:
+    """Return the arguments of `_network.load` but the kernel, from {name: array} as the file holds them.
 
     What only ever occurs as a sum or a product is added and multiplied here: the biases outside the reset gate, the two rows of
-    the last layer, and the weights by which the n-grams' log-odds reach query and key.
+    the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are.
     """
     width = len(DIRECTIONS) * hidden
+    rest = dict(stored)
+    tables = {"ngrams": rest.pop(NGRAM_TABLE, None), "embedding": rest.pop(EMBEDDING)}
+    scale = rest.pop(EMBEDDING + SCALE)[:, 0]
+    arrays = loaded(rest)
 
     def gates(part: str) -> NDArray[Any]:
         both = numpy.stack([arrays[gru_name(direction, part)] for direction in DIRECTIONS])
@@ -185,7 +190,7 @@ def kernel_arrays(arrays: Arrays, hidden: int) -> dict[str, Any]:
     query_bias = arrays["attention._query_mid_layer.bias"]
     output = arrays["output.weight"][1] - arrays["output.weight"][0]
     found = {
-        "embedding": arrays["embedding.weight"],
+        "embedding_scale": scale,
         "input_weights": gates("i2h_weight"),
         "input_bias": input_bias,
         "recurrent": gates("h2h_weight"),
@@ -199,4 +204,4 @@ def kernel_arrays(arrays: Arrays, hidden: int) -> dict[str, Any]:
     }
     floats: dict[str, Any] = {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in found.items()}
     bias = arrays["output.bias"]
-    return {**floats, "output_bias": float(bias[1] - bias[0]), "wide": float(output[width:].sum())}
+    return {**tables, **floats, "output_bias": float(bias[1] - bias[0]), "wide": float(output[width:].sum())}

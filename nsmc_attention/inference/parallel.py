@@ -5,11 +5,14 @@ lock) and the network use every core. At most two windows a worker are under way
 """
 
 from collections import deque
-from concurrent.futures import Future
-from typing import Any, Iterable, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional
 
 from .._runtime.processes import cores, workers
+from ..errors import NsmcError
 from .reference import Row, Scorer, worker_scorer
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 
 def score_window(reference: Any, texts: list[str]) -> list[tuple[Any, ...]]:
@@ -23,14 +26,25 @@ def row_stream(
     """Yield (window, `scorer.rows` of it) for each window of texts, in order.
 
     Each of the processes (None: one a core; 1: none but this) loads the scorer's bundles again; BundleError if one was
-    replaced.
+    replaced, NsmcError if a process was killed.
     """
     processes = processes or cores()
     if processes == 1:
         yield from ((window, scorer.rows(window)) for window in windows)
         return
-    same = scorer.reference
-    pending: deque[tuple[list[str], Future[list[tuple[Any, ...]]]]] = deque()
+    from concurrent.futures import BrokenExecutor
+
+    try:
+        yield from parallel_rows(scorer.reference, windows, processes)
+    except BrokenExecutor as problem:
+        raise NsmcError(
+            "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
+            "on fewer cores"
+        ) from problem
+
+
+def parallel_rows(same: Any, windows: Iterable[list[str]], processes: int) -> Iterator[tuple[list[str], list[Row]]]:
+    pending: "deque[tuple[list[str], Future[list[tuple[Any, ...]]]]]" = deque()
     with workers(processes) as pool:
         for window in windows:
             pending.append((window, pool.submit(score_window, same, window)))

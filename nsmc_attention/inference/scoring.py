@@ -9,7 +9,6 @@ does not grow with the number of rows; an output file appears whole or not at al
 import io
 import json
 import sys
-from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, repeat, tee
@@ -19,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Itera
 from .._io.atomic import NO_ROOM, replaced_file
 from .._io.spreadsheets import as_cells, table_writer
 from .._runtime.progress import progress_bar
-from ..errors import ConfigError, DataError, NsmcError, did_you_mean
+from ..errors import ConfigError, DataError, did_you_mean
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from .parallel import row_stream
@@ -255,15 +254,9 @@ def with_rows(scorer: Scorer, frames: Frames, text_column: str, processes: Optio
     begun = list(islice(frames, 1))
     frames, ahead = tee(chain(begun, frames))
     windows = (texts_of(frame, text_column) for frame in ahead)
-    try:
-        stream = row_stream(scorer, windows, processes if begun and len(begun[0]) >= tables.ROWS else 1)
-        for (texts, results), frame in zip(stream, frames):
-            yield frame, texts, results
-    except BrokenExecutor as problem:
-        raise NsmcError(
-            "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
-            "on fewer cores"
-        ) from problem
+    stream = row_stream(scorer, windows, processes if begun and len(begun[0]) >= tables.ROWS else 1)
+    for (texts, results), frame in zip(stream, frames):
+        yield frame, texts, results
 
 
 def texts_of(frame: "pandas.DataFrame", text_column: str) -> list[str]:

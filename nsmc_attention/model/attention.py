@@ -3,7 +3,6 @@
 A new one is a class like `General` and a name in ATTENTIONS. Settings are read without MXNet; `cell` imports it.
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Union
 
 from ..errors import ConfigError
@@ -71,14 +70,12 @@ class Uniform(Attention):
         return UniformAttention()
 
 
-@dataclass(frozen=True)
 class ScoredAttention(Attention):
     """Attention whose weights are the softmax of a scoring function, which `kind` names."""
 
     dropout: float = setting(0.0, "dropout of the attention weights", low=0.0, high=0.95)
 
 
-@dataclass(frozen=True)
 class Additive(ScoredAttention):
     """score(q, k) = v . tanh(W q + U k + b), Bahdanau et al. 2015 (arXiv:1409.0473), appendix A.1.2."""
 
@@ -147,7 +144,6 @@ class General(ScoredAttention):
         return GeneralAlignment(decoder_size)
 
 
-@dataclass(frozen=True)
 class Multihead(Scaled):
     """K scaled dot products of projected q and k, Vaswani et al. 2017, section 3.2.2.
 
@@ -171,7 +167,6 @@ class Multihead(Scaled):
         return MultiHeadAttentionCell(super().cell(width), width, width, width, self.heads)
 
 
-@dataclass(frozen=True)
 class Structured(ScoredAttention):
     """score_r(k) = w_r . tanh(W k) for R hops, Lin et al. 2017 (arXiv:1703.03130), equation 6.
 
@@ -218,7 +213,6 @@ class Concat(Additive):
         return ConcatAlignment(decoder_size, self.units)
 
 
-@dataclass(frozen=True)
 class Local(General):
     """A window around a predicted place, local-p of Luong et al. 2015, section 3.2."""
 

@@ -10,7 +10,6 @@ A parameter file is read here and not by `mx.nd.load`, native code that believes
 import io
 import math
 import struct
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -145,6 +144,8 @@ def round_tables(network: Any) -> None:
 
 def gluon_file(network: Any) -> bytes:
     """Return the bytes of a Gluon parameter file; see `round_tables`."""
+    import tempfile
+
     from mxnet import nd
 
     with tempfile.TemporaryDirectory() as folder:
@@ -194,9 +195,16 @@ def read_stored(content: bytes, expected: Forms, where: Any) -> Arrays:
                 f"{expected.get(name, 'not at all')}, found {found.get(name, 'none')}"
             )
     for name, array in arrays.items():
-        if array.dtype.kind == "f" and not numpy.isfinite(array).all():
+        if array.dtype.kind == "f" and not all_finite(array):
             raise BundleError(f"{where}: expected finite numbers in {name}, found others; train again")
     return arrays
+
+
+def all_finite(array: NDArray[Any]) -> bool:
+    if array.dtype != "float16":
+        return bool(numpy.isfinite(array).all())
+    # ten times as fast: the bits of infinity are 0x7c00 and a sign, and those of what is not a number are larger
+    return bool(array.view("int16").max() < 0x7C00 and array.view("uint16").max() < 0xFC00)
 
 
 def parse(stream: BinaryIO, most: int) -> Arrays:

@@ -1,6 +1,5 @@
 """The networks' settings, each of which builds its network. Read without MXNet."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ConfigError
@@ -46,7 +45,6 @@ class Encoder(Settings):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class GRU(Encoder):
     """A bidirectional GRU."""
 
@@ -62,7 +60,6 @@ class GRU(Encoder):
         return Bidirectional(self.kind, self.hidden_size)
 
 
-@dataclass(frozen=True)
 class NoEncoder(Encoder):
     """Each token by itself: its state is its embedding."""
 
@@ -75,7 +72,6 @@ class NoEncoder(Encoder):
         return None
 
 
-@dataclass(frozen=True)
 class TransformerSettings(Settings):
     """The sizes of a Transformer's encoder or decoder."""
 
@@ -134,7 +130,6 @@ DESCRIBED = {
 }
 
 
-@dataclass(frozen=True)
 class ClassifierConfig(Settings):
     """The self-attentive classifier; padding has no influence."""
 
@@ -187,7 +182,6 @@ class ClassifierConfig(Settings):
         return SelfAttentionClassifier(vocab_size, self, max_length, ngram_buckets)
 
 
-@dataclass(frozen=True)
 class ArticleConfig(Settings):
     """The original article's network, which takes padding for words."""
 
@@ -259,7 +253,6 @@ class Decoder(Settings):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class GRUDecoder(Decoder):
     """A decoder of GRU cells; `states` is the number of arrays in its state."""
 
@@ -347,7 +340,6 @@ class TransformerDecoder(TransformerSettings, Decoder):
 DECODERS: dict[str, type[Settings]] = {each.kind: each for each in (GRUDecoder, LSTMDecoder, TransformerDecoder)}
 
 
-@dataclass(frozen=True)
 class Stack(Settings):
     """Recurrent layers in both directions, one above the other; `width` is the units of a state."""
 
@@ -368,7 +360,6 @@ class LSTMStack(Stack):
 STACKS: dict[str, type[Settings]] = {"gru": Stack, "lstm": LSTMStack}
 
 
-@dataclass(frozen=True)
 class EditorConfig(Settings):
     """For each character a tag of what to write in its place, for spacing and spelling."""
 
@@ -406,7 +397,6 @@ class EditorConfig(Settings):
         return Editor(rows, vocab_size, self)
 
 
-@dataclass(frozen=True)
 class WriterConfig(EditorConfig):
     """Sequence to sequence with attention, for spacing and spelling."""
 
@@ -438,7 +428,6 @@ class WriterConfig(EditorConfig):
         return self.decoder.network(rows, vocab_size, self, most_written(max_length))
 
 
-@dataclass(frozen=True)
 class MaskedConfig(Settings):
     """A language model that guesses hidden words from both sides."""
 
@@ -475,7 +464,6 @@ class MaskedConfig(Settings):
         return self.network(vocab_size, max_length)
 
 
-@dataclass(frozen=True)
 class ReplacedConfig(MaskedConfig):
     """A language model that also tells which tokens are not the text's: Clark et al. 2020, ELECTRA (arXiv:2003.10555)."""
 
@@ -488,7 +476,6 @@ class ReplacedConfig(MaskedConfig):
         return ReplacedLanguageModel(vocab_size, self, max_length)
 
 
-@dataclass(frozen=True)
 class PoolingConfig(Settings):
     """The mean stars of a film from its reviews, whose order has no influence."""
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Optional
 
-from numpy import float16, float32, int32
+from numpy import float16, float32, int8, int32
 from numpy.typing import NDArray
 
 def kernels() -> tuple[str, ...]:
@@ -10,7 +10,8 @@ def kernels() -> tuple[str, ...]:
 
 def load(
     kernel: str,
-    embedding: NDArray[float32],
+    embedding: NDArray[int8],
+    embedding_scale: NDArray[float32],
     input_weights: NDArray[float32],
     input_bias: NDArray[float32],
     recurrent: NDArray[float32],
@@ -24,9 +25,9 @@ def load(
     wide: float,
     ngrams: Optional[NDArray[float16]],
 ) -> Any:
-    """Return a network for `run`, which copies all arrays but the n-grams' (buckets, 2).
+    """Return a network for `run`, which copies all arrays but the embedding and the n-grams' (buckets, 2).
 
-    embedding (V, E); of both directions and the gates r, z, n, input_weights (2, 3, H, E), their bias (2, 3, H), to
+    embedding (V, E), whose rows are multiplied by embedding_scale (V,); of both directions and the gates r, z, n, input_weights (2, 3, H, E), their bias (2, 3, H), to
     which r and z add that of recurrent (2, 3, H, H), and the hidden_bias (2, H) of n; of query and key, projection
     (2, A, 2, H), projection_bias (2, A), and evidence (2, 2, A), what the log-odds of a token and of the one before
     add to both; score (A,); of positive less negative, output (2, H), its bias, and its weight of the log-odds.

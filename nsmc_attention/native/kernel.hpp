@@ -1,7 +1,7 @@
 // The classifier's forward pass, written once over vectors of W floats and compiled once for each instruction set by
 // the files kernel_*.cpp, which include what this file needs and define NSMC_WIDTH, NSMC_TILE and perhaps NSMC_BF16.
 //
-//   GRU (Cho et al. 2014), of each direction, with the W x + b of every word from a table:
+//   GRU (Cho et al. 2014), of each direction, with the W x + b of each word from a table:
 //     r, z = sigmoid(W x + b + U h),  n = tanh(W x + b + r * (U h + b_h)),  h' = n + z * (h - n)
 //   additive attention (Bahdanau et al. 2015) of every token i to every token j, its states and the n-grams' log-odds
 //   projected to q_i and k_j:

@@ -15,7 +15,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <vector>
@@ -86,12 +88,12 @@ struct Free {
     void operator()(void* memory) const { std::free(memory); }
 };
 
-// Aligned memory of zeros
+// Aligned memory, of zeros or as the system gives it: of what is large and not written, it reserves addresses only
 class Memory {
 public:
-    explicit Memory(size_t bytes = 0) : size(round_up(bytes + 1, ALIGNMENT)), memory(std::aligned_alloc(ALIGNMENT, size)) {
+    explicit Memory(size_t bytes = 0, bool zeros = true) : size(round_up(bytes + 1, ALIGNMENT)), memory(std::aligned_alloc(ALIGNMENT, size)) {
         if (!memory) throw std::bad_alloc();
-        std::memset(memory.get(), 0, size);
+        if (zeros) std::memset(memory.get(), 0, size);
     }
     template <class Number>
     Number* as() const {
@@ -103,11 +105,23 @@ private:
     std::unique_ptr<void, Free> memory;
 };
 
+// What the table of W x + b is computed from: half of the GRU's products, which depend on the word alone. A word's row is
+// computed before the first batch that has the word, so that loading does not wait for those that never occur.
+struct Table {
+    std::unique_ptr<Array> embedding;       // (V, E) of int8, and what a row is multiplied by
+    std::vector<float> scale;               // (V)
+    std::vector<float> weights, bias;       // in panels of the kernel of float
+    Memory rows;                            // as Network::table
+    std::vector<unsigned char> computed;    // (V): whether the row is
+    std::mutex mutex;                       // of `rows` and `computed`
+};
+
 // A network and what it points to
 struct Loaded {
     Network network = {};
     const Kernel* kernel = nullptr;
     std::vector<Memory> memories;
+    Table table;
     std::unique_ptr<Array> ngrams;
 
     template <class Number>
@@ -185,22 +199,6 @@ float* padded_rows(Loaded& loaded, const float* from, size_t rows, size_t size, 
     return found;
 }
 
-// W x + b of every word: half of the GRU's products depend on the word alone
-const void* make_table(Loaded& loaded, const Kernel& floats, const float* embedding, size_t depth, const float* weights, const float* bias, size_t hidden) {
-    const Network& network = loaded.network;
-    const size_t row = DIRECTIONS * GATES * network.hidden, width = floats.width, part = 64;
-    const std::vector<float> panels = gate_panels(floats, weights, hidden, depth, depth);
-    const std::vector<float> biases = gate_panels(floats, bias, hidden, 1, 1);
-    char* table = loaded.allocate<char>(network.vocabulary * row * stored_bytes(*loaded.kernel));
-    std::vector<float> rows(part * row);
-    for (size_t first = 0; first < network.vocabulary; first += part) {
-        const size_t count = std::min(part, network.vocabulary - first);
-        floats.multiply(embedding + first * depth, count, depth, panels.data(), DIRECTIONS * network.hidden / width, biases.data(), rows.data());
-        write_stored(*loaded.kernel, rows.data(), count * row, table + first * row * stored_bytes(*loaded.kernel));
-    }
-    return table;
-}
-
 // ---- Kernels
 
 std::vector<const Kernel*> supported() {
@@ -231,6 +229,52 @@ const Kernel& float_kernel(const Kernel& kernel) {
     return baseline_kernel;
 }
 
+// ---- The table of W x + b
+
+size_t row_numbers(const Network& network) { return DIRECTIONS * GATES * network.hidden; }
+
+void prepare_table(Loaded& loaded, const float* weights, const float* bias, size_t hidden) {
+    const Kernel& floats = float_kernel(*loaded.kernel);
+    const size_t words = loaded.network.vocabulary, depth = size_t(loaded.table.embedding->size(1));
+    loaded.table.weights = gate_panels(floats, weights, hidden, depth, depth);
+    loaded.table.bias = gate_panels(floats, bias, hidden, 1, 1);
+    loaded.table.computed.resize(words);
+    loaded.table.rows = Memory(words * row_numbers(loaded.network) * stored_bytes(*loaded.kernel), false);
+    loaded.network.table = loaded.table.rows.as<void>();
+}
+
+// The words of a batch whose rows are not computed, each once
+std::vector<std::int32_t> missing_words(const Table& table, const std::vector<Review>& reviews) {
+    std::vector<std::int32_t> found;
+    for (const Review& review : reviews)
+        std::copy_if(review.tokens, review.tokens + review.length, std::back_inserter(found), [&](std::int32_t word) { return !table.computed[size_t(word)]; });
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+// Compute the rows of the words of a batch that no batch had before.
+void complete_table(Loaded& loaded, const std::vector<Review>& reviews) {
+    Table& table = loaded.table;
+    const std::lock_guard<std::mutex> locked(table.mutex);
+    const std::vector<std::int32_t> missing = missing_words(table, reviews);
+    if (missing.empty()) return;
+    const Kernel& floats = float_kernel(*loaded.kernel);
+    const size_t depth = size_t(table.embedding->size(1)), row = row_numbers(loaded.network), part = 64;
+    std::vector<float> words(part * depth), rows(part * row);
+    for (size_t first = 0; first < missing.size(); first += part) {
+        const size_t count = std::min(part, missing.size() - first);
+        const std::int32_t* ids = missing.data() + first;
+        for (size_t i = 0; i < count; ++i)
+            for (size_t k = 0; k < depth; ++k) words[i * depth + k] = table.scale[size_t(ids[i])] * table.embedding->as<std::int8_t>()[size_t(ids[i]) * depth + k];
+        floats.multiply(words.data(), count, depth, table.weights.data(), row / (GATES * floats.width), table.bias.data(), rows.data());
+        for (size_t i = 0; i < count; ++i) {
+            write_stored(*loaded.kernel, rows.data() + i * row, row, table.rows.as<char>() + size_t(ids[i]) * row * stored_bytes(*loaded.kernel));
+            table.computed[size_t(ids[i])] = true;
+        }
+    }
+}
+
 // ---- Python's functions
 
 PyObject* kernels(PyObject*, PyObject*) {
@@ -258,15 +302,17 @@ void set_ngrams(Loaded& loaded, PyObject* table) {
 }
 
 std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
-    static const char* names[] = {"kernel", "embedding", "input_weights", "input_bias", "recurrent", "hidden_bias", "projection", "projection_bias", "evidence", "score", "output", "output_bias", "wide", "ngrams", nullptr};
+    static const char* names[] = {"kernel", "embedding", "embedding_scale", "input_weights", "input_bias", "recurrent", "hidden_bias", "projection", "projection_bias", "evidence", "score", "output", "output_bias", "wide", "ngrams", nullptr};
     const char* name;
-    PyObject *embedding, *input, *input_bias, *recurrent, *hidden_bias, *projection, *bias, *evidence, *score, *output, *ngrams;
+    PyObject *embedding, *scale, *input, *input_bias, *recurrent, *hidden_bias, *projection, *bias, *evidence, *score, *output, *ngrams;
     double output_bias, wide;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOddO:load", const_cast<char**>(names), &name, &embedding, &input, &input_bias, &recurrent, &hidden_bias, &projection, &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams)) throw Raised();
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOOddO:load", const_cast<char**>(names), &name, &embedding, &scale, &input, &input_bias, &recurrent, &hidden_bias, &projection, &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams)) throw Raised();
 
     auto loaded = std::make_unique<Loaded>();
     const Kernel& kernel = kernel_named(name);
-    const Array words(embedding, "embedding", 'f', {-1, -1}), scores(score, "score", 'f', {-1}), hidden_biases(hidden_bias, "hidden_bias", 'f', {2, -1});
+    loaded->table.embedding = std::make_unique<Array>(embedding, "embedding", 'b', std::initializer_list<Py_ssize_t>{-1, -1});
+    const Array& words = *loaded->table.embedding;
+    const Array scales(scale, "embedding_scale", 'f', {words.size(0)}), scores(score, "score", 'f', {-1}), hidden_biases(hidden_bias, "hidden_bias", 'f', {2, -1});
     const Py_ssize_t depth = words.size(1), units = scores.size(0), hidden = hidden_biases.size(1);
     const Array inputs(input, "input_weights", 'f', {2, 3, hidden, depth}), input_biases(input_bias, "input_bias", 'f', {2, 3, hidden});
     const Array recurrents(recurrent, "recurrent", 'f', {2, 3, hidden, hidden});
@@ -280,12 +326,12 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
     network.units = round_up(size_t(units));
     network.output_bias = float(output_bias);
     network.wide = float(wide);
-    const size_t row = DIRECTIONS * GATES * network.hidden * stored_bytes(kernel);
-    if (network.vocabulary > LARGEST_TABLE / row) raise(PyExc_ValueError, "embedding: expected a table of words times gates of at most 1 GiB, found a larger one");
+    if (network.vocabulary > LARGEST_TABLE / (row_numbers(network) * stored_bytes(kernel))) raise(PyExc_ValueError, "embedding: expected a table of words times gates of at most 1 GiB, found a larger one");
     set_ngrams(*loaded, ngrams);
 
     const WithoutLock unlocked;
-    network.table = make_table(*loaded, float_kernel(kernel), words.as<float>(), size_t(depth), inputs.as<float>(), input_biases.as<float>(), size_t(hidden));
+    loaded->table.scale.assign(scales.as<float>(), scales.as<float>() + network.vocabulary);
+    prepare_table(*loaded, inputs.as<float>(), input_biases.as<float>(), size_t(hidden));
     network.recurrent = stored(*loaded, gate_panels(kernel, recurrents.as<float>(), size_t(hidden), size_t(hidden), network.hidden));
     network.hidden_bias = padded_rows(*loaded, hidden_biases.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
     network.projection = stored(*loaded, projection_panels(kernel, network, projections.as<float>(), size_t(units), size_t(hidden)));
@@ -320,7 +366,7 @@ void compute(const Loaded& loaded, std::vector<Review>& reviews, size_t length) 
 void run_batch(PyObject* arguments) {
     PyObject *capsule, *given[5] = {};
     if (!PyArg_ParseTuple(arguments, "OOOOO|O:run", &capsule, given, given + 1, given + 2, given + 3, given + 4)) throw Raised();
-    const auto* loaded = static_cast<const Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE));
+    auto* loaded = static_cast<Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE));
     if (!loaded) throw Raised();
     const size_t inputs = loaded->network.ngrams ? 3 : 2;
     if (PyTuple_GET_SIZE(arguments) != Py_ssize_t(inputs + 3)) raise(PyExc_TypeError, "run: expected ngram_ids if and only if there is a table of n-grams");
@@ -342,6 +388,7 @@ void run_batch(PyObject* arguments) {
         reviews.push_back(review);
     }
     const WithoutLock unlocked;
+    complete_table(*loaded, reviews);
     compute(*loaded, reviews, size_t(length));
 }
 

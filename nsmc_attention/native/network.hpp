@@ -23,7 +23,7 @@ static constexpr size_t round_up(size_t size, size_t multiple = ROUNDED) { retur
 // What a kernel reads. "Stored" is the kernel's own type of number, float or bfloat16; W is its vector's width.
 struct Network {
     size_t vocabulary, hidden, units, buckets;  // hidden and units are rounded up
-    const void* table;          // Stored (V, 2, H / W, 3, W): W x + b of each word, direction, and gate r, z, n
+    const void* table;          // Stored (V, 2, H / W, 3, W): W x + b of the words of a batch, direction, and gate r, z, n
     const void* recurrent;      // Stored (2, H / W, H, 3, W): U by blocks of units; of bfloat16, rows of H in pairs
     const float* hidden_bias;   // (2, H): the bias within r * (U h + b)
     const void* projection;     // Stored (2 A / 2 W, 2 H, 2, W): twice the weights of query and key

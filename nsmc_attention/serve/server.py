@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Optional
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from ..bundle.format import load_bundle
+from ..bundle.format import load_bundle, read_contents
 from ..errors import ConfigError
 from .app import BAD_BUNDLE, Bundle, end_on_hangup
 from .counters import SHARED
@@ -53,10 +53,10 @@ def serve(
     if the address is in use or not one of this machine, BundleError if a bundle cannot be read.
     """
     # before any process starts
-    load_bundle(bundle)
+    read_contents(load_bundle(bundle))
     for other, task in ((restore_bundle, "restore"), (language_bundle, "language"), (film_bundle, "film")):
         if other:
-            load_bundle(other, task)
+            read_contents(load_bundle(other, task))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     end_on_hangup()

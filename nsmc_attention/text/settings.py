@@ -1,12 +1,10 @@
 """How a review becomes token ids: the settings of this folder."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..settings import Settings, setting
 
 
-@dataclass(frozen=True)
 class TextConfig(Settings):
     """How a review becomes token ids."""
 
@@ -20,7 +18,6 @@ class TextConfig(Settings):
     max_length: int = setting(256, "longest review in tokens; the rest is not read", low=1, high=1024)
 
 
-@dataclass(frozen=True)
 class WordsConfig(Settings):
     """How a review becomes the tokens of a language model: no word is unknown as long as its characters are."""
 
@@ -34,7 +31,6 @@ class WordsConfig(Settings):
     max_length: int = setting(256, "longest review in tokens; the rest is not read", low=2, high=1024)
 
 
-@dataclass(frozen=True)
 class CharacterConfig(Settings):
     """Which characters `restore` can write."""
 

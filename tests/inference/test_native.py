@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 
@@ -38,7 +39,8 @@ def parameters(words, units, hidden, score, buckets, scale=1.0, seed=0):
         return (random.standard_normal(shape) * factor).astype("float32")
 
     return {
-        "embedding": normal(words, units),
+        "embedding": random.randint(-127, 128, (words, units)).astype("int8"),
+        "embedding_scale": numpy.abs(normal(words)) / 64,
         "input_weights": normal(2, 3, hidden, units, factor=units**-0.5),
         "input_bias": normal(2, 3, hidden),
         "recurrent": normal(2, 3, hidden, hidden, factor=hidden**-0.5),
@@ -73,7 +75,7 @@ def sigmoid(x):
 def expected(given, ids, ngrams=None):
     """Return the probability and weights (T, T) of one review by the formulas, in float64."""
     p = {name: None if each is None else numpy.asarray(each, "float64") for name, each in given.items()}
-    x = p["embedding"][ids]
+    x = p["embedding"][ids] * p["embedding_scale"][ids, None]
     states = numpy.zeros((len(ids), 2, p["recurrent"].shape[-1]))
     for direction, order in enumerate((range(len(ids)), range(len(ids) - 1, -1, -1))):
         h = numpy.zeros(states.shape[-1])
@@ -135,6 +137,28 @@ def test_a_review_has_the_same_bits_in_any_batch_and_on_any_number_of_threads(ke
     for review in order[:5]:
         alone = NativeEngine(loaded, threads=1)(*(array[review : review + 1] for array in batch))
         assert alone[0][0] == probability[review] and (alone[1][0] == weights[review]).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@given(st.lists(st.lists(st.integers(1, 12), min_size=1, max_size=20), min_size=2, max_size=4))
+def test_a_batch_has_the_same_bits_whatever_was_predicted_before_it(kernel, batches):
+    """Rows of the table are computed with the first batch that has their word, in whatever company."""
+    given = parameters(200, 8, 40, 20, 50)
+    loaded = network.load(kernel=kernel, **given)
+    for seed, lengths in enumerate(batches):
+        batch = batch_of(200, 50, lengths, max(lengths), seed)
+        found, fresh = NativeEngine(loaded, threads=1), NativeEngine(network.load(kernel=kernel, **given), threads=1)
+        assert all((one == other).all() for one, other in zip(found(*batch), fresh(*batch)))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_threads_that_begin_together_have_the_same_bits(kernel):
+    given = parameters(3000, 8, 40, 20, 50)
+    lengths = [20] * 400
+    batch = batch_of(3000, 50, lengths, 20)
+    expected = NativeEngine(network.load(kernel=kernel, **given), threads=1)(*batch)
+    found = NativeEngine(network.load(kernel=kernel, **given), threads=4)(*batch)
+    assert all((one == other).all() for one, other in zip(found, expected))
 
 
 @pytest.mark.parametrize("kernel", FLOATS)
@@ -230,7 +254,7 @@ def test_a_parameter_of_another_shape_or_type_is_refused(name):
         given[name][None],
         given[name][:0],
     ):
-        if name in ("embedding", "score", "hidden_bias") and wrong.dtype == "float32" and wrong.size:
+        if name in ("embedding", "score", "hidden_bias") and wrong.dtype != "float64" and wrong.size:
             # these say what the sizes are, which others do not fit
             name = "[a-z_]+"
         with pytest.raises(ValueError, match=f"{name}: expected a C-contiguous array"):
@@ -323,6 +347,24 @@ def test_predicting_loads_no_other_engine():
         "print(sorted({'mxnet', 'gluonnlp', 'onnx', 'onnxruntime'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_a_file_of_another_engine_is_neither_read_nor_verified(bundle_folder, tmp_path):
+    folder = shutil.copytree(bundle_folder, tmp_path / "bundle")
+    expected = load_classifier(folder, "native").predict("정말 재미있는 영화")
+    (folder / "model.onnx").write_bytes(b"altered")
+    assert load_classifier(folder, "native").predict("정말 재미있는 영화") == expected
+    with pytest.raises(BundleError, match="model.onnx: expected sha256"):
+        load_classifier(folder, "onnx")
+
+
+def test_predicting_one_review_imports_no_more_than_it_needs():
+    code = (
+        "import sys; from nsmc_attention.cli import run; run(['predict', '정말 재미있는 영화']); "
+        "print(sorted({'tqdm', 'konlpy', 'pandas', 'onnxruntime', 'nsmc_attention.inference.restorer'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[1:] == ["[]"], done.stdout + done.stderr
 
 
 def test_a_restorer_beside_a_native_classifier_takes_its_own_engine(command):
