@@ -409,7 +409,7 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
     """Return a coroutine's result; if the client disconnects, cancel it and raise ClientDisconnect."""
     task = asyncio.ensure_future(work)
-    while not (await asyncio.wait([task], timeout=0.5))[0]:
+    while not (await asyncio.wait([task], timeout=0.1))[0]:
         if await request.is_disconnected():
             task.cancel()
             raise ClientDisconnect
