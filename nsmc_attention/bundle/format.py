@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from .._io.atomic import replaced_folder
-from .._io.bounded import read_file, read_json
+from .._io.bounded import bounded_size, read_file, read_json
 from ..config import TASKS, TaskConfig
 from ..errors import BundleError, ConfigError, listed
 from ..text.characters import Characters
@@ -121,9 +121,9 @@ def read_all(bundle: Bundle) -> dict[str, bytes]:
 def load_bundle(folder: Optional[Union[str, Path]] = None, task: Optional[str] = CLASSIFY) -> Bundle:
     """Return a bundle of a task, None for any; of a run folder, its bundle; without a folder, the packaged one.
 
-    BundleError where it is of another task, a file is missing or foreign, the vocabulary was altered, it has another schema, or the tokenizer or
-    dictionary that is installed is not the one the vocabulary was made with. The other files, of which an engine needs one, are verified
-    when they are read.
+    BundleError where it is of another task or schema, a file is missing, foreign, a link or too large, the vocabulary was
+    altered, or the tokenizer or dictionary that is installed is not the one the vocabulary was made with. The other files,
+    of which an engine needs one, are verified when they are read.
     """
     folder = Path(folder) if folder else PRETRAINED
     if not (folder / "manifest.json").exists() and (folder / "bundle" / "manifest.json").is_file():
@@ -136,6 +136,7 @@ def load_bundle(folder: Optional[Union[str, Path]] = None, task: Optional[str] =
         raise BundleError(f"{folder}: expected a bundle of the task {task or ' or '.join(TASKS)}, found {found!r}{use}")
     for name in manifest["files"]:
         require_file(folder, name)
+        bounded_size(folder / name, LARGEST[name], BundleError)
     foreign = sorted({path.name for path in folder.iterdir()} - {"manifest.json", *manifest["files"]})
     if foreign:
         raise BundleError(
