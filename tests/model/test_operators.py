@@ -91,7 +91,8 @@ def test_the_mean_of_contexts_and_its_gradients_are_those_of_two_products(seed, 
     draw = numpy.random.RandomState(seed)
     shapes = (reviews, queries, 1), (reviews, queries, keys), (reviews, keys, width)
     arrays = [nd.array(draw.randn(*shape)) for shape in shapes]
-    assert_same_without(lambda *given: operators.pool(nd, *given), arrays)
+    # sums of random signs lose digits where they cancel
+    assert_same_without(lambda *given: operators.pool(nd, *given), arrays, 1e-4)
 
 
 @pytest.mark.usefixtures("level")
