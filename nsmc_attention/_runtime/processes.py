@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Callable, Iterator
 
 from .signals import blocked
@@ -20,7 +20,13 @@ def cores() -> int:
 
 
 def thread_pool(threads: int) -> "ThreadPoolExecutor":
-    """Return a pool of threads, imported by the first batch that needs one: one review does not wait for it."""
+    """Return this process's pool of so many threads; a forked process makes its own, as it inherits none of them."""
+    return pool_of(threads, os.getpid())
+
+
+@lru_cache(maxsize=None)
+def pool_of(threads: int, process: int) -> "ThreadPoolExecutor":
+    # imported by the first batch that needs it: one review does not wait for it
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(threads)

@@ -8,7 +8,7 @@ gluon engine imports MXNet, and only when it is built.
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Optional, Protocol
 
 import numpy
@@ -95,7 +95,7 @@ class OnnxEngine:
         self.threads = threads or cores()
         self.batch_size = PIECE * self.threads
 
-    @cached_property
+    @property
     def pool(self) -> Any:
         return thread_pool(self.threads)
 

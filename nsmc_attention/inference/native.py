@@ -7,7 +7,7 @@ without n-grams, all of any size.
 """
 
 import os
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Optional
 
 import numpy
@@ -106,7 +106,7 @@ class NativeEngine:
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
-    @cached_property
+    @property
     def pool(self) -> Any:
         return thread_pool(self.threads)
 

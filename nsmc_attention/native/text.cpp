@@ -18,6 +18,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -489,7 +490,8 @@ class Lattice {
 
 // ----------------------------------------------------------------------------------------------------- vocabulary
 
-// The units of a vocabulary by their bytes in UTF-8: a hash table with open addresses (FNV-1a).
+// The units of a vocabulary by their bytes in UTF-8: a hash table with open addresses (FNV-1a, begun with a number that each
+// process draws and mixed at the end as MurmurHash3 does: no vocabulary can be made whose units share few addresses).
 class Vocabulary {
  public:
   static constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
@@ -503,13 +505,17 @@ class Vocabulary {
     places.assign(1, 0);
   }
 
-  static std::uint64_t empty_hash() { return 0xcbf29ce484222325u; }
+  static std::uint64_t empty_hash() {
+    static const std::uint64_t drawn = std::uint64_t(std::random_device()()) << 32 | std::random_device()();
+    return drawn;
+  }
   static std::uint64_t add_to_hash(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
 
   // Add the next entry; no two have the same bytes.
   void add(Bytes unit) {
     std::uint64_t hash = empty_hash();
     for (unsigned char byte : unit) hash = add_to_hash(hash, byte);
+    hash = mixed(hash);
     std::size_t slot = first_slot(hash);
     while (slots[slot].entry != unknown) slot = (slot + 1) & (slots.size() - 1);
     slots[slot] = {mark(hash), static_cast<std::uint32_t>(places.size() - 1)};
@@ -519,6 +525,7 @@ class Vocabulary {
 
   // The number of an entry, or `unknown`.
   std::uint32_t find(Bytes unit, std::uint64_t hash) const {
+    hash = mixed(hash);
     for (std::size_t slot = first_slot(hash); slots[slot].entry != unknown; slot = (slot + 1) & (slots.size() - 1)) {
       const std::uint32_t entry = slots[slot].entry;
       if (slots[slot].mark == mark(hash) && places[entry + 1] - places[entry] == unit.size() &&
@@ -536,8 +543,13 @@ class Vocabulary {
   std::vector<unsigned char> letters;
   std::vector<std::size_t> places;
 
+  static std::uint64_t mixed(std::uint64_t hash) {
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+    return hash ^ hash >> 33;
+  }
   static std::uint32_t mark(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
-  std::size_t first_slot(std::uint64_t hash) const { return (hash ^ hash >> 29) & (slots.size() - 1); }
+  std::size_t first_slot(std::uint64_t hash) const { return hash & (slots.size() - 1); }
 };
 
 // A token as the network reads it: its characters, and its entry of the vocabulary.

@@ -102,7 +102,9 @@ class ShortWay:
         messages = [await receive()]
         while messages[-1].get("more_body"):
             messages.append(await receive())
-        question = plain_question(b"".join([each.get("body", b"") for each in messages]))
+        # a body that was cut off or refused may be whole JSON by chance
+        whole = messages[-1]["type"] == "http.request"
+        question = plain_question(b"".join([each.get("body", b"") for each in messages])) if whole else None
         if question is None:
             await self.app(scope, received_again(messages, receive), send)
             return

@@ -178,6 +178,30 @@ def test_scores_beyond_the_range_of_exponentials_are_those_of_the_formulas(kerne
     assert weights[0] == pytest.approx(found[1], abs=bound) and probability[0] == pytest.approx(found[0], abs=bound)
 
 
+FORKED = """
+import os, signal, sys, time
+from nsmc_attention.inference.engines import load_engine
+from nsmc_attention.inference.predictor import Classifier
+from nsmc_attention.bundle.format import load_bundle
+
+bundle = load_bundle()
+classifier = Classifier(bundle, load_engine(bundle, sys.argv[1], threads=2))
+texts = ["정말 재미있는 영화였어요"] * 32
+expected = classifier.rows(texts)
+# its threads wait now
+time.sleep(0.3)
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    os._exit(classifier.rows(texts) != expected)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_process_predicts_with_threads_of_its_own():
+    assert subprocess.run([sys.executable, "-c", FORKED, "native"]).returncode == 0
+
+
 @pytest.fixture(scope="module")
 def reviews():
     encoder = load_bundle().encoder

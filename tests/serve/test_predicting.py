@@ -93,6 +93,8 @@ def test_a_plain_body_in_parts_is_answered_and_the_application_sees_nothing_of_i
     [
         (parts(b'{"inputs"', b": 3}"), {}),
         ([*parts(b"{", b"")[:1], {"type": "http.disconnect"}], {}),
+        # whole JSON by chance
+        ([*parts(b'{"inputs": "a"}', b"")[:1], {"type": "http.disconnect"}], {}),
         (parts(b'{"inputs": "a"}'), {"path": "/explain"}),
         (parts(b'{"inputs": "a"}'), {"headers": [(b"content-type", b"application/json; charset=utf-8")]}),
         (parts(b'{"inputs": "a"}'), {"headers": []}),
