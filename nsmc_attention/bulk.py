@@ -3,7 +3,8 @@
     files -> Partitions (whole rows of one file) -> one output file each, written atomically
 
 A rerun scores only the partitions whose output is missing. A worker loads the model once; if it dies, its partition is
-given to another. With groups, each partition also leaves what its films' reviews amount to, which is merged at the end. Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
+given to another. With groups, each partition also leaves what its films' reviews amount to, which is merged at the end.
+Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
 """
 
 import glob

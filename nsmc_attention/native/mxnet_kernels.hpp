@@ -1,63 +1,28 @@
 // The computations of mxnet_operators.cpp, on vectors of W numbers. Included there once for each kind of processor, with W
 // and a namespace of its own.
 
-// --------------------------------------------------------------------------------------------- vectors of W numbers
-
-typedef float Floats __attribute__((vector_size(4 * W)));
-typedef int32_t Integers __attribute__((vector_size(4 * W)));
-
-INLINE Floats load(const float* from) {
-  Floats values;
-  std::memcpy(&values, from, sizeof values);
-  return values;
-}
-
-INLINE void store(float* to, Floats values) { std::memcpy(to, &values, sizeof values); }
+#include "vectors.hpp"
 
 // The first `count` numbers, then zeros.
-INLINE Floats load_some(const float* from, int count) {
+NSMC_INLINE Vector load_some(const float* from, int count) {
   if (count >= W) return load(from);
-  Floats values = {};
+  Vector values = {};
   std::memcpy(&values, from, sizeof(float) * count);
   return values;
 }
 
-INLINE void store_some(float* to, Floats values, int count) {
+NSMC_INLINE void store_some(float* to, Vector values, int count) {
   if (count >= W) return store(to, values);
   std::memcpy(to, &values, sizeof(float) * count);
 }
 
 // Half of the numbers are added to the other half, until one is left.
-INLINE float sum(Floats values) {
+NSMC_INLINE float sum(Vector values) {
   float numbers[W];
   store(numbers, values);
   for (int half = W / 2; half; half /= 2)
     for (int i = 0; i < half; ++i) numbers[i] += numbers[half + i];
   return numbers[0];
-}
-
-// e^x to 2 units in the last place, of x cut off at +-87: e^x = 2^n e^r with |r| <= ln(2) / 2, and e^r by its series.
-INLINE Floats exponential(Floats x) {
-  const Floats zero = {}, largest = zero + 87.0f;
-  x = x > largest ? largest : x;
-  x = x < -largest ? -largest : x;
-  // adding 1.5 * 2^23 rounds to a whole number, which the sum's lowest bits are
-  const Floats shifted = x * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
-  // ln 2 in two parts: n times the first is exact
-  const Floats r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  Floats series = zero + 1.9875691500e-4f;
-  series = series * r + 1.3981999507e-3f;
-  series = series * r + 8.3334519073e-3f;
-  series = series * r + 4.1665795894e-2f;
-  series = series * r + 1.6666665459e-1f;
-  series = series * r + 5.0000001201e-1f;
-  series = series * (r * r) + r + 1.0f;
-  Integers power;
-  std::memcpy(&power, &shifted, sizeof power);
-  power = (power + 127) << 23;
-  Floats scale;
-  std::memcpy(&scale, &power, sizeof scale);
-  return series * scale;
 }
 
 // ------------------------------------------------------------------------------------------------ additive attention
@@ -95,7 +60,7 @@ struct Workspace {
   }
 };
 
-INLINE bool all_near(const float* values, int count) {
+NSMC_INLINE bool all_near(const float* values, int count) {
   float largest = 0;
   for (int i = 0; i < count; ++i) largest = std::max(largest, std::fabs(values[i]));
   return largest <= NEAR;
@@ -103,21 +68,21 @@ INLINE bool all_near(const float* values, int count) {
 
 // e^2x of each token's row, padded; where `FAR`, 2x itself.
 template <bool FAR>
-INLINE void prepare(const float* rows, int count, int units, int padded, float* to) {
+NSMC_INLINE void prepare(const float* rows, int count, int units, int padded, float* to) {
   for (int row = 0; row < count; ++row)
     for (int a = 0; a < padded; a += W) {
-      const Floats doubled = load_some(rows + row * units + a, units - a) * 2.0f;
+      const Vector doubled = load_some(rows + row * units + a, units - a) * 2.0f;
       store(to + row * padded + a, FAR ? doubled : exponential(doubled));
     }
 }
 
 // r of a pair from what `prepare` made of its tokens.
 template <bool FAR>
-INLINE Floats ratio(const Floats& query, const Floats& key) {
+NSMC_INLINE Vector ratio(const Vector& query, const Vector& key) {
   return 1.0f / (1.0f + (FAR ? exponential(query + key) : query * key));
 }
 
-INLINE int list_allowed(const float* mask, Workspace& work) {
+NSMC_INLINE int list_allowed(const float* mask, Workspace& work) {
   int count = 0;
   for (int j = 0; j < work.keys; ++j) {
     work.allowed[count] = j;
@@ -127,7 +92,7 @@ INLINE int list_allowed(const float* mask, Workspace& work) {
 }
 
 // The softmax of the first `count` scores, into the places of `allowed` in a row of weights.
-INLINE void softmax(Workspace& work, int count, float* row) {
+NSMC_INLINE void softmax(Workspace& work, int count, float* row) {
   std::fill_n(row, work.keys, 0.0f);
   float largest = -INFINITY, total = 0;
   for (int j = 0; j < count; ++j) largest = std::max(largest, work.scores[j]);
@@ -138,14 +103,14 @@ INLINE void softmax(Workspace& work, int count, float* row) {
 }
 
 template <bool FAR>
-INLINE void weigh_review(Workspace& work, const float* query, const float* key, const float* mask, float* weights) {
+NSMC_INLINE void weigh_review(Workspace& work, const float* query, const float* key, const float* mask, float* weights) {
   const int padded = work.padded;
   prepare<FAR>(query, work.queries, work.units, padded, work.query.data());
   prepare<FAR>(key, work.keys, work.units, padded, work.key.data());
   for (int i = 0; i < work.queries; ++i) {
     const int count = list_allowed(mask + i * work.keys, work);
     for (int j = 0; j < count; ++j) {
-      Floats score = {};
+      Vector score = {};
       for (int a = 0; a < padded; a += W)
         score += load(&work.vector[a]) * ratio<FAR>(load(&work.query[i * padded + a]),
                                                           load(&work.key[work.allowed[j] * padded + a]));
@@ -155,7 +120,7 @@ INLINE void weigh_review(Workspace& work, const float* query, const float* key, 
   }
 }
 
-INLINE void weigh(const Call& call) {
+NSMC_INLINE void weigh(const Call& call) {
   Workspace work(call, 0);
   const int queries = work.queries * work.units, keys = work.keys * work.units, pairs = work.queries * work.keys;
   for (int n = 0; n < call.size(0, 0); ++n) {
@@ -167,7 +132,7 @@ INLINE void weigh(const Call& call) {
 }
 
 // The gradient with respect to the scores of one row, of the pairs whose weight is not 0; returns their number.
-INLINE int row_gradient(Workspace& work, const float* weights, const float* d_weights) {
+NSMC_INLINE int row_gradient(Workspace& work, const float* weights, const float* d_weights) {
   float mean = 0;
   for (int j = 0; j < work.keys; ++j) mean += weights[j] * d_weights[j];
   const int count = list_allowed(weights, work);
@@ -179,7 +144,7 @@ INLINE int row_gradient(Workspace& work, const float* weights, const float* d_we
 }
 
 template <bool FAR>
-INLINE void backward_review(Workspace& work, const float* query, const float* key, const float* weights,
+NSMC_INLINE void backward_review(Workspace& work, const float* query, const float* key, const float* weights,
                             const float* d_weights, float* d_query, float* d_key) {
   const int padded = work.padded, units = work.units;
   prepare<FAR>(query, work.queries, units, padded, work.query.data());
@@ -188,11 +153,11 @@ INLINE void backward_review(Workspace& work, const float* query, const float* ke
   for (int i = 0; i < work.queries; ++i) {
     const int count = row_gradient(work, weights + i * work.keys, d_weights + i * work.keys);
     for (int a = 0; a < padded; a += W) {
-      const Floats own = load(&work.query[i * padded + a]);
-      Floats d_own = {}, d_vector = load(&work.d_vector[a]);
+      const Vector own = load(&work.query[i * padded + a]);
+      Vector d_own = {}, d_vector = load(&work.d_vector[a]);
       for (int j = 0; j < count; ++j) {
         const int at = work.allowed[j] * padded + a;
-        const Floats r = ratio<FAR>(own, load(&work.key[at])), dr = work.scores[j] * r, slope = dr - dr * r;
+        const Vector r = ratio<FAR>(own, load(&work.key[at])), dr = work.scores[j] * r, slope = dr - dr * r;
         d_own += slope;
         d_vector += dr;
         store(&work.d_key[at], load(&work.d_key[at]) + slope);
@@ -205,7 +170,7 @@ INLINE void backward_review(Workspace& work, const float* query, const float* ke
     for (int a = 0; a < units; ++a) d_key[j * units + a] = 4 * work.vector[a] * work.d_key[j * padded + a];
 }
 
-INLINE void weigh_backward(const Call& call) {
+NSMC_INLINE void weigh_backward(const Call& call) {
   Workspace work(call, 1);
   const int queries = work.queries * work.units, keys = work.keys * work.units, pairs = work.queries * work.keys;
   for (int n = 0; n < call.size(1, 0); ++n) {
@@ -227,13 +192,13 @@ INLINE void weigh_backward(const Call& call) {
 // when it does not; then the data are copied.
 
 // Chris Wellons' lowbias32, without bias of any output bit
-INLINE uint32_t hash(uint32_t x) {
+NSMC_INLINE uint32_t hash(uint32_t x) {
   x = (x ^ x >> 16) * 0x7feb352dU;
   x = (x ^ x >> 15) * 0x846ca68bU;
   return x ^ x >> 16;
 }
 
-INLINE void drop(const float* from, const float* seed, double rate, int64_t count, float* to) {
+NSMC_INLINE void drop(const float* from, const float* seed, double rate, int64_t count, float* to) {
   if (seed[0] == 1) {
     std::copy_n(from, count, to);
     return;
@@ -249,11 +214,11 @@ INLINE void drop(const float* from, const float* seed, double rate, int64_t coun
     to[i] = hash(hash(static_cast<uint32_t>(i) ^ low) ^ high) < below ? 0.0f : from[i] * scale;
 }
 
-INLINE void dropout(const Call& call) {
+NSMC_INLINE void dropout(const Call& call) {
   drop(call.in(0), call.in(1), call.attribute("p"), call.size(0), call.out(0));
 }
 
-INLINE void dropout_backward(const Call& call) {
+NSMC_INLINE void dropout_backward(const Call& call) {
   drop(call.in(0), call.in(2), call.attribute("p"), call.size(0), call.out(0));
   std::fill_n(call.out(1), call.size(2), 0.0f);
 }
@@ -263,19 +228,19 @@ INLINE void dropout_backward(const Call& call) {
 // Of T shares m_t, weights w_ts and states v_s, the mean of the contexts: sum_s c_s v_s with c_s = sum_t m_t w_ts.
 // Backward, with g the gradient of the mean: dv_s = c_s g and dc_s = g . v_s, whence dw_ts = m_t dc_s, dm_t = sum_s w_ts dc_s.
 
-INLINE void pooled_weights(const float* shares, const float* weights, int queries, int keys, float* to) {
+NSMC_INLINE void pooled_weights(const float* shares, const float* weights, int queries, int keys, float* to) {
   std::fill_n(to, keys, 0.0f);
   for (int t = 0; t < queries; ++t)
     for (int s = 0; s < keys; ++s) to[s] += shares[t] * weights[t * keys + s];
 }
 
-INLINE float dot(const float* one, const float* other, int count) {
-  Floats total = {};
+NSMC_INLINE float dot(const float* one, const float* other, int count) {
+  Vector total = {};
   for (int i = 0; i < count; i += W) total += load_some(one + i, count - i) * load_some(other + i, count - i);
   return sum(total);
 }
 
-INLINE void pool(const Call& call) {
+NSMC_INLINE void pool(const Call& call) {
   const int queries = call.size(1, 1), keys = call.size(1, 2), width = call.size(2, 2);
   std::vector<float> shares(keys);
   for (int n = 0; n < call.size(1, 0); ++n) {
@@ -288,7 +253,7 @@ INLINE void pool(const Call& call) {
   }
 }
 
-INLINE void pool_backward(const Call& call) {
+NSMC_INLINE void pool_backward(const Call& call) {
   const int queries = call.size(2, 1), keys = call.size(2, 2), width = call.size(3, 2);
   std::vector<float> shares(keys), d_shares(keys);
   for (int n = 0; n < call.size(2, 0); ++n) {
@@ -311,7 +276,7 @@ INLINE void pool_backward(const Call& call) {
 // --------------------------------------------------------------------------------------------------------------- Adam
 
 // Kingma & Ba 2015 (arXiv:1412.6980), algorithm 1 with the corrections in `rate`, as mxnet.nd.adam_update.
-INLINE void adam(int64_t count, float* parameters, const float* gradients, float* means, float* squares, float rate,
+NSMC_INLINE void adam(int64_t count, float* parameters, const float* gradients, float* means, float* squares, float rate,
                  float scale, float beta1, float beta2, float epsilon) {
   for (int64_t i = 0; i < count; ++i) {
     const float gradient = scale * gradients[i];
@@ -322,7 +287,7 @@ INLINE void adam(int64_t count, float* parameters, const float* gradients, float
 }
 
 // A step of these rows of a table alone; the gradients have `width` numbers a row.
-INLINE void adam_rows(int64_t rows, const int64_t* places, int64_t width, float* parameters, const float* gradients,
+NSMC_INLINE void adam_rows(int64_t rows, const int64_t* places, int64_t width, float* parameters, const float* gradients,
                       float* means, float* squares, float rate, float scale, float beta1, float beta2, float epsilon) {
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t at = places[row] * width;

@@ -15,8 +15,6 @@
 
 #include "mxnet_library.hpp"
 
-#define INLINE static inline __attribute__((always_inline))
-
 namespace {
 
 using mxnet_library::Call;

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -117,3 +118,18 @@ def start():
 @pytest.fixture(scope="package")
 def server(start):
     return start()
+
+
+@pytest.fixture(scope="session")
+def ready():
+    """A function from an application to a client of it, in a `with` block, once its models are loaded."""
+    testclient = pytest.importorskip("starlette.testclient")
+
+    @contextmanager
+    def started(application):
+        with testclient.TestClient(application, raise_server_exceptions=False) as client:
+            while client.get("/readyz").status_code != 200:
+                pass
+            yield client
+
+    return started

@@ -20,10 +20,8 @@ TEXT = "배우는 좋은데 영화는 별로"
 
 
 @pytest.fixture(scope="module")
-def client():
-    with TestClient(create_app(limits=Limits(table=3_000_000)), raise_server_exceptions=False) as client:
-        while client.get("/readyz").status_code != 200:
-            pass
+def client(ready):
+    with ready(create_app(limits=Limits(table=3_000_000))) as client:
         yield client
 
 

@@ -5,7 +5,6 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from starlette.testclient import TestClient
 
 from nsmc_attention.inference.attribution import METHODS
 from nsmc_attention.inference.explain import explain
@@ -16,21 +15,16 @@ from nsmc_attention.serve.heads import LARGEST_MATRIX
 TEXT = "배우는 좋은데 영화는 별로"
 
 
-def ready(bundle):
-    with TestClient(create_app(bundle), raise_server_exceptions=False) as client:
-        while client.get("/readyz").status_code != 200:
-            pass
+@pytest.fixture(scope="module")
+def client(ready, tiny_transformer):
+    with ready(create_app(tiny_transformer)) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def client(tiny_transformer):
-    yield from ready(tiny_transformer)
-
-
-@pytest.fixture(scope="module")
-def recurrent(bundle_folder):
-    yield from ready(bundle_folder)
+def recurrent(ready, bundle_folder):
+    with ready(create_app(bundle_folder)) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")

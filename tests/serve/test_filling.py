@@ -19,16 +19,10 @@ from nsmc_attention.serve.limits import Limits
 TEXT = "주인공의 [MASK]에 소름이 돋았다"
 
 
-def ready(application):
-    with TestClient(application, raise_server_exceptions=False) as client:
-        while client.get("/readyz").status_code != 200:
-            pass
-        yield client
-
-
 @pytest.fixture(scope="module")
-def client(tiny_language):
-    yield from ready(create_app(language_bundle=tiny_language))
+def client(ready, tiny_language):
+    with ready(create_app(language_bundle=tiny_language)) as client:
+        yield client
 
 
 def fill(client, inputs, **options):
@@ -98,9 +92,9 @@ def test_the_state_the_counters_and_the_reference_tell_of_it(client):
     assert client.get("/openapi.json").json()["paths"]["/fill"]["post"]["summary"] == "Fill"
 
 
-def test_without_a_language_model_all_else_is_served_and_the_page_has_no_blank(monkeypatch, tmp_path):
+def test_without_a_language_model_all_else_is_served_and_the_page_has_no_blank(ready, monkeypatch, tmp_path):
     monkeypatch.setattr("nsmc_attention.serve.filling.LANGUAGE", tmp_path / "nowhere")
-    for client in ready(create_app()):
+    with ready(create_app()) as client:
         done = fill(client, TEXT)
         assert done.status_code == 404 and "nsmc-attention serve --language-bundle DIR" in done.json()["error"]
         assert client.post("/predict", json={"inputs": "최고"}).status_code == 200
@@ -108,9 +102,9 @@ def test_without_a_language_model_all_else_is_served_and_the_page_has_no_blank(m
         assert re.search(r'<section [^>]*aria-labelledby="blanks" hidden>', client.get("/").text)
 
 
-def test_the_packaged_language_model_is_the_default(monkeypatch, tiny_language):
+def test_the_packaged_language_model_is_the_default(ready, monkeypatch, tiny_language):
     monkeypatch.setattr("nsmc_attention.serve.filling.LANGUAGE", tiny_language)
-    for client in ready(create_app(engine="gluon")):
+    with ready(create_app(engine="gluon")) as client:
         assert fill(client, TEXT).json()["tokens"].count("[MASK]") == 1
         assert not re.search(r'aria-labelledby="blanks" hidden>', client.get("/").text)
 

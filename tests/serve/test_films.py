@@ -7,7 +7,6 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from starlette.testclient import TestClient
 
 from nsmc_attention.bundle.format import PRETRAINED
 from nsmc_attention.inference.film import load_film
@@ -26,16 +25,10 @@ ROWS += [("가", f"리뷰 {number} 배우들 연기가 좋다") for number in ra
 TABLE = pandas.DataFrame(ROWS, columns=["film", "review"]).to_csv(index=False)
 
 
-def ready(application):
-    with TestClient(application, raise_server_exceptions=False) as client:
-        while client.get("/readyz").status_code != 200:
-            pass
-        yield client
-
-
 @pytest.fixture(scope="module")
-def client(tiny_film):
-    yield from ready(create_app(film_bundle=tiny_film, limits=Limits(films=20)))
+def client(ready, tiny_film):
+    with ready(create_app(film_bundle=tiny_film, limits=Limits(films=20))) as client:
+        yield client
 
 
 def ask(client, body=TABLE, kind="text/csv", **query):
@@ -112,8 +105,8 @@ def test_the_state_the_counters_and_the_reference_tell_of_it(client):
     assert client.get("/openapi.json").json()["paths"]["/film"]["post"]["summary"] == "Film"
 
 
-def test_of_another_classifier_there_are_no_films_and_all_else_is_served(bundle_folder):
-    for client in ready(create_app(bundle_folder)):
+def test_of_another_classifier_there_are_no_films_and_all_else_is_served(ready, bundle_folder):
+    with ready(create_app(bundle_folder)) as client:
         done = ask(client)
         assert done.status_code == 404 and "nsmc-attention serve --film-bundle DIR" in done.json()["error"]
         assert not {"film_bundle", "stars"} & set(client.get("/readyz").json())

@@ -19,16 +19,10 @@ SENTENCE = "이영화 정말조타 가나"
 TEXTS = ["배우들 연기가  정말조앗는데", "최고의 영화", " \u3164", "<b>ㅋㅋㅋ</b> \ud800영화\x00"]
 
 
-def ready(application):
-    with TestClient(application, raise_server_exceptions=False) as client:
-        while client.get("/readyz").status_code != 200:
-            pass
-        yield client
-
-
 @pytest.fixture(scope="module")
-def client(tiny_editor):
-    yield from ready(create_app(restore_bundle=tiny_editor))
+def client(ready, tiny_editor):
+    with ready(create_app(restore_bundle=tiny_editor)) as client:
+        yield client
 
 
 def restore(client, inputs, **options):
@@ -99,8 +93,8 @@ def check_weights(done, writer):
     assert weights == pytest.approx(expected.weights, abs=1e-4) and weights.sum(axis=1) == pytest.approx(1, abs=1e-2)
 
 
-def test_weights_are_those_of_the_writer_that_the_server_restores_by(tiny_writer):
-    for client in ready(create_app(restore_bundle=tiny_writer)):
+def test_weights_are_those_of_the_writer_that_the_server_restores_by(ready, tiny_writer):
+    with ready(create_app(restore_bundle=tiny_writer)) as client:
         check_weights(restore(client, [SENTENCE], weights=True), tiny_writer)
         assert "weights" not in restore(client, SENTENCE, weights=False).json()[0]
         assert restore(client, " ", weights=True).json()[0]["weights"] == []
@@ -116,8 +110,8 @@ def test_beside_an_editor_they_are_those_of_the_packaged_writer(client, tiny_wri
 
 
 @pytest.mark.skipif(EDITOR.is_dir(), reason="an editor is packaged")
-def test_a_server_without_a_restorer_serves_all_else_and_says_how_to_add_one():
-    for client in ready(create_app()):
+def test_a_server_without_a_restorer_serves_all_else_and_says_how_to_add_one(ready):
+    with ready(create_app()) as client:
         done = restore(client, "영화")
         assert done.status_code == 404
         assert "nsmc-attention serve --restore-bundle DIR" in done.json()["error"]
