@@ -26,13 +26,14 @@ kernels = sorted(path[len(NATIVE) :] for path in glob(NATIVE + "kernel_*.cpp"))
 setup(
     ext_modules=[
         extension("_text", ["text.cpp"], [], "-O2"),
-        extension("_network", ["network.cpp", *kernels], ["network.hpp", "kernel.hpp", "vectors.hpp"], "-O3"),
+        extension("_network", ["network.cpp", *kernels], ["network.hpp", "kernel.hpp", "products.hpp", "vectors.hpp"], "-O3"),
         # no Python module: MXNet loads it
         extension(
             "_mxnet_operators",
             ["mxnet_operators.cpp"],
-            ["mxnet_kernels.hpp", "mxnet_library.hpp", "vectors.hpp"],
+            ["mxnet_kernels.hpp", "gru.hpp", "mxnet_library.hpp", "products.hpp", "vectors.hpp"],
             "-O3",
+            "-pthread",
         ),
     ]
 )

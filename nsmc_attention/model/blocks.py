@@ -14,34 +14,8 @@ from . import operators  # noqa: E402
 MASKED_SCORE = -1e18
 
 
-def one_direction(layer: Any, F: Any, inputs: Any, states: Any, sequence_length: Any, **parameters: Any) -> Any:
-    """Compute a recurrent layer as Gluon does, its parameters joined without MXNet's slow concatenation."""
-    # MXNet infers the size of the input through its own operator alone
-    if not operators.in_use() or layer.l0_i2h_weight.shape[1] == 0:
-        return rnn.GRU._forward_kernel(layer, F, inputs, states, sequence_length, **parameters)
-    names = (f"l0_{side}_{part}" for part in ("weight", "bias") for side in ("i2h", "h2h"))
-    joined = F.nsmc_join(*(parameters[name] for name in names))
-    output, *after = F.RNN(
-        inputs, joined, *states, state_size=layer._hidden_size, num_layers=1, mode=layer._mode, state_outputs=True
-    )
-    return output, after
-
-
-# the classes' names are part of the parameters' names
-class GRU(rnn.GRU):
-    """Cho et al. 2014 (arXiv:1406.1078)."""
-
-    _forward_kernel = one_direction
-
-
-class LSTM(rnn.LSTM):
-    """Hochreiter & Schmidhuber 1997."""
-
-    _forward_kernel = one_direction
-
-
 # By the kinds of `settings`: a layer that reads whole sequences, a cell that makes one step
-LAYERS = {"gru": GRU, "lstm": LSTM}
+LAYERS = {"gru": rnn.GRU, "lstm": rnn.LSTM}
 CELLS = {"gru": rnn.GRUCell, "lstm": rnn.LSTMCell}
 
 
@@ -62,7 +36,10 @@ class Bidirectional(HybridBlock):
 
     def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any) -> Any:
         """(T, N, E), (N,) -> (T, N, 2H); states at padding are not zero, mask them."""
-        forward, backward = (getattr(self, name) for name in self.names)
+        forward, backward = layers = [getattr(self, name) for name in self.names]
+        # MXNet infers the size of the input through its own operator alone
+        if operators.in_use() and forward._mode == "gru" and forward.l0_i2h_weight.shape[1]:
+            return operators.gru(F, embedded, valid_length, layers)
         # the rows of (T * N, E) in the order of reversed reviews; reversing twice gives the first order back
         positions = F.contrib.arange_like(F.slice_axis(embedded, axis=2, begin=0, end=1))  # (T, N, 1)
         rows = F.reshape(F.SequenceReverse(positions, valid_length, use_sequence_length=True), shape=(-1,))

@@ -6,7 +6,8 @@ own operators. So they do in a trace: an ONNX graph is lowered from those. Impor
 
 import ctypes
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -24,7 +25,8 @@ from mxnet.ndarray.register import _make_ndarray_function  # noqa: E402
 from mxnet.optimizer import Adam, register  # noqa: E402
 from mxnet.symbol.register import _make_symbol_function  # noqa: E402
 
-NAMES = ("nsmc_additive_weights", "nsmc_dropout", "nsmc_pool", "nsmc_join")
+NAMES = ("nsmc_additive_weights", "nsmc_dropout", "nsmc_pool", "nsmc_gru")
+GRU_PARAMETERS = ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
 ALLOWED: ContextVar[bool] = ContextVar("ALLOWED", default=True)
 
 
@@ -75,6 +77,16 @@ def pool(F: Any, shares: Any, weights: Any, states: Any) -> Any:
     if in_use():
         return F.nsmc_pool(shares, weights, states)
     return F.batch_dot(F.batch_dot(shares, weights, transpose_a=True), states)
+
+
+def gru(F: Any, embedded: Any, valid_length: Any, layers: Sequence[Any]) -> Any:
+    """Return the states (T, N, 2H) of rnn.GRU layers, one of each direction, of which none reads padding before a token.
+
+    embedded (T, N, E) float32, valid_length (N,) float32. The sizes of the layers are known, see `rnn.GRU`.
+    """
+    parameters = [getattr(layer, f"l0_{name}") for layer in layers for name in GRU_PARAMETERS]
+    given = [each.var() if F is mxnet.sym else each.data(embedded.context) for each in parameters]
+    return F.nsmc_gru(embedded, valid_length, *given, threads=os.environ["OMP_NUM_THREADS"])
 
 
 class Dropout(nn.Dropout):

@@ -9,9 +9,22 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
 
 namespace mxnet_library {
+
+struct Operator;
+
+// What an operator keeps of a call until its backward pass. MXNet takes it for its own class CustomStatefulOp, of which it
+// reads the two flags.
+struct State {
+  bool no_warning = true, created = true;
+  const Operator* found = nullptr;
+  std::map<std::string, std::string> attributes;
+
+  virtual ~State() = default;
+};
 
 // One computation: the data and shapes of its inputs and outputs, and the operator's attributes.
 struct Call {
@@ -22,6 +35,7 @@ struct Call {
   const int64_t** input_shapes;
   const int* input_dimensions;
   void** outputs;
+  State* state;
 
   const float* in(int number) const { return static_cast<const float*>(inputs[number]); }
   float* out(int number) const { return static_cast<float*>(outputs[number]); }
@@ -53,6 +67,8 @@ struct Operator {
   int inputs;
   int (*shape)(const Shapes&, unsigned*);
   Compute forward, backward;
+  // Returns what is kept of a call; null if nothing is.
+  State* (*keep)();
 };
 
 }  // namespace mxnet_library

@@ -3,7 +3,7 @@
 //   nsmc_additive_weights   queries, keys, vector, mask -> the weights of additive attention
 //   nsmc_dropout            data, 64 random bits -> the data, some of it set to 0
 //   nsmc_pool               shares of the queries, weights, states -> the mean of the contexts
-//   nsmc_join               four arrays -> their numbers one after the other
+//   nsmc_gru                a batch and its lengths, parameters -> the states of a bidirectional GRU
 //   nsmc_adam               a step of Adam, called by itself
 //
 // Each computation is compiled three times, for AVX-512, for AVX2 with FMA and for any processor; the best one that the
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 #include <vector>
 
 #include "mxnet_library.hpp"
@@ -24,6 +25,7 @@ using mxnet_library::Shapes;
 namespace baseline {
 constexpr int W = 4;
 #include "mxnet_kernels.hpp"
+#include "gru.hpp"
 }  // namespace baseline
 
 #if defined(__x86_64__)
@@ -36,6 +38,7 @@ constexpr int W = 4;
 namespace avx2 {
 constexpr int W = 8;
 #include "mxnet_kernels.hpp"
+#include "gru.hpp"
 }  // namespace avx2
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -48,6 +51,7 @@ constexpr int W = 8;
 namespace avx512 {
 constexpr int W = 16;
 #include "mxnet_kernels.hpp"
+#include "gru.hpp"
 }  // namespace avx512
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -92,19 +96,41 @@ COMPUTATION(dropout_backward)
 COMPUTATION(pool)
 COMPUTATION(pool_backward)
 
-// Joining is the same for all processors.
-constexpr int JOINED = 4;
+// What is kept of a call of `nsmc_gru` until its backward pass, of each direction.
+struct Kept : mxnet_library::State {
+  std::vector<float> directions[2], d_embedded;
+};
 
-void join(const Call& call) {
-  float* to = call.out(0);
-  for (int number = 0; number < JOINED; ++number) to = std::copy_n(call.in(number), call.size(number), to);
+// Each direction once, both at the same time where MXNet may use two threads.
+template <class Compute>
+void in_both_directions(const Call& call, Compute compute) {
+  if (call.attribute("threads") < 2) {
+    compute(0);
+    compute(1);
+    return;
+  }
+  std::thread other(compute, 1);
+  compute(0);
+  other.join();
 }
 
-void join_backward(const Call& call) {
-  const float* from = call.in(0);
-  for (int number = 0; number < JOINED; from += call.size(++number))
-    std::copy_n(from, call.size(number + 1), call.out(number));
+void best_gru(const Call& call) {
+  Kept* kept = static_cast<Kept*>(call.state);
+  in_both_directions(call, [&](int number) { BEST(gru)(call, number, kept->directions[number]); });
 }
+
+void best_gru_backward(const Call& call) {
+  Kept* kept = static_cast<Kept*>(call.state);
+  const int64_t size = call.size(1);
+  kept->d_embedded.resize(size);
+  in_both_directions(call, [&](int number) {
+    BEST(gru_backward)(call, number, kept->directions[number], number ? kept->d_embedded.data() : call.out(0));
+  });
+  for (int64_t i = 0; i < size; ++i) call.out(0)[i] += kept->d_embedded[i];
+  std::fill_n(call.out(1), call.size(2), 0.0f);
+}
+
+mxnet_library::State* keep() { return new Kept; }
 
 int weights_shape(const Shapes& given, unsigned* sizes) {
   if (given.dimensions[0] != 3 || given.dimensions[1] != 3) return -1;
@@ -127,22 +153,19 @@ int pool_shape(const Shapes& given, unsigned* sizes) {
   return 3;
 }
 
-int join_shape(const Shapes& given, unsigned* sizes) {
-  sizes[0] = 0;
-  for (int number = 0; number < JOINED; ++number) {
-    if (given.dimensions[number] < 1) return -1;
-    unsigned size = 1;
-    for (int axis = 0; axis < given.dimensions[number]; ++axis) size *= given.inputs[number][axis];
-    sizes[0] += size;
-  }
-  return 1;
+int states_shape(const Shapes& given, unsigned* sizes) {
+  if (given.dimensions[0] != 3 || given.dimensions[3] != 2) return -1;
+  sizes[0] = given.inputs[0][0];
+  sizes[1] = given.inputs[0][1];
+  sizes[2] = 2 * given.inputs[3][1];
+  return 3;
 }
 
 const Operator OPERATORS[] = {
-    {"nsmc_additive_weights", 4, weights_shape, best_weigh, best_weigh_backward},
-    {"nsmc_dropout", 2, same_shape, best_dropout, best_dropout_backward},
-    {"nsmc_pool", 3, pool_shape, best_pool, best_pool_backward},
-    {"nsmc_join", JOINED, join_shape, join, join_backward},
+    {"nsmc_additive_weights", 4, weights_shape, best_weigh, best_weigh_backward, nullptr},
+    {"nsmc_dropout", 2, same_shape, best_dropout, best_dropout_backward, nullptr},
+    {"nsmc_pool", 3, pool_shape, best_pool, best_pool_backward, nullptr},
+    {"nsmc_gru", 10, states_shape, best_gru, best_gru_backward, keep},
 };
 constexpr int COUNT = sizeof OPERATORS / sizeof *OPERATORS;
 
@@ -168,20 +191,23 @@ MXNET_CALLS void _opCallFree(void* memory) { std::free(memory); }
 
 MXNET_CALLS void _opRegGet(int number, const char** name, int* is_subgraph, const char*** forward_devices,
                            const void*** forward, int* forwards, const char*** backward_devices,
-                           const void*** backward, int* backwards, const char***, const void***, int* states,
-                           const void** parse, const void** type, const void** storage, const void** shape,
-                           const void** mutate) {
+                           const void*** backward, int* backwards, const char*** state_devices, const void*** state,
+                           int* states, const void** parse, const void** type, const void** storage,
+                           const void** shape, const void** mutate) {
   static const char* cpu[] = {"cpu"};
-  static const void* computations[COUNT][2];
+  static const void* computations[COUNT][3];
   const Operator& found = OPERATORS[number];
   computations[number][0] = reinterpret_cast<const void*>(found.forward);
   computations[number][1] = reinterpret_cast<const void*>(found.backward);
+  computations[number][2] = &found;
   *name = found.name;
-  *is_subgraph = *states = 0;
-  *forwards = *backwards = 1;
-  *forward_devices = *backward_devices = cpu;
+  *is_subgraph = 0;
+  *states = found.keep != nullptr;
+  *forwards = *backwards = !*states;
+  *forward_devices = *backward_devices = *state_devices = cpu;
   *forward = computations[number];
   *backward = computations[number] + 1;
+  *state = computations[number] + 2;
   *parse = *type = *shape = &found;
   *storage = *mutate = nullptr;
 }
@@ -224,7 +250,32 @@ MXNET_CALLS int _opCallInferShape(const Operator* found, const char* const*, con
 MXNET_CALLS int _opCallFCompute(mxnet_library::Compute compute, const char* const* keys, const char* const* values,
                                 int attributes, const int64_t** shapes, int* dimensions, void** inputs, int*, size_t*,
                                 const char**, int*, int, const int64_t**, int*, void** outputs) {
-  compute({keys, values, attributes, inputs, shapes, dimensions, outputs});
+  compute({keys, values, attributes, inputs, shapes, dimensions, outputs, nullptr});
+  return 1;
+}
+
+MXNET_CALLS int _opCallCreateOpState(const Operator* found, const char* const* keys, const char* const* values,
+                                     int attributes, const char*, int, unsigned**, int*, int, const int*,
+                                     mxnet_library::State** state) {
+  *state = found->keep();
+  (*state)->found = found;
+  for (int number = 0; number < attributes; ++number) (*state)->attributes[keys[number]] = values[number];
+  return 1;
+}
+
+MXNET_CALLS void _opCallDestroyOpState(mxnet_library::State* state) { delete state; }
+
+MXNET_CALLS int _opCallFStatefulCompute(int forward, mxnet_library::State* state, const int64_t** shapes,
+                                        int* dimensions, void** inputs, int*, size_t*, const char**, int*, int,
+                                        const int64_t**, int*, void** outputs) {
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : state->attributes) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  const int count = static_cast<int>(keys.size());
+  (forward ? state->found->forward : state->found->backward)(
+      {keys.data(), values.data(), count, inputs, shapes, dimensions, outputs, state});
   return 1;
 }
 
@@ -233,9 +284,6 @@ MXNET_CALLS int _opCallFCompute(mxnet_library::Compute compute, const char* cons
   MXNET_CALLS int name() { return 0; }
 UNUSED(_opCallInferSType)
 UNUSED(_opCallMutateInputs)
-UNUSED(_opCallCreateOpState)
-UNUSED(_opCallDestroyOpState)
-UNUSED(_opCallFStatefulCompute)
 UNUSED(_partRegSize)
 UNUSED(_partRegGetCount)
 UNUSED(_partRegGet)

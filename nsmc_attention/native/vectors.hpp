@@ -40,3 +40,6 @@ NSMC_INLINE Vector exponential(Vector x) {
     sum = sum * (r * r) + r + 1.0f;
     return (Vector)((Bits)sum + ((Bits)shifted << 23));
 }
+
+NSMC_INLINE Vector sigmoid(Vector x) { return 1.0f / (1.0f + exponential(-x)); }
+NSMC_INLINE Vector tangent(Vector x) { return 1.0f - 2.0f / (1.0f + exponential(x + x)); }
