@@ -90,13 +90,22 @@ def gru(F: Any, embedded: Any, valid_length: Any, layers: Sequence[Any]) -> Any:
 
 
 class Dropout(nn.Dropout):
-    """Gluon's, with random numbers that cost a tenth: MXNet draws the seed of a hash, by its own dropout of 64 ones."""
+    """Gluon's, with random numbers that cost a tenth: MXNet draws the seed of a hash, by its own dropout of 64 ones.
+
+    Of an array (T, N, E), `rows` is the share of the rows (E) that are dropped whole besides.
+    """
+
+    def __init__(self, rate: float, rows: float = 0.0) -> None:
+        super().__init__(rate)
+        self.rows = rows
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
-        if not self._rate or self._axes or not in_use():
-            return super().hybrid_forward(F, x)
+        if not in_use():
+            return super().hybrid_forward(F, F.Dropout(x, p=self.rows, axes=(2,)) if self.rows else x)
+        if not self._rate and not self.rows:
+            return x
         seed = F.BlockGrad(F.Dropout(F.ones(shape=(64,)), p=0.5))
-        return F.nsmc_dropout(x, seed, p=self._rate)
+        return F.nsmc_dropout(x, seed, p=self._rate, rows=self.rows)
 
 
 @register

@@ -7,7 +7,8 @@
 //   dx = Wn' dn + Wr' dr + Wz' dz,  dh = g z + Ur' dr + Uz' dz + Un' dm,
 // and of each matrix the sum of dn, dr, dz or dm times x or h, of all reviews and steps.
 //
-// A step computes all reviews of a batch. No review reads padding before one of its tokens: the direction from the right
+// A step computes all reviews of a batch, first those whose input is not 0 throughout: the others, whose token was dropped, have
+// no products with the input. No review reads padding before one of its tokens: the direction from the right
 // begins each review with its last token (and reads the padding after them all).
 
 #include "products.hpp"
@@ -22,12 +23,21 @@ constexpr int SIDES = 4;
 
 NSMC_INLINE int up(int size, int multiple) { return (size + multiple - 1) / multiple * multiple; }
 
+NSMC_INLINE bool all_zero(const float* numbers, int count) {
+    Bits found = {};
+    for (int i = 0; i < count; i += W) found |= (Bits)load_some(numbers + i, count - i);
+    std::uint32_t bits = 0;
+    for (int w = 0; w < W; ++w) bits |= found[w];
+    return !bits;
+}
+
 // Inputs of the operator: embedded (T, N, E), lengths (N), and of each direction the matrices (3 H, E) and (3 H, H) and the
 // biases (3 H) twice, their rows in the order r, z, n. `first` is 0 in the forward call and 1 in the backward call.
 struct Direction {
     int steps, reviews, inputs, hidden, blocks, padded, number;
     const float *embedded, *lengths, *input_matrix, *hidden_matrix, *input_bias, *hidden_bias;
     std::vector<float> zeros;
+    std::vector<int> order;
 
     Direction(const Call& call, int first, int number)
         : steps(call.size(first, 0)),
@@ -43,7 +53,8 @@ struct Direction {
           hidden_matrix(call.in(first + 3 + 4 * number)),
           input_bias(call.in(first + 4 + 4 * number)),
           hidden_bias(call.in(first + 5 + 4 * number)),
-          zeros(padded) {}
+          zeros(padded),
+          order(reviews) {}
 
     // The position that a step reads
     int place(int review, int step) const {
@@ -58,22 +69,24 @@ struct Direction {
     const float* before(const float* states, int review, int step) const {
         return step ? states + state(review, step - 1) : zeros.data();
     }
+    // Brings the reviews into the order of a step; returns the number of those that read something
+    NSMC_INLINE int put_in_order(int step) {
+        int reading = 0, dropped = reviews;
+        for (int n = 0; n < reviews; ++n) order[all_zero(input(n, step), inputs) ? --dropped : reading++] = n;
+        return reading;
+    }
 };
 
 // ----------------------------------------------------------------------------------------------------------- forward
 
-// For each block of W units and each column of the matrices the weights of the three gates; those of x, then those of h
-NSMC_INLINE std::vector<float> gate_panels(const Direction& own) {
-    const int depth = own.inputs + own.hidden;
-    std::vector<float> panels(int64_t(own.blocks) * depth * GATES * W);
-    for (int gate = 0; gate < GATES; ++gate)
-        for (int unit = 0; unit < own.hidden; ++unit) {
-            const int row = gate * own.hidden + unit;
-            float* to = panels.data() + int64_t(unit / W) * depth * GATES * W + gate * W + unit % W;
-            for (int k = 0; k < own.inputs; ++k, to += GATES * W) *to = own.input_matrix[row * own.inputs + k];
-            for (int k = 0; k < own.hidden; ++k, to += GATES * W) *to = own.hidden_matrix[row * own.hidden + k];
-        }
-    return panels;
+// Of a matrix (3 H, columns) the weights (columns, 3, W) of a block's units
+NSMC_INLINE void fill_gate_panel(const Direction& own, const float* matrix, int columns, int block, float* panel) {
+    const int units = std::min(W, own.hidden - block * W);
+    for (int gate = 0; gate < GATES; ++gate) {
+        const float* rows = matrix + int64_t(gate * own.hidden + block * W) * columns;
+        for (int k = 0; k < columns; ++k)
+            for (int unit = 0; unit < units; ++unit) panel[(k * GATES + gate) * W + unit] = rows[unit * columns + k];
+    }
 }
 
 // The biases (SIDES, padded) of r, z and n, each the sum of both where it adds both, and of m
@@ -89,69 +102,94 @@ NSMC_INLINE std::vector<float> gate_biases(const Direction& own) {
     return biases;
 }
 
-// The sums of x of up to TILE reviews, then those of h; of n the two are kept apart
-NSMC_INLINE void gate_sums(int count, const float* const* inputs, const float* const* before, const float* panel, const float* bias,
-                           const Direction& own, float* sums, float* candidates) {
-    for (int l = 0; l < count; ++l)
+// The reviews of one tile, in the order of a step: where their inputs are, their states before and after, and their gates
+struct Tile {
+    const float *const *inputs, *const *before;
+    float *const *after, *const *gates;
+    int count, reading;
+};
+
+// The sums of h of a tile's reviews and of x of those that read; of n the two are kept apart. At step 0 h is 0.
+NSMC_INLINE void gate_sums(const Direction& own, const Tile& tile, int step, const float* panel, const float* bias, float* sums,
+                           float* candidates) {
+    for (int l = 0; l < tile.count; ++l)
         for (int gate = 0; gate < GATES; ++gate) store(sums + (l * GATES + gate) * W, load(bias + gate * own.padded));
-    multiply_rows<TILE, GATES>(count, sums, inputs, panel, own.inputs);
-    for (int l = 0; l < count; ++l) {
+    if (tile.reading > 0) multiply_rows<TILE, GATES>(tile.reading, sums, tile.inputs, panel, own.inputs);
+    for (int l = 0; l < tile.count; ++l) {
         store(candidates + l * W, load(sums + (l * GATES + 2) * W));
         store(sums + (l * GATES + 2) * W, load(bias + 3 * own.padded));
     }
-    if (before[0] != own.zeros.data())
-        multiply_rows<TILE, GATES>(count, sums, before, panel + own.inputs * GATES * W, own.hidden);
+    if (step) multiply_rows<TILE, GATES>(tile.count, sums, tile.before, panel + own.inputs * GATES * W, own.hidden);
 }
 
-// r, z, n and m of each step, review and block are kept for the backward pass
-NSMC_INLINE void gru_direction(const Direction& own, float* states, float* kept) {
-    const std::vector<float> panels = gate_panels(own), biases = gate_biases(own);
-    const int64_t panel = int64_t(own.inputs + own.hidden) * GATES * W;
-    std::vector<const float*> inputs(own.reviews), before(own.reviews);
-    alignas(64) float sums[TILE * GATES * W], candidates[TILE * W];
-    for (int step = 0; step < own.steps; ++step) {
-        for (int n = 0; n < own.reviews; ++n) {
-            inputs[n] = own.input(n, step);
-            before[n] = own.before(states, n, step);
-        }
-        for (int block = 0; block < own.blocks; ++block)
-            for (int first = 0; first < own.reviews; first += TILE) {
-                const int count = std::min(TILE, own.reviews - first), units = own.hidden - block * W;
-                gate_sums(count, &inputs[first], &before[first], &panels[block * panel], &biases[block * W], own, sums, candidates);
-                for (int l = 0; l < count; ++l) {
-                    const float* sum = sums + l * GATES * W;
-                    const Vector r = sigmoid(load(sum)), z = sigmoid(load(sum + W)), m = load(sum + 2 * W);
-                    const Vector n = tangent(load(candidates + l * W) + r * m);
-                    const Vector h = load_some(before[first + l] + block * W, units);
-                    store_some(states + own.state(first + l, step) + block * W, n + z * (h - n), units);
-                    float* to = kept + (int64_t(step * own.reviews + first + l) * own.blocks + block) * SIDES * W;
-                    store(to, r);
-                    store(to + W, z);
-                    store(to + 2 * W, n);
-                    store(to + 3 * W, m);
-                }
-            }
+// 1 / (1 + e^-x) of both, with one division
+NSMC_INLINE void sigmoids(Vector& one, Vector& other) {
+    const Vector x = 1.0f + exponential(-one), y = 1.0f + exponential(-other), both = 1.0f / (x * y);
+    one = y * both;
+    other = x * both;
+}
+
+// The states of W units, from unit `at` on, from the sums of their gates; r, z, n and m are kept
+NSMC_INLINE void finish(const Direction& own, const Tile& tile, int at, const float* sums, const float* candidates) {
+    for (int l = 0; l < tile.count; ++l, sums += GATES * W, candidates += W) {
+        Vector r = load(sums), z = load(sums + W);
+        sigmoids(r, z);
+        const Vector m = load(sums + 2 * W), n = tangent(load(candidates) + r * m);
+        const Vector h = load_some(tile.before[l] + at, own.hidden - at);
+        store_some(tile.after[l] + at, n + z * (h - n), own.hidden - at);
+        float* to = tile.gates[l] + at * SIDES;
+        store(to, r);
+        store(to + W, z);
+        store(to + 2 * W, n);
+        store(to + 3 * W, m);
     }
 }
 
-NSMC_INLINE void gru(const Call& call, int number, std::vector<float>& kept) {
-    const Direction own(call, 0, number);
-    kept.resize(int64_t(own.steps) * own.reviews * own.blocks * SIDES * W);
-    gru_direction(own, call.out(0), kept.data());
+NSMC_INLINE void gru(const Call& call, int number, Memory& memory) {
+    Direction own(call, 0, number);
+    float* states = call.out(0);
+    memory.gates.resize(int64_t(own.steps) * own.reviews * own.blocks * SIDES * W);
+    const int64_t panel = int64_t(own.inputs + own.hidden) * GATES * W;
+    memory.gate_panels.resize(own.blocks * panel);
+    for (int block = 0; block < own.blocks; ++block) {
+        float* to = &memory.gate_panels[block * panel];
+        fill_gate_panel(own, own.input_matrix, own.inputs, block, to);
+        fill_gate_panel(own, own.hidden_matrix, own.hidden, block, to + own.inputs * GATES * W);
+    }
+    const std::vector<float> biases = gate_biases(own);
+    std::vector<const float*> inputs(own.reviews), before(own.reviews);
+    std::vector<float*> after(own.reviews), gates(own.reviews);
+    alignas(64) float sums[TILE * GATES * W], candidates[TILE * W];
+    for (int step = 0; step < own.steps; ++step) {
+        const int reading = own.put_in_order(step);
+        for (int i = 0; i < own.reviews; ++i) {
+            const int n = own.order[i];
+            inputs[i] = own.input(n, step);
+            before[i] = own.before(states, n, step);
+            after[i] = states + own.state(n, step);
+            gates[i] = &memory.gates[int64_t(step * own.reviews + n) * own.padded * SIDES];
+        }
+        for (int block = 0; block < own.blocks; ++block)
+            for (int first = 0; first < own.reviews; first += TILE) {
+                const int count = std::min(TILE, own.reviews - first);
+                const Tile tile = {&inputs[first], &before[first], &after[first], &gates[first], count, std::min(count, reading - first)};
+                gate_sums(own, tile, step, &memory.gate_panels[block * panel], &biases[block * W], sums, candidates);
+                finish(own, tile, block * W, sums, candidates);
+            }
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------- backward
 
 // The rows (3 * padded) of a matrix (3 H, columns), gates in the order of the derivatives, in panels of PANEL vectors
-NSMC_INLINE std::vector<float> row_panels(const Direction& own, const float* matrix, int columns, const int* gates) {
+NSMC_INLINE void fill_row_panels(const Direction& own, const float* matrix, int columns, const int* gates, std::vector<float>& found) {
     const int width = PANEL * W, panels = up(columns, width) / width, depth = GATES * own.padded;
-    std::vector<float> found(int64_t(panels) * depth * width);
+    found.resize(int64_t(panels) * depth * width);
     for (int side = 0; side < GATES; ++side)
         for (int unit = 0; unit < own.hidden; ++unit)
             for (int column = 0; column < columns; column += width)
                 std::copy_n(matrix + int64_t(gates[side] * own.hidden + unit) * columns + column, std::min(width, columns - column),
                             &found[(int64_t(column / width) * depth + side * own.padded + unit) * width]);
-    return found;
 }
 
 // The places in r, z, n of the gates whose derivatives are products with the input's matrix, and with the state's
@@ -177,39 +215,42 @@ __attribute__((noinline)) void add_products(const float* derivatives, int stride
 struct Side {
     int columns, width, offset;
     const int* gates;
-    std::vector<float> panels, rows, sums;
+    const std::vector<float>& panels;
+    std::vector<float> rows, sums;
 
-    Side(const Direction& own, const float* matrix, int columns, int offset, const int* gates)
+    Side(const Direction& own, const float* matrix, int columns, int offset, const int* gates, std::vector<float>& panels)
         : columns(columns),
           width(up(columns, PANEL * W)),
           offset(offset * own.padded),
           gates(gates),
-          panels(row_panels(own, matrix, columns, gates)),
+          panels(panels),
           rows(int64_t(own.reviews) * width),
-          sums(int64_t(GATES) * own.padded * width) {}
+          sums(int64_t(GATES) * own.padded * width) {
+        fill_row_panels(own, matrix, columns, gates, panels);
+    }
 
-    NSMC_INLINE void add(const Direction& own, const float* derivatives, int stride) {
+    // Adds the products of the first rows
+    NSMC_INLINE void add(const Direction& own, int count, const float* derivatives, int stride) {
         for (int column = 0; column < width; column += PANEL * W)
             for (int gate = 0; gate < GATES * own.padded; gate += TILE)
-                add_products(derivatives + offset + gate, stride, rows.data() + column, width, own.reviews,
+                add_products(derivatives + offset + gate, stride, rows.data() + column, width, count,
                              sums.data() + int64_t(gate) * width + column, width);
     }
 
-    // sums (N, width) += derivatives times the matrix
-    NSMC_INLINE void multiply_derivatives(const Direction& own, const float* derivatives, int stride, float* to) const {
+    // Each row (width) of `to` += derivatives times the matrix
+    NSMC_INLINE void multiply_derivatives(const Direction& own, const float* derivatives, int stride, float* const* to) const {
         constexpr int panel = PANEL * W;
         alignas(64) float found[TILE * panel];
         const float* of_reviews[TILE];
         for (int column = 0; column < width; column += panel)
             for (int first = 0; first < own.reviews; first += TILE) {
                 const int count = std::min(TILE, own.reviews - first);
-                float* corner = to + int64_t(first) * width + column;
                 for (int l = 0; l < count; ++l) {
                     of_reviews[l] = derivatives + int64_t(first + l) * stride + offset;
-                    std::copy_n(corner + l * width, panel, found + l * panel);
+                    std::copy_n(to[first + l] + column, panel, found + l * panel);
                 }
                 multiply_rows<TILE, PANEL>(count, found, of_reviews, &panels[int64_t(column) * GATES * own.padded], GATES * own.padded);
-                for (int l = 0; l < count; ++l) std::copy_n(found + l * panel, panel, corner + l * width);
+                for (int l = 0; l < count; ++l) std::copy_n(found + l * panel, panel, to[first + l] + column);
             }
     }
 
@@ -239,40 +280,40 @@ NSMC_INLINE void differentiate(const Direction& own, const float* kept, const fl
     }
 }
 
-// `gradient` is that of the states, both (T, N, 2 H), d_embedded (T, N, E).
-NSMC_INLINE void gru_direction_backward(const Direction& own, const float* gradient, const float* states, const float* kept,
-                                        float* d_embedded, float* const* d_parameters) {
-    Side input(own, own.input_matrix, own.inputs, 0, OF_INPUT), state(own, own.hidden_matrix, own.hidden, 1, OF_STATE);
+// The gradient of one direction with respect to the input is written to d_embedded (T, N, E).
+NSMC_INLINE void gru_backward(const Call& call, int number, Memory& memory, float* d_embedded) {
+    Direction own(call, 1, number);
+    const float *gradient = call.in(0), *states = call.in(11);
+    Side input(own, own.input_matrix, own.inputs, 0, OF_INPUT, memory.input_panels);
+    Side state(own, own.hidden_matrix, own.hidden, 1, OF_STATE, memory.state_panels);
     // rows of one cache line more than a power of two do not fall on the same lines of the first cache
     const int stride = SIDES * own.padded + 16;
     std::vector<float> derivatives(int64_t(own.reviews) * stride), carry(int64_t(own.reviews) * state.width), bias(SIDES * own.padded);
+    std::vector<float*> input_rows(own.reviews), carries(own.reviews);
     for (int step = own.steps - 1; step >= 0; --step) {
-        for (int n = 0; n < own.reviews; ++n) {
-            float* own_carry = &carry[int64_t(n) * state.width];
+        const int reading = own.put_in_order(step);
+        for (int i = 0; i < own.reviews; ++i) {
+            const int n = own.order[i];
             const float *more = gradient + own.state(n, step), *before = own.before(states, n, step);
-            for (int unit = 0; unit < own.hidden; ++unit) own_carry[unit] += more[unit];
-            differentiate(own, kept + int64_t(step * own.reviews + n) * own.blocks * SIDES * W, before, own_carry,
-                          &derivatives[int64_t(n) * stride], bias.data());
-            std::copy_n(own.input(n, step), own.inputs, &input.rows[int64_t(n) * input.width]);
-            std::copy_n(before, own.hidden, &state.rows[int64_t(n) * state.width]);
+            carries[i] = &carry[int64_t(n) * state.width];
+            input_rows[i] = &input.rows[int64_t(i) * input.width];
+            for (int unit = 0; unit < own.hidden; ++unit) carries[i][unit] += more[unit];
+            differentiate(own, &memory.gates[int64_t(step * own.reviews + n) * own.padded * SIDES], before, carries[i],
+                          &derivatives[int64_t(i) * stride], bias.data());
+            std::copy_n(own.input(n, step), own.inputs, input_rows[i]);
+            std::copy_n(before, own.hidden, &state.rows[int64_t(i) * state.width]);
         }
-        input.add(own, derivatives.data(), stride);
+        input.add(own, reading, derivatives.data(), stride);
         std::fill(input.rows.begin(), input.rows.end(), 0.0f);
-        input.multiply_derivatives(own, derivatives.data(), stride, input.rows.data());
-        for (int n = 0; n < own.reviews; ++n)
-            std::copy_n(&input.rows[int64_t(n) * input.width], own.inputs, d_embedded + (own.input(n, step) - own.embedded));
+        input.multiply_derivatives(own, derivatives.data(), stride, input_rows.data());
+        for (int i = 0; i < own.reviews; ++i)
+            std::copy_n(input_rows[i], own.inputs, d_embedded + (own.input(own.order[i], step) - own.embedded));
         if (!step) break;
-        state.add(own, derivatives.data(), stride);
-        state.multiply_derivatives(own, derivatives.data(), stride, carry.data());
+        state.add(own, own.reviews, derivatives.data(), stride);
+        state.multiply_derivatives(own, derivatives.data(), stride, carries.data());
     }
-    input.write(own, bias, d_parameters[0], d_parameters[2]);
-    state.write(own, bias, d_parameters[1], d_parameters[3]);
-}
-
-// The gradient of the direction from the right with respect to the input is added by `gru_join`.
-NSMC_INLINE void gru_backward(const Call& call, int number, const std::vector<float>& kept, float* d_embedded) {
-    const Direction own(call, 1, number);
     float* d_parameters[4];
     for (int each = 0; each < 4; ++each) d_parameters[each] = call.out(2 + 4 * number + each);
-    gru_direction_backward(own, call.in(0), call.in(11), kept.data(), d_embedded, d_parameters);
+    input.write(own, bias, d_parameters[0], d_parameters[2]);
+    state.write(own, bias, d_parameters[1], d_parameters[3]);
 }

@@ -186,10 +186,10 @@ NSMC_INLINE void weigh_backward(const Call& call) {
 
 // ----------------------------------------------------------------------------------------------------------- dropout
 //
-// Each number is kept, and divided by the share of those kept, if a random 32-bit number is not below `rate` of the range.
-// That number is a hash of its place and the seed, so that the backward pass draws it again instead of keeping it.
-// The seed is 64 numbers, 0 or 2 each: what MXNet's own dropout makes of as many ones while it trains. It leaves them 1
-// when it does not; then the data are copied.
+// Each number is kept, and divided by the share of those kept, if a random 32-bit number is not below `p` of the range; a
+// row of the last axis is dropped whole if one is below `rows` of it. That number is a hash of the place and the seed, so
+// that the backward pass draws it again instead of keeping it. The seed is 64 numbers, 0 or 2 each: what MXNet's own dropout
+// makes of as many ones while it trains. It leaves them 1 when it does not; then the data are copied.
 
 // Chris Wellons' lowbias32, without bias of any output bit
 NSMC_INLINE uint32_t hash(uint32_t x) {
@@ -198,7 +198,10 @@ NSMC_INLINE uint32_t hash(uint32_t x) {
   return x ^ x >> 16;
 }
 
-NSMC_INLINE void drop(const float* from, const float* seed, double rate, int64_t count, float* to) {
+NSMC_INLINE void drop(const Call& call, const float* seed) {
+  const float* from = call.in(0);
+  float* to = call.out(0);
+  const int64_t count = call.size(0), width = call.size(0, call.input_dimensions[0] - 1);
   if (seed[0] == 1) {
     std::copy_n(from, count, to);
     return;
@@ -208,18 +211,23 @@ NSMC_INLINE void drop(const float* from, const float* seed, double rate, int64_t
     low |= static_cast<uint32_t>(seed[bit] != 0) << bit;
     high |= static_cast<uint32_t>(seed[32 + bit] != 0) << bit;
   }
-  const uint32_t below = static_cast<uint32_t>(rate * 4294967296.0);
-  const float scale = static_cast<float>(1 / (1 - rate));
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = hash(hash(static_cast<uint32_t>(i) ^ low) ^ high) < below ? 0.0f : from[i] * scale;
+  const double rate = call.attribute("p"), of_rows = call.attribute("rows");
+  const uint32_t below = static_cast<uint32_t>(rate * 4294967296.0), row_below = static_cast<uint32_t>(of_rows * 4294967296.0);
+  const float scale = static_cast<float>(1 / ((1 - rate) * (1 - of_rows)));
+  for (int64_t start = 0; start < count; start += width) {
+    // the two halves of the seed change places: no row shares its number with a place
+    if (hash(hash(static_cast<uint32_t>(start / width) ^ high) ^ low) < row_below)
+      std::fill_n(to + start, width, 0.0f);
+    else
+      for (int64_t i = start; i < start + width; ++i)
+        to[i] = hash(hash(static_cast<uint32_t>(i) ^ low) ^ high) < below ? 0.0f : from[i] * scale;
+  }
 }
 
-NSMC_INLINE void dropout(const Call& call) {
-  drop(call.in(0), call.in(1), call.attribute("p"), call.size(0), call.out(0));
-}
+NSMC_INLINE void dropout(const Call& call) { drop(call, call.in(1)); }
 
 NSMC_INLINE void dropout_backward(const Call& call) {
-  drop(call.in(0), call.in(2), call.attribute("p"), call.size(0), call.out(0));
+  drop(call, call.in(2));
   std::fill_n(call.out(1), call.size(2), 0.0f);
 }
 

@@ -22,6 +22,12 @@ using mxnet_library::Call;
 using mxnet_library::Operator;
 using mxnet_library::Shapes;
 
+// What is kept of one direction of a GRU until its backward pass, and memory that the next call needs again: what pads it
+// stays 0.
+struct Memory {
+  std::vector<float> gates, gate_panels, input_panels, state_panels;
+};
+
 namespace baseline {
 constexpr int W = 4;
 #include "mxnet_kernels.hpp"
@@ -96,9 +102,9 @@ COMPUTATION(dropout_backward)
 COMPUTATION(pool)
 COMPUTATION(pool_backward)
 
-// What is kept of a call of `nsmc_gru` until its backward pass, of each direction.
 struct Kept : mxnet_library::State {
-  std::vector<float> directions[2], d_embedded;
+  Memory directions[2];
+  std::vector<float> d_embedded;
 };
 
 // Each direction once, both at the same time where MXNet may use two threads.

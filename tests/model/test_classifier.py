@@ -181,7 +181,7 @@ def test_a_backward_pass_keeps_no_memory(attention):
 @every_score
 def test_eight_reviews_can_be_overfitted(attention):
     config = preset("default").with_fields(
-        attention=attention, embedding_size=16, hidden_size=8, dropout=0.0, ngram_buckets=0
+        attention=attention, embedding_size=16, hidden_size=8, dropout=0.0, word_dropout=0.0, ngram_buckets=0
     )
     mxnet.random.seed(0)
     built = config.network(VOCABULARY)

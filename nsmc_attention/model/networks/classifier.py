@@ -36,9 +36,8 @@ class SelfAttentionClassifier(HybridBlock):
         with self.name_scope():
             # sparse: a batch touches few rows, and only these are updated
             self.embedding = nn.Embedding(vocab_size, settings.embedding_size, sparse_grad=True)
-            # drops all units of a token at once, Gal & Ghahramani 2016 (arXiv:1512.05287), section 4.2
-            self.word_dropout = nn.Dropout(settings.word_dropout, axes=(2,))
-            self.embedding_dropout = operators.Dropout(settings.dropout)
+            # word dropout drops all units of a token at once, Gal & Ghahramani 2016 (arXiv:1512.05287), section 4.2
+            self.embedding_dropout = operators.Dropout(settings.dropout, rows=settings.word_dropout)
             self.encoder = settings.encoder.block(settings.embedding_size, max_length)
             self.attention = settings.attention.cell(width)
             self.output_dropout = operators.Dropout(settings.dropout)
@@ -92,7 +91,7 @@ class SelfAttentionClassifier(HybridBlock):
 
         After these the weights of an encoder that attends.
         """
-        embedded = self.embedding_dropout(self.word_dropout(rows[0]))
+        embedded = self.embedding_dropout(rows[0])
         encoded = self.encoder(embedded, valid_length) if self.encoder else embedded
         states, *heads = listed(encoded)
         states = F.transpose(states, axes=(1, 0, 2))
