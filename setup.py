@@ -26,7 +26,9 @@ kernels = sorted(path[len(NATIVE) :] for path in glob(NATIVE + "kernel_*.cpp"))
 setup(
     ext_modules=[
         extension("_text", ["text.cpp"], [], "-O2"),
-        extension("_network", ["network.cpp", *kernels], ["network.hpp", "kernel.hpp", "products.hpp", "vectors.hpp"], "-O3"),
+        extension(
+            "_network", ["network.cpp", *kernels], ["network.hpp", "kernel.hpp", "products.hpp", "vectors.hpp"], "-O3"
+        ),
         # no Python module: MXNet loads it
         extension(
             "_mxnet_operators",

@@ -9,6 +9,7 @@ from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.config import Config
 from nsmc_attention.model import operators
 from nsmc_attention.model.attention import Additive
+from nsmc_attention.model.blocks import Bidirectional
 from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.training.batches import Batch
 from nsmc_attention.training.loop import make_trainer, train_step
@@ -93,6 +94,68 @@ def test_the_mean_of_contexts_and_its_gradients_are_those_of_two_products(seed, 
     arrays = [nd.array(draw.randn(*shape)) for shape in shapes]
     # sums of random signs lose digits where they cancel
     assert_same_without(lambda *given: operators.pool(nd, *given), arrays, 1e-4)
+
+
+@pytest.mark.usefixtures("level")
+@given(
+    seed=st.integers(0, 2**31),
+    reviews=st.integers(1, 20),
+    longest=st.integers(1, 6),
+    inputs=st.integers(1, 40),
+    units=st.integers(1, 40),
+    threads=st.sampled_from("12"),
+)
+@settings(max_examples=20, deadline=None)
+def test_states_and_gradients_of_a_bidirectional_gru_are_those_of_two_layers(
+    seed, reviews, longest, inputs, units, threads
+):
+    """Also where inputs are 0 throughout, as those of dropped words are; of padding nothing is asked."""
+    draw, layer = numpy.random.RandomState(seed), Bidirectional("gru", units)
+    lengths = nd.array(draw.randint(1, longest + 1, reviews))
+    embedded = nd.array(draw.randn(longest, reviews, inputs) * (draw.rand(longest, reviews, 1) < 0.7))
+    layer.initialize()
+    with operators.unused():
+        layer(embedded, lengths)
+    arrays = [parameter.data() for parameter in layer.collect_params().values()]
+    for array in arrays:
+        array[:] = draw.randn(*array.shape) * 0.5
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", threads)
+        assert_same_without(
+            lambda *_: nd.SequenceMask(layer(embedded, lengths), lengths, use_sequence_length=True), [embedded, *arrays]
+        )
+
+
+def test_two_calls_of_a_gru_keep_their_gates_apart():
+    layer, lengths = Bidirectional("gru", 5), nd.array([3, 2])
+    layer.initialize()
+    one, other = (nd.random.normal(shape=(3, 2, 4)) for _ in range(2))
+    # the first call finds out the sizes by MXNet's own operators
+    layer(one, lengths)
+    expected = [with_gradients(lambda given: layer(given, lengths), [each])[1] for each in (one, other)]
+    with autograd.record():
+        loss = sum((layer(each, lengths) ** 3).sum() for each in (one, other))
+    loss.backward()
+    for each, gradient in zip((one, other), expected):
+        numpy.testing.assert_array_equal(each.grad.asnumpy(), gradient)
+
+
+def test_dropped_words_are_rows_and_numbers_are_dropped_besides():
+    layer, ones = operators.Dropout(0.4, rows=0.2), nd.ones((100, 50, 30))
+    ones.attach_grad()
+    with autograd.record():
+        found = layer(ones)
+    found.backward()
+    kept = found.asnumpy() != 0
+    rows = kept.any(axis=2)
+    # a row whose numbers are all dropped by themselves is as rare as 0.4 ** 30
+    assert abs(rows.mean() - 0.8) < 5 * (0.8 * 0.2 / rows.size) ** 0.5
+    assert abs(kept[rows].mean() - 0.6) < 5 * (0.6 * 0.4 / kept[rows].size) ** 0.5
+    numpy.testing.assert_allclose(found.asnumpy()[kept], 1 / (0.6 * 0.8), rtol=1e-6)
+    assert (ones.grad.asnumpy() == found.asnumpy()).all()
+    with operators.unused(), autograd.record():
+        plain = layer(ones).asnumpy() != 0
+    assert abs(plain.any(axis=2).mean() - 0.8) < 0.03 and abs(plain.mean() - 0.48) < 0.02
 
 
 @pytest.mark.usefixtures("level")
