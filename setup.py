@@ -33,7 +33,7 @@ setup(
         extension(
             "_mxnet_operators",
             ["mxnet_operators.cpp"],
-            ["mxnet_kernels.hpp", "gru.hpp", "mxnet_library.hpp", "products.hpp", "vectors.hpp"],
+            ["mxnet_kernels.hpp", "gru.hpp", "dense.hpp", "products.hpp", "vectors.hpp", "mxnet_library.hpp"],
             "-O3",
             "-pthread",
         ),

@@ -73,12 +73,13 @@ class AdditiveAttention(MLPAttentionCell):
 
     def _compute_weight(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
-        if mask is None or not operators.in_use():
+        layers = self._query_mid_layer, self._key_mid_layer, self._attention_score
+        # MXNet infers the size of the states through its own operators alone
+        if not operators.in_use() or query is not key or mask is None or not layers[0].weight.shape[1]:
             return super()._compute_weight(F, query, key, mask)
-        # the layer's weights (A, 1): what it makes of each unit alone
-        vector = self._attention_score(F.eye(self._units))
-        query, key = self._query_mid_layer(query), self._key_mid_layer(key)  # (N, T, A)
-        return self._dropout_layer(F.nsmc_additive_weights(query, key, vector, F.BlockGrad(mask)))
+        parameters = layers[0].weight, layers[0].bias, layers[1].weight, layers[2].weight
+        given = [operators.value(F, each, key) for each in parameters]
+        return self._dropout_layer(F.nsmc_additive_weights(key, *given, F.BlockGrad(mask)))
 
     def _compute_score(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""

@@ -79,13 +79,17 @@ def pool(F: Any, shares: Any, weights: Any, states: Any) -> Any:
     return F.batch_dot(F.batch_dot(shares, weights, transpose_a=True), states)
 
 
+def value(F: Any, parameter: Any, beside: Any) -> Any:
+    """Return a parameter of a child block as what `hybrid_forward` computes with, on the device of the array `beside`."""
+    return parameter.var() if F is mxnet.sym else parameter.data(beside.context)
+
+
 def gru(F: Any, embedded: Any, valid_length: Any, layers: Sequence[Any]) -> Any:
     """Return the states (T, N, 2H) of rnn.GRU layers, one of each direction, of which none reads padding before a token.
 
     embedded (T, N, E) float32, valid_length (N,) float32. The sizes of the layers are known, see `rnn.GRU`.
     """
-    parameters = [getattr(layer, f"l0_{name}") for layer in layers for name in GRU_PARAMETERS]
-    given = [each.var() if F is mxnet.sym else each.data(embedded.context) for each in parameters]
+    given = [value(F, getattr(layer, f"l0_{name}"), embedded) for layer in layers for name in GRU_PARAMETERS]
     return F.nsmc_gru(embedded, valid_length, *given, threads=os.environ["OMP_NUM_THREADS"])
 
 

@@ -11,17 +11,9 @@
 // no products with the input. No review reads padding before one of its tokens: the direction from the right
 // begins each review with its last token (and reads the padding after them all).
 
-#include "products.hpp"
-
-// Reviews or gates whose sums the registers hold at once
-constexpr int TILE = W == 16 ? 8 : 4;
 constexpr int GATES = 3;
-// Vectors in a panel of the backward products
-constexpr int PANEL = 2;
-// Where the derivatives of the gates are in a row: n, r, z read the input and r, z, m the state
+// Where the derivatives of the gates are in a row: n, r, z are multiplied with the input's matrix and r, z, m with the state's
 constexpr int SIDES = 4;
-
-NSMC_INLINE int up(int size, int multiple) { return (size + multiple - 1) / multiple * multiple; }
 
 NSMC_INLINE bool all_zero(const float* numbers, int count) {
     Bits found = {};
@@ -181,85 +173,31 @@ NSMC_INLINE void gru(const Call& call, int number, Memory& memory) {
 
 // ---------------------------------------------------------------------------------------------------------- backward
 
-// The rows (3 * padded) of a matrix (3 H, columns), gates in the order of the derivatives, in panels of PANEL vectors
-NSMC_INLINE void fill_row_panels(const Direction& own, const float* matrix, int columns, const int* gates, std::vector<float>& found) {
-    const int width = PANEL * W, panels = up(columns, width) / width, depth = GATES * own.padded;
-    found.resize(int64_t(panels) * depth * width);
-    for (int side = 0; side < GATES; ++side)
-        for (int unit = 0; unit < own.hidden; ++unit)
-            for (int column = 0; column < columns; column += width)
-                std::copy_n(matrix + int64_t(gates[side] * own.hidden + unit) * columns + column, std::min(width, columns - column),
-                            &found[(int64_t(column / width) * depth + side * own.padded + unit) * width]);
-}
-
 // The places in r, z, n of the gates whose derivatives are products with the input's matrix, and with the state's
 constexpr int OF_INPUT[GATES] = {2, 0, 1}, OF_STATE[GATES] = {0, 1, 2};
 
-// The sums (TILE, PANEL, W) += derivatives (count, TILE) times rows (count, PANEL, W), both with strides
-__attribute__((noinline)) void add_products(const float* derivatives, int stride, const float* rows, int width, int count, float* sums,
-                                            int sum_stride) {
-    Vector sum[TILE][PANEL];
-    for (int g = 0; g < TILE; ++g)
-        for (int c = 0; c < PANEL; ++c) sum[g][c] = load(sums + g * sum_stride + c * W);
-    for (int n = 0; n < count; ++n, derivatives += stride, rows += width) {
-        Vector row[PANEL];
-        for (int c = 0; c < PANEL; ++c) row[c] = load(rows + c * W);
-        for (int g = 0; g < TILE; ++g)
-            for (int c = 0; c < PANEL; ++c) sum[g][c] += row[c] * derivatives[g];
-    }
-    for (int g = 0; g < TILE; ++g)
-        for (int c = 0; c < PANEL; ++c) store(sums + g * sum_stride + c * W, sum[g][c]);
-}
-
-// The gradient of one side's matrix and bias, of all steps so far
+// The backward pass of the products with one of the matrices (3 H, columns)
 struct Side {
-    int columns, width, offset;
+    int offset;
     const int* gates;
-    const std::vector<float>& panels;
-    std::vector<float> rows, sums;
+    Backward product;
+    std::vector<float> rows;
 
     Side(const Direction& own, const float* matrix, int columns, int offset, const int* gates, std::vector<float>& panels)
-        : columns(columns),
-          width(up(columns, PANEL * W)),
-          offset(offset * own.padded),
+        : offset(offset * own.padded),
           gates(gates),
-          panels(panels),
-          rows(int64_t(own.reviews) * width),
-          sums(int64_t(GATES) * own.padded * width) {
-        fill_row_panels(own, matrix, columns, gates, panels);
-    }
-
-    // Adds the products of the first rows
-    NSMC_INLINE void add(const Direction& own, int count, const float* derivatives, int stride) {
-        for (int column = 0; column < width; column += PANEL * W)
-            for (int gate = 0; gate < GATES * own.padded; gate += TILE)
-                add_products(derivatives + offset + gate, stride, rows.data() + column, width, count,
-                             sums.data() + int64_t(gate) * width + column, width);
-    }
-
-    // Each row (width) of `to` += derivatives times the matrix
-    NSMC_INLINE void multiply_derivatives(const Direction& own, const float* derivatives, int stride, float* const* to) const {
-        constexpr int panel = PANEL * W;
-        alignas(64) float found[TILE * panel];
-        const float* of_reviews[TILE];
-        for (int column = 0; column < width; column += panel)
-            for (int first = 0; first < own.reviews; first += TILE) {
-                const int count = std::min(TILE, own.reviews - first);
-                for (int l = 0; l < count; ++l) {
-                    of_reviews[l] = derivatives + int64_t(first + l) * stride + offset;
-                    std::copy_n(to[first + l] + column, panel, found + l * panel);
-                }
-                multiply_rows<TILE, PANEL>(count, found, of_reviews, &panels[int64_t(column) * GATES * own.padded], GATES * own.padded);
-                for (int l = 0; l < count; ++l) std::copy_n(found + l * panel, panel, to[first + l] + column);
-            }
+          product(GATES * own.padded, columns, panels),
+          rows(int64_t(own.reviews) * product.width) {
+        for (int side = 0; side < GATES; ++side)
+            for (int unit = 0; unit < own.hidden; ++unit)
+                product.set_row(side * own.padded + unit, matrix + int64_t(gates[side] * own.hidden + unit) * columns);
     }
 
     void write(const Direction& own, const std::vector<float>& bias, float* d_matrix, float* d_bias) const {
         for (int side = 0; side < GATES; ++side) {
             std::copy_n(&bias[offset + side * own.padded], own.hidden, d_bias + gates[side] * own.hidden);
             for (int unit = 0; unit < own.hidden; ++unit)
-                std::copy_n(&sums[int64_t(side * own.padded + unit) * width], columns,
-                            d_matrix + int64_t(gates[side] * own.hidden + unit) * columns);
+                product.get_row(side * own.padded + unit, d_matrix + int64_t(gates[side] * own.hidden + unit) * product.columns);
         }
     }
 };
@@ -286,31 +224,33 @@ NSMC_INLINE void gru_backward(const Call& call, int number, Memory& memory, floa
     const float *gradient = call.in(0), *states = call.in(11);
     Side input(own, own.input_matrix, own.inputs, 0, OF_INPUT, memory.input_panels);
     Side state(own, own.hidden_matrix, own.hidden, 1, OF_STATE, memory.state_panels);
+    const int input_width = input.product.width, state_width = state.product.width;
     // rows of one cache line more than a power of two do not fall on the same lines of the first cache
     const int stride = SIDES * own.padded + 16;
-    std::vector<float> derivatives(int64_t(own.reviews) * stride), carry(int64_t(own.reviews) * state.width), bias(SIDES * own.padded);
+    std::vector<float> derivatives(int64_t(own.reviews) * stride), carry(int64_t(own.reviews) * state_width), bias(SIDES * own.padded);
+    const float *of_input = &derivatives[input.offset], *of_state = &derivatives[state.offset];
     std::vector<float*> input_rows(own.reviews), carries(own.reviews);
+    for (int i = 0; i < own.reviews; ++i) input_rows[i] = &input.rows[int64_t(i) * input_width];
     for (int step = own.steps - 1; step >= 0; --step) {
         const int reading = own.put_in_order(step);
         for (int i = 0; i < own.reviews; ++i) {
             const int n = own.order[i];
             const float *more = gradient + own.state(n, step), *before = own.before(states, n, step);
-            carries[i] = &carry[int64_t(n) * state.width];
-            input_rows[i] = &input.rows[int64_t(i) * input.width];
+            carries[i] = &carry[int64_t(n) * state_width];
             for (int unit = 0; unit < own.hidden; ++unit) carries[i][unit] += more[unit];
             differentiate(own, &memory.gates[int64_t(step * own.reviews + n) * own.padded * SIDES], before, carries[i],
                           &derivatives[int64_t(i) * stride], bias.data());
             std::copy_n(own.input(n, step), own.inputs, input_rows[i]);
-            std::copy_n(before, own.hidden, &state.rows[int64_t(i) * state.width]);
+            std::copy_n(before, own.hidden, &state.rows[int64_t(i) * state_width]);
         }
-        input.add(own, reading, derivatives.data(), stride);
+        input.product.add(of_input, stride, input.rows.data(), reading);
         std::fill(input.rows.begin(), input.rows.end(), 0.0f);
-        input.multiply_derivatives(own, derivatives.data(), stride, input_rows.data());
+        input.product.multiply(of_input, stride, input_rows.data(), own.reviews);
         for (int i = 0; i < own.reviews; ++i)
             std::copy_n(input_rows[i], own.inputs, d_embedded + (own.input(own.order[i], step) - own.embedded));
         if (!step) break;
-        state.add(own, own.reviews, derivatives.data(), stride);
-        state.multiply_derivatives(own, derivatives.data(), stride, carries.data());
+        state.product.add(of_state, stride, state.rows.data(), own.reviews);
+        state.product.multiply(of_state, stride, carries.data(), own.reviews);
     }
     float* d_parameters[4];
     for (int each = 0; each < 4; ++each) d_parameters[each] = call.out(2 + 4 * number + each);

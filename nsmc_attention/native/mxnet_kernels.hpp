@@ -3,6 +3,8 @@
 
 #include "vectors.hpp"
 
+#include "dense.hpp"
+
 // The first `count` numbers, then zeros.
 NSMC_INLINE Vector load_some(const float* from, int count) {
   if (count >= W) return load(from);
@@ -34,31 +36,64 @@ NSMC_INLINE float sum(Vector values) {
 //
 // Backward, with d_ij the gradient with respect to the score of a pair: as d tanh(x) / dx = 4 r (1 - r),
 //   dq_ia = 4 v_a sum_j d_ij r_ija (1 - r_ija),  dk_ja the same over i,  dv_a = -2 sum_ij d_ij r_ija.
+//
+// Inputs of the operator: states (N, T, D), the queries' matrix (A, D) and bias (A), the keys' matrix (A, D), v (1, A), and
+// the mask (N, T, T) of 0 and 1. `first` is 0 in the forward call and 1 in the backward call.
 
 constexpr float NEAR = 43;
 
-// Sizes and working memory of the reviews of one batch: T queries, S keys, A units padded to a multiple of W.
+// Sizes and working memory of the reviews of one batch: T tokens, A units padded to a multiple of W. What is projected of a
+// token is its query and then its key, both padded.
 struct Workspace {
-  int queries, keys, units, padded;
-  std::vector<float> query, key, vector, d_query, d_key, d_vector, scores;
+  int reviews, tokens, width, units, padded;
+  std::vector<float> query, key, vector, d_key, d_vector, scores;
   std::vector<int> allowed;
 
   Workspace(const Call& call, int first)
-      : queries(call.size(first, 1)),
-        keys(call.size(first + 1, 1)),
-        units(call.size(first, 2)),
-        padded((units + W - 1) / W * W),
-        query(queries * padded),
-        key(keys * padded),
+      : reviews(call.size(first, 0)),
+        tokens(call.size(first, 1)),
+        width(call.size(first, 2)),
+        units(call.size(first + 1, 0)),
+        padded(up(units, W)),
+        query(tokens * padded),
+        key(tokens * padded),
         vector(padded),
-        d_query(padded),
-        d_key(keys * padded),
+        d_key(tokens * padded),
         d_vector(padded),
-        scores((keys + W - 1) / W * W),
-        allowed(keys) {
-    std::copy_n(call.in(first + 2), units, vector.begin());
+        scores(up(tokens, W)),
+        allowed(tokens) {
+    std::copy_n(call.in(first + 4), units, vector.begin());
   }
 };
+
+// Queries and keys of all tokens (N T, 2 padded)
+NSMC_INLINE void project(const Call& call, const Workspace& work, Projection& kept) {
+  constexpr int panel = PANEL * W;
+  const int columns = 2 * work.padded, count = work.reviews * work.tokens;
+  std::vector<float> bias(columns);
+  std::copy_n(call.in(2), work.units, bias.begin());
+  kept.panels.resize(int64_t(columns) * work.width);
+  for (int side = 0; side < 2; ++side)
+    for (int unit = 0; unit < work.units; ++unit) {
+      const float* row = call.in(1 + 2 * side) + unit * work.width;
+      const int column = side * work.padded + unit;
+      float* to = &kept.panels[int64_t(column / panel) * panel * work.width + column % panel];
+      for (int d = 0; d < work.width; ++d) to[d * panel] = row[d];
+    }
+  kept.projected.resize(int64_t(count) * columns);
+  alignas(64) float sums[TILE * panel];
+  const float* rows[TILE];
+  for (int first = 0; first < count; first += TILE) {
+    const int own = std::min(TILE, count - first);
+    for (int l = 0; l < own; ++l) rows[l] = call.in(0) + int64_t(first + l) * work.width;
+    for (int column = 0; column < columns; column += panel) {
+      for (int l = 0; l < own; ++l) std::copy_n(&bias[column], panel, sums + l * panel);
+      multiply_rows<TILE, PANEL>(own, sums, rows, &kept.panels[int64_t(column) * work.width], work.width);
+      for (int l = 0; l < own; ++l)
+        std::copy_n(sums + l * panel, panel, &kept.projected[int64_t(first + l) * columns + column]);
+    }
+  }
+}
 
 NSMC_INLINE bool all_near(const float* values, int count) {
   float largest = 0;
@@ -66,14 +101,15 @@ NSMC_INLINE bool all_near(const float* values, int count) {
   return largest <= NEAR;
 }
 
-// e^2x of each token's row, padded; where `FAR`, 2x itself.
+// e^2x of each token's query and key; where `FAR`, 2x itself.
 template <bool FAR>
-NSMC_INLINE void prepare(const float* rows, int count, int units, int padded, float* to) {
-  for (int row = 0; row < count; ++row)
-    for (int a = 0; a < padded; a += W) {
-      const Vector doubled = load_some(rows + row * units + a, units - a) * 2.0f;
-      store(to + row * padded + a, FAR ? doubled : exponential(doubled));
-    }
+NSMC_INLINE void prepare(Workspace& work, const float* projected) {
+  for (int token = 0; token < work.tokens; ++token)
+    for (std::vector<float>* to : {&work.query, &work.key})
+      for (int a = 0; a < work.padded; a += W, projected += W) {
+        const Vector doubled = load(projected) * 2.0f;
+        store(to->data() + token * work.padded + a, FAR ? doubled : exponential(doubled));
+      }
 }
 
 // r of a pair from what `prepare` made of its tokens.
@@ -84,7 +120,7 @@ NSMC_INLINE Vector ratio(const Vector& query, const Vector& key) {
 
 NSMC_INLINE int list_allowed(const float* mask, Workspace& work) {
   int count = 0;
-  for (int j = 0; j < work.keys; ++j) {
+  for (int j = 0; j < work.tokens; ++j) {
     work.allowed[count] = j;
     count += mask[j] != 0;
   }
@@ -93,7 +129,7 @@ NSMC_INLINE int list_allowed(const float* mask, Workspace& work) {
 
 // The softmax of the first `count` scores, into the places of `allowed` in a row of weights.
 NSMC_INLINE void softmax(Workspace& work, int count, float* row) {
-  std::fill_n(row, work.keys, 0.0f);
+  std::fill_n(row, work.tokens, 0.0f);
   float largest = -INFINITY, total = 0;
   for (int j = 0; j < count; ++j) largest = std::max(largest, work.scores[j]);
   for (int j = 0; j < count; j += W)
@@ -103,38 +139,37 @@ NSMC_INLINE void softmax(Workspace& work, int count, float* row) {
 }
 
 template <bool FAR>
-NSMC_INLINE void weigh_review(Workspace& work, const float* query, const float* key, const float* mask, float* weights) {
+NSMC_INLINE void weigh_review(Workspace& work, const float* projected, const float* mask, float* weights) {
   const int padded = work.padded;
-  prepare<FAR>(query, work.queries, work.units, padded, work.query.data());
-  prepare<FAR>(key, work.keys, work.units, padded, work.key.data());
-  for (int i = 0; i < work.queries; ++i) {
-    const int count = list_allowed(mask + i * work.keys, work);
+  prepare<FAR>(work, projected);
+  for (int i = 0; i < work.tokens; ++i) {
+    const int count = list_allowed(mask + i * work.tokens, work);
     for (int j = 0; j < count; ++j) {
       Vector score = {};
       for (int a = 0; a < padded; a += W)
-        score += load(&work.vector[a]) * ratio<FAR>(load(&work.query[i * padded + a]),
-                                                          load(&work.key[work.allowed[j] * padded + a]));
+        score += load(&work.vector[a]) *
+                 ratio<FAR>(load(&work.query[i * padded + a]), load(&work.key[work.allowed[j] * padded + a]));
       work.scores[j] = -2 * sum(score);
     }
-    softmax(work, count, weights + i * work.keys);
+    softmax(work, count, weights + i * work.tokens);
   }
 }
 
-NSMC_INLINE void weigh(const Call& call) {
+NSMC_INLINE void weigh(const Call& call, Projection& kept) {
   Workspace work(call, 0);
-  const int queries = work.queries * work.units, keys = work.keys * work.units, pairs = work.queries * work.keys;
-  for (int n = 0; n < call.size(0, 0); ++n) {
-    const float *query = call.in(0) + n * queries, *key = call.in(1) + n * keys;
-    const bool near = all_near(query, queries) && all_near(key, keys);
-    (near ? weigh_review<false> : weigh_review<true>)(work, query, key, call.in(3) + n * pairs,
-                                                            call.out(0) + n * pairs);
+  project(call, work, kept);
+  const int size = work.tokens * 2 * work.padded, pairs = work.tokens * work.tokens;
+  for (int n = 0; n < work.reviews; ++n) {
+    const float* projected = &kept.projected[int64_t(n) * size];
+    (all_near(projected, size) ? weigh_review<false> : weigh_review<true>)(work, projected, call.in(5) + n * pairs,
+                                                                          call.out(0) + n * pairs);
   }
 }
 
 // The gradient with respect to the scores of one row, of the pairs whose weight is not 0; returns their number.
 NSMC_INLINE int row_gradient(Workspace& work, const float* weights, const float* d_weights) {
   float mean = 0;
-  for (int j = 0; j < work.keys; ++j) mean += weights[j] * d_weights[j];
+  for (int j = 0; j < work.tokens; ++j) mean += weights[j] * d_weights[j];
   const int count = list_allowed(weights, work);
   for (int j = 0; j < count; ++j) {
     const int key = work.allowed[j];
@@ -143,15 +178,15 @@ NSMC_INLINE int row_gradient(Workspace& work, const float* weights, const float*
   return count;
 }
 
+// The gradients with respect to the query and key of each token, in the places of these
 template <bool FAR>
-NSMC_INLINE void backward_review(Workspace& work, const float* query, const float* key, const float* weights,
-                            const float* d_weights, float* d_query, float* d_key) {
-  const int padded = work.padded, units = work.units;
-  prepare<FAR>(query, work.queries, units, padded, work.query.data());
-  prepare<FAR>(key, work.keys, units, padded, work.key.data());
+NSMC_INLINE void backward_review(Workspace& work, const float* projected, const float* weights, const float* d_weights,
+                                 float* d_projected) {
+  const int padded = work.padded;
+  prepare<FAR>(work, projected);
   std::fill(work.d_key.begin(), work.d_key.end(), 0.0f);
-  for (int i = 0; i < work.queries; ++i) {
-    const int count = row_gradient(work, weights + i * work.keys, d_weights + i * work.keys);
+  for (int i = 0; i < work.tokens; ++i) {
+    const int count = row_gradient(work, weights + i * work.tokens, d_weights + i * work.tokens);
     for (int a = 0; a < padded; a += W) {
       const Vector own = load(&work.query[i * padded + a]);
       Vector d_own = {}, d_vector = load(&work.d_vector[a]);
@@ -163,25 +198,44 @@ NSMC_INLINE void backward_review(Workspace& work, const float* query, const floa
         store(&work.d_key[at], load(&work.d_key[at]) + slope);
       }
       store(&work.d_vector[a], d_vector);
-      store_some(d_query + i * units + a, d_own * 4.0f * load(&work.vector[a]), units - a);
+      store(d_projected + 2 * i * padded + a, d_own * 4.0f * load(&work.vector[a]));
     }
   }
-  for (int j = 0; j < work.keys; ++j)
-    for (int a = 0; a < units; ++a) d_key[j * units + a] = 4 * work.vector[a] * work.d_key[j * padded + a];
+  for (int j = 0; j < work.tokens; ++j)
+    for (int a = 0; a < padded; a += W)
+      store(d_projected + (2 * j + 1) * padded + a, 4.0f * load(&work.vector[a]) * load(&work.d_key[j * padded + a]));
 }
 
-NSMC_INLINE void weigh_backward(const Call& call) {
+// The gradients of the states and of both matrices, of one review after the other, while its rows are in the cache
+NSMC_INLINE void weigh_backward(const Call& call, Projection& kept) {
   Workspace work(call, 1);
-  const int queries = work.queries * work.units, keys = work.keys * work.units, pairs = work.queries * work.keys;
-  for (int n = 0; n < call.size(1, 0); ++n) {
-    const float *query = call.in(1) + n * queries, *key = call.in(2) + n * keys;
-    const bool near = all_near(query, queries) && all_near(key, keys);
-    (near ? backward_review<false> : backward_review<true>)(work, query, key, call.in(5) + n * pairs,
-                                                                  call.in(0) + n * pairs, call.out(0) + n * queries,
-                                                                  call.out(1) + n * keys);
+  const int columns = 2 * work.padded, size = work.tokens * columns, pairs = work.tokens * work.tokens;
+  Backward product(columns, work.width, kept.row_panels);
+  for (int side = 0; side < 2; ++side)
+    for (int unit = 0; unit < work.units; ++unit)
+      product.set_row(side * work.padded + unit, call.in(2 + 2 * side) + unit * work.width);
+  std::vector<float> d_projected(size), bias(columns), rows(int64_t(work.tokens) * product.width);
+  std::vector<float*> d_rows(work.tokens);
+  for (int i = 0; i < work.tokens; ++i) d_rows[i] = &rows[int64_t(i) * product.width];
+  for (int n = 0; n < work.reviews; ++n) {
+    const int64_t at = int64_t(n) * work.tokens * work.width;
+    const float* projected = &kept.projected[int64_t(n) * size];
+    (all_near(projected, size) ? backward_review<false> : backward_review<true>)(
+        work, projected, call.in(7) + n * pairs, call.in(0) + n * pairs, d_projected.data());
+    for (int i = 0; i < size; i += columns)
+      for (int a = 0; a < columns; ++a) bias[a] += d_projected[i + a];
+    for (int i = 0; i < work.tokens; ++i) std::copy_n(call.in(1) + at + i * work.width, work.width, d_rows[i]);
+    product.add(d_projected.data(), columns, rows.data(), work.tokens);
+    std::fill(rows.begin(), rows.end(), 0.0f);
+    product.multiply(d_projected.data(), columns, d_rows.data(), work.tokens);
+    for (int i = 0; i < work.tokens; ++i) std::copy_n(d_rows[i], work.width, call.out(0) + at + i * work.width);
   }
-  for (int a = 0; a < work.units; ++a) call.out(2)[a] = -2 * work.d_vector[a];
-  std::fill_n(call.out(3), call.size(4), 0.0f);
+  for (int side = 0; side < 2; ++side)
+    for (int unit = 0; unit < work.units; ++unit)
+      product.get_row(side * work.padded + unit, call.out(1 + 2 * side) + unit * work.width);
+  std::copy_n(bias.begin(), work.units, call.out(2));
+  for (int a = 0; a < work.units; ++a) call.out(4)[a] = -2 * work.d_vector[a];
+  std::fill_n(call.out(5), call.size(6), 0.0f);
 }
 
 // ----------------------------------------------------------------------------------------------------------- dropout

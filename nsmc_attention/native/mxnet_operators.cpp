@@ -1,6 +1,6 @@
 // Operators that MXNet lacks, or has in a slower form, for training the classifier on a CPU; see model/operators.py.
 //
-//   nsmc_additive_weights   queries, keys, vector, mask -> the weights of additive attention
+//   nsmc_additive_weights   states, parameters, mask -> the weights of additive self-attention
 //   nsmc_dropout            data, 64 random bits -> the data, some of it set to 0
 //   nsmc_pool               shares of the queries, weights, states -> the mean of the contexts
 //   nsmc_gru                a batch and its lengths, parameters -> the states of a bidirectional GRU
@@ -26,6 +26,11 @@ using mxnet_library::Shapes;
 // stays 0.
 struct Memory {
   std::vector<float> gates, gate_panels, input_panels, state_panels;
+};
+
+// What is kept of the attention's forward pass, the queries and keys, and memory as above.
+struct Projection {
+  std::vector<float> projected, panels, row_panels;
 };
 
 namespace baseline {
@@ -95,15 +100,25 @@ int level = std::min(most(), asked());
 #define COMPUTATION(name) \
   void best_##name(const Call& call) { BEST(name)(call); }
 
-COMPUTATION(weigh)
-COMPUTATION(weigh_backward)
 COMPUTATION(dropout)
 COMPUTATION(dropout_backward)
 COMPUTATION(pool)
 COMPUTATION(pool_backward)
 
+template <class Values>
 struct Kept : mxnet_library::State {
-  Memory directions[2];
+  Values values;
+  static mxnet_library::State* create() { return new Kept; }
+};
+
+void best_weigh(const Call& call) { BEST(weigh)(call, static_cast<Kept<Projection>*>(call.state)->values); }
+
+void best_weigh_backward(const Call& call) {
+  BEST(weigh_backward)(call, static_cast<Kept<Projection>*>(call.state)->values);
+}
+
+struct Directions {
+  Memory each[2];
   std::vector<float> d_embedded;
 };
 
@@ -121,28 +136,25 @@ void in_both_directions(const Call& call, Compute compute) {
 }
 
 void best_gru(const Call& call) {
-  Kept* kept = static_cast<Kept*>(call.state);
-  in_both_directions(call, [&](int number) { BEST(gru)(call, number, kept->directions[number]); });
+  Directions& kept = static_cast<Kept<Directions>*>(call.state)->values;
+  in_both_directions(call, [&](int number) { BEST(gru)(call, number, kept.each[number]); });
 }
 
 void best_gru_backward(const Call& call) {
-  Kept* kept = static_cast<Kept*>(call.state);
+  Directions& kept = static_cast<Kept<Directions>*>(call.state)->values;
   const int64_t size = call.size(1);
-  kept->d_embedded.resize(size);
+  kept.d_embedded.resize(size);
   in_both_directions(call, [&](int number) {
-    BEST(gru_backward)(call, number, kept->directions[number], number ? kept->d_embedded.data() : call.out(0));
+    BEST(gru_backward)(call, number, kept.each[number], number ? kept.d_embedded.data() : call.out(0));
   });
-  for (int64_t i = 0; i < size; ++i) call.out(0)[i] += kept->d_embedded[i];
+  for (int64_t i = 0; i < size; ++i) call.out(0)[i] += kept.d_embedded[i];
   std::fill_n(call.out(1), call.size(2), 0.0f);
 }
 
-mxnet_library::State* keep() { return new Kept; }
-
 int weights_shape(const Shapes& given, unsigned* sizes) {
-  if (given.dimensions[0] != 3 || given.dimensions[1] != 3) return -1;
+  if (given.dimensions[0] != 3) return -1;
   sizes[0] = given.inputs[0][0];
-  sizes[1] = given.inputs[0][1];
-  sizes[2] = given.inputs[1][1];
+  sizes[1] = sizes[2] = given.inputs[0][1];
   return 3;
 }
 
@@ -168,10 +180,10 @@ int states_shape(const Shapes& given, unsigned* sizes) {
 }
 
 const Operator OPERATORS[] = {
-    {"nsmc_additive_weights", 4, weights_shape, best_weigh, best_weigh_backward, nullptr},
+    {"nsmc_additive_weights", 6, weights_shape, best_weigh, best_weigh_backward, Kept<Projection>::create},
     {"nsmc_dropout", 2, same_shape, best_dropout, best_dropout_backward, nullptr},
     {"nsmc_pool", 3, pool_shape, best_pool, best_pool_backward, nullptr},
-    {"nsmc_gru", 10, states_shape, best_gru, best_gru_backward, keep},
+    {"nsmc_gru", 10, states_shape, best_gru, best_gru_backward, Kept<Directions>::create},
 };
 constexpr int COUNT = sizeof OPERATORS / sizeof *OPERATORS;
 
