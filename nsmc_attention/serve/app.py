@@ -38,7 +38,6 @@ from starlette.requests import ClientDisconnect
 from .._runtime.processes import exit_with_parent
 from ..errors import ColumnError, NsmcError, did_you_mean
 from ..inference.explain import Explainer
-from ..inference.native import PRECISIONS
 from ..inference.predictor import Classifier, load_classifier
 from ..visualization.page import file, filled, font_of, with_words
 from .batching import Batcher, SerialExecutor
@@ -57,8 +56,6 @@ Bundle = Optional[Union[str, Path]]
 SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "page.js")
 # What /predict/batch is for, and what to do without it
 TABLES, FEWER = "send tables to /predict/batch", "send them in several requests"
-# Characters of reviews that the native engine predicts in 3 ms
-QUICK = 1000
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
 LOG = logging.getLogger("uvicorn.error")
@@ -90,7 +87,7 @@ class Service:
         self.films = Films(film_bundle, limits)
         self.restorations, self.fillings = Restorations(restore_bundle, limits), Fillings(language_bundle)
         self.explainer: Optional[Explainer] = None
-        self.batcher = Batcher(lambda texts: self.classifier.rows(texts), quick=self.is_quick)
+        self.batcher = Batcher(lambda texts: self.classifier.rows(texts))
         self.weighted = Batcher(lambda texts: self.classifier.predict_many(texts), thread=self.batcher.thread)
         self.woff, self.font_lock = b"", threading.Lock()
         self.html = self.make_page()
@@ -135,10 +132,6 @@ class Service:
         else:
             return
         raise HTTPException(422, line)
-
-    def is_quick(self, texts: list[str]) -> bool:
-        """Return whether the classifier is done with these reviews before the loop would be missed."""
-        return self.classifier.engine.name in PRECISIONS and sum(map(len, texts)) <= QUICK
 
     async def page(self) -> str:
         return self.html

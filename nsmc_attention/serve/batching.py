@@ -24,8 +24,7 @@ class Batcher:
     """Runs a function in one thread over the items that arrived since its last run; an idle one starts when no more arrive.
 
     The function maps at most `largest` items to one result each; at most `most_waiting` items wait. The thread is one
-    of its own unless given. Items that are `quick`, none unless given, are run in the loop's own thread, which is done
-    sooner than another one is woken.
+    of its own unless given.
     """
 
     def __init__(
@@ -34,9 +33,8 @@ class Batcher:
         largest: int = 128,
         most_waiting: int = 4096,
         thread: Optional[ThreadPoolExecutor] = None,
-        quick: Callable[[list[Any]], bool] = lambda items: False,
     ) -> None:
-        self.function, self.largest, self.most_waiting, self.quick = function, largest, most_waiting, quick
+        self.function, self.largest, self.most_waiting = function, largest, most_waiting
         # parts of requests, each of at most `largest` items, and how many items they are
         self.waiting: deque[Part] = deque()
         self.count = 0
@@ -92,10 +90,8 @@ class Batcher:
     async def run(self, batch: "list[Part]") -> None:
         results: Iterator[Any] = iter(())
         error = None
-        together = [item for items, _ in batch for item in items]
         try:
-            quick = self.quick(together)
-            results = iter(self.function(together) if quick else await self.run_alone(self.function, together))
+            results = iter(await self.run_alone(self.function, [item for items, _ in batch for item in items]))
         except Exception as problem:  # of these requests, not of the loop that serves all
             error = problem
         for items, future in batch:
