@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import uvloop
@@ -62,10 +63,10 @@ def server(core, folder):
 
 
 def cpu_seconds(pid):
-    """Return the processor time of a process, of it that of the system."""
-    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-        user, system = (int(each) / TICKS for each in file.read().rpartition(")")[2].split()[11:13])
-    return user + system, system
+    """Return the processor time of a process, of its threads to the nanosecond, and of it that of the system, in ticks."""
+    nanoseconds = (int(file.read_text().split()[0]) for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    system = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[12]) / TICKS
+    return sum(nanoseconds) / 1e9, system
 
 
 def is_whole(response):
@@ -110,7 +111,9 @@ def by_sockets(arguments, requests):
     with ExitStack() as stack:
         servers = {folder: stack.enter_context(server(arguments.core, folder)) for folder in found}
         for number in range(arguments.rounds + 1):
-            for folder, (pid, port) in servers.items():
+            # in another order each round, which others on the core may favour
+            turn = number % len(servers)
+            for folder, (pid, port) in [*servers.items()][turn:] + [*servers.items()][:turn]:
                 before, started = cpu_seconds(pid), time.perf_counter()
                 seconds = sorted(ask(port, requests, arguments.clients))
                 wall = time.perf_counter() - started
@@ -123,7 +126,8 @@ def by_sockets(arguments, requests):
         "\n| server | requests/s of processor time: median (most) | µs a request: median (least) | of it the system ",
         end="",
     )
-    print("| requests/s by the clock: median (most) | p50, p99 ms |\n|---|---|---|---|---|---|")
+    print("| times the first, median of the rounds ", end="")
+    print("| requests/s by the clock: median (most) | p50, p99 ms |\n|---|---|---|---|---|---|---|")
     for folder, rows in found.items():
         columns: list[list[float]] = [[*column] for column in zip(*rows)]
         spent, system, wall, p50, p99 = map(statistics.median, columns)
@@ -131,7 +135,8 @@ def by_sockets(arguments, requests):
             f"{len(requests) / median:,.0f} ({len(requests) / min(of):,.0f})"
             for median, of in ((spent, columns[0]), (wall, columns[2]))
         ]
-        cost = f"{spent * each:.0f} ({min(columns[0]) * each:.0f}) | {system * each:.0f}"
+        ratio = statistics.median(row[0] / first[0] for row, first in zip(rows, found["."]))
+        cost = f"{spent * each:.0f} ({min(columns[0]) * each:.0f}) | {system * each:.0f} | {ratio:.2f}"
         print(f"| {folder} | {rates[0]} | {cost} | {rates[1]} | {p50:.1f}, {p99:.1f} |")
 
 

@@ -62,6 +62,14 @@ class Connection(HttpToolsProtocol):
             # after the start of a request whose headers these bytes may have completed
             asyncio.get_running_loop().call_soon(self.check_head)
 
+    @property
+    def has_body_part(self) -> bool:
+        """Whether `receive` returns at once: a scope for the time takes longer than all else of a request's guard.
+
+        Of the last request that began; where a pipelined one did, the body of those before it is whole.
+        """
+        return self.cycle.message_event.is_set()
+
     def begin(self, exchange: Exchange) -> None:
         """Note that the headers of a request are complete."""
         self.exchange, self.head_bytes = exchange, 0

@@ -121,13 +121,18 @@ class Exchange:
         # of a malformed body, what has not been received yet never will be
         malformed = self.connection and self.connection.refusal
         allowed = 0 if malformed else self.guard.limits.body_seconds + self.read / self.guard.limits.rate
+        if self.connection and self.connection.has_body_part:
+            return await self.take_next()
         with move_on_after(self.started + allowed - time.perf_counter()) as self.waiting:
-            message = await self.receive_next()
-            self.read += len(message.get("body", b""))
-            self.whole = not message.get("more_body", False)
-            return message
+            return await self.take_next()
         self.late = True
         return DISCONNECT
+
+    async def take_next(self) -> Message:
+        message = await self.receive_next()
+        self.read += len(message.get("body", b""))
+        self.whole = not message.get("more_body", False)
+        return message
 
     async def send(self, message: Message) -> None:
         if self.refused or (self.connection and self.connection.stream.is_closing()):

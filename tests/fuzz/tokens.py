@@ -3,12 +3,8 @@
     NSMC_ATTENTION_DATA=FOLDER python tests/fuzz/tokens.py [NUMBER] [SEED] [mutated]
 
 Each review of the NSMC files and of the star reviews as it is (about 900,000), then NUMBER (1,000,000) mutated ones. Ends with
-status 1 and the text at the first difference. Without the data the sample is used. Under AddressSanitizer and UBSan, the
-mutated ones alone:
-
-    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" python setup.py build_ext --inplace --force
-    LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \\
-        python tests/fuzz/tokens.py 50000 1 mutated
+status 1 and the text at the first difference. Without the data the sample is used. With `mutated` the
+mutated ones alone, as under `sanitized.py`.
 """
 
 import itertools

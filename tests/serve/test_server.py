@@ -115,6 +115,20 @@ def test_a_slow_but_steady_client_gets_its_response(hasty):
         assert status(client.recv(65536)) == 200
 
 
+@pytest.mark.parametrize("cut", [0, 10, len(head(len(QUESTION))), len(head(len(QUESTION))) + 5])
+def test_a_request_in_two_parts_gets_its_response_and_the_first_alone_is_late(hasty, cut):
+    request = head(len(QUESTION)) + QUESTION
+    with hasty.connect() as client, hasty.connect() as late:
+        client.settimeout(30)
+        client.sendall(request[:cut])
+        late.settimeout(30)
+        late.sendall(request[:cut])
+        time.sleep(0.1)
+        client.sendall(request[cut:])
+        assert status(client.recv(65536)) == 200
+        assert status(late.recv(65536)) == (408 if cut else None)
+
+
 def test_a_client_that_does_not_read_is_disconnected_and_its_table_removed(hasty):
     worker = psutil.Process(hasty.process.pid)
     clients = []
