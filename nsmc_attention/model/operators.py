@@ -107,7 +107,8 @@ class Dropout(nn.Dropout):
         if not in_use():
             return super().hybrid_forward(F, F.Dropout(x, p=self.rows, axes=(2,)) if self.rows else x)
         if not self._rate and not self.rows:
-            return x
+            # MXNet cannot differentiate a block that returns its input
+            return F.identity(x)
         seed = F.BlockGrad(F.Dropout(F.ones(shape=(64,)), p=0.5))
         return F.nsmc_dropout(x, seed, p=self._rate, rows=self.rows)
 
