@@ -1,7 +1,8 @@
 """A whole training of `film` as one function: reviews with stars by film and a FilmConfig in, a run folder with a bundle out.
 
-The words are read by a classifier whose parameters stay as they are; what is trained reads its vectors. The counterpart
-of `recipe`, which trains the classifier.
+The words are read by a classifier whose parameters stay as they are; what is trained reads its vectors. With
+`training.fine_tuning.epochs` the classifier is then trained along, and written as a bundle beside the film network's. The
+counterpart of `recipe`, which trains the classifier.
 """
 
 import shlex
@@ -18,7 +19,7 @@ from .bundle.scale import Scale
 from .config import FilmConfig
 from .errors import DataError
 from .evaluation.intervals import COUNTS, inside, margin
-from .inference.vectors import ReviewReader, cached_vectors
+from .inference.vectors import ReviewReader, cached_vectors, read_vectors
 from .recipe import draw_curves, say
 from .reviews import films, nsmc
 from .training.distributed.communicator import SINGLE
@@ -56,7 +57,8 @@ def train_films(
         Reviews with stars and films: the raw star reviews, without those of the official test file; else a table, whose
         `columns` are named as by `reviews.films.load`.
     out : path
-        The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/.
+        The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/; with fine-tuning
+        also fine_tuning/ and classifier/, the bundle of the classifier that was trained along.
     classifier : path or None
         The classifier's bundle whose encoder reads the reviews; None is the packaged one.
 
@@ -89,12 +91,17 @@ def train_films(
     with begun_run(out, settings, resume, SINGLE):
         training = FilmTraining(config, out, choose_device(device), draw_curves, quiet)
         network, progress, objective = training.run(train, dev)
+        if config.training.fine_tuning.epochs:
+            trained, progress = fine_tuned(training, network, reader, reviews.documents, train, dev)
+            reader = ReviewReader(write_classifier(out / "classifier", trained, reader.bundle, manifest, ...))
+            dev, test = (read_again(part, reviews.documents, reader, quiet) for part in (dev, test))
+            objective = training.objective(dev)
         scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
         figures = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
         manifest = describe(reviews.name, (counts[0], counts[1]), "films", config, None, figures)
         manifest["data"]["train"].update(reviews=len(reviews.documents), sha256=reviews.sha256)
         manifest["data"]["test"] = {"films": counts[2]}
-        manifest["command"] += options({**columns, "classifier": reader.bundle.name if classifier else None})
+        manifest["command"] += options({**columns, "classifier": classifier and load_bundle(classifier).name})
         manifest["metrics"]["test"] = judged(objective, network, test, scale)
         return finish(out, scale, manifest, network, quiet)
 
@@ -110,6 +117,28 @@ def split(count: int, training: Any) -> tuple[list[int], list[int], list[int]]:
     order = numpy.random.RandomState(training.seed).permutation(count).tolist()
     test, dev = (max(1, round(count * share)) for share in (training.test_fraction, training.dev_fraction))
     return sorted(order[test + dev :]), order[test : test + dev], order[:test]
+
+
+def fine_tuned(
+    training: "FilmTraining", network: Any, reader: ReviewReader, documents: list[str], train: "Films", dev: "Films"
+) -> tuple[Any, "Progress"]:
+    """Train the reader's classifier along with the film network; return the classifier's network and the Progress."""
+    from .inference.engines import gluon_network
+    from .training.fine_tuning import FineTuning
+
+    bundle = reader.bundle
+    classifier, _ = gluon_network(bundle, training.device.device_type)
+    stage = FineTuning(training, documents, bundle.encoder, bundle.config.fixed_length)
+    return classifier, stage.run(classifier, network, train, dev)
+
+
+def read_again(films: "Films", documents: list[str], reader: ReviewReader, quiet: bool) -> "Films":
+    """Return the same films with their reviews alone, and the vectors of another reader."""
+    own, ends = numpy.concatenate(films.members), numpy.cumsum([len(each) for each in films.members])
+    vectors = read_vectors([documents[place] for place in own], reader, quiet)
+    return replace(
+        films, vectors=vectors, stars=films.stars[own], members=numpy.split(numpy.arange(len(own)), ends[:-1])
+    )
 
 
 def quantiles_of(
