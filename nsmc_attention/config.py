@@ -108,7 +108,9 @@ class LanguageTraining(LoopConfig):
 class FineTuningConfig(Settings):
     """The last stage of `film`: the classifier that reads the reviews is trained along, end to end."""
 
-    epochs: int = setting(0, "passes over the films in which the classifier is trained along; 0: it stays as it is", low=0)
+    epochs: int = setting(
+        0, "passes over the films in which the classifier is trained along; 0: it stays as it is", low=0
+    )
     learning_rate: float = setting(3e-4, "Adam's largest step size in these passes", low=0.0)
     batch_size: int = setting(32, "films in a batch of these passes", low=1)
 

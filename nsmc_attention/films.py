@@ -6,6 +6,7 @@ counterpart of `recipe`, which trains the classifier.
 """
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -13,7 +14,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ._runtime.mxnet_shim import choose_device
-from .bundle.card import film_card
+from .bundle.card import film_card, model_card
 from .bundle.format import Bundle, load_bundle, write_bundle
 from .bundle.scale import Scale
 from .config import FilmConfig
@@ -27,7 +28,8 @@ from .training.run_folder import begun_run, check_run
 from .unlabelled import command, describe, run_settings
 
 if TYPE_CHECKING:
-    from .training.film import FilmObjective, Films
+    from .training.checkpoint import Progress
+    from .training.film import FilmObjective, Films, FilmTraining
 
 FEWEST = 100
 # Fewest reviews of a film: one that is given, and others whose mean is worth telling
@@ -91,17 +93,20 @@ def train_films(
     with begun_run(out, settings, resume, SINGLE):
         training = FilmTraining(config, out, choose_device(device), draw_curves, quiet)
         network, progress, objective = training.run(train, dev)
+        manifest = describe(reviews.name, (counts[0], counts[1]), "films", config, None, {})
+        manifest["command"] += options({**columns, "classifier": reader.bundle.name if classifier else None})
+        figures: dict[str, Any] = {"best_epoch": progress.best_epoch + 1}
         if config.training.fine_tuning.epochs:
             trained, progress = fine_tuned(training, network, reader, reviews.documents, train, dev)
-            reader = ReviewReader(write_classifier(out / "classifier", trained, reader.bundle, manifest, ...))
+            figures["best_fine_tuning_epoch"] = progress.best_epoch + 1
+            reader = ReviewReader(write_classifier(out / "classifier", trained, reader.bundle, manifest))
+            say(f"classifier: {out / 'classifier'}, by which this film network reads", quiet)
             dev, test = (read_again(part, reviews.documents, reader, quiet) for part in (dev, test))
             objective = training.objective(dev)
         scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
-        figures = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
-        manifest = describe(reviews.name, (counts[0], counts[1]), "films", config, None, figures)
+        manifest["metrics"]["dev"] = {**figures, **objective.evaluate(network)}
         manifest["data"]["train"].update(reviews=len(reviews.documents), sha256=reviews.sha256)
         manifest["data"]["test"] = {"films": counts[2]}
-        manifest["command"] += options({**columns, "classifier": classifier and load_bundle(classifier).name})
         manifest["metrics"]["test"] = judged(objective, network, test, scale)
         return finish(out, scale, manifest, network, quiet)
 
@@ -130,6 +135,27 @@ def fine_tuned(
     classifier, _ = gluon_network(bundle, training.device.device_type)
     stage = FineTuning(training, documents, bundle.encoder, bundle.config.fixed_length)
     return classifier, stage.run(classifier, network, train, dev)
+
+
+def write_classifier(folder: Path, network: Any, first: Bundle, film: dict[str, Any]) -> Bundle:
+    """Write the bundle of a classifier that began as `first` and was trained along, with the manifest of a film network."""
+    from .export import export_bundle
+    from .model.parameters import gluon_file
+
+    manifest = {name: value for name, value in first.manifest.items() if name not in ("calibration", "parity")}
+    train = film["data"]["train"]
+    begun = {"name": first.name, "fingerprint": first.fingerprint, "films": train["films"], "of": train["name"]}
+    manifest.update(
+        package_version=film["package_version"],
+        data={**first.manifest["data"], "fine_tuning": begun},
+        command=film["command"],
+        metrics={},
+    )
+    contents = {"vocab.json": first.read("vocab.json"), "weights.params": gluon_file(network)}
+    contents["README.md"] = model_card(manifest).encode(errors="replace")
+    write_bundle(folder, manifest, contents)
+    export_bundle(folder)
+    return load_bundle(folder)
 
 
 def read_again(films: "Films", documents: list[str], reader: ReviewReader, quiet: bool) -> "Films":

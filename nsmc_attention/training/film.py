@@ -176,12 +176,21 @@ class FilmTraining:
     def run(self, train: Films, dev: Films) -> tuple[Any, Progress, FilmObjective]:
         """Train; return the network, the Progress and what judges it."""
         settings = self.config.training
-        batches, dev_batches = (FilmBatches(each, settings.batch_size, settings.given) for each in (train, dev))
-        objective = FilmObjective(dev_batches, self.device, settings.seed)
-        stage = Stage("film", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
+        objective = self.objective(dev)
+        stage = Stage(
+            "film", objective, self.batches(train), settings.epochs, settings.learning_rate, settings.patience
+        )
         network = self.new_network(train)
         progress = run_stage(network, stage, settings, self.out, self.draw, self.quiet)
         return network, progress, objective
+
+    def objective(self, dev: Films) -> FilmObjective:
+        """Return what judges a network by these films."""
+        return FilmObjective(self.batches(dev), self.device, self.config.training.seed)
+
+    def batches(self, films: Films) -> FilmBatches:
+        settings = self.config.training
+        return FilmBatches(films, settings.batch_size, settings.given)
 
     def new_network(self, films: Films) -> Any:
         """Build the network, with the means and units of what it reads and tells."""
