@@ -196,6 +196,9 @@ class TaskConfig(Settings):
         known = dict(leaves(self.changed(chosen)))
         return self.with_settings({**chosen, **{path_of(name, known): value for name, value in changes.items()}})
 
+    def without_dropout(self: Self) -> Self:
+        return self.with_settings({path: 0.0 for path, _ in paths(self) if path.endswith("dropout")})
+
 
 def path_of(name: str, known: Container[str]) -> str:
     """Return the path of a setting by its short name, one that is known if there is one; a path stays as it is."""

@@ -20,6 +20,7 @@ from .bundle.scale import Scale
 from .config import FilmConfig
 from .errors import DataError
 from .evaluation.intervals import COUNTS, inside, margin
+from .inference.engines import parameters_of
 from .inference.vectors import ReviewReader, cached_vectors, read_vectors
 from .recipe import draw_curves, say
 from .reviews import films, nsmc
@@ -28,8 +29,7 @@ from .training.run_folder import begun_run, check_run
 from .unlabelled import command, describe, run_settings
 
 if TYPE_CHECKING:
-    from .training.checkpoint import Progress
-    from .training.film import FilmObjective, Films, FilmTraining
+    from .training.film import FilmObjective, Films
 
 FEWEST = 100
 # Fewest reviews of a film: one that is given, and others whose mean is worth telling
@@ -88,6 +88,7 @@ def train_films(
     vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared", quiet)
     # imports MXNet
     from .training.film import Films, FilmTraining
+    from .training.fine_tuning import FineTuning
 
     train, dev, test = map(Films(vectors, reviews.stars, usable).of, parts)
     with begun_run(out, settings, resume, SINGLE):
@@ -97,9 +98,11 @@ def train_films(
         manifest["command"] += options({**columns, "classifier": reader.bundle.name if classifier else None})
         figures: dict[str, Any] = {"best_epoch": progress.best_epoch + 1}
         if config.training.fine_tuning.epochs:
-            trained, progress = fine_tuned(training, network, reader, reviews.documents, train, dev)
+            first = reader.bundle
+            stage = FineTuning(training, reviews.documents, first.config, first.encoder)
+            trained, progress = stage.run(parameters_of(first)[1], network, train, dev)
             figures["best_fine_tuning_epoch"] = progress.best_epoch + 1
-            reader = ReviewReader(write_classifier(out / "classifier", trained, reader.bundle, manifest))
+            reader = ReviewReader(write_classifier(out / "classifier", trained, first, manifest))
             say(f"classifier: {out / 'classifier'}, by which this film network reads", quiet)
             dev, test = (read_again(part, reviews.documents, reader, quiet) for part in (dev, test))
             objective = training.objective(dev)
@@ -122,19 +125,6 @@ def split(count: int, training: Any) -> tuple[list[int], list[int], list[int]]:
     order = numpy.random.RandomState(training.seed).permutation(count).tolist()
     test, dev = (max(1, round(count * share)) for share in (training.test_fraction, training.dev_fraction))
     return sorted(order[test + dev :]), order[test : test + dev], order[:test]
-
-
-def fine_tuned(
-    training: "FilmTraining", network: Any, reader: ReviewReader, documents: list[str], train: "Films", dev: "Films"
-) -> tuple[Any, "Progress"]:
-    """Train the reader's classifier along with the film network; return the classifier's network and the Progress."""
-    from .inference.engines import gluon_network
-    from .training.fine_tuning import FineTuning
-
-    bundle = reader.bundle
-    classifier, _ = gluon_network(bundle, training.device.device_type)
-    stage = FineTuning(training, documents, bundle.encoder, bundle.config.fixed_length)
-    return classifier, stage.run(classifier, network, train, dev)
 
 
 def write_classifier(folder: Path, network: Any, first: Bundle, film: dict[str, Any]) -> Bundle:

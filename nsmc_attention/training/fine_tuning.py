@@ -12,16 +12,14 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_shim import import_mxnet
+from ..config import Config
 from ..model.networks.film import FilmNetwork, HierarchicalNetwork
-from ..model.parameters import round_tables
+from ..model.parameters import Arrays, fill, round_tables
 from ..text.encoding import Encoder
 from .checkpoint import Progress
 from .film import Case, FilmBatches, FilmObjective, Films, FilmTraining
 from .loop import Stage
 from .stages import run_stage
-
-import_mxnet()
 
 # The stage's folder within the run folder
 FOLDER = "fine_tuning"
@@ -70,20 +68,20 @@ class WordBatches(FilmBatches):
 
 @dataclass(frozen=True)
 class FineTuning:
-    """The last stage of a film's training; `encoder` and `fixed_length` are the classifier's, `documents` all reviews."""
+    """The last stage of a film's training; `classifier` and `encoder` are those of the classifier, `documents` all reviews."""
 
     training: FilmTraining
     documents: Sequence[str]
+    classifier: Config
     encoder: Encoder
-    fixed_length: Optional[int] = None
 
-    def run(self, classifier: Any, film: FilmNetwork, train: Films, dev: Films) -> Progress:
-        """Train a classifier and the film network above it, both with their parameters, further; return the Progress.
+    def run(self, arrays: Arrays, film: FilmNetwork, train: Films, dev: Films) -> tuple[Any, Progress]:
+        """Train the classifier from its parameters {name: array} on, and the film network above it.
 
-        The classifier's tables are then rounded to what a bundle's files hold.
+        Return the classifier's network, its tables rounded to what a bundle's files hold, and the Progress.
         """
-        training = self.training
-        settings = training.config.training
+        training, settings = self.training, self.training.config.training
+        classifier = self.new_classifier(arrays)
         network = HierarchicalNetwork(classifier, film)
         network.words.hybridize()
         objective = FilmObjective(self.batches(dev), training.device, settings.seed)
@@ -91,9 +89,15 @@ class FineTuning:
         stage = Stage(FOLDER, objective, self.batches(train), epochs, rate, settings.patience)
         progress = run_stage(network, stage, settings, training.out / FOLDER, training.draw, training.quiet)
         round_tables(classifier)
-        return progress
+        return classifier, progress
+
+    def new_classifier(self, arrays: Arrays) -> Any:
+        """Build the classifier's network without its dropout, with which the films are told worse (docs/film.md)."""
+        network = self.classifier.without_dropout().network(len(self.encoder))
+        fill(network, arrays, self.training.device)
+        return network
 
     def batches(self, films: Films) -> WordBatches:
         settings = self.training.config.training
-        size = settings.fine_tuning.batch_size
-        return WordBatches(films, size, settings.given, self.documents, self.encoder, self.fixed_length)
+        size, length = settings.fine_tuning.batch_size, self.classifier.fixed_length
+        return WordBatches(films, size, settings.given, self.documents, self.encoder, length)

@@ -8,7 +8,7 @@ from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.config import FilmConfig
 from nsmc_attention.errors import BundleError
 from nsmc_attention.films import train_films
-from nsmc_attention.inference.engines import gluon_network
+from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.inference.film import load_film
 from nsmc_attention.inference.vectors import ReviewReader
 from nsmc_attention.model.networks.film import HierarchicalNetwork
@@ -55,13 +55,14 @@ class Stage:
 
     def __init__(self, bundle, films, out, config=SMALL):
         self.training = FilmTraining(config, out, mxnet.cpu(), lambda *drawn: None, quiet=True)
-        self.tuning = FineTuning(self.training, DOCUMENTS, bundle.encoder)
-        self.film, self.films = self.training.new_network(films), films
-        self.classifier, _ = gluon_network(bundle, "cpu")
+        self.tuning = FineTuning(self.training, DOCUMENTS, bundle.config, bundle.encoder)
+        self.film, self.films, self.arrays = self.training.new_network(films), films, parameters_of(bundle)[1]
+        self.classifier = self.tuning.new_classifier(self.arrays)
         out.mkdir(exist_ok=True)
 
     def run(self):
-        return self.tuning.run(self.classifier, self.film, self.films, self.films)
+        self.classifier, progress = self.tuning.run(self.arrays, self.film, self.films, self.films)
+        return progress
 
     @property
     def parameters(self):
@@ -86,8 +87,7 @@ def test_the_gradients_reach_every_word(bundle, films, tmp_path):
     network = HierarchicalNetwork(stage.classifier, stage.film)
     objective = FilmObjective(stage.tuning.batches(films), mxnet.cpu(), 0)
     batch = next(objective.dev_batches.epoch(0, 0))
-    # without dropout, which leaves whole words out
-    with mxnet.autograd.record(train_mode=False):
+    with mxnet.autograd.record():
         loss = objective.loss(network, batch)
     loss.backward()
     for name, parameter in network._collect_params_with_prefix().items():
