@@ -50,7 +50,7 @@ UNSEEN = 5
 # What --fine-tuning compares, by the settings of the training; the second takes about as long as the third
 CONTESTANTS: dict[str, dict[str, int]] = {
     "frozen": {},
-    "frozen, longer": {"training.epochs": 300, "training.patience": 300},
+    "frozen, longer": {"training.epochs": 150, "training.patience": 150},
     "fine-tuned": {"training.fine_tuning.epochs": 3},
 }
 # Reviews of the film of --rate, and how often each contestant has its turn

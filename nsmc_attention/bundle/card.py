@@ -44,8 +44,8 @@ Its log-odds are combined with those of a logistic regression on character n-gra
 """
 
 FINE_TUNING = """\
-Then it began as {name} and was trained along with a film network, on the stars of {films:,} films of {of}. Its probability
-was not calibrated after that, nor its figures measured: `nsmc-attention evaluate` does.
+All this is of the bundle {name}, whose parameters were then trained along with a film network, on the stars of {films:,}
+films of {of}. Its probability was not calibrated after that.
 """
 
 CONTRACT = """\

@@ -163,6 +163,6 @@ def test_its_bundles_predict_together_and_alone_are_refused(run, bundle, films_t
         with pytest.raises(BundleError, match=r"expected the classifier run/classifier \(.*name it by --classifier"):
             load_film(run, classifier=wrong)
     card = trained.read("README.md").decode()
-    assert "was trained along with a film network, on the stars of 96 films of films.csv" in card
+    assert "on the stars of 96\nfilms of films.csv" in card
     again = train_films(films_table, one.bundle.config, run, resume=True, quiet=True, classifier=bundle.folder)
     assert again.fingerprint == one.bundle.fingerprint
