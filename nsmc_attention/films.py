@@ -29,7 +29,8 @@ from .training.run_folder import begun_run, check_run
 from .unlabelled import command, describe, run_settings
 
 if TYPE_CHECKING:
-    from .training.film import FilmObjective, Films
+    from .training.checkpoint import Progress
+    from .training.film import FilmObjective, Films, FilmTraining
 
 FEWEST = 100
 # Fewest reviews of a film: one that is given, and others whose mean is worth telling
@@ -73,10 +74,7 @@ def train_films(
     """
     out, reader = Path(out), ReviewReader(load_bundle(classifier))
     reviews = films.load(data, data_dir, **columns)
-    usable = [own for own in reviews.members if len(own) >= SEVERAL]
-    if len(usable) < FEWEST:
-        found = f"expected at least {FEWEST} films of {SEVERAL} reviews or more, found {len(usable)}"
-        raise DataError(f"{reviews.name}: {found}")
+    usable = usable_films(reviews)
     settings = run_settings(reviews.name, [reviews.sha256], "reviews", config, None)
     settings["classifier"] = reader.bundle.fingerprint
     check_run(out, settings, resume)
@@ -88,30 +86,40 @@ def train_films(
     vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared", quiet)
     # imports MXNet
     from .training.film import Films, FilmTraining
-    from .training.fine_tuning import FineTuning
 
     train, dev, test = map(Films(vectors, reviews.stars, usable).of, parts)
     with begun_run(out, settings, resume, SINGLE):
         training = FilmTraining(config, out, choose_device(device), draw_curves, quiet)
         network, progress, objective = training.run(train, dev)
-        manifest = describe(reviews.name, (counts[0], counts[1]), "films", config, None, {})
+        manifest = described(reviews, counts, config)
         manifest["command"] += options({**columns, "classifier": reader.bundle.name if classifier else None})
         figures: dict[str, Any] = {"best_epoch": progress.best_epoch + 1}
         if config.training.fine_tuning.epochs:
-            first = reader.bundle
-            stage = FineTuning(training, reviews.documents, first.config, first.encoder)
-            trained, progress = stage.run(parameters_of(first)[1], network, train, dev)
+            reader, progress = fine_tuned(training, network, reader.bundle, reviews.documents, (train, dev), manifest)
             figures["best_fine_tuning_epoch"] = progress.best_epoch + 1
-            reader = ReviewReader(write_classifier(out / "classifier", trained, first, manifest))
-            say(f"classifier: {out / 'classifier'}, by which this film network reads", quiet)
             dev, test = (read_again(part, reviews.documents, reader, quiet) for part in (dev, test))
             objective = training.objective(dev)
         scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
         manifest["metrics"]["dev"] = {**figures, **objective.evaluate(network)}
-        manifest["data"]["train"].update(reviews=len(reviews.documents), sha256=reviews.sha256)
-        manifest["data"]["test"] = {"films": counts[2]}
         manifest["metrics"]["test"] = judged(objective, network, test, scale)
         return finish(out, scale, manifest, network, quiet)
+
+
+def usable_films(reviews: films.FilmReviews) -> list[NDArray[numpy.int64]]:
+    """Return the places of the reviews of each film that has SEVERAL; DataError where such films are fewer than FEWEST."""
+    usable = [own for own in reviews.members if len(own) >= SEVERAL]
+    if len(usable) < FEWEST:
+        found = f"expected at least {FEWEST} films of {SEVERAL} reviews or more, found {len(usable)}"
+        raise DataError(f"{reviews.name}: {found}")
+    return usable
+
+
+def described(reviews: films.FilmReviews, counts: list[int], config: FilmConfig) -> dict[str, Any]:
+    """Return the manifest of a training on so many films to train on, of the dev part and of the test part."""
+    manifest = describe(reviews.name, (counts[0], counts[1]), "films", config, None, {})
+    manifest["data"]["train"].update(reviews=len(reviews.documents), sha256=reviews.sha256)
+    manifest["data"]["test"] = {"films": counts[2]}
+    return manifest
 
 
 def options(given: dict[str, Optional[str]]) -> str:
@@ -125,6 +133,24 @@ def split(count: int, training: Any) -> tuple[list[int], list[int], list[int]]:
     order = numpy.random.RandomState(training.seed).permutation(count).tolist()
     test, dev = (max(1, round(count * share)) for share in (training.test_fraction, training.dev_fraction))
     return sorted(order[test + dev :]), order[test : test + dev], order[:test]
+
+
+def fine_tuned(
+    training: "FilmTraining",
+    network: Any,
+    first: Bundle,
+    documents: list[str],
+    parts: tuple["Films", "Films"],
+    manifest: dict[str, Any],
+) -> tuple[ReviewReader, "Progress"]:
+    """Train the classifier `first` along with a film network on the training and dev part; return its reader."""
+    from .training.fine_tuning import FineTuning
+
+    stage, folder = FineTuning(training, documents, first.config, first.encoder), training.out / "classifier"
+    classifier, progress = stage.run(parameters_of(first)[1], network, *parts)
+    reader = ReviewReader(write_classifier(folder, classifier, first, manifest))
+    say(f"classifier: {folder}, whose encoder reads the reviews for this film network", training.quiet)
+    return reader, progress
 
 
 def write_classifier(folder: Path, network: Any, first: Bundle, film: dict[str, Any]) -> Bundle:
