@@ -6,6 +6,7 @@ counterpart of `recipe`, which trains the classifier.
 """
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -39,6 +40,7 @@ SEVERAL = 4
 GIVEN = (1, 5, 20, 64)
 # How often the reviews of a film are drawn, for the intervals and for the figures
 DRAWS = 5
+SIZES = "{:,} films to train on, {:,} to choose the epoch by (dev), {:,} to judge by (test)"
 
 
 def train_films(
@@ -80,9 +82,7 @@ def train_films(
     check_run(out, settings, resume)
     say(f"settings: {command(reviews.name, config)}; {'continuing' if resume else 'writing'} in {out}", quiet)
     parts = split(len(usable), config.training)
-    counts = [len(part) for part in parts]
-    sizes = "{:,} films to train on, {:,} to choose the epoch by (dev), {:,} to judge by (test)".format(*counts)
-    say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {sizes}", quiet)
+    say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {SIZES.format(*map(len, parts))}", quiet)
     vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared", quiet)
     # imports MXNet
     from .training.film import Films, FilmTraining
@@ -91,8 +91,8 @@ def train_films(
     with begun_run(out, settings, resume, SINGLE):
         training = FilmTraining(config, out, choose_device(device), draw_curves, quiet)
         network, progress, objective = training.run(train, dev)
-        manifest = described(reviews, counts, config)
-        manifest["command"] += options({**columns, "classifier": reader.bundle.name if classifier else None})
+        own = {**columns, "classifier": reader.bundle.name if classifier else None}
+        manifest = described(reviews, parts, config, own)
         figures: dict[str, Any] = {"best_epoch": progress.best_epoch + 1}
         if config.training.fine_tuning.epochs:
             reader, progress = fine_tuned(training, network, reader.bundle, reviews.documents, (train, dev), manifest)
@@ -114,11 +114,15 @@ def usable_films(reviews: films.FilmReviews) -> list[NDArray[numpy.int64]]:
     return usable
 
 
-def described(reviews: films.FilmReviews, counts: list[int], config: FilmConfig) -> dict[str, Any]:
-    """Return the manifest of a training on so many films to train on, of the dev part and of the test part."""
-    manifest = describe(reviews.name, (counts[0], counts[1]), "films", config, None, {})
+def described(
+    reviews: films.FilmReviews, parts: Sequence[list[int]], config: FilmConfig, named: dict[str, Optional[str]]
+) -> dict[str, Any]:
+    """Return the manifest of a training on films in three parts (`split`), whose command has some named options."""
+    train, dev, test = map(len, parts)
+    manifest = describe(reviews.name, (train, dev), "films", config, None, {})
     manifest["data"]["train"].update(reviews=len(reviews.documents), sha256=reviews.sha256)
-    manifest["data"]["test"] = {"films": counts[2]}
+    manifest["data"]["test"] = {"films": test}
+    manifest["command"] += options(named)
     return manifest
 
 
