@@ -2,6 +2,7 @@
 
     python -m benchmarks.film [BUNDLE]
     python -m benchmarks.film --rate [BUNDLE]
+    python -m benchmarks.film --fine-tuning OUT [SEED]
 
 Of each film of the bundle's test part so many reviews are drawn, ten times; told are the mean stars of its others, ten at
 least. The baseline is the mean probability of positive, isotonic to the mean stars of the training films' others, for each
@@ -10,6 +11,10 @@ it gives reviews of the official test file, which it has never seen, and as many
 
 With --rate: what `film` takes for one film of 100,000 reviews, file to file, in turn with what `predict` takes for the same
 rows, processor seconds of this process.
+
+With --fine-tuning: the film network above the frozen classifier, the same with more passes, and with the classifier trained
+along, each trained in a folder of OUT unless it is there already; errors on the same films with the same reviews given, and
+the processor seconds of each training without the reading of the frozen vectors, which is done before.
 """
 
 import csv
@@ -26,13 +31,15 @@ import numpy
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
-from nsmc_attention.films import SEVERAL, split
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.config import FilmConfig
+from nsmc_attention.films import SEVERAL, read_again, split, train_films
 from nsmc_attention.inference.film import FilmRater, load_film
 from nsmc_attention.inference.film_tables import rate_table
 from nsmc_attention.inference.pooling import Pool
 from nsmc_attention.inference.predictor import Classifier, load_classifier
 from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.inference.vectors import cached_vectors
+from nsmc_attention.inference.vectors import ReviewReader, cached_vectors
 from nsmc_attention.reviews import films, nsmc, raw
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.film import JUDGED, Case, Films
@@ -40,6 +47,14 @@ from nsmc_attention.training.film import JUDGED, Case, Films
 GIVEN, DRAWS, SEED = (1, 5, 20, 64), 10, 7
 # Reviews of the official test file that are given, few films have more
 UNSEEN = 5
+# What --fine-tuning compares, by the settings of the training; the second takes about as long as the third
+LONGER = {"training.epochs": 150, "training.patience": 150}
+CONTESTANTS: dict[str, dict[str, int]] = {
+    "frozen": {},
+    "frozen, longer": LONGER,
+    "fine-tuned": {"training.fine_tuning.epochs": 3},
+    "longer, fine-tuned": {**LONGER, "training.fine_tuning.epochs": 3},
+}
 # Reviews of the film of --rate, and how often each contestant has its turn
 MANY, ROUNDS = 100_000, 5
 
@@ -66,19 +81,68 @@ def baseline(train: Films, count: int) -> Any:
     return IsotonicRegression(out_of_bounds="clip").fit(given, [case.stars for case in cases])
 
 
+def given_and_wanted(test: Films, count: int) -> tuple[list[Any], Any]:
+    """Draw `count` reviews of each film; return groups of places, and the mean stars of the others (N,)."""
+    cases: list[Case] = test.cases(count, numpy.random.RandomState(SEED), DRAWS)
+    return [case.given for case in cases], numpy.array([case.stars for case in cases])
+
+
+def judged(rater: FilmRater, test: Films, count: int) -> tuple[Any, float, float]:
+    """Return the errors (N,) with `count` reviews given, the share of films inside their interval, and its width."""
+    groups, wanted = given_and_wanted(test, count)
+    low, stars, high = stars_of(rater, test.vectors, groups).T
+    inside = (low <= wanted) & (wanted <= high)
+    return abs(stars - wanted), float(inside.mean()), float((high - low).mean())
+
+
+def lower(plain: Any, error: Any) -> str:
+    """Return by how much errors (N,) are below others; of films, not of draws: those of one film are alike."""
+    gain = (plain - error).reshape(-1, DRAWS).mean(axis=1)
+    spread = 1.96 * gain.std() / numpy.sqrt(len(gain)) / plain.mean()
+    return f"{100 * gain.mean() / plain.mean():.1f} ± {100 * spread:.1f} %"
+
+
 def rows(rater: FilmRater, train: Films, test: Films) -> Iterator[str]:
     for count in GIVEN:
-        cases: list[Case] = test.cases(count, numpy.random.RandomState(SEED), DRAWS)
-        groups, wanted = [case.given for case in cases], numpy.array([case.stars for case in cases])
+        groups, wanted = given_and_wanted(test, count)
         plain = abs(baseline(train, count).predict(mean_probability(test.vectors, groups)) - wanted)
-        found = stars_of(rater, test.vectors, groups)
-        error, inside = abs(found[:, 1] - wanted), (found[:, 0] <= wanted) & (wanted <= found[:, 2])
-        # of films, not of draws: those of one film are alike
-        gain = (plain - error).reshape(-1, DRAWS).mean(axis=1)
-        spread = 1.96 * gain.std() / numpy.sqrt(len(gain)) / plain.mean()
-        lower = f"{100 * gain.mean() / plain.mean():.1f} ± {100 * spread:.1f} %"
-        width = (found[:, 2] - found[:, 0]).mean()
-        yield f"| {count} | {len(gain):,} | {plain.mean():.3f} | {error.mean():.3f} | {lower} | {100 * inside.mean():.1f} % | {width:.2f} |"
+        error, inside, width = judged(rater, test, count)
+        films = len(error) // DRAWS
+        yield f"| {count} | {films:,} | {plain.mean():.3f} | {error.mean():.3f} | {lower(plain, error)} | {100 * inside:.1f} % | {width:.2f} |"
+
+
+def fine_tuning(out: Path, seed: int) -> None:
+    """Train CONTESTANTS and print their errors on the films of the test part."""
+    reader, reviews = ReviewReader(load_bundle()), films.load("nsmc")
+    vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared")
+    several = [own for own in reviews.members if len(own) >= SEVERAL]
+    test = Films(vectors, reviews.stars, several).of(
+        split(len(several), FilmConfig().with_fields(seed=seed).training)[2]
+    )
+    print(
+        "| reviews given | films | | error | below frozen | inside | width | training |\n|---|---|---|---|---|---|---|---|"
+    )
+    plain: dict[int, Any] = {}
+    for name, settings in CONTESTANTS.items():
+        folder = out / name.replace(", ", "_")
+        seconds = trained(folder, FilmConfig().with_settings({**settings, "training.seed": seed}))
+        own = folder / "classifier"
+        rater = load_film(folder, classifier=own if own.exists() else None)
+        part = read_again(test, reviews.documents, rater.reader, quiet=True) if own.exists() else test
+        for count in GIVEN:
+            error, inside, width = judged(rater, part, count)
+            below = lower(plain.setdefault(count, error), error)
+            figures = f"{error.mean():.3f} | {below} | {100 * inside:.1f} % | {width:.2f} | {seconds:.0f} s"
+            print(f"| {count} | {len(error) // DRAWS:,} | {name} | {figures} |", flush=True)
+
+
+def trained(folder: Path, config: FilmConfig) -> float:
+    """Train in a folder that is not there yet; return the processor seconds, of an earlier training those it took."""
+    kept = folder.with_name(f"{folder.name}.seconds")
+    if not kept.exists():
+        seconds = processor_seconds(lambda: train_films("nsmc", config, folder))
+        kept.write_text(str(seconds), encoding="ascii")
+    return float(kept.read_text(encoding="ascii"))
 
 
 def unseen_rows(rater: FilmRater, reviews: films.FilmReviews, chosen: list[int]) -> Iterator[str]:
@@ -159,4 +223,8 @@ def processor_seconds(work: Callable[[], object]) -> float:
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    (rate if "--rate" in given else main)(next((Path(each) for each in given if each != "--rate"), None))
+    named = [each for each in given if not each.startswith("--")]
+    if "--fine-tuning" in given:
+        fine_tuning(Path(named[0]), int(named[1]) if named[1:] else 0)
+    else:
+        (rate if "--rate" in given else main)(Path(named[0]) if named else None)

@@ -105,6 +105,16 @@ class LanguageTraining(LoopConfig):
     whole_words: int = setting(0, "1: all pieces of a word that was cut are hidden together", low=0, high=1)
 
 
+class FineTuningConfig(Settings):
+    """The last stage of `film`: the classifier that reads the reviews is trained along, end to end."""
+
+    epochs: int = setting(
+        0, "passes over the films in which the classifier is trained along; 0: it stays as it is", low=0
+    )
+    learning_rate: float = setting(3e-4, "Adam's largest step size in these passes", low=0.0)
+    batch_size: int = setting(32, "films in a batch of these passes", low=1)
+
+
 class FilmTraining(LoopConfig):
     """How `film` is trained; a batch is of films."""
 
@@ -119,6 +129,7 @@ class FilmTraining(LoopConfig):
     given: int = setting(
         64, "most reviews of a film that are given; the stars of the others are to be told", low=1, high=1024
     )
+    fine_tuning: FineTuningConfig = section(FineTuningConfig(), "last stage")
 
 
 # Names that are flags on the command line and keyword arguments in Python; the first path that the config has is meant
@@ -184,6 +195,9 @@ class TaskConfig(Settings):
         # a kind may have other settings; whether they fit is known once all are changed
         known = dict(leaves(self.changed(chosen)))
         return self.with_settings({**chosen, **{path_of(name, known): value for name, value in changes.items()}})
+
+    def without_dropout(self: Self) -> Self:
+        return self.with_settings({path: 0.0 for path, _ in paths(self) if path.endswith("dropout")})
 
 
 def path_of(name: str, known: Container[str]) -> str:

@@ -1,10 +1,13 @@
 """A whole training of `film` as one function: reviews with stars by film and a FilmConfig in, a run folder with a bundle out.
 
-The words are read by a classifier whose parameters stay as they are; what is trained reads its vectors. The counterpart
-of `recipe`, which trains the classifier.
+The words are read by a classifier whose parameters stay as they are; what is trained reads its vectors. With
+`training.fine_tuning.epochs` the classifier is then trained along, and written as a bundle beside the film network's. The
+counterpart of `recipe`, which trains the classifier.
 """
 
 import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -12,13 +15,14 @@ import numpy
 from numpy.typing import NDArray
 
 from ._runtime.mxnet_shim import choose_device
-from .bundle.card import film_card
+from .bundle.card import film_card, model_card
 from .bundle.format import Bundle, load_bundle, write_bundle
 from .bundle.scale import Scale
 from .config import FilmConfig
 from .errors import DataError
 from .evaluation.intervals import COUNTS, inside, margin
-from .inference.vectors import ReviewReader, cached_vectors
+from .inference.engines import parameters_of
+from .inference.vectors import ReviewReader, cached_vectors, read_vectors
 from .recipe import draw_curves, say
 from .reviews import films, nsmc
 from .training.distributed.communicator import SINGLE
@@ -26,7 +30,8 @@ from .training.run_folder import begun_run, check_run
 from .unlabelled import command, describe, run_settings
 
 if TYPE_CHECKING:
-    from .training.film import FilmObjective, Films
+    from .training.checkpoint import Progress
+    from .training.film import FilmObjective, Films, FilmTraining
 
 FEWEST = 100
 # Fewest reviews of a film: one that is given, and others whose mean is worth telling
@@ -35,6 +40,7 @@ SEVERAL = 4
 GIVEN = (1, 5, 20, 64)
 # How often the reviews of a film are drawn, for the intervals and for the figures
 DRAWS = 5
+SIZES = "{:,} films to train on, {:,} to choose the epoch by (dev), {:,} to judge by (test)"
 
 
 def train_films(
@@ -56,7 +62,8 @@ def train_films(
         Reviews with stars and films: the raw star reviews, without those of the official test file; else a table, whose
         `columns` are named as by `reviews.films.load`.
     out : path
-        The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/.
+        The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/; with fine-tuning
+        also fine_tuning/ and classifier/, the bundle of the classifier that was trained along.
     classifier : path or None
         The classifier's bundle whose encoder reads the reviews; None is the packaged one.
 
@@ -69,18 +76,13 @@ def train_films(
     """
     out, reader = Path(out), ReviewReader(load_bundle(classifier))
     reviews = films.load(data, data_dir, **columns)
-    usable = [own for own in reviews.members if len(own) >= SEVERAL]
-    if len(usable) < FEWEST:
-        found = f"expected at least {FEWEST} films of {SEVERAL} reviews or more, found {len(usable)}"
-        raise DataError(f"{reviews.name}: {found}")
+    usable = usable_films(reviews)
     settings = run_settings(reviews.name, [reviews.sha256], "reviews", config, None)
     settings["classifier"] = reader.bundle.fingerprint
     check_run(out, settings, resume)
     say(f"settings: {command(reviews.name, config)}; {'continuing' if resume else 'writing'} in {out}", quiet)
     parts = split(len(usable), config.training)
-    counts = [len(part) for part in parts]
-    sizes = "{:,} films to train on, {:,} to choose the epoch by (dev), {:,} to judge by (test)".format(*counts)
-    say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {sizes}", quiet)
+    say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {SIZES.format(*map(len, parts))}", quiet)
     vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared", quiet)
     # imports MXNet
     from .training.film import Films, FilmTraining
@@ -89,14 +91,39 @@ def train_films(
     with begun_run(out, settings, resume, SINGLE):
         training = FilmTraining(config, out, choose_device(device), draw_curves, quiet)
         network, progress, objective = training.run(train, dev)
+        own = {**columns, "classifier": reader.bundle.name if classifier else None}
+        manifest = described(reviews, parts, config, own)
+        figures: dict[str, Any] = {"best_epoch": progress.best_epoch + 1}
+        if config.training.fine_tuning.epochs:
+            reader, progress = fine_tuned(training, network, reader.bundle, reviews.documents, (train, dev), manifest)
+            figures["best_fine_tuning_epoch"] = progress.best_epoch + 1
+            dev, test = (read_again(part, reviews.documents, reader, quiet) for part in (dev, test))
+            objective = training.objective(dev)
         scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
-        figures = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
-        manifest = describe(reviews.name, (counts[0], counts[1]), "films", config, None, figures)
-        manifest["data"]["train"].update(reviews=len(reviews.documents), sha256=reviews.sha256)
-        manifest["data"]["test"] = {"films": counts[2]}
-        manifest["command"] += options({**columns, "classifier": reader.bundle.name if classifier else None})
+        manifest["metrics"]["dev"] = {**figures, **objective.evaluate(network)}
         manifest["metrics"]["test"] = judged(objective, network, test, scale)
         return finish(out, scale, manifest, network, quiet)
+
+
+def usable_films(reviews: films.FilmReviews) -> list[NDArray[numpy.int64]]:
+    """Return the places of the reviews of each film that has SEVERAL; DataError where such films are fewer than FEWEST."""
+    usable = [own for own in reviews.members if len(own) >= SEVERAL]
+    if len(usable) < FEWEST:
+        found = f"expected at least {FEWEST} films of {SEVERAL} reviews or more, found {len(usable)}"
+        raise DataError(f"{reviews.name}: {found}")
+    return usable
+
+
+def described(
+    reviews: films.FilmReviews, parts: Sequence[list[int]], config: FilmConfig, named: dict[str, Optional[str]]
+) -> dict[str, Any]:
+    """Return the manifest of a training on films in three parts (`split`), whose command has some named options."""
+    train, dev, test = map(len, parts)
+    manifest = describe(reviews.name, (train, dev), "films", config, None, {})
+    manifest["data"]["train"].update(reviews=len(reviews.documents), sha256=reviews.sha256)
+    manifest["data"]["test"] = {"films": test}
+    manifest["command"] += options(named)
+    return manifest
 
 
 def options(given: dict[str, Optional[str]]) -> str:
@@ -110,6 +137,54 @@ def split(count: int, training: Any) -> tuple[list[int], list[int], list[int]]:
     order = numpy.random.RandomState(training.seed).permutation(count).tolist()
     test, dev = (max(1, round(count * share)) for share in (training.test_fraction, training.dev_fraction))
     return sorted(order[test + dev :]), order[test : test + dev], order[:test]
+
+
+def fine_tuned(
+    training: "FilmTraining",
+    network: Any,
+    first: Bundle,
+    documents: list[str],
+    parts: tuple["Films", "Films"],
+    manifest: dict[str, Any],
+) -> tuple[ReviewReader, "Progress"]:
+    """Train the classifier `first` along with a film network on the training and dev part; return its reader."""
+    from .training.fine_tuning import FineTuning
+
+    stage, folder = FineTuning(training, documents, first.config, first.encoder), training.out / "classifier"
+    classifier, progress = stage.run(parameters_of(first)[1], network, *parts)
+    reader = ReviewReader(write_classifier(folder, classifier, first, manifest))
+    say(f"classifier: {folder}, whose encoder reads the reviews for this film network", training.quiet)
+    return reader, progress
+
+
+def write_classifier(folder: Path, network: Any, first: Bundle, film: dict[str, Any]) -> Bundle:
+    """Write the bundle of a classifier that began as `first` and was trained along, with the manifest of a film network."""
+    from .export import export_bundle
+    from .model.parameters import gluon_file
+
+    manifest = {name: value for name, value in first.manifest.items() if name not in ("calibration", "parity")}
+    train = film["data"]["train"]
+    begun = {"name": first.name, "fingerprint": first.fingerprint, "films": train["films"], "of": train["name"]}
+    manifest.update(
+        package_version=film["package_version"],
+        data={**first.manifest["data"], "fine_tuning": begun},
+        command=film["command"],
+        metrics={},
+    )
+    contents = {"vocab.json": first.read("vocab.json"), "weights.params": gluon_file(network)}
+    contents["README.md"] = model_card(manifest).encode(errors="replace")
+    write_bundle(folder, manifest, contents)
+    export_bundle(folder)
+    return load_bundle(folder)
+
+
+def read_again(films: "Films", documents: list[str], reader: ReviewReader, quiet: bool) -> "Films":
+    """Return the same films with their reviews alone, and the vectors of another reader."""
+    own, ends = numpy.concatenate(films.members), numpy.cumsum([len(each) for each in films.members])
+    vectors = read_vectors([documents[place] for place in own], reader, quiet)
+    return replace(
+        films, vectors=vectors, stars=films.stars[own], members=numpy.split(numpy.arange(len(own)), ends[:-1])
+    )
 
 
 def quantiles_of(

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.inference.film import load_film
 
 
@@ -122,6 +123,7 @@ def test_a_training_that_is_resumed_at_its_end_writes_the_same_bundle(command, f
     assert command(*arguments).returncode == 0
     first = load_film(tmp_path / "run").bundle
     manifest = first.manifest
+    assert first.encoder.classifier == load_bundle().fingerprint and not (tmp_path / "run" / "classifier").exists()
     assert manifest["command"].startswith("nsmc-attention train --task film --data films.csv")
     assert sum(manifest["data"][part]["films"] for part in ("train", "dev", "test")) == 120
     assert command("train", "--resume", "--data", films_table, "--out", tmp_path / "run").returncode == 0

@@ -20,7 +20,7 @@ metrics: [accuracy, f1]
 
 {network} over tokens of {tokenizer}.
 Trained on {train[used]:,} reviews of {train[name]} (sha256 `{hash}…`); the epoch was chosen on {dev[used]:,} others.
-{stars}{wide}
+{stars}{wide}{fine_tuning}
 | part | accuracy | F1 | log loss | ECE |
 |---|---|---|---|---|
 {rows}
@@ -41,6 +41,11 @@ id and {left_out_by_text:,} by text, because they are in the official test file 
 
 WIDE = """\
 Its log-odds are combined with those of a logistic regression on character n-grams, hashed to {buckets:,} buckets.
+"""
+
+FINE_TUNING = """\
+All this is of the bundle {name}, whose parameters were then trained along with a film network, on the stars of {films:,}
+films of {of}. Its probability was not calibrated after that.
 """
 
 CONTRACT = """\
@@ -245,6 +250,7 @@ def model_card(manifest: dict[str, Any]) -> str:
         dev=data["dev"],
         stars=STARS.format(**data["pretraining"]) if data.get("pretraining") else "",
         wide=WIDE.format(buckets=config.text.ngram_buckets) if config.text.ngram_buckets else "",
+        fine_tuning=FINE_TUNING.format(**data["fine_tuning"]) if data.get("fine_tuning") else "",
         rows="\n".join(rows),
         command=manifest["command"],
     )

@@ -58,13 +58,19 @@ def cached_vectors(
     path = cache / f"vectors-{depends_on.hexdigest()[:32]}.float16"
     if path.exists():
         return numpy.fromfile(path, dtype="float16").reshape(len(texts), reader.width)
+    found = read_vectors(texts, reader, quiet)
+    cache.mkdir(parents=True, exist_ok=True)
+    with replaced_file(path) as temporary, open(temporary, "wb") as file:
+        found.tofile(file)
+    return found
+
+
+def read_vectors(texts: Sequence[str], reader: ReviewReader, quiet: bool = False) -> NDArray[numpy.float16]:
+    """Return (M, F) float16 of M texts."""
     found, start = numpy.empty((len(texts), reader.width), dtype="float16"), 0
     for part in windows(texts, reader, quiet):
         found[start : start + len(part)] = part
         start += len(part)
-    cache.mkdir(parents=True, exist_ok=True)
-    with replaced_file(path) as temporary, open(temporary, "wb") as file:
-        found.tofile(file)
     return found
 
 

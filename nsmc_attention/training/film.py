@@ -71,10 +71,9 @@ class Case:
 
 @dataclass(frozen=True)
 class FilmBatch:
-    """N films with at most S reviews given."""
+    """N films with at most S reviews given: what the network is called with, vectors (N, S, F) and mask (N, S), 1 for a review."""
 
-    vectors: NDArray[numpy.float32]  # (N, S, F)
-    mask: NDArray[numpy.float32]  # (N, S), 1 for a review
+    inputs: tuple[NDArray[Any], ...]
     stars: NDArray[numpy.float32]  # (N,)
     weights: NDArray[numpy.float32]  # (N,), by how many the others are
 
@@ -117,11 +116,16 @@ class FilmBatches:
     def batch(self, cases: Sequence[Case]) -> FilmBatch:
         counts = numpy.array([len(case.given) for case in cases])
         mask = numpy.arange(counts.max()) < counts[:, None]
-        vectors = numpy.zeros((*mask.shape, self.films.vectors.shape[1]), dtype="float32")
-        vectors[mask] = self.films.vectors[numpy.concatenate([case.given for case in cases])]
         others = numpy.array([case.others for case in cases])
         stars = numpy.array([case.stars for case in cases], dtype="float32")
-        return FilmBatch(vectors, mask.astype("float32"), stars, (others / (others + SPREAD)).astype("float32"))
+        inputs = self.inputs(numpy.concatenate([case.given for case in cases]), mask)
+        return FilmBatch(inputs, stars, (others / (others + SPREAD)).astype("float32"))
+
+    def inputs(self, given: NDArray[numpy.int64], mask: NDArray[numpy.bool_]) -> tuple[NDArray[Any], ...]:
+        """Return the network's inputs of films with the reviews `given`, (N, S) of which are there."""
+        vectors = numpy.zeros((*mask.shape, self.films.vectors.shape[1]), dtype="float32")
+        vectors[mask] = self.films.vectors[given]
+        return vectors, mask.astype("float32")
 
 
 class FilmObjective(Objective):
@@ -135,13 +139,17 @@ class FilmObjective(Objective):
 
     def quantiles(self, network: Any, batch: FilmBatch) -> Any:
         """Return (N, 3), the quantiles of QUANTILES."""
-        return network(*(mxnet.nd.array(each, ctx=self.device) for each in (batch.vectors, batch.mask)))[0]
+        return network(*(mxnet.nd.array(each, ctx=self.device, dtype=each.dtype) for each in batch.inputs))[0]
 
     def loss(self, network: Any, batch: FilmBatch) -> Any:
+        return self.loss_of(self.quantiles(network, batch), batch)
+
+    def loss_of(self, quantiles: Any, batch: FilmBatch) -> Any:
+        """Return the loss of the quantiles (N, 3) that the network returned for a batch, (1,)."""
         nd = mxnet.nd
         stars, weights = (nd.array(each, ctx=self.device).expand_dims(1) for each in (batch.stars, batch.weights))
         below, shares = (nd.array([each], ctx=self.device) for each in (QUANTILES, SHARES))
-        gap = stars - self.quantiles(network, batch)
+        gap = stars - quantiles
         pinball = nd.maximum(below * gap, (below - 1) * gap)  # (N, 3)
         return (pinball * shares * weights).sum() / float(batch.weights.sum())
 
@@ -149,9 +157,9 @@ class FilmObjective(Objective):
         """Return the mean loss and the mean absolute error in stars, both weighted as in training."""
         sums = numpy.zeros(3)
         for batch in self.dev_batches.in_order(self.seed):
-            error = abs(self.quantiles(network, batch).asnumpy()[:, 1] - batch.stars)
-            weight = batch.weights.sum()
-            sums += [self.loss(network, batch).asscalar() * weight, (error * batch.weights).sum(), weight]
+            quantiles, weight = self.quantiles(network, batch), batch.weights.sum()
+            error = abs(quantiles.asnumpy()[:, 1] - batch.stars)
+            sums += [self.loss_of(quantiles, batch).asscalar() * weight, (error * batch.weights).sum(), weight]
         return {"loss": sums[0] / sums[2], "absolute_error": sums[1] / sums[2]}
 
 
@@ -168,12 +176,21 @@ class FilmTraining:
     def run(self, train: Films, dev: Films) -> tuple[Any, Progress, FilmObjective]:
         """Train; return the network, the Progress and what judges it."""
         settings = self.config.training
-        batches, dev_batches = (FilmBatches(each, settings.batch_size, settings.given) for each in (train, dev))
-        objective = FilmObjective(dev_batches, self.device, settings.seed)
-        stage = Stage("film", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
+        objective = self.objective(dev)
+        stage = Stage(
+            "film", objective, self.batches(train), settings.epochs, settings.learning_rate, settings.patience
+        )
         network = self.new_network(train)
         progress = run_stage(network, stage, settings, self.out, self.draw, self.quiet)
         return network, progress, objective
+
+    def objective(self, dev: Films) -> FilmObjective:
+        """Return what judges a network by these films."""
+        return FilmObjective(self.batches(dev), self.device, self.config.training.seed)
+
+    def batches(self, films: Films) -> FilmBatches:
+        settings = self.config.training
+        return FilmBatches(films, settings.batch_size, settings.given)
 
     def new_network(self, films: Films) -> Any:
         """Build the network, with the means and units of what it reads and tells."""

@@ -22,7 +22,6 @@ from ..config import Config
 from ..evaluation.calibration import calibrated, calibration, log_odds
 from ..model import parameters
 from ..model.parameters import restore, snapshot
-from ..settings import paths
 from ..text.encoding import Encoder
 from . import wide
 from .batches import Batches
@@ -130,8 +129,7 @@ class ClassifierTraining:
     def inference_network(self, network: Any, table: Optional[NDArray[Any]]) -> Any:
         """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
         arrays, config = snapshot(network), self.config
-        no_dropout = {path: 0.0 for path, _ in paths(config) if path.endswith("dropout")}
-        kept = config.with_settings(no_dropout).network(len(self.encoder))
+        kept = config.without_dropout().network(len(self.encoder))
         if table is not None:
             arrays = parameters.add_wide_part(arrays, table, config.model.width)
         parameters.fill(kept, arrays, self.device)

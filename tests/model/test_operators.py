@@ -68,7 +68,10 @@ def level(request):
 )
 @settings(max_examples=20, deadline=None)
 def test_weights_and_gradients_are_those_of_the_products(seed, reviews, units, far, data):
-    """Also of scores that e^x alone cannot hold, which `far` draws, and of queries that may attend to nothing."""
+    """Also of scores that e^x alone cannot hold, which `far` draws, and of queries that may attend to nothing.
+
+    Far products, of some hundreds, are rounded to some 1e-5, which the exponential then shows.
+    """
     lengths = data.draw(st.lists(sizes, min_size=reviews, max_size=reviews))
     draw, longest, width = numpy.random.RandomState(seed), max(lengths), 6
     mask = nd.array((draw.rand(reviews, longest, longest) < 0.8) * (numpy.arange(longest) < numpy.c_[lengths])[:, None])
@@ -80,7 +83,7 @@ def test_weights_and_gradients_are_those_of_the_products(seed, reviews, units, f
     for array in arrays:
         array[:] = draw.randn(*array.shape) * (60 if far and len(array) == units else 0.5)
     found = assert_same_without(
-        lambda *_: cell._compute_weight(nd, states, states, mask), [states, *arrays], 1e-4 if far else 1e-5
+        lambda *_: cell._compute_weight(nd, states, states, mask), [states, *arrays], 1e-3 if far else 1e-5
     )
     assert not found[0][mask.asnumpy() == 0].any()
 

@@ -46,7 +46,16 @@ class ArticleClassifier(HybridBlock):
 
     def forward_embedded(self, F: Any, rows: Any, mask: Any = None, valid_length: Any = None) -> Any:
         """Classify what `embed_tokens` returned, for gradients with respect to it."""
+        contexts, weights = self.read_embedded(F, rows)
+        return self.dense(contexts), weights
+
+    def read(self, F: Any, token_ids: Any, valid_length: Any = None) -> tuple[Any, Any]:
+        """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
+        contexts, _ = self.read_embedded(F, self.embed_tokens(F, token_ids))
+        return F.flatten(contexts), self.dense(contexts)
+
+    def read_embedded(self, F: Any, rows: Any) -> Any:
+        """Return the contexts (N, T, 2H) and weights (N, T, T) of what `embed_tokens` returned."""
         embedded = F.transpose(rows[0], axes=(1, 0, 2))  # (N, T, E)
         states = self.bigru(self.drop(embedded))  # (N, T, 2H)
-        contexts, weights = self.attention(states, states)  # (N, T, 2H), (N, T, T)
-        return self.dense(contexts), weights
+        return self.attention(states, states)

@@ -68,10 +68,21 @@ class SelfAttentionClassifier(HybridBlock):
 
     def forward_embedded(self, F: Any, rows: Any, mask: Any, valid_length: Any) -> Any:
         """Classify what `embed_tokens` returned, for gradients with respect to it; mask is (N, T, 1)."""
+        features, weights, *heads = self.read_embedded(F, rows, mask, valid_length)
+        return (self.output(features), weights, *heads)
+
+    def read(self, F: Any, token_ids: Any, valid_length: Any, ngram_ids: Any = None) -> tuple[Any, Any]:
+        """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
+        rows = self.embed_tokens(F, token_ids, ngram_ids)
+        features, *_ = self.read_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
+        return F.flatten(features), self.output(features)
+
+    def read_embedded(self, F: Any, rows: Any, mask: Any, valid_length: Any) -> Any:
+        """Return what the last layer reads, (N, 1, F), and the weights, of what `embed_tokens` returned."""
         states, keys, by_review, *heads = self.encode(F, rows, valid_length)
         attend = self.attend_by_hops if self.has_hops else self.attend_by_queries
         pooled, weights = attend(F, keys, states, mask, valid_length)
-        return (self.classify(F, pooled, by_review), weights, *heads)
+        return (self.features(F, pooled, by_review), weights, *heads)
 
     def attend_by_hops(self, F: Any, keys: Any, states: Any, mask: Any, valid_length: Any) -> Any:
         """Return the hops' contexts (N, R, D) and weights (N, R, T)."""
@@ -99,16 +110,16 @@ class SelfAttentionClassifier(HybridBlock):
         keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states
         return (states, keys, by_review, *heads)
 
-    def classify(self, F: Any, pooled: Any, by_review: Any) -> Any:
-        """(N, 1, D), of hops (N, R, D), and (N, 1, 1) or None -> logits (N, C)."""
+    def features(self, F: Any, pooled: Any, by_review: Any) -> Any:
+        """(N, 1, D), of hops (N, R, D), and (N, 1, 1) or None -> what the last layer reads, (N, 1, F)."""
         features = self.output_dropout(F.reshape(pooled, shape=(0, 1, -1)) if self.has_hops else pooled)
-        return self.output(F.concat(features, by_review, dim=2) if self.has_ngrams else features)
+        return F.concat(features, by_review, dim=2) if self.has_ngrams else features
 
     def forward_with_weights(self, F: Any, rows: Any, weights: Any, valid_length: Any) -> Any:
         """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
         states, _, by_review, *_ = self.encode(F, rows, valid_length)
         values = self.attention.proj_value(states) if self.multihead else states
-        return self.classify(F, F.batch_dot(weights, values), by_review)
+        return self.output(self.features(F, F.batch_dot(weights, values), by_review))
 
 
 def ngram_log_odds(F: Any, rows: Any) -> Any:

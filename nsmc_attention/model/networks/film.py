@@ -2,7 +2,7 @@
 
 Hierarchical attention, Yang et al. 2016 (N16-1174), section 2.2, of which the words are read by the classifier. The reviews
 of a film have no order: they are pooled as a set, Ilse et al. 2018 (arXiv:1802.04712), equations 7 and 8. Shapes: N films,
-S reviews of each, M reviews in all, F numbers of a review, D units of its value, A units of its score.
+S reviews of each, M reviews in all, F numbers of a review, D units of its value, A units of its score, C classes.
 """
 
 from typing import Any
@@ -93,3 +93,35 @@ class FilmNetwork(Block):
         both = nd.stack(self.weights_dropout(weights), mask / counts, axis=1)  # (N, 2, S)
         pooled = nd.batch_dot(both, values.reshape((*mask.shape, -1)))
         return self.film(pooled.reshape((0, -1)), counts), weights
+
+
+class ReviewVectors(HybridBlock):
+    """A classifier as what reads the reviews: all but its probability."""
+
+    def __init__(self, classifier: Any) -> None:
+        super().__init__()
+        self.classifier, self.inputs = classifier, classifier.inputs
+
+    def hybrid_forward(self, F: Any, *inputs: Any) -> Any:
+        """Inputs of the classifier -> (M, F): what its last layer reads, and the log-odds of positive."""
+        features, logits = self.classifier.read(F, *inputs)
+        negative, positive = (F.slice_axis(logits, axis=1, begin=n, end=n + 1) for n in range(2))
+        return F.concat(features, positive - negative, dim=1)
+
+
+class HierarchicalNetwork(Block):
+    """Words and reviews in one network, for training the classifier along with the film network."""
+
+    def __init__(self, classifier: Any, film: FilmNetwork) -> None:
+        super().__init__()
+        self.words, self.film = ReviewVectors(classifier), film
+
+    def forward(self, places: Any, mask: Any, *pieces: Any) -> Any:
+        """Return what FilmNetwork does of N films, whose M reviews are in pieces of about the same length.
+
+        pieces are the inputs of the classifier, those of a piece after the other's; places (N, S) of 0 to M - 1 are the
+        films' reviews among them, mask (N, S) is 1 for a review.
+        """
+        size = len(self.words.inputs)
+        vectors = [self.words(*pieces[start : start + size]) for start in range(0, len(pieces), size)]
+        return self.film(mxnet.nd.concat(*vectors, dim=0).take(places), mask)

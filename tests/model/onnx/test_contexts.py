@@ -4,12 +4,16 @@ import numpy
 import onnx
 import pytest
 
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.errors import BundleError
 from nsmc_attention.evaluation.calibration import log_odds
-from nsmc_attention.inference.engines import load_engine, reading_engine
+from nsmc_attention.inference.engines import as_nd, gluon_network, load_engine, reading_engine
 from nsmc_attention.inference.vectors import ReviewReader, cached_vectors
+from nsmc_attention.model.networks.film import ReviewVectors
 from nsmc_attention.model.onnx.contexts import with_contexts
+
+mxnet = import_mxnet()
 
 TEXTS = ["정말 재미있는 영화였어요", "지루하다", "배우는 좋은데 이야기가 아쉽다 ㅋㅋㅋ", "최고"]
 
@@ -29,6 +33,15 @@ def test_the_last_layer_makes_the_probability_of_them(bundle):
     weight, bias = (arrays[name] for name in last.input[1:])
     negative, positive = (contexts @ weight.T + bias).T
     numpy.testing.assert_allclose(positive - negative, log_odds(probability.astype("float64")), atol=1e-3)
+
+
+def test_a_network_that_is_trained_reads_the_same_vectors(bundle):
+    network, device = gluon_network(bundle, "cpu")
+    reviews = ReviewVectors(network)
+    reviews.hybridize()
+    batch = bundle.encoder.batch(bundle.encoder.encode_many(TEXTS), bundle.config.fixed_length)
+    found = reviews(*as_nd(mxnet.nd, device, *batch)).asnumpy()
+    numpy.testing.assert_allclose(found, ReviewReader(bundle, threads=1)(TEXTS), atol=1e-3)
 
 
 @pytest.mark.parametrize("operator, found", [("Sigmoid", "Sigmoid"), ("Softmax", "nothing")])
