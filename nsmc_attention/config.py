@@ -123,7 +123,7 @@ class FilmTraining(LoopConfig):
         0.1, "share of the films that choose the epoch and widen the intervals", low=0.01, high=0.4
     )
     test_fraction: float = setting(0.1, "share of the films that the figures are of", low=0.01, high=0.4)
-    epochs: int = setting(30, "passes over the films, each time with other reviews of each", low=1)
+    epochs: int = setting(150, "passes over the films, each time with other reviews of each", low=1)
     learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
     patience: int = setting(30, "epochs without a better dev loss before stopping", low=1)
     given: int = setting(
