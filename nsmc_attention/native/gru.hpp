@@ -50,14 +50,13 @@ struct Direction {
 
     // The position that a step reads
     int place(int review, int step) const {
-        const int length = static_cast<int>(lengths[review]);
+        const int length = std::min(steps, static_cast<int>(lengths[review]));
         return number && step < length ? length - 1 - step : step;
     }
-    const float* input(int review, int step) const { return embedded + (place(review, step) * reviews + review) * inputs; }
+    int64_t row(int review, int step) const { return int64_t(place(review, step)) * reviews + review; }
+    const float* input(int review, int step) const { return embedded + row(review, step) * inputs; }
     // Where the state after a step is in (T, N, 2 H)
-    int64_t state(int review, int step) const {
-        return (int64_t(place(review, step)) * reviews + review) * 2 * hidden + number * hidden;
-    }
+    int64_t state(int review, int step) const { return row(review, step) * 2 * hidden + number * hidden; }
     const float* before(const float* states, int review, int step) const {
         return step ? states + state(review, step - 1) : zeros.data();
     }
@@ -159,7 +158,7 @@ NSMC_INLINE void gru(const Call& call, int number, Memory& memory) {
             inputs[i] = own.input(n, step);
             before[i] = own.before(states, n, step);
             after[i] = states + own.state(n, step);
-            gates[i] = &memory.gates[int64_t(step * own.reviews + n) * own.padded * SIDES];
+            gates[i] = &memory.gates[(int64_t(step) * own.reviews + n) * own.padded * SIDES];
         }
         for (int block = 0; block < own.blocks; ++block)
             for (int first = 0; first < own.reviews; first += TILE) {
@@ -207,7 +206,7 @@ NSMC_INLINE void differentiate(const Direction& own, const float* kept, const fl
                                float* bias) {
     for (int at = 0; at < own.padded; at += W, kept += SIDES * W) {
         const Vector r = load(kept), z = load(kept + W), n = load(kept + 2 * W), m = load(kept + 3 * W), g = load(carry + at);
-        const Vector h = own.hidden > at ? load_some(before + at, own.hidden - at) : Vector{};
+        const Vector h = load_some(before + at, own.hidden - at);
         const Vector dn = g * (1.0f - z) * (1.0f - n * n);
         const Vector found[SIDES] = {dn, dn * m * r * (1.0f - r), g * (h - n) * z * (1.0f - z), dn * r};
         for (int side = 0; side < SIDES; ++side) {
@@ -238,7 +237,7 @@ NSMC_INLINE void gru_backward(const Call& call, int number, Memory& memory, floa
             const float *more = gradient + own.state(n, step), *before = own.before(states, n, step);
             carries[i] = &carry[int64_t(n) * state_width];
             for (int unit = 0; unit < own.hidden; ++unit) carries[i][unit] += more[unit];
-            differentiate(own, &memory.gates[int64_t(step * own.reviews + n) * own.padded * SIDES], before, carries[i],
+            differentiate(own, &memory.gates[(int64_t(step) * own.reviews + n) * own.padded * SIDES], before, carries[i],
                           &derivatives[int64_t(i) * stride], bias.data());
             std::copy_n(own.input(n, step), own.inputs, input_rows[i]);
             std::copy_n(before, own.hidden, &state.rows[int64_t(i) * state_width]);
