@@ -113,19 +113,11 @@ NSMC_INLINE void gate_sums(const Direction& own, const Tile& tile, int step, con
     if (step) multiply_rows<TILE, GATES>(tile.count, sums, tile.before, panel + own.inputs * GATES * W, own.hidden);
 }
 
-// 1 / (1 + e^-x) of both, with one division
-NSMC_INLINE void sigmoids(Vector& one, Vector& other) {
-    const Vector x = 1.0f + exponential(-one), y = 1.0f + exponential(-other), both = 1.0f / (x * y);
-    one = y * both;
-    other = x * both;
-}
-
 // The states of W units, from unit `at` on, from the sums of their gates; r, z, n and m are kept
 NSMC_INLINE void finish(const Direction& own, const Tile& tile, int at, const float* sums, const float* candidates) {
     for (int l = 0; l < tile.count; ++l, sums += GATES * W, candidates += W) {
-        Vector r = load(sums), z = load(sums + W);
-        sigmoids(r, z);
-        const Vector m = load(sums + 2 * W), n = tangent(load(candidates) + r * m);
+        const Vector r = sigmoid(load(sums)), z = sigmoid(load(sums + W)), m = load(sums + 2 * W);
+        const Vector n = tangent(load(candidates) + r * m);
         const Vector h = load_some(tile.before[l] + at, own.hidden - at);
         store_some(tile.after[l] + at, n + z * (h - n), own.hidden - at);
         float* to = tile.gates[l] + at * SIDES;
