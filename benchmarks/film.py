@@ -48,11 +48,12 @@ GIVEN, DRAWS, SEED = (1, 5, 20, 64), 10, 7
 # Reviews of the official test file that are given, few films have more
 UNSEEN = 5
 # What --fine-tuning compares, by the settings of the training; the second takes about as long as the third
+SHORT = {"training.epochs": 30, "training.patience": 30}
 LONGER = {"training.epochs": 150, "training.patience": 150}
 CONTESTANTS: dict[str, dict[str, int]] = {
-    "frozen": {},
+    "frozen": SHORT,
     "frozen, longer": LONGER,
-    "fine-tuned": {"training.fine_tuning.epochs": 3},
+    "fine-tuned": {**SHORT, "training.fine_tuning.epochs": 3},
     "longer, fine-tuned": {**LONGER, "training.fine_tuning.epochs": 3},
 }
 # Reviews of the film of --rate, and how often each contestant has its turn
