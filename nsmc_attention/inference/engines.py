@@ -9,7 +9,7 @@ gluon engine imports MXNet, and only when it is built.
 import os
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any, Optional, Protocol
+from typing import Any, Optional, Protocol, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -214,8 +214,13 @@ def onnx_engine(bundle: Bundle, threads: Optional[int], change: Callable[[bytes]
     return ForeignEngine(change(content), axes, threads)
 
 
-def reading_engine(bundle: Bundle, threads: Optional[int] = None) -> OnnxEngine:
-    """Load a classifier's model.onnx with what its last layer reads as an output; MissingPackage without onnx."""
+def reading_engine(bundle: Bundle, threads: Optional[int] = None) -> Union[native.NativeEngine, OnnxEngine]:
+    """Load a classifier's engine that has `contexts`: native where it was built and the bundle fits it, else onnx.
+
+    That is model.onnx with what its last layer reads as an output; MissingPackage without the package onnx.
+    """
+    if native.runs(bundle):
+        return native.native_engine(bundle, threads)
     import_check()
     from ..model.onnx.contexts import with_contexts
 

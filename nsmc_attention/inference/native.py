@@ -7,6 +7,7 @@ without n-grams, all of any size.
 """
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Optional
 
@@ -96,13 +97,14 @@ class NativeEngine:
     """Runs a network that `_network.load` returned; safe to call from several threads.
 
     A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
-    and however many threads there are. `name` is one of PRECISIONS.
+    and however many threads there are. `name` is one of PRECISIONS; `hidden` is the number of the GRU's units in each
+    direction, which `contexts` has to know.
     """
 
     axes: tuple[str, ...] = AXES
 
-    def __init__(self, network: Any, name: str = "native", threads: Optional[int] = None):
-        self.name, self.threads = name, threads or cores()
+    def __init__(self, network: Any, name: str = "native", threads: Optional[int] = None, hidden: int = 0):
+        self.name, self.threads, self.hidden = name, threads or cores(), hidden
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
@@ -111,11 +113,24 @@ class NativeEngine:
         return thread_pool(self.threads)
 
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self.computed(arrays)
+
+    def contexts(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return what the last layer reads (N, F), and the probability of positive (N,)."""
+        rounded = -(-self.hidden // BLOCK) * BLOCK
+        found = numpy.empty((len(arrays[0]), 2 * rounded + 1), dtype="float32")
+        probability, _ = self.computed(arrays, found)
+        # the n-grams' ids come third
+        ngrams = [2 * rounded] if len(arrays) == 3 else []
+        return found[:, [*range(self.hidden), *range(rounded, rounded + self.hidden), *ngrams]], probability
+
+    def computed(self, arrays: Sequence[NDArray[Any]], *contexts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the probability (N,) and the weights (N, T, T); fill the contexts if they are wanted."""
         reviews, length = arrays[0].shape
         probability = numpy.empty(reviews, dtype="float32")
         weights = numpy.empty((reviews, length, length), dtype="float32")
         parts = min(self.threads, reviews // WORTH_A_THREAD)
-        whole = (*arrays, probability, weights)
+        whole = (*arrays, probability, weights, *contexts)
         if parts < 2:
             self.run(*whole)
         else:
@@ -143,7 +158,7 @@ def native_engine(bundle: Bundle, threads: Optional[int] = None, name: str = "na
     # numbers that overflow are reported by the prediction
     with numpy.errstate(over="ignore"):
         given = kernel_arrays(arrays, model.encoder.hidden_size)
-    return NativeEngine(network.load(kernel=kernel, **given), name, threads)
+    return NativeEngine(network.load(kernel=kernel, **given), name, threads, model.encoder.hidden_size)
 
 
 def gru_name(direction: str, part: str) -> str:

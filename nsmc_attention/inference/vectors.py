@@ -25,7 +25,7 @@ LAYOUT = 1
 
 
 class ReviewReader:
-    """Reads reviews by a classifier's encoder, through ONNX Runtime."""
+    """Reads reviews by a classifier's encoder, with the native engine or ONNX Runtime."""
 
     def __init__(self, bundle: Bundle, threads: Optional[int] = None):
         self.bundle, self.engine = bundle, reading_engine(bundle, threads)

@@ -34,4 +34,8 @@ def load(
     """
 
 def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *rest: NDArray[Any]) -> None:
-    """Fill the last two of the rest, probability (N,) and weights (N, T, T) float32; before them ngram_ids, if any."""
+    """Fill probability (N,) and weights (N, T, T) float32, the last two of the rest; before them ngram_ids, if any.
+
+    After them contexts (N, 2 H + 1) float32 if wanted, H rounded up to a multiple of 16: what the last layer reads of each
+    review, the pooled states of both directions and the n-grams' log-odds or 0.
+    """

@@ -294,15 +294,17 @@ void attend(const Network& network, const Review& review, const Scratch& scratch
     factorized ? weigh<true>(network, review, scratch) : weigh<false>(network, review, scratch);
 }
 
-float classify(const Network& network, const Stored* states, size_t length, const float* mean, float log_odds) {
-    const size_t width = DIRECTIONS * network.hidden;
+float classify(const Network& network, const Review& review, const Stored* states, const float* mean, float log_odds) {
+    const size_t width = DIRECTIONS * network.hidden, length = review.length;
     const float* output = network.output;
     Vector sum = {};
     for (size_t d = 0; d < width; d += W) {
         Vector pooled = {};
         for (size_t t = 0; t < length; ++t) pooled += mean[t] * load(states + t * width + d);
         sum += pooled * load(output + d);
+        if (review.contexts) store(review.contexts + d, pooled / float(length));
     }
+    if (review.contexts) review.contexts[width] = log_odds;
     double logit = 0;
     for (size_t w = 0; w < W; ++w) logit += double(sum[w]);
     logit = logit / double(length) + double(network.wide) * double(log_odds) + double(network.output_bias);
@@ -321,7 +323,7 @@ void run(const Network& network, const Review* reviews, size_t count, void* memo
         const float log_odds = read_ngrams(network, review, scratch.log_odds);
         project(network, scratch.states[lane], review.length, scratch);
         attend(network, review, scratch);
-        *review.probability = classify(network, scratch.states[lane], review.length, scratch.mean, log_odds);
+        *review.probability = classify(network, review, scratch.states[lane], scratch.mean, log_odds);
     }
 }
 

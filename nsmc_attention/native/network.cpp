@@ -364,12 +364,13 @@ void compute(const Loaded& loaded, std::vector<Review>& reviews, size_t length) 
 }
 
 void run_batch(PyObject* arguments) {
-    PyObject *capsule, *given[5] = {};
-    if (!PyArg_ParseTuple(arguments, "OOOOO|O:run", &capsule, given, given + 1, given + 2, given + 3, given + 4)) throw Raised();
+    PyObject *capsule, *given[6] = {};
+    if (!PyArg_ParseTuple(arguments, "OOOOO|OO:run", &capsule, given, given + 1, given + 2, given + 3, given + 4, given + 5)) throw Raised();
     auto* loaded = static_cast<Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE));
     if (!loaded) throw Raised();
     const size_t inputs = loaded->network.ngrams ? 3 : 2;
-    if (PyTuple_GET_SIZE(arguments) != Py_ssize_t(inputs + 3)) raise(PyExc_TypeError, "run: expected ngram_ids if and only if there is a table of n-grams");
+    const bool wanted = PyTuple_GET_SIZE(arguments) == Py_ssize_t(inputs + 4);
+    if (!wanted && PyTuple_GET_SIZE(arguments) != Py_ssize_t(inputs + 3)) raise(PyExc_TypeError, "run: expected ngram_ids if and only if there is a table of n-grams");
     const Array token_ids(given[0], "token_ids", 'i', {-1, -1});
     const Py_ssize_t count = token_ids.size(0), length = token_ids.size(1);
     const Array valid_length(given[1], "valid_length", 'i', {count});
@@ -377,12 +378,16 @@ void run_batch(PyObject* arguments) {
     std::unique_ptr<Array> ngrams;
     if (loaded->network.ngrams) ngrams = std::make_unique<Array>(given[2], "ngram_ids", 'i', std::initializer_list<Py_ssize_t>{count, length, Py_ssize_t(NGRAMS)});
 
+    const Py_ssize_t width = Py_ssize_t(DIRECTIONS * loaded->network.hidden + 1);
+    std::unique_ptr<Array> contexts;
+    if (wanted) contexts = std::make_unique<Array>(given[inputs + 2], "contexts", 'f', std::initializer_list<Py_ssize_t>{count, width}, true);
+
     const auto* valid = valid_length.as<std::int32_t>();
     check_range("valid_length", valid, size_t(count), 1, length);
     std::vector<Review> reviews;
     for (size_t i = 0; i < size_t(count); ++i) {
         const size_t row = i * size_t(length), own = size_t(valid[i]);
-        Review review = {token_ids.as<std::int32_t>() + row, ngrams ? ngrams->as<std::int32_t>() + row * NGRAMS : nullptr, own, probability.as<float>() + i, weights.as<float>() + row * size_t(length), size_t(length)};
+        Review review = {token_ids.as<std::int32_t>() + row, ngrams ? ngrams->as<std::int32_t>() + row * NGRAMS : nullptr, own, probability.as<float>() + i, weights.as<float>() + row * size_t(length), size_t(length), contexts ? contexts->as<float>() + i * size_t(width) : nullptr};
         check_range("token_ids", review.tokens, own, 0, std::int64_t(loaded->network.vocabulary) - 1);
         if (ngrams) check_range("ngram_ids", review.ngrams, own * NGRAMS, 0, std::int64_t(loaded->network.buckets) - 1);
         reviews.push_back(review);

@@ -42,6 +42,7 @@ struct Review {
     float* probability;
     float* weights;  // (T, T) in rows of `stride`
     size_t stride;
+    float* contexts;  // (2 H + 1): what the last layer reads, the pooled states and the n-grams' log-odds; or null
 };
 
 struct Kernel {

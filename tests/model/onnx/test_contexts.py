@@ -12,6 +12,7 @@ from nsmc_attention.inference.engines import as_nd, gluon_network, load_engine, 
 from nsmc_attention.inference.vectors import ReviewReader, cached_vectors
 from nsmc_attention.model.networks.film import ReviewVectors
 from nsmc_attention.model.onnx.contexts import with_contexts
+from nsmc_attention.native import SWITCH
 
 mxnet = import_mxnet()
 
@@ -21,6 +22,13 @@ TEXTS = ["정말 재미있는 영화였어요", "지루하다", "배우는 좋�
 @pytest.fixture(params=["run_folder", "post_run_folder", "tiny_transformer"])
 def bundle(request):
     return load_bundle(request.getfixturevalue(request.param))
+
+
+@pytest.fixture(params=["native", "onnx"], autouse=True)
+def reads(request, monkeypatch):
+    """Each test with the native engine, where it was built, and without it."""
+    if request.param == "onnx":
+        monkeypatch.setenv(SWITCH, "0")
 
 
 def test_the_last_layer_makes_the_probability_of_them(bundle):
