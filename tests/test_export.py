@@ -67,7 +67,7 @@ def large_scores(tmp_path_factory, tiny):
     from nsmc_attention.recipe import train
 
     out = tmp_path_factory.mktemp("runs") / "dot"
-    kept = tiny.with_fields(attention="dot", hidden_size=128, epochs=1, erasure_reviews=0, ngram_buckets=0)
+    kept = tiny.with_fields(attention="dot", hidden_size=256, epochs=1, erasure_reviews=0, ngram_buckets=0)
     train("sample", kept, out, quiet=True)
     bundle = load_bundle(out / "bundle")
     gluon = load_engine(bundle, "gluon", "cpu")
