@@ -35,7 +35,7 @@ class Bidirectional(HybridBlock):
                 setattr(self, name, LAYERS[kind](hidden_size, layout="TNC"))
 
     def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any) -> Any:
-        """(T, N, E), (N,) -> (T, N, 2H); states at padding are not zero, mask them."""
+        """(T, N, E), (N,) float32 -> (T, N, 2H); states at padding are not zero, mask them."""
         forward, backward = layers = [getattr(self, name) for name in self.names]
         # MXNet infers the size of the input through its own operator alone
         if operators.in_use() and forward._mode == "gru" and forward.l0_i2h_weight.shape[1]:

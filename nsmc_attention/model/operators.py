@@ -1,7 +1,8 @@
 """Operators in C++ that MXNet is given for training and the gluon engine on a CPU (native/mxnet_operators.cpp).
 
 Where they were not compiled, do not load or are switched off (NSMC_ATTENTION_NATIVE=0), blocks compute the same by MXNet's
-own operators. So they do in a trace: an ONNX graph is lowered from those. Imports MXNet.
+own operators. So they do in a trace: an ONNX graph is lowered from those. They write gradients where MXNet may want them
+added: not for parameters whose grad_req is "add". Imports MXNet.
 """
 
 import ctypes
@@ -37,8 +38,9 @@ def load() -> Optional[ctypes.CDLL]:
     """
     folder = Path(__file__).parents[1] / "native"
     found = [path for suffix in EXTENSION_SUFFIXES if (path := folder / f"_mxnet_operators{suffix}").is_file()]
-    # on a GPU they compute nothing
-    if not found or not switched_on() or mxnet.runtime.Features().is_enabled("CUDA"):
+    # on a GPU they compute nothing; below its default of 8, MXNet adds the gradients of few uses of an array in place
+    adds = int(os.environ.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "8")) < 8
+    if not found or adds or not switched_on() or mxnet.runtime.Features().is_enabled("CUDA"):
         return None
     try:
         check_call(_LIB.MXLoadLib(c_str(str(found[0])), 0))
@@ -90,7 +92,7 @@ def gru(F: Any, embedded: Any, valid_length: Any, layers: Sequence[Any]) -> Any:
     embedded (T, N, E) float32, valid_length (N,) float32. The sizes of the layers are known, see `rnn.GRU`.
     """
     given = [value(F, getattr(layer, f"l0_{name}"), embedded) for layer in layers for name in GRU_PARAMETERS]
-    return F.nsmc_gru(embedded, valid_length, *given, threads=os.environ["OMP_NUM_THREADS"])
+    return F.nsmc_gru(embedded, valid_length, *given, threads=os.environ.get("OMP_NUM_THREADS", "1"))
 
 
 class Dropout(nn.Dropout):

@@ -159,7 +159,7 @@ NSMC_INLINE void weigh(const Call& call, Projection& kept) {
   Workspace work(call, 0);
   project(call, work, kept);
   const int size = work.tokens * 2 * work.padded, pairs = work.tokens * work.tokens;
-  for (int n = 0; n < work.reviews; ++n) {
+  for (int64_t n = 0; n < work.reviews; ++n) {
     const float* projected = &kept.projected[int64_t(n) * size];
     (all_near(projected, size) ? weigh_review<false> : weigh_review<true>)(work, projected, call.in(5) + n * pairs,
                                                                           call.out(0) + n * pairs);
@@ -217,7 +217,7 @@ NSMC_INLINE void weigh_backward(const Call& call, Projection& kept) {
   std::vector<float> d_projected(size), bias(columns), rows(int64_t(work.tokens) * product.width);
   std::vector<float*> d_rows(work.tokens);
   for (int i = 0; i < work.tokens; ++i) d_rows[i] = &rows[int64_t(i) * product.width];
-  for (int n = 0; n < work.reviews; ++n) {
+  for (int64_t n = 0; n < work.reviews; ++n) {
     const int64_t at = int64_t(n) * work.tokens * work.width;
     const float* projected = &kept.projected[int64_t(n) * size];
     (all_near(projected, size) ? backward_review<false> : backward_review<true>)(
@@ -305,7 +305,7 @@ NSMC_INLINE float dot(const float* one, const float* other, int count) {
 NSMC_INLINE void pool(const Call& call) {
   const int queries = call.size(1, 1), keys = call.size(1, 2), width = call.size(2, 2);
   std::vector<float> shares(keys);
-  for (int n = 0; n < call.size(1, 0); ++n) {
+  for (int64_t n = 0; n < call.size(1, 0); ++n) {
     const float* states = call.in(2) + n * keys * width;
     float* mean = call.out(0) + n * width;
     pooled_weights(call.in(0) + n * queries, call.in(1) + n * queries * keys, queries, keys, shares.data());
@@ -318,7 +318,7 @@ NSMC_INLINE void pool(const Call& call) {
 NSMC_INLINE void pool_backward(const Call& call) {
   const int queries = call.size(2, 1), keys = call.size(2, 2), width = call.size(3, 2);
   std::vector<float> shares(keys), d_shares(keys);
-  for (int n = 0; n < call.size(2, 0); ++n) {
+  for (int64_t n = 0; n < call.size(2, 0); ++n) {
     const float *gradient = call.in(0) + n * width, *own = call.in(1) + n * queries;
     const float *weights = call.in(2) + n * queries * keys, *states = call.in(3) + n * keys * width;
     float *d_own = call.out(0) + n * queries, *d_weights = call.out(1) + n * queries * keys;

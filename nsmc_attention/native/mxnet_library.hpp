@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <locale>
 #include <map>
+#include <sstream>
 #include <string>
 
 namespace mxnet_library {
@@ -47,7 +49,14 @@ struct Call {
   }
   double attribute(const char* name) const {
     for (int number = 0; number < attributes; ++number)
-      if (!std::strcmp(keys[number], name)) return std::atof(values[number]);
+      if (!std::strcmp(keys[number], name)) {
+        // a process may have a locale whose decimal point is a comma
+        std::istringstream text(values[number]);
+        text.imbue(std::locale::classic());
+        double found = 0;
+        text >> found;
+        return found;
+      }
     return 0;
   }
 };
@@ -61,7 +70,7 @@ struct Shapes {
 };
 
 // Forward reads the inputs and writes the output. Backward reads the output's gradient, the inputs and the output, and
-// writes each input's gradient. All arrays are dense float32. `shape` writes at most 4 sizes and returns their number.
+// writes each input's gradient. All arrays are dense float32. `shape` writes at most 8 sizes and returns their number.
 struct Operator {
   const char* name;
   int inputs;
