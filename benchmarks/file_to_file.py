@@ -1,6 +1,6 @@
 """Where the time of scoring a file goes, stage by stage, and how time and memory grow to a million reviews.
 
-NSMC_ATTENTION_DATA=... python benchmarks/file_to_file.py [--cores 1] [--sizes 10000 100000]
+NSMC_ATTENTION_DATA=... python -m benchmarks.file_to_file [--cores 1] [--sizes 10000 100000]
 
 Stages are timed by the processor's time of one process, engines in turn; files by the clock, command by command.
 """
@@ -25,6 +25,8 @@ from nsmc_attention.inference.predictor import WINDOW, Classifier
 from nsmc_attention.inference.scoring import score_table, table_pieces
 from nsmc_attention.reviews import tables
 from nsmc_attention.text.encoding import clean
+
+from .contest.rounds import processor_times
 
 SIZES, ROUNDS = (10000, 100000, 1000000), 5
 ENGINES = ("native", "native-bf16", "onnx")
@@ -79,15 +81,9 @@ def stages(path, classifiers):
 
 def budget(path, count, rounds, engines):
     """Print the microseconds of processor time a review by stage, stages in turn; the first round is not counted."""
-    works = dict(stages(path, installed(engines)))
-    taken: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(rounds + 1):
-        for name, work in works.items():
-            started = time.process_time()
-            work()
-            taken[name].append((time.process_time() - started) / count * 1e6)
+    taken = processor_times(dict(stages(path, installed(engines))), count, rounds)
     print("| stage, one process and thread | µs a review: least | median |\n|---|---|---|")
-    for name, (_, *found) in taken.items():
+    for name, found in taken.items():
         print(f"| {name} | {min(found):.1f} | {statistics.median(found):.1f} |", flush=True)
 
 

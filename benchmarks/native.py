@@ -10,7 +10,6 @@ clock measures the others.
 
 import argparse
 import statistics
-import time
 from functools import partial
 
 import numpy
@@ -22,6 +21,7 @@ from nsmc_attention.reviews import tables
 
 from .contest import comparisons
 from .contest.contestants import CONTESTANTS
+from .contest.rounds import processor_times
 
 ENGINES = ("onnx", "native", "native-bf16")
 TIMED, SINGLE = 8192, 512
@@ -89,15 +89,10 @@ def compare(scorers, reviews):
 
 def measure(what, contestants, count, rounds):
     """Print each contestant's time a review, and its ratio to the first one's in the same round; the first is not counted."""
-    taken: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(rounds + 1):
-        for name, run in contestants.items():
-            start = time.process_time()
-            run()
-            taken[name].append((time.process_time() - start) / count * 1e6)
+    taken = processor_times(contestants, count, rounds)
     first = next(iter(contestants))
-    for name, (_, *times) in taken.items():
-        ratios = numpy.divide(taken[first][1:], times)
+    for name, times in taken.items():
+        ratios = numpy.divide(taken[first], times)
         print(
             f"{what}, {name}: {min(times):.1f} us a review at least, {statistics.median(times):.1f} in the median, "
             f"{statistics.median(ratios):.2f} times {first} ({min(ratios):.2f} to {max(ratios):.2f})"

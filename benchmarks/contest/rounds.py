@@ -64,6 +64,20 @@ def compare(comparison, repetitions, clock="perf_counter"):
     return [{"comparison": comparison.name, "contestant": name, **rows[name]} for name in comparison.contestants]
 
 
+def processor_times(works, count, rounds):
+    """Return {name: microseconds of this process's processor time for one of `count`} of functions called in turn.
+
+    A first round is not counted.
+    """
+    taken: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds + 1):
+        for name, work in works.items():
+            started = time.process_time()
+            work()
+            taken[name].append((time.process_time() - started) / count * 1e6)
+    return {name: found[1:] for name, found in taken.items()}
+
+
 def prepare(name, workload):
     """In a worker: build a contestant and let it run once, so that nothing is measured that happens only once."""
     PREPARED["contestant"] = CONTESTANTS[name](workload)

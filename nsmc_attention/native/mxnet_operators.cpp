@@ -29,7 +29,7 @@ struct Memory {
   std::vector<float> gates, gate_panels, input_panels, state_panels;
 };
 
-// What is kept of the attention's forward pass, the queries and keys, and memory as above.
+// What is kept of the attention until its backward pass, the queries and keys, and memory that the next call needs again.
 struct Projection {
   std::vector<float> projected, panels, row_panels;
 };

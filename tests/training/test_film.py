@@ -66,19 +66,11 @@ def test_the_loss_is_the_weighted_pinball_loss(tmp_path):
     assert batch.weights.max() < 1 and batch.weights.min() >= FEWEST / (FEWEST + SPREAD)
 
 
-def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(tmp_path):
+def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(interrupted, tmp_path):
     network, progress, objective = training(tmp_path / "whole").run(FILMS, FILMS)
     assert objective.evaluate(network)["absolute_error"] < 0.7 * progress.before["dev_absolute_error"]
-    halted, batches = training(tmp_path / "halves"), FilmBatches.epoch
-
-    def stop(self, seed, epoch):
-        for number, batch in enumerate(batches(self, seed, epoch)):
-            if (epoch, number) == (2, 2):
-                raise KeyboardInterrupt
-            yield batch
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(FilmBatches, "epoch", stop)
+    halted = training(tmp_path / "halves")
+    with interrupted(FilmBatches, 2, 2):
         halted.run(FILMS, FILMS)
     again, _, _ = replace(halted).run(FILMS, FILMS)
     one, other = snapshot(network), snapshot(again)

@@ -139,23 +139,15 @@ def test_without_steps_all_parameters_stay_as_they_were_to_the_bit(bundle, films
     assert same(stage.parameters, before)
 
 
-def test_fine_tuning_lowers_the_loss_and_is_resumed_to_the_same_parameters(bundle, films, tmp_path):
+def test_fine_tuning_lowers_the_loss_and_is_resumed_to_the_same_parameters(bundle, films, interrupted, tmp_path):
     whole = Stage(bundle, films, tmp_path / "whole")
     before, progress = whole.parameters, whole.run()
     assert progress.history[-1]["dev_loss"] < progress.before["dev_loss"]
     changed = {name for name, array in whole.parameters.items() if (array != before[name]).any()}
     assert {"words.classifier.embedding.weight", "film.film.output.weight"} < changed
     assert f"words.classifier.{NGRAM_TABLE}" not in changed
-    halves, epoch = tmp_path / "halves", WordBatches.epoch
-
-    def stop(self, seed, number):
-        for place, batch in enumerate(epoch(self, seed, number)):
-            if (number, place) == (1, 3):
-                raise KeyboardInterrupt
-            yield batch
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(WordBatches, "epoch", stop)
+    halves = tmp_path / "halves"
+    with interrupted(WordBatches, 1, 3):
         Stage(bundle, films, halves).run()
     again = Stage(bundle, films, halves)
     again.run()

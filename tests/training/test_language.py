@@ -65,21 +65,12 @@ def test_places_are_those_of_the_hidden_tokens():
 
 
 @pytest.mark.parametrize("kind", ["transformer", "replaced", pytest.param("gru", marks=pytest.mark.slow)])
-def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, tmp_path):
+def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, interrupted, tmp_path):
     network, progress, objective = training(kind, tmp_path / "whole").run(TOKENS, TOKENS)
     figures = objective.evaluate(network)
     assert figures["loss"] < progress.before["dev_loss"] and 0 <= figures["accuracy"] <= figures["among_five"] <= 1
     halted = training(kind, tmp_path / "halves")
-    batches = HiddenBatches.epoch
-
-    def stop(self, seed, epoch):
-        for number, batch in enumerate(batches(self, seed, epoch)):
-            if (epoch, number) == (1, 3):
-                raise KeyboardInterrupt
-            yield batch
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(HiddenBatches, "epoch", stop)
+    with interrupted(HiddenBatches, 1, 3):
         halted.run(TOKENS, TOKENS)
     again, _, _ = replace(halted).run(TOKENS, TOKENS)
     one, other = snapshot(network), snapshot(again)
