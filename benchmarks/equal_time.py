@@ -155,7 +155,8 @@ class Comparison:
     def begun(self, encoder: str, kind: str, seed: int, steps: int, folder: Path) -> Any:
         """Return a classifier that begins with a language model, which so many steps train."""
         model, objective, batches = self.language(encoder, kind, seed)
-        stage = Stage(kind, objective, Steps(batches, steps), 1, RATE)
+        rate = LANGUAGE_PRESETS["transformer"].training.learning_rate
+        stage = Stage(kind, objective, Steps(batches, steps), 1, rate)
         run_stage(model, stage, config_of(encoder, seed).training, folder, draw, False)
         arrays, ids = snapshot(model), self.encoder.token_to_idx
         return self.classifier(encoder, seed, lambda network: begin_knowing(network, arrays, ids, ids))

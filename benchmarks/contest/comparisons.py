@@ -145,6 +145,9 @@ def settings(hidden=None, encoder="gru"):
     sizes = {"embedding_size": hidden or 128, "attention_units": 32}
     if encoder == "gru":
         sizes["hidden_size"] = hidden or 128
+    else:
+        # as PyTorch's contestant has them
+        sizes["model.encoder.positions"] = "learned"
     config = preset("default").with_fields(attention="additive", encoder=encoder, **sizes)
     return config.model, config.training
 

@@ -82,11 +82,6 @@ class TransformerSettings(Settings):
     feed_forward: int = setting(512, "units of the hidden layer at each position", low=1, high=16384)
     dropout: float = setting(0.1, "dropout of the weights and of each sum", low=0.0, high=0.95)
     norm: str = setting("post", "layer norm: behind each sum (post) or on the way in (pre)", choices=("post", "pre"))
-    positions: str = setting(
-        "learned",
-        "how a token knows its place; relative: how far others are",
-        choices=("learned", "sinusoidal", "relative"),
-    )
 
     @property
     def numbers_per_pair(self) -> int:
@@ -103,6 +98,12 @@ class TransformerSettings(Settings):
 
 class TransformerEncoder(TransformerSettings, Encoder):
     """Self-attention without recurrence, Vaswani et al. 2017 (arXiv:1706.03762)."""
+
+    positions: str = setting(
+        "relative",
+        "how a token knows its place; relative: how far others are",
+        choices=("relative", "learned", "sinusoidal"),
+    )
 
     @property
     def outputs(self) -> dict[str, "Axes"]:
@@ -309,6 +310,7 @@ class TransformerDecoder(TransformerSettings, Decoder):
     """Causal self-attention to what was written, and attention of each layer to the source, Vaswani et al. 2017."""
 
     reads_at_once = True
+    positions: str = setting("learned", "how a character knows its place", choices=("learned", "sinusoidal"))
 
     @property
     def graphs(self) -> "Graphs":
@@ -318,8 +320,6 @@ class TransformerDecoder(TransformerSettings, Decoder):
 
     def check_writer(self, settings: "WriterConfig") -> None:
         self.check("model.decoder")
-        if self.positions == "relative":
-            raise ConfigError("model.decoder.positions: expected learned or sinusoidal of a decoder, found relative")
         default = dict(paths(WriterConfig()))
         for path, found in paths(settings):
             if path.startswith(OF_RECURRENT) and found != default[path]:
@@ -433,8 +433,9 @@ class MaskedConfig(Settings):
 
     kind = "masked"
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
-    encoder: Encoder = kinds(READERS, TransformerEncoder(), "what turns embeddings into states")
-    dropout: float = setting(0.1, "dropout after the embedding", low=0.0, high=0.95)
+    # without dropout: the words that are hidden are others in each pass
+    encoder: Encoder = kinds(READERS, TransformerEncoder(dropout=0.0), "what turns embeddings into states")
+    dropout: float = setting(0.0, "dropout after the embedding", low=0.0, high=0.95)
 
     @property
     def width(self) -> int:

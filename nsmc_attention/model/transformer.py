@@ -11,14 +11,18 @@ from numpy.typing import NDArray
 
 from .._runtime.mxnet_shim import import_mxnet
 
-import_mxnet()
+mxnet = import_mxnet()
 
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
+
+from .operators import Dropout  # noqa: E402
 
 # Added to a variance, as MXNet does
 EPSILON = 1e-5
 # Tokens at this distance and beyond share a number
 FARTHEST = 16
+# What a head's number for its first neighbour begins with: e^4 times the weight of any other token
+NEAR = 4.0
 
 
 class LayerNorm(HybridBlock):
@@ -51,7 +55,8 @@ class SelfAttention(HybridBlock):
     """K scaled dot products of the states with themselves, section 3.2.2; a query sees the first keys alone.
 
     With `relative` a number for each distance and head is added to the scores: Raffel et al. 2020 (arXiv:1910.10683),
-    section 2.1, here one for each layer, and for each distance up to FARTHEST.
+    section 2.1, here one for each layer, and for each distance up to FARTHEST. Each head begins with a neighbour of its
+    own, see `neighbours`.
     """
 
     def __init__(self, units: int, heads: int, dropout: float, relative: bool = False) -> None:
@@ -59,10 +64,11 @@ class SelfAttention(HybridBlock):
         self.heads = heads
         with self.name_scope():
             if relative:
-                self.distances = self.params.get("distances", shape=(2 * FARTHEST + 1, heads), init="zeros")
+                first = mxnet.init.Constant(mxnet.nd.array(neighbours(heads)))
+                self.distances = self.params.get("distances", shape=(2 * FARTHEST + 1, heads), init=first)
             # of each head its queries, keys and values side by side, as MXNet's operators read them
             self.projection = nn.Dense(3 * units, in_units=units, flatten=False)
-            self.dropout = nn.Dropout(dropout)
+            self.dropout = Dropout(dropout)
             self.output = nn.Dense(units, in_units=units, flatten=False)
 
     def hybrid_forward(self, F: Any, states: Any, seen: Any, distances: Any = None) -> Any:
@@ -107,7 +113,7 @@ class Sublayers(HybridBlock):
             self.widen = nn.Dense(settings.feed_forward, in_units=settings.units, flatten=False)
             self.narrow = nn.Dense(settings.units, in_units=settings.feed_forward, flatten=False)
             self.forward_norm = LayerNorm(settings.units)
-            self.dropout = nn.Dropout(settings.dropout)
+            self.dropout = Dropout(settings.dropout)
 
     def on_the_way_in(self, norm: Any, states: Any) -> Any:
         """Return what a part of the layer reads."""
@@ -197,7 +203,7 @@ class Layered(HybridBlock):
                 self.positions = self.params.get_constant("positions", sinusoids(max_length, settings.units))
             self.norm = LayerNorm(settings.units)
             self.norm_first = settings.norm == "pre"
-            self.dropout = nn.Dropout(settings.dropout)
+            self.dropout = Dropout(settings.dropout)
             for number in range(settings.layers):
                 layer = self.layer(settings)
                 self.register_child(layer, f"layer{number}")
@@ -232,6 +238,19 @@ class Transformer(Layered):
             states, rows = layer(states, seen)
             weights.append(rows)
         return self.norm(states) if self.norm_first else states, F.stack(*weights, axis=1)
+
+
+def neighbours(heads: int) -> NDArray[numpy.float32]:
+    """Return the first numbers of all distances, (2 * FARTHEST + 1, heads): NEAR for one neighbour of each head.
+
+    Heads take the token before, that after, the second before and so on. From zeros, finding where the neighbours are
+    is most of a short training (docs/language.md).
+    """
+    numbers = numpy.zeros((2 * FARTHEST + 1, heads), dtype="float32")
+    for head in range(heads):
+        step = head // 2 % FARTHEST + 1
+        numbers[FARTHEST + (step if head % 2 else -step), head] = NEAR
+    return numbers
 
 
 def sinusoids(length: int, units: int) -> NDArray[numpy.float32]:

@@ -65,6 +65,14 @@ def test_places_tell_equal_tokens_apart():
         assert len({tuple(row) for row in states.round(4).tolist()}) == 5
 
 
+def test_each_head_begins_with_a_neighbour_of_its_own():
+    built = SelfAttention(8, 4, 0.0, relative=True)
+    built.initialize(mxnet.init.Zero())
+    weights = built(nd.zeros((11, 1, 8)), nd.full((1, 11), 11, dtype="int32"))[1].asnumpy()
+    assert weights[0, :, 5].argmax(axis=-1).tolist() == [4, 6, 3, 7]
+    numpy.testing.assert_allclose(weights[0, :, 5].max(axis=-1), numpy.exp(4) / (numpy.exp(4) + 10), rtol=1e-5)
+
+
 def test_with_a_causal_mask_no_weight_is_above_the_diagonal():
     built = SelfAttention(8, 2, 0.0)
     built.initialize(mxnet.init.Normal(0.5))

@@ -114,3 +114,11 @@ def test_replaced_tokens_teach_every_parameter_and_padding_nothing(kind):
     found = objective.detection(network, batch, ids, others).asscalar()
     wider = [numpy.pad(each, ((0, 0), (0, 3)), constant_values=value) for each, value in ((ids, 1), (others, 1))]
     assert objective.detection(network, batch, *wider).asscalar() == pytest.approx(found, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["transformer", "gru"])
+def test_embeddings_begin_with_rows_of_about_unit_length(kind):
+    network = LANGUAGE_PRESETS[kind].with_fields(embedding_size=64).training_network(200)
+    network.initialize(mxnet.init.Xavier())
+    lengths = numpy.linalg.norm(network.embedding.data().asnumpy(), axis=1)
+    assert lengths.mean() == pytest.approx(1, abs=0.05)

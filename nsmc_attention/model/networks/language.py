@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._runtime.mxnet_shim import import_mxnet
 
-import_mxnet()
+mxnet = import_mxnet()
 
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
@@ -30,7 +30,9 @@ class MaskedLanguageModel(HybridBlock):
         super().__init__()
         self.sizes = (vocab_size, settings.embedding_size)
         with self.name_scope():
-            self.embedding = self.params.get("embedding", shape=self.sizes)
+            # rows of about unit length: Adam's steps would be large beside smaller ones
+            first = mxnet.init.Normal(settings.embedding_size**-0.5)
+            self.embedding = self.params.get("embedding", shape=self.sizes, init=first)
             self.bias = self.params.get("bias", shape=(vocab_size,), init="zeros")
             self.dropout = nn.Dropout(settings.dropout)
             self.encoder = settings.encoder.block(settings.embedding_size, max_length)
