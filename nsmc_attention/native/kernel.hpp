@@ -8,8 +8,8 @@
 //     score_ij = sum_a v_a tanh(q_ia + k_ja),  weights_i = softmax(score_i)
 //   output: probability = sigmoid(o . mean_i sum_j weights_ij h_j + wide * sum of the log-odds + b)
 //
-// A result depends on the review alone: each number is the sum of the same terms in the same order, however many reviews
-// are computed beside it.
+// A result depends on the review alone: each number is the sum of the same terms in the same order, however many
+// reviews are computed beside it.
 //
 // Everything here has internal linkage and calls nothing inline from elsewhere: otherwise the linker might give
 // a processor the copy of a function that was compiled for another.
@@ -31,16 +31,16 @@ constexpr size_t PAIR = 2;
 typedef std::uint16_t Halves __attribute__((vector_size(2 * W)));
 
 NSMC_INLINE Vector load(const Stored* from) {
-    return (Vector)(__builtin_convertvector(load_as<Halves>(from), Bits) << 16);
+  return (Vector)(__builtin_convertvector(load_as<Halves>(from), Bits) << 16);
 }
 NSMC_INLINE void store(Stored* to, Vector value) {
-    auto rounded = _mm512_cvtneps_pbh((__m512)value);
-    std::memcpy(to, &rounded, sizeof rounded);
+  auto rounded = _mm512_cvtneps_pbh((__m512)value);
+  std::memcpy(to, &rounded, sizeof rounded);
 }
 NSMC_INLINE Vector load_weights(const Stored* from) { return load_as<Vector>(from); }
 NSMC_INLINE Vector broadcast(const Stored* pair) { return (Vector)_mm512_set1_epi32(load_as<std::int32_t>(pair)); }
 NSMC_INLINE Vector multiply_add(Vector sum, Vector weights, Vector factor) {
-    return (Vector)_mm512_dpbf16_ps((__m512)sum, (__m512bh)weights, (__m512bh)factor);
+  return (Vector)_mm512_dpbf16_ps((__m512)sum, (__m512bh)weights, (__m512bh)factor);
 }
 #endif
 
@@ -48,110 +48,110 @@ NSMC_INLINE Vector multiply_add(Vector sum, Vector weights, Vector factor) {
 
 // One step of one direction for several reviews.
 struct Step {
-    const Stored* recurrent;
-    const float* bias;
-    const Stored *input[LANES], *next[LANES], *before[LANES];
-    Stored* after[LANES];
-    float* carry;  // (LANES, H): the states before and after in float
+  const Stored* recurrent;
+  const float* bias;
+  const Stored *input[LANES], *next[LANES], *before[LANES];
+  Stored* after[LANES];
+  float* carry;  // (LANES, H): the states before and after in float
 };
 
 // The sums of the gates (3, W) before their products, of one lane and block
 NSMC_INLINE void begin(const Step& step, size_t lane, size_t block, float* sums) {
-    const size_t gates = block * GATES * W;
-    store(sums, load(step.input[lane] + gates));
-    store(sums + W, load(step.input[lane] + gates + W));
-    store(sums + 2 * W, load(step.bias + block * W));
-    for (size_t line = 0; line < GATES * W * sizeof(Stored); line += ALIGNMENT)
-        __builtin_prefetch((const char*)(step.next[lane] + gates) + line);
+  const size_t gates = block * GATES * W;
+  store(sums, load(step.input[lane] + gates));
+  store(sums + W, load(step.input[lane] + gates + W));
+  store(sums + 2 * W, load(step.bias + block * W));
+  for (size_t line = 0; line < GATES * W * sizeof(Stored); line += ALIGNMENT)
+    __builtin_prefetch((const char*)(step.next[lane] + gates) + line);
 }
 
 // The units' new states from the sums of their gates
 NSMC_INLINE void finish(const Step& step, size_t hidden, size_t lane, size_t block, const float* sums) {
-    float* carry = step.carry + lane * hidden + block * W;
-    const Vector r = sigmoid(load(sums)), z = sigmoid(load(sums + W));
-    const Vector n = tangent(load(step.input[lane] + (block * GATES + 2) * W) + r * load(sums + 2 * W));
-    const Vector state = n + z * (load(carry) - n);
-    store(carry, state);
-    store(step.after[lane] + block * W, state);
+  float* carry = step.carry + lane * hidden + block * W;
+  const Vector r = sigmoid(load(sums)), z = sigmoid(load(sums + W));
+  const Vector n = tangent(load(step.input[lane] + (block * GATES + 2) * W) + r * load(sums + 2 * W));
+  const Vector state = n + z * (load(carry) - n);
+  store(carry, state);
+  store(step.after[lane] + block * W, state);
 }
 
 // The step of `active` lanes: for each block of W units, tiles of lanes whose sums fit the registers
 void make_step(const Step& step, size_t hidden, size_t active) {
-    constexpr size_t size = GATES * W;
-    alignas(ALIGNMENT) float sums[TILE * size];
-    for (size_t block = 0; block < hidden / W; ++block)
-        for (size_t first = 0; first < active; first += TILE) {
-            const size_t count = active - first < TILE ? active - first : TILE;
-            for (size_t l = 0; l < count; ++l) begin(step, first + l, block, sums + l * size);
-            multiply_rows<TILE, GATES>(count, sums, step.before + first, step.recurrent + block * size * hidden, hidden);
-            for (size_t l = 0; l < count; ++l) finish(step, hidden, first + l, block, sums + l * size);
-        }
+  constexpr size_t size = GATES * W;
+  alignas(ALIGNMENT) float sums[TILE * size];
+  for (size_t block = 0; block < hidden / W; ++block)
+    for (size_t first = 0; first < active; first += TILE) {
+      const size_t count = active - first < TILE ? active - first : TILE;
+      for (size_t l = 0; l < count; ++l) begin(step, first + l, block, sums + l * size);
+      multiply_rows<TILE, GATES>(count, sums, step.before + first, step.recurrent + block * size * hidden, hidden);
+      for (size_t l = 0; l < count; ++l) finish(step, hidden, first + l, block, sums + l * size);
+    }
 }
 
 // The memory of a group of reviews
 struct Scratch {
-    Stored* states[LANES];  // (T, 2 H) of each review
-    Stored* zeros;          // (H)
-    float* carry;           // (LANES, H)
-    float* log_odds;        // (1 + T): 0, then those of each token's n-grams
-    float* projected;       // (T, 2 A): twice the queries and keys, then the exponentials of the queries
-    float* keys;            // (A, T rounded up): the exponentials of the keys
-    float* row;             // (T rounded up): a row of weights
-    float* mean;            // (T rounded up): the mean of the rows
+  Stored* states[LANES];  // (T, 2 H) of each review
+  Stored* zeros;          // (H)
+  float* carry;           // (LANES, H)
+  float* log_odds;        // (1 + T): 0, then those of each token's n-grams
+  float* projected;       // (T, 2 A): twice the queries and keys, then the exponentials of the queries
+  float* keys;            // (A, T rounded up): the exponentials of the keys
+  float* row;             // (T rounded up): a row of weights
+  float* mean;            // (T rounded up): the mean of the rows
 };
 
 size_t carve(const Network& network, const size_t* lengths, size_t count, char* memory, Scratch& scratch) {
-    size_t used = 0;
-    const auto take = [&](size_t bytes) {
-        char* found = memory + used;
-        used += round_up(bytes, ALIGNMENT);
-        return found;
-    };
-    const size_t longest = lengths[0], rounded = round_up(longest);
-    for (size_t lane = 0; lane < count; ++lane)
-        scratch.states[lane] = (Stored*)take(lengths[lane] * DIRECTIONS * network.hidden * sizeof(Stored));
-    scratch.zeros = (Stored*)take(network.hidden * sizeof(Stored));
-    scratch.carry = (float*)take(LANES * network.hidden * sizeof(float));
-    scratch.log_odds = (float*)take((1 + longest) * sizeof(float));
-    scratch.projected = (float*)take(longest * 2 * network.units * sizeof(float));
-    scratch.keys = (float*)take(network.units * rounded * sizeof(float));
-    scratch.row = (float*)take(rounded * sizeof(float));
-    scratch.mean = (float*)take(rounded * sizeof(float));
-    return used;
+  size_t used = 0;
+  const auto take = [&](size_t bytes) {
+    char* found = memory + used;
+    used += round_up(bytes, ALIGNMENT);
+    return found;
+  };
+  const size_t longest = lengths[0], rounded = round_up(longest);
+  for (size_t lane = 0; lane < count; ++lane)
+    scratch.states[lane] = (Stored*)take(lengths[lane] * DIRECTIONS * network.hidden * sizeof(Stored));
+  scratch.zeros = (Stored*)take(network.hidden * sizeof(Stored));
+  scratch.carry = (float*)take(LANES * network.hidden * sizeof(float));
+  scratch.log_odds = (float*)take((1 + longest) * sizeof(float));
+  scratch.projected = (float*)take(longest * 2 * network.units * sizeof(float));
+  scratch.keys = (float*)take(network.units * rounded * sizeof(float));
+  scratch.row = (float*)take(rounded * sizeof(float));
+  scratch.mean = (float*)take(rounded * sizeof(float));
+  return used;
 }
 
 size_t scratch_size(const Network& network, size_t longest) {
-    size_t lengths[LANES] = {};
-    for (size_t& length : lengths) length = longest;
-    Scratch scratch;
-    return carve(network, lengths, LANES, nullptr, scratch);
+  size_t lengths[LANES] = {};
+  for (size_t& length : lengths) length = longest;
+  Scratch scratch;
+  return carve(network, lengths, LANES, nullptr, scratch);
 }
 
 // States of both directions: each review is read from its first token, or from its last; finished ones drop out.
 void encode(const Network& network, const Review* reviews, size_t count, const Scratch& scratch) {
-    const size_t hidden = network.hidden, width = DIRECTIONS * hidden, row = GATES * hidden;
-    for (size_t direction = 0; direction < DIRECTIONS; ++direction) {
-        Step step;
-        step.recurrent = static_cast<const Stored*>(network.recurrent) + direction * row * hidden;
-        step.bias = network.hidden_bias + direction * hidden;
-        step.carry = scratch.carry;
-        std::memset(step.carry, 0, LANES * hidden * sizeof(float));
-        size_t active = count;
-        for (size_t time = 0; time < reviews[0].length; ++time) {
-            while (reviews[active - 1].length <= time) --active;
-            for (size_t lane = 0; lane < active; ++lane) {
-                const Review& review = reviews[lane];
-                const size_t last = review.length - 1, place = direction ? last - time : time;
-                const size_t next = time == last ? place : direction ? place - 1 : place + 1;
-                const Stored* table = static_cast<const Stored*>(network.table) + direction * row;
-                step.input[lane] = table + size_t(review.tokens[place]) * DIRECTIONS * row;
-                step.next[lane] = table + size_t(review.tokens[next]) * DIRECTIONS * row;
-                step.before[lane] = time ? step.after[lane] : scratch.zeros;
-                step.after[lane] = scratch.states[lane] + place * width + direction * hidden;
-            }
-            make_step(step, hidden, active);
-        }
+  const size_t hidden = network.hidden, width = DIRECTIONS * hidden, row = GATES * hidden;
+  for (size_t direction = 0; direction < DIRECTIONS; ++direction) {
+    Step step;
+    step.recurrent = static_cast<const Stored*>(network.recurrent) + direction * row * hidden;
+    step.bias = network.hidden_bias + direction * hidden;
+    step.carry = scratch.carry;
+    std::memset(step.carry, 0, LANES * hidden * sizeof(float));
+    size_t active = count;
+    for (size_t time = 0; time < reviews[0].length; ++time) {
+      while (reviews[active - 1].length <= time) --active;
+      for (size_t lane = 0; lane < active; ++lane) {
+        const Review& review = reviews[lane];
+        const size_t last = review.length - 1, place = direction ? last - time : time;
+        const size_t next = time == last ? place : direction ? place - 1 : place + 1;
+        const Stored* table = static_cast<const Stored*>(network.table) + direction * row;
+        step.input[lane] = table + size_t(review.tokens[place]) * DIRECTIONS * row;
+        step.next[lane] = table + size_t(review.tokens[next]) * DIRECTIONS * row;
+        step.before[lane] = time ? step.after[lane] : scratch.zeros;
+        step.after[lane] = scratch.states[lane] + place * width + direction * hidden;
+      }
+      make_step(step, hidden, active);
     }
+  }
 }
 
 // The rows of a token's n-grams, each two numbers of float16
@@ -160,188 +160,191 @@ typedef float Row __attribute__((vector_size(4 * NGRAMS)));
 
 // float16 without infinities, exactly: its exponent is 112 less than that of a float with these bits
 NSMC_INLINE void halves_to_floats(const Rows& halves, Row& found) {
-    const Row magnitude = (Row)((halves & 0x7fff) << 13) * 0x1p112f;
-    found = (Row)((Rows)magnitude | (halves & 0x8000) << 16);
+  const Row magnitude = (Row)((halves & 0x7fff) << 13) * 0x1p112f;
+  found = (Row)((Rows)magnitude | (halves & 0x8000) << 16);
 }
 
 // The n-grams' log-odds of each token, after a 0; returns their sum. See `ngram_log_odds` of the network.
 float read_ngrams(const Network& network, const Review& review, float* log_odds) {
-    Row squares = {};
-    float square = 0, total = 0;
-    for (size_t t = 0; t <= review.length; ++t) log_odds[t] = 0;
-    if (!review.ngrams) return 0;
-    for (size_t t = 0; t < review.length; ++t) {
-        const std::int32_t* ids = review.ngrams + t * NGRAMS;
-        Rows rows;
-        for (size_t i = 0; i < NGRAMS; ++i) rows[i] = load_as<std::uint32_t>(network.ngrams + 2 * size_t(ids[i]));
-        Row weights, square_rows;
-        halves_to_floats(rows & 0xffff, weights);
-        halves_to_floats(rows >> 16, square_rows);
-        squares += square_rows;
-        for (size_t i = 0; i < NGRAMS; ++i) log_odds[t + 1] += weights[i];
-    }
-    for (size_t i = 0; i < NGRAMS; ++i) square += squares[i];
-    const float root = __builtin_sqrtf(square > 1e-6f ? square : 1e-6f);
-    for (size_t t = 1; t <= review.length; ++t) total += log_odds[t] /= root;
-    return total;
+  Row squares = {};
+  float square = 0, total = 0;
+  for (size_t t = 0; t <= review.length; ++t) log_odds[t] = 0;
+  if (!review.ngrams) return 0;
+  for (size_t t = 0; t < review.length; ++t) {
+    const std::int32_t* ids = review.ngrams + t * NGRAMS;
+    Rows rows;
+    for (size_t i = 0; i < NGRAMS; ++i) rows[i] = load_as<std::uint32_t>(network.ngrams + 2 * size_t(ids[i]));
+    Row weights, square_rows;
+    halves_to_floats(rows & 0xffff, weights);
+    halves_to_floats(rows >> 16, square_rows);
+    squares += square_rows;
+    for (size_t i = 0; i < NGRAMS; ++i) log_odds[t + 1] += weights[i];
+  }
+  for (size_t i = 0; i < NGRAMS; ++i) square += squares[i];
+  const float root = __builtin_sqrtf(square > 1e-6f ? square : 1e-6f);
+  for (size_t t = 1; t <= review.length; ++t) total += log_odds[t] /= root;
+  return total;
 }
 
 // Twice the query and key of `count` tokens from `first`, in the columns of one panel
-NSMC_INLINE void project_tile(const Network& network, const Stored* states, const Scratch& scratch, size_t first, size_t count, size_t panel) {
-    const size_t columns = 2 * network.units, width = DIRECTIONS * network.hidden, start = panel * 2 * W;
-    const float *bias = network.bias + start, *evidence = network.evidence + start;
-    const Stored* rows[TILE];
-    alignas(ALIGNMENT) float sums[TILE * 2 * W];
-    for (size_t l = 0; l < count; ++l) {
-        rows[l] = states + (first + l) * width;
-        const float before = scratch.log_odds[first + l], own = scratch.log_odds[first + l + 1];
-        for (size_t c = 0; c < 2 * W; c += W) {
-            const Vector sum = load(bias + c) + own * load(evidence + c);
-            store(sums + l * 2 * W + c, sum + before * load(evidence + columns + c));
-        }
+NSMC_INLINE void project_tile(const Network& network, const Stored* states, const Scratch& scratch, size_t first,
+                              size_t count, size_t panel) {
+  const size_t columns = 2 * network.units, width = DIRECTIONS * network.hidden, start = panel * 2 * W;
+  const float *bias = network.bias + start, *evidence = network.evidence + start;
+  const Stored* rows[TILE];
+  alignas(ALIGNMENT) float sums[TILE * 2 * W];
+  for (size_t l = 0; l < count; ++l) {
+    rows[l] = states + (first + l) * width;
+    const float before = scratch.log_odds[first + l], own = scratch.log_odds[first + l + 1];
+    for (size_t c = 0; c < 2 * W; c += W) {
+      const Vector sum = load(bias + c) + own * load(evidence + c);
+      store(sums + l * 2 * W + c, sum + before * load(evidence + columns + c));
     }
-    multiply_rows<TILE, 2>(count, sums, rows, static_cast<const Stored*>(network.projection) + start * width, width);
-    for (size_t l = 0; l < count; ++l)
-        std::memcpy(scratch.projected + (first + l) * columns + start, sums + l * 2 * W, 2 * W * sizeof(float));
+  }
+  multiply_rows<TILE, 2>(count, sums, rows, static_cast<const Stored*>(network.projection) + start * width, width);
+  for (size_t l = 0; l < count; ++l)
+    std::memcpy(scratch.projected + (first + l) * columns + start, sums + l * 2 * W, 2 * W * sizeof(float));
 }
 
 // Twice the query and key of each token (T, 2 A)
 void project(const Network& network, const Stored* states, size_t length, const Scratch& scratch) {
-    for (size_t first = 0; first < length; first += TILE)
-        for (size_t panel = 0; panel < network.units / W; ++panel)
-            project_tile(network, states, scratch, first, length - first < TILE ? length - first : TILE, panel);
+  for (size_t first = 0; first < length; first += TILE)
+    for (size_t panel = 0; panel < network.units / W; ++panel)
+      project_tile(network, states, scratch, first, length - first < TILE ? length - first : TILE, panel);
 }
 
 // The largest magnitude in a column block (T, A) of what is projected, or what is not a number
 float largest(const float* projected, size_t length, size_t units) {
-    Vector most = {};
-    for (size_t t = 0; t < length; ++t)
-        for (size_t a = 0; a < units; a += W) {
-            const Vector value = load(projected + t * 2 * units + a), magnitude = value < 0 ? -value : value;
-            most = magnitude <= most ? most : magnitude;
-        }
-    float found = 0;
-    for (size_t w = 0; w < W; ++w) found = most[w] <= found ? found : most[w];
-    return found;
+  Vector most = {};
+  for (size_t t = 0; t < length; ++t)
+    for (size_t a = 0; a < units; a += W) {
+      const Vector value = load(projected + t * 2 * units + a), magnitude = value < 0 ? -value : value;
+      most = magnitude <= most ? most : magnitude;
+    }
+  float found = 0;
+  for (size_t w = 0; w < W; ++w) found = most[w] <= found ? found : most[w];
+  return found;
 }
 
-// Whether products of exponentials are exact to 1e-8: each is limited to e^86, which changes tanh(q + k) only where the other
-// has the other sign and a magnitude above e^68.
+// Whether products of exponentials are exact to 1e-8: each is limited to e^86, which changes tanh(q + k) only where the
+// other has the other sign and a magnitude above e^68.
 bool factorizes(const float* projected, size_t length, size_t units) {
-    const float query = largest(projected, length, units), key = largest(projected + units, length, units);
-    return (query <= 86 && key <= 86) || (query <= 68 && key < INFINITY) || (key <= 68 && query < INFINITY);
+  const float query = largest(projected, length, units), key = largest(projected + units, length, units);
+  return (query <= 86 && key <= 86) || (query <= 68 && key < INFINITY) || (key <= 68 && query < INFINITY);
 }
 
 // The scores of a token with W tokens, but for a constant that no softmax sees:
 //   sum_a v_a tanh(q_a + k_a) = sum_a v_a - 2 sum_a v_a / (1 + e^(2 q_a) e^(2 k_a))
-// Exponentials are taken once a token rather than once a pair, and two fractions are added over one denominator: limited
-// to 1e18, each differs by less than 1e-18. A review whose exponentials are too large is computed with one a pair.
+// Exponentials are taken once a token rather than once a pair, and two fractions are added over one denominator:
+// limited to 1e18, each differs by less than 1e-18. A review whose exponentials are too large is computed with one a
+// pair.
 template <bool FACTORIZED>
 NSMC_INLINE Vector scores(const float* query, const float* keys, size_t rounded, const float* score, size_t units) {
-    Vector sum = {};
-    for (size_t a = 0; a < units; a += 2) {
-        const Vector k0 = load(keys + a * rounded), k1 = load(keys + (a + 1) * rounded);
-        const Vector e0 = FACTORIZED ? query[a] * k0 : exponential(query[a] + k0);
-        const Vector e1 = FACTORIZED ? query[a + 1] * k1 : exponential(query[a + 1] + k1);
-        const Vector x = limited(1.0f + e0, 1e18f), y = limited(1.0f + e1, 1e18f);
-        sum += (score[a] * y + score[a + 1] * x) / (x * y);
-    }
-    return sum;
+  Vector sum = {};
+  for (size_t a = 0; a < units; a += 2) {
+    const Vector k0 = load(keys + a * rounded), k1 = load(keys + (a + 1) * rounded);
+    const Vector e0 = FACTORIZED ? query[a] * k0 : exponential(query[a] + k0);
+    const Vector e1 = FACTORIZED ? query[a + 1] * k1 : exponential(query[a + 1] + k1);
+    const Vector x = limited(1.0f + e0, 1e18f), y = limited(1.0f + e1, 1e18f);
+    sum += (score[a] * y + score[a + 1] * x) / (x * y);
+  }
+  return sum;
 }
 
 // The weights of one query from its scores, in place: softmax, 0 beyond the review
 NSMC_INLINE void softmax(float* row, size_t length) {
-    float highest = row[0], total = 0;
-    for (size_t j = 1; j < length; ++j) highest = row[j] > highest ? row[j] : highest;
-    Vector totals = {};
-    for (size_t j = 0; j < length; j += W) {
-        float index[W];
-        for (size_t w = 0; w < W; ++w) index[w] = float(j + w);
-        const Vector value = exponential(load(row + j) - highest);
-        const Vector inside = load(index) < float(length) ? value : Vector{};
-        store(row + j, inside);
-        totals += inside;
-    }
-    for (size_t w = 0; w < W; ++w) total += totals[w];
-    for (size_t j = 0; j < length; j += W) store(row + j, load(row + j) / total);
+  float highest = row[0], total = 0;
+  for (size_t j = 1; j < length; ++j) highest = row[j] > highest ? row[j] : highest;
+  Vector totals = {};
+  for (size_t j = 0; j < length; j += W) {
+    float index[W];
+    for (size_t w = 0; w < W; ++w) index[w] = float(j + w);
+    const Vector value = exponential(load(row + j) - highest);
+    const Vector inside = load(index) < float(length) ? value : Vector{};
+    store(row + j, inside);
+    totals += inside;
+  }
+  for (size_t w = 0; w < W; ++w) total += totals[w];
+  for (size_t j = 0; j < length; j += W) store(row + j, load(row + j) / total);
 }
 
 template <bool FACTORIZED>
 void weigh(const Network& network, const Review& review, const Scratch& scratch) {
-    const size_t length = review.length, rounded = round_up(length), units = network.units;
-    std::memset(scratch.mean, 0, rounded * sizeof(float));
-    for (size_t i = 0; i < length; ++i) {
-        const float* query = scratch.projected + i * 2 * units;
-        for (size_t j = 0; j < length; j += W)
-            store(scratch.row + j, scores<FACTORIZED>(query, scratch.keys + j, rounded, network.score, units));
-        softmax(scratch.row, length);
-        for (size_t j = 0; j < length; j += W) store(scratch.mean + j, load(scratch.mean + j) + load(scratch.row + j));
-        std::memcpy(review.weights + i * review.stride, scratch.row, length * sizeof(float));
-    }
+  const size_t length = review.length, rounded = round_up(length), units = network.units;
+  std::memset(scratch.mean, 0, rounded * sizeof(float));
+  for (size_t i = 0; i < length; ++i) {
+    const float* query = scratch.projected + i * 2 * units;
+    for (size_t j = 0; j < length; j += W)
+      store(scratch.row + j, scores<FACTORIZED>(query, scratch.keys + j, rounded, network.score, units));
+    softmax(scratch.row, length);
+    for (size_t j = 0; j < length; j += W) store(scratch.mean + j, load(scratch.mean + j) + load(scratch.row + j));
+    std::memcpy(review.weights + i * review.stride, scratch.row, length * sizeof(float));
+  }
 }
 
 void attend(const Network& network, const Review& review, const Scratch& scratch) {
-    const size_t length = review.length, rounded = round_up(length), units = network.units;
-    const bool factorized = factorizes(scratch.projected, length, units);
-    for (size_t t = 0; t < length; ++t) {
-        float* query = scratch.projected + t * 2 * units;
-        if (factorized)
-            for (size_t a = 0; a < 2 * units; a += W) store(query + a, exponential(load(query + a)));
-        for (size_t a = 0; a < units; ++a) scratch.keys[a * rounded + t] = query[units + a];
-    }
-    for (size_t a = 0; a < units; ++a)
-        for (size_t t = length; t < rounded; ++t) scratch.keys[a * rounded + t] = 0;
-    factorized ? weigh<true>(network, review, scratch) : weigh<false>(network, review, scratch);
+  const size_t length = review.length, rounded = round_up(length), units = network.units;
+  const bool factorized = factorizes(scratch.projected, length, units);
+  for (size_t t = 0; t < length; ++t) {
+    float* query = scratch.projected + t * 2 * units;
+    if (factorized)
+      for (size_t a = 0; a < 2 * units; a += W) store(query + a, exponential(load(query + a)));
+    for (size_t a = 0; a < units; ++a) scratch.keys[a * rounded + t] = query[units + a];
+  }
+  for (size_t a = 0; a < units; ++a)
+    for (size_t t = length; t < rounded; ++t) scratch.keys[a * rounded + t] = 0;
+  factorized ? weigh<true>(network, review, scratch) : weigh<false>(network, review, scratch);
 }
 
 float classify(const Network& network, const Review& review, const Stored* states, const float* mean, float log_odds) {
-    const size_t width = DIRECTIONS * network.hidden, length = review.length;
-    const float* output = network.output;
-    Vector sum = {};
-    for (size_t d = 0; d < width; d += W) {
-        Vector pooled = {};
-        for (size_t t = 0; t < length; ++t) pooled += mean[t] * load(states + t * width + d);
-        sum += pooled * load(output + d);
-        if (review.contexts) store(review.contexts + d, pooled / float(length));
-    }
-    if (review.contexts) review.contexts[width] = log_odds;
-    double logit = 0;
-    for (size_t w = 0; w < W; ++w) logit += double(sum[w]);
-    logit = logit / double(length) + double(network.wide) * double(log_odds) + double(network.output_bias);
-    return float(1 / (1 + std::exp(-logit)));
+  const size_t width = DIRECTIONS * network.hidden, length = review.length;
+  const float* output = network.output;
+  Vector sum = {};
+  for (size_t d = 0; d < width; d += W) {
+    Vector pooled = {};
+    for (size_t t = 0; t < length; ++t) pooled += mean[t] * load(states + t * width + d);
+    sum += pooled * load(output + d);
+    if (review.contexts) store(review.contexts + d, pooled / float(length));
+  }
+  if (review.contexts) review.contexts[width] = log_odds;
+  double logit = 0;
+  for (size_t w = 0; w < W; ++w) logit += double(sum[w]);
+  logit = logit / double(length) + double(network.wide) * double(log_odds) + double(network.output_bias);
+  return float(1 / (1 + std::exp(-logit)));
 }
 
 void run(const Network& network, const Review* reviews, size_t count, void* memory) {
-    size_t lengths[LANES] = {};
-    for (size_t lane = 0; lane < count; ++lane) lengths[lane] = reviews[lane].length;
-    Scratch scratch;
-    carve(network, lengths, count, static_cast<char*>(memory), scratch);
-    std::memset(scratch.zeros, 0, network.hidden * sizeof(Stored));
-    encode(network, reviews, count, scratch);
-    for (size_t lane = 0; lane < count; ++lane) {
-        const Review& review = reviews[lane];
-        const float log_odds = read_ngrams(network, review, scratch.log_odds);
-        project(network, scratch.states[lane], review.length, scratch);
-        attend(network, review, scratch);
-        *review.probability = classify(network, review, scratch.states[lane], scratch.mean, log_odds);
-    }
+  size_t lengths[LANES] = {};
+  for (size_t lane = 0; lane < count; ++lane) lengths[lane] = reviews[lane].length;
+  Scratch scratch;
+  carve(network, lengths, count, static_cast<char*>(memory), scratch);
+  std::memset(scratch.zeros, 0, network.hidden * sizeof(Stored));
+  encode(network, reviews, count, scratch);
+  for (size_t lane = 0; lane < count; ++lane) {
+    const Review& review = reviews[lane];
+    const float log_odds = read_ngrams(network, review, scratch.log_odds);
+    project(network, scratch.states[lane], review.length, scratch);
+    attend(network, review, scratch);
+    *review.probability = classify(network, review, scratch.states[lane], scratch.mean, log_odds);
+  }
 }
 
 #ifndef NSMC_BF16
-void make_table(const float* rows, size_t count, size_t depth, const float* panels, size_t panel_count, const float* bias, float* found) {
-    const size_t columns = GATES * W, size = panel_count * columns;
-    alignas(ALIGNMENT) float sums[TILE * columns];
-    for (size_t first = 0; first < count; first += TILE) {
-        const size_t own = count - first < TILE ? count - first : TILE;
-        const float* lanes[TILE];
-        for (size_t l = 0; l < own; ++l) lanes[l] = rows + (first + l) * depth;
-        for (size_t panel = 0; panel < panel_count; ++panel) {
-            for (size_t l = 0; l < own; ++l) std::memcpy(sums + l * columns, bias + panel * columns, columns * sizeof(float));
-            multiply_rows<TILE, GATES>(own, sums, lanes, panels + panel * columns * depth, depth);
-            for (size_t l = 0; l < own; ++l)
-                std::memcpy(found + (first + l) * size + panel * columns, sums + l * columns, columns * sizeof(float));
-        }
+void make_table(const float* rows, size_t count, size_t depth, const float* panels, size_t panel_count,
+                const float* bias, float* found) {
+  const size_t columns = GATES * W, size = panel_count * columns;
+  alignas(ALIGNMENT) float sums[TILE * columns];
+  for (size_t first = 0; first < count; first += TILE) {
+    const size_t own = count - first < TILE ? count - first : TILE;
+    const float* lanes[TILE];
+    for (size_t l = 0; l < own; ++l) lanes[l] = rows + (first + l) * depth;
+    for (size_t panel = 0; panel < panel_count; ++panel) {
+      for (size_t l = 0; l < own; ++l) std::memcpy(sums + l * columns, bias + panel * columns, columns * sizeof(float));
+      multiply_rows<TILE, GATES>(own, sums, lanes, panels + panel * columns * depth, depth);
+      for (size_t l = 0; l < own; ++l)
+        std::memcpy(found + (first + l) * size + panel * columns, sums + l * columns, columns * sizeof(float));
     }
+  }
 }
 #endif
 

@@ -1,5 +1,5 @@
-// The computations of mxnet_operators.cpp, on vectors of W numbers. Included there once for each kind of processor, with W
-// and a namespace of its own.
+// The computations of mxnet_operators.cpp, on vectors of W numbers. Included there once for each kind of processor,
+// with W and a namespace of its own.
 
 #include "vectors.hpp"
 
@@ -29,21 +29,21 @@ NSMC_INLINE float sum(Vector values) {
 
 // ------------------------------------------------------------------------------------------------ additive attention
 //
-// The score of query i and key j is sum_a v_a tanh(q_ia + k_ja), and tanh(x) = 1 - 2 r with r = 1 / (1 + e^2x). The 1 is
-// the same for all keys, so the softmax over the keys does not know it: the score is -2 sum_a v_a r_ija. As e^2(q + k) is
-// e^2q e^2k, exponentials are taken once a token instead of once a pair. These two are finite and not 0 for numbers up to
-// NEAR; a review with a larger one has the exponential taken of each sum.
+// The score of query i and key j is sum_a v_a tanh(q_ia + k_ja), and tanh(x) = 1 - 2 r with r = 1 / (1 + e^2x). The 1
+// is the same for all keys, so the softmax over the keys does not know it: the score is -2 sum_a v_a r_ija. As e^2(q +
+// k) is e^2q e^2k, exponentials are taken once a token instead of once a pair. These two are finite and not 0 for
+// numbers up to NEAR; a review with a larger one has the exponential taken of each sum.
 //
 // Backward, with d_ij the gradient with respect to the score of a pair: as d tanh(x) / dx = 4 r (1 - r),
 //   dq_ia = 4 v_a sum_j d_ij r_ija (1 - r_ija),  dk_ja the same over i,  dv_a = -2 sum_ij d_ij r_ija.
 //
-// Inputs of the operator: states (N, T, D), the queries' matrix (A, D) and bias (A), the keys' matrix (A, D), v (1, A), and
-// the mask (N, T, T) of 0 and 1. `first` is 0 in the forward call and 1 in the backward call.
+// Inputs of the operator: states (N, T, D), the queries' matrix (A, D) and bias (A), the keys' matrix (A, D), v (1, A),
+// and the mask (N, T, T) of 0 and 1. `first` is 0 in the forward call and 1 in the backward call.
 
 constexpr float NEAR = 43;
 
-// Sizes and working memory of the reviews of one batch: T tokens, A units padded to a multiple of W. What is projected of a
-// token is its query and then its key, both padded.
+// Sizes and working memory of the reviews of one batch: T tokens, A units padded to a multiple of W. What is projected
+// of a token is its query and then its key, both padded.
 struct Workspace {
   int reviews, tokens, width, units, padded;
   std::vector<float> query, key, vector, d_key, d_vector, scores;
@@ -132,8 +132,7 @@ NSMC_INLINE void softmax(Workspace& work, int count, float* row) {
   std::fill_n(row, work.tokens, 0.0f);
   float largest = -INFINITY, total = 0;
   for (int j = 0; j < count; ++j) largest = std::max(largest, work.scores[j]);
-  for (int j = 0; j < count; j += W)
-    store(&work.scores[j], exponential(load(&work.scores[j]) - largest));
+  for (int j = 0; j < count; j += W) store(&work.scores[j], exponential(load(&work.scores[j]) - largest));
   for (int j = 0; j < count; ++j) total += work.scores[j];
   for (int j = 0; j < count; ++j) row[work.allowed[j]] = work.scores[j] / total;
 }
@@ -162,7 +161,7 @@ NSMC_INLINE void weigh(const Call& call, Projection& kept) {
   for (int64_t n = 0; n < work.reviews; ++n) {
     const float* projected = &kept.projected[int64_t(n) * size];
     (all_near(projected, size) ? weigh_review<false> : weigh_review<true>)(work, projected, call.in(5) + n * pairs,
-                                                                          call.out(0) + n * pairs);
+                                                                           call.out(0) + n * pairs);
   }
 }
 
@@ -220,8 +219,9 @@ NSMC_INLINE void weigh_backward(const Call& call, Projection& kept) {
   for (int64_t n = 0; n < work.reviews; ++n) {
     const int64_t at = int64_t(n) * work.tokens * work.width;
     const float* projected = &kept.projected[int64_t(n) * size];
-    (all_near(projected, size) ? backward_review<false> : backward_review<true>)(
-        work, projected, call.in(7) + n * pairs, call.in(0) + n * pairs, d_projected.data());
+    (all_near(projected, size)
+         ? backward_review<false>
+         : backward_review<true>)(work, projected, call.in(7) + n * pairs, call.in(0) + n * pairs, d_projected.data());
     for (int i = 0; i < size; i += columns)
       for (int a = 0; a < columns; ++a) bias[a] += d_projected[i + a];
     for (int i = 0; i < work.tokens; ++i) std::copy_n(call.in(1) + at + i * work.width, work.width, d_rows[i]);
@@ -240,10 +240,11 @@ NSMC_INLINE void weigh_backward(const Call& call, Projection& kept) {
 
 // ----------------------------------------------------------------------------------------------------------- dropout
 //
-// Each number is kept, and divided by the share of those kept, if a random 32-bit number is not below `p` of the range; a
-// row of the last axis is dropped whole if one is below `rows` of it. That number is a hash of the place and the seed, so
-// that the backward pass draws it again instead of keeping it. The seed is 64 numbers, 0 or 2 each: what MXNet's own dropout
-// makes of as many ones while it trains. It leaves them 1 when it does not; then the data are copied.
+// Each number is kept, and divided by the share of those kept, if a random 32-bit number is not below `p` of the range;
+// a row of the last axis is dropped whole if one is below `rows` of it. That number is a hash of the place and the
+// seed, so that the backward pass draws it again instead of keeping it. The seed is 64 numbers, 0 or 2 each: what
+// MXNet's own dropout makes of as many ones while it trains. It leaves them 1 when it does not; then the data are
+// copied.
 
 // Chris Wellons' lowbias32, without bias of any output bit
 NSMC_INLINE uint32_t hash(uint32_t x) {
@@ -266,7 +267,8 @@ NSMC_INLINE void drop(const Call& call, const float* seed) {
     high |= static_cast<uint32_t>(seed[32 + bit] != 0) << bit;
   }
   const double rate = call.attribute("p"), of_rows = call.attribute("rows");
-  const uint32_t below = static_cast<uint32_t>(rate * 4294967296.0), row_below = static_cast<uint32_t>(of_rows * 4294967296.0);
+  const uint32_t below = static_cast<uint32_t>(rate * 4294967296.0),
+                 row_below = static_cast<uint32_t>(of_rows * 4294967296.0);
   const float scale = static_cast<float>(1 / ((1 - rate) * (1 - of_rows)));
   for (int64_t start = 0; start < count; start += width) {
     // the two halves of the seed change places: no row shares its number with a place
@@ -288,7 +290,8 @@ NSMC_INLINE void dropout_backward(const Call& call) {
 // ---------------------------------------------------------------------------------------------------- mean of contexts
 //
 // Of T shares m_t, weights w_ts and states v_s, the mean of the contexts: sum_s c_s v_s with c_s = sum_t m_t w_ts.
-// Backward, with g the gradient of the mean: dv_s = c_s g and dc_s = g . v_s, whence dw_ts = m_t dc_s, dm_t = sum_s w_ts dc_s.
+// Backward, with g the gradient of the mean: dv_s = c_s g and dc_s = g . v_s, whence dw_ts = m_t dc_s, dm_t = sum_s
+// w_ts dc_s.
 
 NSMC_INLINE void pooled_weights(const float* shares, const float* weights, int queries, int keys, float* to) {
   std::fill_n(to, keys, 0.0f);
@@ -338,8 +341,8 @@ NSMC_INLINE void pool_backward(const Call& call) {
 // --------------------------------------------------------------------------------------------------------------- Adam
 
 // Kingma & Ba 2015 (arXiv:1412.6980), algorithm 1 with the corrections in `rate`, as mxnet.nd.adam_update.
-NSMC_INLINE void adam(int64_t count, float* parameters, const float* gradients, float* means, float* squares, float rate,
-                 float scale, float beta1, float beta2, float epsilon) {
+NSMC_INLINE void adam(int64_t count, float* parameters, const float* gradients, float* means, float* squares,
+                      float rate, float scale, float beta1, float beta2, float epsilon) {
   for (int64_t i = 0; i < count; ++i) {
     const float gradient = scale * gradients[i];
     means[i] = beta1 * means[i] + (1 - beta1) * gradient;
@@ -349,8 +352,9 @@ NSMC_INLINE void adam(int64_t count, float* parameters, const float* gradients, 
 }
 
 // A step of these rows of a table alone; the gradients have `width` numbers a row.
-NSMC_INLINE void adam_rows(int64_t rows, const int64_t* places, int64_t width, float* parameters, const float* gradients,
-                      float* means, float* squares, float rate, float scale, float beta1, float beta2, float epsilon) {
+NSMC_INLINE void adam_rows(int64_t rows, const int64_t* places, int64_t width, float* parameters,
+                           const float* gradients, float* means, float* squares, float rate, float scale, float beta1,
+                           float beta2, float epsilon) {
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t at = places[row] * width;
     adam(width, parameters + at, gradients + row * width, means + at, squares + at, rate, scale, beta1, beta2, epsilon);

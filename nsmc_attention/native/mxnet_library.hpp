@@ -18,8 +18,8 @@ namespace mxnet_library {
 
 struct Operator;
 
-// What an operator keeps of a call until its backward pass. MXNet takes it for its own class CustomStatefulOp, of which it
-// reads the two flags.
+// What an operator keeps of a call until its backward pass. MXNet takes it for its own class CustomStatefulOp, of which
+// it reads the two flags.
 struct State {
   bool no_warning = true, created = true;
   const Operator* found = nullptr;

@@ -23,13 +23,14 @@ using mxnet_library::Call;
 using mxnet_library::Operator;
 using mxnet_library::Shapes;
 
-// What is kept of one direction of a GRU until its backward pass, and memory that the next call needs again: what pads it
-// stays 0.
+// What is kept of one direction of a GRU until its backward pass, and memory that the next call needs again: what pads
+// it stays 0.
 struct Memory {
   std::vector<float> gates, gate_panels, input_panels, state_panels;
 };
 
-// What is kept of the attention until its backward pass, the queries and keys, and memory that the next call needs again.
+// What is kept of the attention until its backward pass, the queries and keys, and memory that the next call needs
+// again.
 struct Projection {
   std::vector<float> projected, panels, row_panels;
 };
@@ -195,9 +196,9 @@ constexpr int COUNT = sizeof OPERATORS / sizeof *OPERATORS;
 MXNET_CALLS int nsmc_level(int at_most) { return level = std::min(most(), at_most); }
 
 // `places` are the rows of the gradients in the parameters.
-MXNET_CALLS void nsmc_adam(int64_t rows, const int64_t* places, int64_t width, float* parameters, const float* gradients,
-                           float* means, float* squares, float rate, float scale, float beta1, float beta2,
-                           float epsilon) {
+MXNET_CALLS void nsmc_adam(int64_t rows, const int64_t* places, int64_t width, float* parameters,
+                           const float* gradients, float* means, float* squares, float rate, float scale, float beta1,
+                           float beta2, float epsilon) {
   BEST(adam_rows)(rows, places, width, parameters, gradients, means, squares, rate, scale, beta1, beta2, epsilon);
 }
 
@@ -210,10 +211,10 @@ MXNET_CALLS int _opRegSize() { return COUNT; }
 MXNET_CALLS void _opCallFree(void* memory) { std::free(memory); }
 
 MXNET_CALLS void _opRegGet(int number, const char** name, int* is_subgraph, const char*** forward_devices,
-                           const void*** forward, int* forwards, const char*** backward_devices,
-                           const void*** backward, int* backwards, const char*** state_devices, const void*** state,
-                           int* states, const void** parse, const void** type, const void** storage,
-                           const void** shape, const void** mutate) {
+                           const void*** forward, int* forwards, const char*** backward_devices, const void*** backward,
+                           int* backwards, const char*** state_devices, const void*** state, int* states,
+                           const void** parse, const void** type, const void** storage, const void** shape,
+                           const void** mutate) {
   static const char* cpu[] = {"cpu"};
   static const void* computations[COUNT][3];
   const Operator& found = OPERATORS[number];
@@ -248,9 +249,9 @@ MXNET_CALLS int _opCallInferType(const Operator*, const char* const*, const char
 }
 
 // MXNet frees what is allocated here by _opCallFree. The inputs' shapes stay as they are.
-MXNET_CALLS int _opCallInferShape(const Operator* found, const char* const*, const char* const*, int,
-                                  unsigned** shapes, int* dimensions, int count, unsigned*** new_shapes,
-                                  int** new_dimensions, unsigned*** out_shapes, int** out_dimensions, int) {
+MXNET_CALLS int _opCallInferShape(const Operator* found, const char* const*, const char* const*, int, unsigned** shapes,
+                                  int* dimensions, int count, unsigned*** new_shapes, int** new_dimensions,
+                                  unsigned*** out_shapes, int** out_dimensions, int) {
   const auto allocate = [](size_t size) { return std::malloc(std::max<size_t>(size, 1)); };
   *new_shapes = static_cast<unsigned**>(allocate(count * sizeof(unsigned*)));
   *new_dimensions = static_cast<int*>(allocate(count * sizeof(int)));
@@ -294,8 +295,8 @@ MXNET_CALLS int _opCallFStatefulCompute(int forward, mxnet_library::State* state
     values.push_back(value.c_str());
   }
   const int count = static_cast<int>(keys.size());
-  (forward ? state->found->forward : state->found->backward)(
-      {keys.data(), values.data(), count, inputs, shapes, dimensions, outputs, state});
+  (forward ? state->found->forward
+           : state->found->backward)({keys.data(), values.data(), count, inputs, shapes, dimensions, outputs, state});
   return 1;
 }
 

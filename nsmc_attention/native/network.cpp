@@ -4,9 +4,9 @@
 //   load(kernel, ...) -> a network (parameters as `inference.native` lists them)
 //   run(network, token_ids, valid_length, [ngram_ids,] probability, weights)   fills the last two
 //
-// Written on Python's C API: a build needs a compiler and nothing else, and there are three functions to bind. Every size
-// and id is checked here, so that no parameter and no batch makes a kernel read beyond its arrays; `run` lets other
-// threads run Python meanwhile, and any number may call it with one network.
+// Written on Python's C API: a build needs a compiler and nothing else, and there are three functions to bind. Every
+// size and id is checked here, so that no parameter and no batch makes a kernel read beyond its arrays; `run` lets
+// other threads run Python meanwhile, and any number may call it with one network.
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -38,195 +38,202 @@ const char* const CAPSULE = "nsmc_attention.native._network.Network";
 struct Raised {};
 
 [[noreturn]] void raise(PyObject* type, const std::string& message) {
-    PyErr_SetString(type, message.c_str());
-    throw Raised();
+  PyErr_SetString(type, message.c_str());
+  throw Raised();
 }
 
 // The memory of an array of a type and shape that were checked; a size of -1 is any
 class Array {
-public:
-    Array(PyObject* object, const char* name, char type, std::initializer_list<Py_ssize_t> shape, bool written = false) {
-        if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0))) throw Raised();
-        bool fits = view.format && view.format[0] == type && !view.format[1] && size_t(view.ndim) == shape.size();
-        for (size_t axis = 0; fits && axis < shape.size(); ++axis) {
-            const Py_ssize_t expected = shape.begin()[axis];
-            fits = expected < 0 ? view.shape[axis] > 0 : view.shape[axis] == expected;
-        }
-        if (!fits) {
-            std::string expected;
-            for (const Py_ssize_t size : shape) expected += (expected.empty() ? "" : ", ") + (size < 0 ? "any" : std::to_string(size));
-            PyBuffer_Release(&view);
-            raise(PyExc_ValueError, std::string(name) + ": expected a C-contiguous array of type '" + type + "' and shape (" + expected + "), found another");
-        }
+ public:
+  Array(PyObject* object, const char* name, char type, std::initializer_list<Py_ssize_t> shape, bool written = false) {
+    if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0)))
+      throw Raised();
+    bool fits = view.format && view.format[0] == type && !view.format[1] && size_t(view.ndim) == shape.size();
+    for (size_t axis = 0; fits && axis < shape.size(); ++axis) {
+      const Py_ssize_t expected = shape.begin()[axis];
+      fits = expected < 0 ? view.shape[axis] > 0 : view.shape[axis] == expected;
     }
-    Array(const Array&) = delete;
-    ~Array() { PyBuffer_Release(&view); }
-    Py_ssize_t size(size_t axis) const { return view.shape[axis]; }
-    template <class Number>
-    Number* as() const {
-        return static_cast<Number*>(view.buf);
+    if (!fits) {
+      std::string expected;
+      for (const Py_ssize_t size : shape)
+        expected += (expected.empty() ? "" : ", ") + (size < 0 ? "any" : std::to_string(size));
+      PyBuffer_Release(&view);
+      raise(PyExc_ValueError, std::string(name) + ": expected a C-contiguous array of type '" + type + "' and shape (" +
+                                  expected + "), found another");
     }
+  }
+  Array(const Array&) = delete;
+  ~Array() { PyBuffer_Release(&view); }
+  Py_ssize_t size(size_t axis) const { return view.shape[axis]; }
+  template <class Number>
+  Number* as() const {
+    return static_cast<Number*>(view.buf);
+  }
 
-private:
-    Py_buffer view;
+ private:
+  Py_buffer view;
 };
 
 // While it lives, other threads may run Python
 class WithoutLock {
-public:
-    WithoutLock() : state(PyEval_SaveThread()) {}
-    WithoutLock(const WithoutLock&) = delete;
-    ~WithoutLock() { PyEval_RestoreThread(state); }
+ public:
+  WithoutLock() : state(PyEval_SaveThread()) {}
+  WithoutLock(const WithoutLock&) = delete;
+  ~WithoutLock() { PyEval_RestoreThread(state); }
 
-private:
-    PyThreadState* state;
+ private:
+  PyThreadState* state;
 };
 
 // ---- Parameters in the kernels' layouts
 
 struct Free {
-    void operator()(void* memory) const { std::free(memory); }
+  void operator()(void* memory) const { std::free(memory); }
 };
 
 // Aligned memory, of zeros or as the system gives it: of what is large and not written, it reserves addresses only
 class Memory {
-public:
-    explicit Memory(size_t bytes = 0, bool zeros = true) : size(round_up(bytes + 1, ALIGNMENT)), memory(std::aligned_alloc(ALIGNMENT, size)) {
-        if (!memory) throw std::bad_alloc();
-        if (zeros) std::memset(memory.get(), 0, size);
-    }
-    template <class Number>
-    Number* as() const {
-        return static_cast<Number*>(memory.get());
-    }
-    size_t size;
+ public:
+  explicit Memory(size_t bytes = 0, bool zeros = true)
+      : size(round_up(bytes + 1, ALIGNMENT)), memory(std::aligned_alloc(ALIGNMENT, size)) {
+    if (!memory) throw std::bad_alloc();
+    if (zeros) std::memset(memory.get(), 0, size);
+  }
+  template <class Number>
+  Number* as() const {
+    return static_cast<Number*>(memory.get());
+  }
+  size_t size;
 
-private:
-    std::unique_ptr<void, Free> memory;
+ private:
+  std::unique_ptr<void, Free> memory;
 };
 
-// What the table of W x + b is computed from: half of the GRU's products, which depend on the word alone. A word's row is
-// computed before the first batch that has the word, so that loading does not wait for those that never occur.
+// What the table of W x + b is computed from: half of the GRU's products, which depend on the word alone. A word's row
+// is computed before the first batch that has the word, so that loading does not wait for those that never occur.
 struct Table {
-    std::unique_ptr<Array> embedding;       // (V, E) of int8, and what a row is multiplied by
-    std::vector<float> scale;               // (V)
-    std::vector<float> weights, bias;       // in panels of the kernel of float
-    Memory rows;                            // as Network::table
-    std::vector<unsigned char> computed;    // (V): whether the row is
-    std::mutex mutex;                       // of `rows` and `computed`
+  std::unique_ptr<Array> embedding;     // (V, E) of int8, and what a row is multiplied by
+  std::vector<float> scale;             // (V)
+  std::vector<float> weights, bias;     // in panels of the kernel of float
+  Memory rows;                          // as Network::table
+  std::vector<unsigned char> computed;  // (V): whether the row is
+  std::mutex mutex;                     // of `rows` and `computed`
 };
 
 // A network and what it points to
 struct Loaded {
-    Network network = {};
-    const Kernel* kernel = nullptr;
-    std::vector<Memory> memories;
-    Table table;
-    std::unique_ptr<Array> ngrams;
+  Network network = {};
+  const Kernel* kernel = nullptr;
+  std::vector<Memory> memories;
+  Table table;
+  std::unique_ptr<Array> ngrams;
 
-    template <class Number>
-    Number* allocate(size_t count) {
-        memories.emplace_back(count * sizeof(Number));
-        return memories.back().as<Number>();
-    }
+  template <class Number>
+  Number* allocate(size_t count) {
+    memories.emplace_back(count * sizeof(Number));
+    return memories.back().as<Number>();
+  }
 };
 
 // The nearest bfloat16, of two the even one
 std::uint16_t to_bf16(float value) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 // Write numbers as the kernel stores them
 void write_stored(const Kernel& kernel, const float* from, size_t count, void* to) {
-    if (kernel.pair == 1) {
-        std::memcpy(to, from, count * sizeof(float));
-    } else {
-        for (size_t i = 0; i < count; ++i) static_cast<std::uint16_t*>(to)[i] = to_bf16(from[i]);
-    }
+  if (kernel.pair == 1) {
+    std::memcpy(to, from, count * sizeof(float));
+  } else {
+    for (size_t i = 0; i < count; ++i) static_cast<std::uint16_t*>(to)[i] = to_bf16(from[i]);
+  }
 }
 
 size_t stored_bytes(const Kernel& kernel) { return sizeof(float) / kernel.pair; }
 
 // The place of row k in a panel of `columns` whose rows are stored in pairs
 size_t in_panel(const Kernel& kernel, size_t k, size_t column, size_t columns) {
-    return (k / kernel.pair * columns + column) * kernel.pair + k % kernel.pair;
+  return (k / kernel.pair * columns + column) * kernel.pair + k % kernel.pair;
 }
 
 // weights (2, 3, H, depth) -> panels (2, H / W, depth rounded up to `rows`, 3, W) of float
 std::vector<float> gate_panels(const Kernel& kernel, const float* weights, size_t hidden, size_t depth, size_t rows) {
-    const size_t width = kernel.width, padded = round_up(hidden), columns = GATES * width;
-    std::vector<float> found(DIRECTIONS * padded * GATES * rows);
-    for (size_t direction = 0; direction < DIRECTIONS; ++direction)
-        for (size_t gate = 0; gate < GATES; ++gate)
-            for (size_t unit = 0; unit < hidden; ++unit, weights += depth) {
-                float* panel = found.data() + (direction * padded + unit / width * width) * GATES * rows;
-                for (size_t k = 0; k < depth; ++k) panel[in_panel(kernel, k, gate * width + unit % width, columns)] = weights[k];
-            }
-    return found;
+  const size_t width = kernel.width, padded = round_up(hidden), columns = GATES * width;
+  std::vector<float> found(DIRECTIONS * padded * GATES * rows);
+  for (size_t direction = 0; direction < DIRECTIONS; ++direction)
+    for (size_t gate = 0; gate < GATES; ++gate)
+      for (size_t unit = 0; unit < hidden; ++unit, weights += depth) {
+        float* panel = found.data() + (direction * padded + unit / width * width) * GATES * rows;
+        for (size_t k = 0; k < depth; ++k)
+          panel[in_panel(kernel, k, gate * width + unit % width, columns)] = weights[k];
+      }
+  return found;
 }
 
 // Column a of query or key (which = 0 or 1) among the 2 A columns of the projection
 size_t projected_column(const Network& network, size_t which, size_t a) { return which * network.units + a; }
 
 // projection (2, A, 2, H) -> panels (2 A / 2 W, 2 H, 2, W) of float, doubled
-std::vector<float> projection_panels(const Kernel& kernel, const Network& network, const float* weights, size_t units, size_t hidden) {
-    const size_t columns = 2 * kernel.width, depth = DIRECTIONS * network.hidden;
-    std::vector<float> found(2 * network.units * depth);
-    for (size_t which = 0; which < 2; ++which)
-        for (size_t a = 0; a < units; ++a) {
-            const size_t column = projected_column(network, which, a);
-            float* panel = found.data() + column / columns * columns * depth;
-            for (size_t direction = 0; direction < DIRECTIONS; ++direction)
-                for (size_t unit = 0; unit < hidden; ++unit)
-                    panel[in_panel(kernel, direction * network.hidden + unit, column % columns, columns)] = 2 * *weights++;
-        }
-    return found;
+std::vector<float> projection_panels(const Kernel& kernel, const Network& network, const float* weights, size_t units,
+                                     size_t hidden) {
+  const size_t columns = 2 * kernel.width, depth = DIRECTIONS * network.hidden;
+  std::vector<float> found(2 * network.units * depth);
+  for (size_t which = 0; which < 2; ++which)
+    for (size_t a = 0; a < units; ++a) {
+      const size_t column = projected_column(network, which, a);
+      float* panel = found.data() + column / columns * columns * depth;
+      for (size_t direction = 0; direction < DIRECTIONS; ++direction)
+        for (size_t unit = 0; unit < hidden; ++unit)
+          panel[in_panel(kernel, direction * network.hidden + unit, column % columns, columns)] = 2 * *weights++;
+    }
+  return found;
 }
 
 const void* stored(Loaded& loaded, const std::vector<float>& numbers) {
-    void* found = loaded.allocate<char>(numbers.size() * stored_bytes(*loaded.kernel));
-    write_stored(*loaded.kernel, numbers.data(), numbers.size(), found);
-    return found;
+  void* found = loaded.allocate<char>(numbers.size() * stored_bytes(*loaded.kernel));
+  write_stored(*loaded.kernel, numbers.data(), numbers.size(), found);
+  return found;
 }
 
 // (rows, size) -> (rows, padded)
 float* padded_rows(Loaded& loaded, const float* from, size_t rows, size_t size, size_t padded, float factor = 1) {
-    float* found = loaded.allocate<float>(rows * padded);
-    for (size_t row = 0; row < rows; ++row)
-        for (size_t i = 0; i < size; ++i) found[row * padded + i] = factor * from[row * size + i];
-    return found;
+  float* found = loaded.allocate<float>(rows * padded);
+  for (size_t row = 0; row < rows; ++row)
+    for (size_t i = 0; i < size; ++i) found[row * padded + i] = factor * from[row * size + i];
+  return found;
 }
 
 // ---- Kernels
 
 std::vector<const Kernel*> supported() {
-    std::vector<const Kernel*> found = {&baseline_kernel};
+  std::vector<const Kernel*> found = {&baseline_kernel};
 #ifdef __x86_64__
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        found.push_back(&avx2_kernel);
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
-            found.push_back(&avx512_kernel);
-            if (__builtin_cpu_supports("avx512bf16")) found.push_back(&bf16_kernel);
-        }
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    found.push_back(&avx2_kernel);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw")) {
+      found.push_back(&avx512_kernel);
+      if (__builtin_cpu_supports("avx512bf16")) found.push_back(&bf16_kernel);
     }
+  }
 #endif
-    return found;
+  return found;
 }
 
 const Kernel& kernel_named(const char* name) {
-    for (const Kernel* kernel : supported())
-        if (!std::strcmp(kernel->name, name)) return *kernel;
-    raise(PyExc_ValueError, std::string("kernel: this processor runs none called ") + name);
+  for (const Kernel* kernel : supported())
+    if (!std::strcmp(kernel->name, name)) return *kernel;
+  raise(PyExc_ValueError, std::string("kernel: this processor runs none called ") + name);
 }
 
 // The kernel that multiplies float32 with vectors as wide as those of a kernel
 const Kernel& float_kernel(const Kernel& kernel) {
-    for (const Kernel* found : supported())
-        if (found->multiply && found->width == kernel.width) return *found;
-    return baseline_kernel;
+  for (const Kernel* found : supported())
+    if (found->multiply && found->width == kernel.width) return *found;
+  return baseline_kernel;
 }
 
 // ---- The table of W x + b
@@ -234,201 +241,246 @@ const Kernel& float_kernel(const Kernel& kernel) {
 size_t row_numbers(const Network& network) { return DIRECTIONS * GATES * network.hidden; }
 
 void prepare_table(Loaded& loaded, const float* weights, const float* bias, size_t hidden) {
-    const Kernel& floats = float_kernel(*loaded.kernel);
-    const size_t words = loaded.network.vocabulary, depth = size_t(loaded.table.embedding->size(1));
-    loaded.table.weights = gate_panels(floats, weights, hidden, depth, depth);
-    loaded.table.bias = gate_panels(floats, bias, hidden, 1, 1);
-    loaded.table.computed.resize(words);
-    loaded.table.rows = Memory(words * row_numbers(loaded.network) * stored_bytes(*loaded.kernel), false);
-    loaded.network.table = loaded.table.rows.as<void>();
+  const Kernel& floats = float_kernel(*loaded.kernel);
+  const size_t words = loaded.network.vocabulary, depth = size_t(loaded.table.embedding->size(1));
+  loaded.table.weights = gate_panels(floats, weights, hidden, depth, depth);
+  loaded.table.bias = gate_panels(floats, bias, hidden, 1, 1);
+  loaded.table.computed.resize(words);
+  loaded.table.rows = Memory(words * row_numbers(loaded.network) * stored_bytes(*loaded.kernel), false);
+  loaded.network.table = loaded.table.rows.as<void>();
 }
 
 // The words of a batch whose rows are not computed, each once
 std::vector<std::int32_t> missing_words(const Table& table, const std::vector<Review>& reviews) {
-    std::vector<std::int32_t> found;
-    for (const Review& review : reviews)
-        std::copy_if(review.tokens, review.tokens + review.length, std::back_inserter(found), [&](std::int32_t word) { return !table.computed[size_t(word)]; });
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
+  std::vector<std::int32_t> found;
+  for (const Review& review : reviews)
+    std::copy_if(review.tokens, review.tokens + review.length, std::back_inserter(found),
+                 [&](std::int32_t word) { return !table.computed[size_t(word)]; });
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
 }
 
 // Compute the rows of the words of a batch that no batch had before.
 void complete_table(Loaded& loaded, const std::vector<Review>& reviews) {
-    Table& table = loaded.table;
-    const std::lock_guard<std::mutex> locked(table.mutex);
-    const std::vector<std::int32_t> missing = missing_words(table, reviews);
-    if (missing.empty()) return;
-    const Kernel& floats = float_kernel(*loaded.kernel);
-    const size_t depth = size_t(table.embedding->size(1)), row = row_numbers(loaded.network), part = 64;
-    std::vector<float> words(part * depth), rows(part * row);
-    for (size_t first = 0; first < missing.size(); first += part) {
-        const size_t count = std::min(part, missing.size() - first);
-        const std::int32_t* ids = missing.data() + first;
-        for (size_t i = 0; i < count; ++i)
-            for (size_t k = 0; k < depth; ++k) words[i * depth + k] = table.scale[size_t(ids[i])] * table.embedding->as<std::int8_t>()[size_t(ids[i]) * depth + k];
-        floats.multiply(words.data(), count, depth, table.weights.data(), row / (GATES * floats.width), table.bias.data(), rows.data());
-        for (size_t i = 0; i < count; ++i) {
-            write_stored(*loaded.kernel, rows.data() + i * row, row, table.rows.as<char>() + size_t(ids[i]) * row * stored_bytes(*loaded.kernel));
-            table.computed[size_t(ids[i])] = true;
-        }
+  Table& table = loaded.table;
+  const std::lock_guard<std::mutex> locked(table.mutex);
+  const std::vector<std::int32_t> missing = missing_words(table, reviews);
+  if (missing.empty()) return;
+  const Kernel& floats = float_kernel(*loaded.kernel);
+  const size_t depth = size_t(table.embedding->size(1)), row = row_numbers(loaded.network), part = 64;
+  std::vector<float> words(part * depth), rows(part * row);
+  for (size_t first = 0; first < missing.size(); first += part) {
+    const size_t count = std::min(part, missing.size() - first);
+    const std::int32_t* ids = missing.data() + first;
+    for (size_t i = 0; i < count; ++i)
+      for (size_t k = 0; k < depth; ++k)
+        words[i * depth + k] =
+            table.scale[size_t(ids[i])] * table.embedding->as<std::int8_t>()[size_t(ids[i]) * depth + k];
+    floats.multiply(words.data(), count, depth, table.weights.data(), row / (GATES * floats.width), table.bias.data(),
+                    rows.data());
+    for (size_t i = 0; i < count; ++i) {
+      write_stored(*loaded.kernel, rows.data() + i * row, row,
+                   table.rows.as<char>() + size_t(ids[i]) * row * stored_bytes(*loaded.kernel));
+      table.computed[size_t(ids[i])] = true;
     }
+  }
 }
 
 // ---- Python's functions
 
 PyObject* kernels(PyObject*, PyObject*) {
-    const auto found = supported();
-    PyObject* names = PyTuple_New(Py_ssize_t(found.size()));
-    if (!names) return nullptr;
-    for (size_t i = 0; i < found.size(); ++i) {
-        PyObject* name = PyUnicode_FromString(found[i]->name);
-        if (!name) {
-            Py_DECREF(names);
-            return nullptr;
-        }
-        PyTuple_SET_ITEM(names, Py_ssize_t(i), name);
+  const auto found = supported();
+  PyObject* names = PyTuple_New(Py_ssize_t(found.size()));
+  if (!names) return nullptr;
+  for (size_t i = 0; i < found.size(); ++i) {
+    PyObject* name = PyUnicode_FromString(found[i]->name);
+    if (!name) {
+      Py_DECREF(names);
+      return nullptr;
     }
-    return names;
+    PyTuple_SET_ITEM(names, Py_ssize_t(i), name);
+  }
+  return names;
 }
 
 void release(PyObject* capsule) { delete static_cast<Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE)); }
 
 void set_ngrams(Loaded& loaded, PyObject* table) {
-    if (table == Py_None) return;
-    loaded.ngrams = std::make_unique<Array>(table, "ngrams", 'e', std::initializer_list<Py_ssize_t>{-1, 2});
-    loaded.network.ngrams = loaded.ngrams->as<std::uint16_t>();
-    loaded.network.buckets = size_t(loaded.ngrams->size(0));
+  if (table == Py_None) return;
+  loaded.ngrams = std::make_unique<Array>(table, "ngrams", 'e', std::initializer_list<Py_ssize_t>{-1, 2});
+  loaded.network.ngrams = loaded.ngrams->as<std::uint16_t>();
+  loaded.network.buckets = size_t(loaded.ngrams->size(0));
 }
 
 std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
-    static const char* names[] = {"kernel", "embedding", "embedding_scale", "input_weights", "input_bias", "recurrent", "hidden_bias", "projection", "projection_bias", "evidence", "score", "output", "output_bias", "wide", "ngrams", nullptr};
-    const char* name;
-    PyObject *embedding, *scale, *input, *input_bias, *recurrent, *hidden_bias, *projection, *bias, *evidence, *score, *output, *ngrams;
-    double output_bias, wide;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOOddO:load", const_cast<char**>(names), &name, &embedding, &scale, &input, &input_bias, &recurrent, &hidden_bias, &projection, &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams)) throw Raised();
+  static const char* names[] = {"kernel",          "embedding", "embedding_scale", "input_weights",
+                                "input_bias",      "recurrent", "hidden_bias",     "projection",
+                                "projection_bias", "evidence",  "score",           "output",
+                                "output_bias",     "wide",      "ngrams",          nullptr};
+  const char* name;
+  PyObject *embedding, *scale, *input, *input_bias, *recurrent, *hidden_bias, *projection, *bias, *evidence, *score,
+      *output, *ngrams;
+  double output_bias, wide;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOOddO:load", const_cast<char**>(names), &name,
+                                   &embedding, &scale, &input, &input_bias, &recurrent, &hidden_bias, &projection,
+                                   &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams))
+    throw Raised();
 
-    auto loaded = std::make_unique<Loaded>();
-    const Kernel& kernel = kernel_named(name);
-    loaded->table.embedding = std::make_unique<Array>(embedding, "embedding", 'b', std::initializer_list<Py_ssize_t>{-1, -1});
-    const Array& words = *loaded->table.embedding;
-    const Array scales(scale, "embedding_scale", 'f', {words.size(0)}), scores(score, "score", 'f', {-1}), hidden_biases(hidden_bias, "hidden_bias", 'f', {2, -1});
-    const Py_ssize_t depth = words.size(1), units = scores.size(0), hidden = hidden_biases.size(1);
-    const Array inputs(input, "input_weights", 'f', {2, 3, hidden, depth}), input_biases(input_bias, "input_bias", 'f', {2, 3, hidden});
-    const Array recurrents(recurrent, "recurrent", 'f', {2, 3, hidden, hidden});
-    const Array projections(projection, "projection", 'f', {2, units, 2, hidden}), biases(bias, "projection_bias", 'f', {2, units});
-    const Array evidences(evidence, "evidence", 'f', {2, 2, units}), outputs(output, "output", 'f', {2, hidden});
+  auto loaded = std::make_unique<Loaded>();
+  const Kernel& kernel = kernel_named(name);
+  loaded->table.embedding =
+      std::make_unique<Array>(embedding, "embedding", 'b', std::initializer_list<Py_ssize_t>{-1, -1});
+  const Array& words = *loaded->table.embedding;
+  const Array scales(scale, "embedding_scale", 'f', {words.size(0)}), scores(score, "score", 'f', {-1}),
+      hidden_biases(hidden_bias, "hidden_bias", 'f', {2, -1});
+  const Py_ssize_t depth = words.size(1), units = scores.size(0), hidden = hidden_biases.size(1);
+  const Array inputs(input, "input_weights", 'f', {2, 3, hidden, depth}),
+      input_biases(input_bias, "input_bias", 'f', {2, 3, hidden});
+  const Array recurrents(recurrent, "recurrent", 'f', {2, 3, hidden, hidden});
+  const Array projections(projection, "projection", 'f', {2, units, 2, hidden}),
+      biases(bias, "projection_bias", 'f', {2, units});
+  const Array evidences(evidence, "evidence", 'f', {2, 2, units}), outputs(output, "output", 'f', {2, hidden});
 
-    Network& network = loaded->network;
-    loaded->kernel = &kernel;
-    network.vocabulary = size_t(words.size(0));
-    network.hidden = round_up(size_t(hidden));
-    network.units = round_up(size_t(units));
-    network.output_bias = float(output_bias);
-    network.wide = float(wide);
-    if (network.vocabulary > LARGEST_TABLE / (row_numbers(network) * stored_bytes(kernel))) raise(PyExc_ValueError, "embedding: expected a table of words times gates of at most 1 GiB, found a larger one");
-    set_ngrams(*loaded, ngrams);
+  Network& network = loaded->network;
+  loaded->kernel = &kernel;
+  network.vocabulary = size_t(words.size(0));
+  network.hidden = round_up(size_t(hidden));
+  network.units = round_up(size_t(units));
+  network.output_bias = float(output_bias);
+  network.wide = float(wide);
+  if (network.vocabulary > LARGEST_TABLE / (row_numbers(network) * stored_bytes(kernel)))
+    raise(PyExc_ValueError, "embedding: expected a table of words times gates of at most 1 GiB, found a larger one");
+  set_ngrams(*loaded, ngrams);
 
-    const WithoutLock unlocked;
-    loaded->table.scale.assign(scales.as<float>(), scales.as<float>() + network.vocabulary);
-    prepare_table(*loaded, inputs.as<float>(), input_biases.as<float>(), size_t(hidden));
-    network.recurrent = stored(*loaded, gate_panels(kernel, recurrents.as<float>(), size_t(hidden), size_t(hidden), network.hidden));
-    network.hidden_bias = padded_rows(*loaded, hidden_biases.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
-    network.projection = stored(*loaded, projection_panels(kernel, network, projections.as<float>(), size_t(units), size_t(hidden)));
-    network.bias = padded_rows(*loaded, biases.as<float>(), 2, size_t(units), network.units, 2);
-    network.evidence = padded_rows(*loaded, evidences.as<float>(), 4, size_t(units), network.units, 2);
-    network.score = padded_rows(*loaded, scores.as<float>(), 1, size_t(units), network.units, -2);
-    network.output = padded_rows(*loaded, outputs.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
-    return loaded;
+  const WithoutLock unlocked;
+  loaded->table.scale.assign(scales.as<float>(), scales.as<float>() + network.vocabulary);
+  prepare_table(*loaded, inputs.as<float>(), input_biases.as<float>(), size_t(hidden));
+  network.recurrent =
+      stored(*loaded, gate_panels(kernel, recurrents.as<float>(), size_t(hidden), size_t(hidden), network.hidden));
+  network.hidden_bias = padded_rows(*loaded, hidden_biases.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
+  network.projection =
+      stored(*loaded, projection_panels(kernel, network, projections.as<float>(), size_t(units), size_t(hidden)));
+  network.bias = padded_rows(*loaded, biases.as<float>(), 2, size_t(units), network.units, 2);
+  network.evidence = padded_rows(*loaded, evidences.as<float>(), 4, size_t(units), network.units, 2);
+  network.score = padded_rows(*loaded, scores.as<float>(), 1, size_t(units), network.units, -2);
+  network.output = padded_rows(*loaded, outputs.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
+  return loaded;
 }
 
 // Raise ValueError for a number that is not from `low` to `high`
 void check_range(const char* name, const std::int32_t* numbers, size_t count, std::int64_t low, std::int64_t high) {
-    for (size_t i = 0; i < count; ++i)
-        if (numbers[i] < low || numbers[i] > high) raise(PyExc_ValueError, std::string(name) + ": expected " + std::to_string(low) + " to " + std::to_string(high) + ", found " + std::to_string(numbers[i]));
+  for (size_t i = 0; i < count; ++i)
+    if (numbers[i] < low || numbers[i] > high)
+      raise(PyExc_ValueError, std::string(name) + ": expected " + std::to_string(low) + " to " + std::to_string(high) +
+                                  ", found " + std::to_string(numbers[i]));
 }
 
 // Compute the reviews, those of similar lengths beside each other, and fill the padding of the weights with 0.
 void compute(const Loaded& loaded, std::vector<Review>& reviews, size_t length) {
-    static thread_local Memory scratch;
-    std::stable_sort(reviews.begin(), reviews.end(), [](const Review& one, const Review& other) { return one.length > other.length; });
-    const size_t needed = loaded.kernel->scratch_size(loaded.network, reviews[0].length);
-    if (scratch.size < needed) scratch = Memory(needed);
-    for (size_t first = 0; first < reviews.size(); first += LANES)
-        loaded.kernel->run(loaded.network, &reviews[first], std::min(LANES, reviews.size() - first), scratch.as<void>());
-    for (const Review& review : reviews)
-        for (size_t i = 0; i < length; ++i) {
-            const size_t inside = i < review.length ? review.length : 0;
-            std::fill(review.weights + i * length + inside, review.weights + (i + 1) * length, 0.0f);
-        }
+  static thread_local Memory scratch;
+  std::stable_sort(reviews.begin(), reviews.end(),
+                   [](const Review& one, const Review& other) { return one.length > other.length; });
+  const size_t needed = loaded.kernel->scratch_size(loaded.network, reviews[0].length);
+  if (scratch.size < needed) scratch = Memory(needed);
+  for (size_t first = 0; first < reviews.size(); first += LANES)
+    loaded.kernel->run(loaded.network, &reviews[first], std::min(LANES, reviews.size() - first), scratch.as<void>());
+  for (const Review& review : reviews)
+    for (size_t i = 0; i < length; ++i) {
+      const size_t inside = i < review.length ? review.length : 0;
+      std::fill(review.weights + i * length + inside, review.weights + (i + 1) * length, 0.0f);
+    }
 }
 
 void run_batch(PyObject* arguments) {
-    PyObject *capsule, *given[6] = {};
-    if (!PyArg_ParseTuple(arguments, "OOOOO|OO:run", &capsule, given, given + 1, given + 2, given + 3, given + 4, given + 5)) throw Raised();
-    auto* loaded = static_cast<Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE));
-    if (!loaded) throw Raised();
-    const size_t inputs = loaded->network.ngrams ? 3 : 2;
-    const bool wanted = PyTuple_GET_SIZE(arguments) == Py_ssize_t(inputs + 4);
-    if (!wanted && PyTuple_GET_SIZE(arguments) != Py_ssize_t(inputs + 3)) raise(PyExc_TypeError, "run: expected ngram_ids if and only if there is a table of n-grams");
-    const Array token_ids(given[0], "token_ids", 'i', {-1, -1});
-    const Py_ssize_t count = token_ids.size(0), length = token_ids.size(1);
-    const Array valid_length(given[1], "valid_length", 'i', {count});
-    const Array probability(given[inputs], "probability", 'f', {count}, true), weights(given[inputs + 1], "weights", 'f', {count, length, length}, true);
-    std::unique_ptr<Array> ngrams;
-    if (loaded->network.ngrams) ngrams = std::make_unique<Array>(given[2], "ngram_ids", 'i', std::initializer_list<Py_ssize_t>{count, length, Py_ssize_t(NGRAMS)});
+  PyObject *capsule, *given[6] = {};
+  if (!PyArg_ParseTuple(arguments, "OOOOO|OO:run", &capsule, given, given + 1, given + 2, given + 3, given + 4,
+                        given + 5))
+    throw Raised();
+  auto* loaded = static_cast<Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE));
+  if (!loaded) throw Raised();
+  const size_t inputs = loaded->network.ngrams ? 3 : 2;
+  const bool wanted = PyTuple_GET_SIZE(arguments) == Py_ssize_t(inputs + 4);
+  if (!wanted && PyTuple_GET_SIZE(arguments) != Py_ssize_t(inputs + 3))
+    raise(PyExc_TypeError, "run: expected ngram_ids if and only if there is a table of n-grams");
+  const Array token_ids(given[0], "token_ids", 'i', {-1, -1});
+  const Py_ssize_t count = token_ids.size(0), length = token_ids.size(1);
+  const Array valid_length(given[1], "valid_length", 'i', {count});
+  const Array probability(given[inputs], "probability", 'f', {count}, true),
+      weights(given[inputs + 1], "weights", 'f', {count, length, length}, true);
+  std::unique_ptr<Array> ngrams;
+  if (loaded->network.ngrams)
+    ngrams = std::make_unique<Array>(given[2], "ngram_ids", 'i',
+                                     std::initializer_list<Py_ssize_t>{count, length, Py_ssize_t(NGRAMS)});
 
-    const Py_ssize_t width = Py_ssize_t(DIRECTIONS * loaded->network.hidden + 1);
-    std::unique_ptr<Array> contexts;
-    if (wanted) contexts = std::make_unique<Array>(given[inputs + 2], "contexts", 'f', std::initializer_list<Py_ssize_t>{count, width}, true);
+  const Py_ssize_t width = Py_ssize_t(DIRECTIONS * loaded->network.hidden + 1);
+  std::unique_ptr<Array> contexts;
+  if (wanted)
+    contexts = std::make_unique<Array>(given[inputs + 2], "contexts", 'f',
+                                       std::initializer_list<Py_ssize_t>{count, width}, true);
 
-    const auto* valid = valid_length.as<std::int32_t>();
-    check_range("valid_length", valid, size_t(count), 1, length);
-    std::vector<Review> reviews;
-    for (size_t i = 0; i < size_t(count); ++i) {
-        const size_t row = i * size_t(length), own = size_t(valid[i]);
-        Review review = {token_ids.as<std::int32_t>() + row, ngrams ? ngrams->as<std::int32_t>() + row * NGRAMS : nullptr, own, probability.as<float>() + i, weights.as<float>() + row * size_t(length), size_t(length), contexts ? contexts->as<float>() + i * size_t(width) : nullptr};
-        check_range("token_ids", review.tokens, own, 0, std::int64_t(loaded->network.vocabulary) - 1);
-        if (ngrams) check_range("ngram_ids", review.ngrams, own * NGRAMS, 0, std::int64_t(loaded->network.buckets) - 1);
-        reviews.push_back(review);
-    }
-    const WithoutLock unlocked;
-    complete_table(*loaded, reviews);
-    compute(*loaded, reviews, size_t(length));
+  const auto* valid = valid_length.as<std::int32_t>();
+  check_range("valid_length", valid, size_t(count), 1, length);
+  std::vector<Review> reviews;
+  for (size_t i = 0; i < size_t(count); ++i) {
+    const size_t row = i * size_t(length), own = size_t(valid[i]);
+    Review review = {token_ids.as<std::int32_t>() + row,
+                     ngrams ? ngrams->as<std::int32_t>() + row * NGRAMS : nullptr,
+                     own,
+                     probability.as<float>() + i,
+                     weights.as<float>() + row * size_t(length),
+                     size_t(length),
+                     contexts ? contexts->as<float>() + i * size_t(width) : nullptr};
+    check_range("token_ids", review.tokens, own, 0, std::int64_t(loaded->network.vocabulary) - 1);
+    if (ngrams) check_range("ngram_ids", review.ngrams, own * NGRAMS, 0, std::int64_t(loaded->network.buckets) - 1);
+    reviews.push_back(review);
+  }
+  const WithoutLock unlocked;
+  complete_table(*loaded, reviews);
+  compute(*loaded, reviews, size_t(length));
 }
 
 PyObject* load(PyObject*, PyObject* arguments, PyObject* keywords) {
-    try {
-        auto loaded = load_network(arguments, keywords);
-        PyObject* capsule = PyCapsule_New(loaded.get(), CAPSULE, release);
-        if (capsule) loaded.release();
-        return capsule;
-    } catch (const Raised&) {
-        return nullptr;
-    } catch (const std::bad_alloc&) {
-        return PyErr_NoMemory();
-    }
+  try {
+    auto loaded = load_network(arguments, keywords);
+    PyObject* capsule = PyCapsule_New(loaded.get(), CAPSULE, release);
+    if (capsule) loaded.release();
+    return capsule;
+  } catch (const Raised&) {
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
 }
 
 PyObject* run(PyObject*, PyObject* arguments) {
-    try {
-        run_batch(arguments);
-        Py_RETURN_NONE;
-    } catch (const Raised&) {
-        return nullptr;
-    } catch (const std::bad_alloc&) {
-        return PyErr_NoMemory();
-    }
+  try {
+    run_batch(arguments);
+    Py_RETURN_NONE;
+  } catch (const Raised&) {
+    return nullptr;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
 }
 
 PyMethodDef methods[] = {
     {"kernels", kernels, METH_NOARGS, "Return the names of the kernels that this processor runs."},
-    {"load", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(load)), METH_VARARGS | METH_KEYWORDS, "Return a network for `run`."},
+    {"load", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(load)), METH_VARARGS | METH_KEYWORDS,
+     "Return a network for `run`."},
     {"run", run, METH_VARARGS, "Fill probability (N,) and weights (N, T, T) of a batch."},
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef module = {PyModuleDef_HEAD_INIT, "_network", "A classifier's network on the processor's vectors.", -1, methods, nullptr, nullptr, nullptr, nullptr};
+PyModuleDef module = {PyModuleDef_HEAD_INIT,
+                      "_network",
+                      "A classifier's network on the processor's vectors.",
+                      -1,
+                      methods,
+                      nullptr,
+                      nullptr,
+                      nullptr,
+                      nullptr};
 
 }  // namespace
 

@@ -74,7 +74,8 @@ class Words {
   Words(Bytes file, std::uint32_t type) {
     constexpr std::uint32_t magic = 0xef718f77u, version = 102;
     constexpr std::size_t header = 40, charset = 32;
-    if ((read<std::uint32_t>(file, 0) ^ magic) != file.size()) throw Error("not of the size that its first number tells");
+    if ((read<std::uint32_t>(file, 0) ^ magic) != file.size())
+      throw Error("not of the size that its first number tells");
     if (read<std::uint32_t>(file, 4) != version) throw Error("not a dictionary of version 102");
     if (read<std::uint32_t>(file, 8) != type) throw Error("a dictionary of another type");
     left_size = read<std::uint32_t>(file, 16);
@@ -110,7 +111,8 @@ class Words {
   };
   Range words_at(std::uint32_t node) const {
     if (node >= unit_count || units[node].check != node || units[node].base >= 0) return {nullptr, 0};
-    const std::uint32_t value = ~static_cast<std::uint32_t>(units[node].base), first = value >> 8, number = value & 0xff;
+    const std::uint32_t value = ~static_cast<std::uint32_t>(units[node].base), first = value >> 8,
+                        number = value & 0xff;
     if (first + number > token_count) throw Error("sys.dic: a word whose tokens are outside the file");
     return {tokens + first, number};
   }
@@ -181,7 +183,8 @@ class Dictionary {
 
   void read_matrix(Bytes file) {
     const std::size_t left = read<std::uint16_t>(file, 0), right = read<std::uint16_t>(file, 2);
-    if (file.size() != 4 + sizeof(std::int16_t) * left * right) throw Error("matrix.bin: not of the size that it tells");
+    if (file.size() != 4 + sizeof(std::int16_t) * left * right)
+      throw Error("matrix.bin: not of the size that it tells");
     if (!left || !right || left != words.left_size || right != words.right_size || left != unknown.left_size ||
         right != unknown.right_size)
       throw Error("matrix.bin: not of this dictionary");
@@ -191,7 +194,8 @@ class Dictionary {
   void read_kinds(Bytes file) {
     constexpr std::size_t name = 32, characters = 0xffff;
     const std::size_t types = read<std::uint32_t>(file, 0);
-    if (types > 18 || file.size() != 4 + name * types + 4 * characters) throw Error("char.bin: not of the size that it tells");
+    if (types > 18 || file.size() != 4 + name * types + 4 * characters)
+      throw Error("char.bin: not of the size that it tells");
     kinds = reinterpret_cast<const std::uint32_t*>(file.data() + 4 + name * types);
     for (std::size_t type = 0; type < types; ++type) {
       std::uint32_t node = static_cast<std::uint32_t>(unknown.units[0].base);
@@ -282,7 +286,7 @@ class Lattice {
   static constexpr std::uint32_t none = 0;
 
   struct Node {
-    int cost;  // of the cheapest path that ends with it
+    int cost;                         // of the cheapest path that ends with it
     std::uint32_t previous, sibling;  // on that path; of those that end where it does, the one added before
     std::uint32_t begin, end;
     const Token* token;
@@ -333,8 +337,8 @@ class Lattice {
   std::vector<Morpheme> path;
   std::uint32_t stamp = 0;
 
-  // Find the dictionary's words that begin at each character, the shorter ones of a place first. All places take one byte
-  // at a time in turn, so that the memory that each needs next arrives while the others take theirs.
+  // Find the dictionary's words that begin at each character, the shorter ones of a place first. All places take one
+  // byte at a time in turn, so that the memory that each needs next arrives while the others take theirs.
   void match(const Text& text) {
     const Words& words = dictionary.words;
     const std::uint32_t root = static_cast<std::uint32_t>(words.units[0].base);
@@ -342,7 +346,8 @@ class Lattice {
     matched.assign(text.size(), none);
     last_match.assign(text.size(), none);
     walks.clear();
-    for (std::uint32_t place = 0; place < text.size(); ++place) walks.push_back({root, text.starts[place], place, place + 1});
+    for (std::uint32_t place = 0; place < text.size(); ++place)
+      walks.push_back({root, text.starts[place], place, place + 1});
     while (!walks.empty()) {
       std::size_t kept = 0;
       for (Walk walk : walks) {
@@ -483,15 +488,17 @@ class Lattice {
 
   void follow(std::uint32_t node) {
     path.clear();
-    for (; node > 1; node = nodes[node].previous) path.push_back({nodes[node].begin, nodes[node].end, nodes[node].token});
+    for (; node > 1; node = nodes[node].previous)
+      path.push_back({nodes[node].begin, nodes[node].end, nodes[node].token});
     for (std::size_t low = 0, high = path.size(); low + 1 < high;) std::swap(path[low++], path[--high]);
   }
 };
 
 // ----------------------------------------------------------------------------------------------------- vocabulary
 
-// The units of a vocabulary by their bytes in UTF-8: a hash table with open addresses (FNV-1a, begun with a number that each
-// process draws and mixed at the end as MurmurHash3 does: no vocabulary can be made whose units share few addresses).
+// The units of a vocabulary by their bytes in UTF-8: a hash table with open addresses (FNV-1a, begun with a number that
+// each process draws and mixed at the end as MurmurHash3 does: no vocabulary can be made whose units share few
+// addresses).
 class Vocabulary {
  public:
   static constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
@@ -692,15 +699,13 @@ struct Work {
 };
 
 struct DecoderObject {
-  PyObject_HEAD
-  Buffers* buffers;
+  PyObject_HEAD Buffers* buffers;
   Dictionary* dictionary;
   std::vector<std::unique_ptr<Work>>* idle;
 };
 
 struct VocabularyObject {
-  PyObject_HEAD
-  Vocabulary* vocabulary;
+  PyObject_HEAD Vocabulary* vocabulary;
   std::vector<Object>* units;
   std::vector<Object>* ids;
   PyObject* unknown;
@@ -765,7 +770,8 @@ void read_text(PyObject* string, const Dictionary& dictionary, Text& text) {
   const int kind = PyUnicode_KIND(string);
   const void* data = PyUnicode_DATA(string);
   const Py_ssize_t length = PyUnicode_GET_LENGTH(string);
-  if (length > LONGEST) throw Error("expected a text of at most " + std::to_string(LONGEST) + " characters, found more");
+  if (length > LONGEST)
+    throw Error("expected a text of at most " + std::to_string(LONGEST) + " characters, found more");
   for (Py_ssize_t place = 0; place < length; ++place) {
     const std::uint32_t character = PyUnicode_READ(kind, data, place);
     if (!character) break;
