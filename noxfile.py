@@ -1,5 +1,7 @@
 """Tasks of a contributor; `nox --list` names them, CONTRIBUTING.md says when each is run."""
 
+from pathlib import Path
+
 import nox
 
 nox.needs_version = ">=2024.3.2"
@@ -13,6 +15,7 @@ def lint(session: nox.Session) -> None:
     session.install("-e", ".[dev]")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
+    session.run("clang-format", "--dry-run", "--Werror", *map(str, Path("nsmc_attention/native").glob("*.?pp")))
     session.run("mypy")
 
 
