@@ -33,7 +33,8 @@ function drawFilling() {
   if (filling) drawSentence(picked);
 }
 
-/* The sentence with a candidate: the picked one, or while the pointer is on another, that. */
+/* The sentence with a candidate: the picked one, or while the pointer is on another, that. It stands below them: a longer word
+   that wraps it moves none of them from under the pointer. */
 function drawSentence(place) {
   const [before, after] = filling.text.split(MASK);
   $("sentence").replaceChildren(before, element("ins", "now", filling.candidates[place].token), after);
