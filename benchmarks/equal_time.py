@@ -53,7 +53,8 @@ BEGINNINGS = {
 ROWS = {f"{encoder}: {name}": (encoder, name) for name in BEGINNINGS for encoder in ENCODERS}
 # The dev part chooses among so many moments of the last stage
 EPOCHS = 4
-# Largest step sizes: the GRU's from random numbers is that of its preset, what has begun goes on with half of it
+# Largest step sizes: the GRU's from random numbers is that of its preset, what has begun goes on with half of it;
+# hidden words have that of their preset
 RATE, FIRST_RATE = 1e-3, {"GRU": 2e-3, "Transformer": 1e-3}
 WARM, TIMED = 20, 80
 

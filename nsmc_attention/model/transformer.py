@@ -64,8 +64,8 @@ class SelfAttention(HybridBlock):
         self.heads = heads
         with self.name_scope():
             if relative:
-                first = mxnet.init.Constant(mxnet.nd.array(neighbours(heads)))
-                self.distances = self.params.get("distances", shape=(2 * FARTHEST + 1, heads), init=first)
+                initial = mxnet.init.Constant(mxnet.nd.array(neighbours(heads)))
+                self.distances = self.params.get("distances", shape=(2 * FARTHEST + 1, heads), init=initial)
             # of each head its queries, keys and values side by side, as MXNet's operators read them
             self.projection = nn.Dense(3 * units, in_units=units, flatten=False)
             self.dropout = Dropout(dropout)
@@ -243,8 +243,8 @@ class Transformer(Layered):
 def neighbours(heads: int) -> NDArray[numpy.float32]:
     """Return the first numbers of all distances, (2 * FARTHEST + 1, heads): NEAR for one neighbour of each head.
 
-    Heads take the token before, that after, the second before and so on. From zeros, finding where the neighbours are
-    is most of a short training (docs/language.md).
+    Heads take the token before, that after, the second before and so on, which a short training would have to find
+    first (docs/language.md).
     """
     numbers = numpy.zeros((2 * FARTHEST + 1, heads), dtype="float32")
     for head in range(heads):

@@ -31,8 +31,8 @@ class MaskedLanguageModel(HybridBlock):
         self.sizes = (vocab_size, settings.embedding_size)
         with self.name_scope():
             # rows of about unit length: Adam's steps would be large beside smaller ones
-            first = mxnet.init.Normal(settings.embedding_size**-0.5)
-            self.embedding = self.params.get("embedding", shape=self.sizes, init=first)
+            initial = mxnet.init.Normal(settings.embedding_size**-0.5)
+            self.embedding = self.params.get("embedding", shape=self.sizes, init=initial)
             self.bias = self.params.get("bias", shape=(vocab_size,), init="zeros")
             self.dropout = nn.Dropout(settings.dropout)
             self.encoder = settings.encoder.block(settings.embedding_size, max_length)
