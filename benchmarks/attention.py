@@ -11,18 +11,18 @@ from pathlib import Path
 
 import numpy
 
+from nsmc_attention.classification.explain import Explainer
+from nsmc_attention.classification.judgement import evaluate, faithfulness
+from nsmc_attention.classification.network import ngram_log_odds
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.drawing.figure import save_figure
 from nsmc_attention.evaluation.attention_statistics import entropy
 from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
-from nsmc_attention.inference.explain import Explainer
-from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.judgement import evaluate, faithfulness
-from nsmc_attention.model.networks.classifier import ngram_log_odds
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.tokenizers import mecab_tags
 from nsmc_attention.visualization.corpus import draw_corpus
 from nsmc_attention.visualization.faithfulness import interval, save_plot
-from nsmc_attention.visualization.heatmap import save_figure
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 REVIEWS, CORPUS = 1000, 5000
@@ -66,7 +66,7 @@ def print_bundles(results, accuracy):
 def print_candidates(classifier, texts):
     """One weight a word by each candidate, judged as `faithfulness` judges."""
     explainer = Explainer(classifier)
-    encoded = [each for each in map(explainer.bundle.encoder.encode, texts) if len(each) >= SHORTEST]
+    encoded = [each for each in map(explainer.bundle.codec.encode, texts) if len(each) >= SHORTEST]
     predictions = list(classifier.predict_encoded(encoded))
     erased = [numpy.abs(change) for change in leave_one_out(classifier.score, encoded)]
     gradients = [numpy.abs(each) for each in explainer.gradients(encoded)]
@@ -87,7 +87,7 @@ def print_candidates(classifier, texts):
 def network_parts(explainer, review):
     """Return of each token: what its state adds to the log-odds if attended to alone, its length, its n-grams' share."""
     network, nd = explainer.gluon.network, explainer.gluon.mxnet.nd
-    ids, lengths, ngrams = explainer.bundle.encoder.batch([review])
+    ids, lengths, ngrams = explainer.bundle.codec.batch([review])
     rows = network.embed_tokens(nd, nd.array(ids, dtype="int32"), nd.array(ngrams, dtype="int32"))
     states = network.encode(nd, rows, nd.array(lengths, dtype="float32"))[0].asnumpy()[0]
     negative, positive = network.output.weight.data().asnumpy()

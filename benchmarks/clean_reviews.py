@@ -4,7 +4,7 @@
     NSMC_ATTENTION_DATA=... python -m benchmarks.clean_reviews FOLDER
 
 Writes train.txt (raw star reviews and NSMC's training file, without the reviews of the official test file) and test.txt
-(the official test file). A sentence is right where `text.spelling` finds nothing and kiwi (LGPL, needed here alone)
+(the official test file). A sentence is right where `restoration.spelling` finds nothing and kiwi (LGPL, needed here alone)
 sets the same spaces. spaced.tsv holds what kiwi wrote: an interrupted run goes on.
 """
 
@@ -16,9 +16,9 @@ from pathlib import Path
 from kiwipiepy import Kiwi
 from tqdm.auto import tqdm
 
+from nsmc_attention.restoration.spelling import is_spelt, sentences, suspicious_trigrams
 from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.spelling import is_spelt, sentences, suspicious_trigrams
 
 # Laughter and crying, which stand between sentences
 LETTERS = re.compile(r"[ㄱ-ㅣ^]+")

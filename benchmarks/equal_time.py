@@ -24,21 +24,23 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.config import LANGUAGE_PRESETS, PRESETS, Config
+from nsmc_attention.classification.batches import Batches
+from nsmc_attention.classification.initial import begin_knowing
+from nsmc_attention.classification.objectives import LabelsObjective, predict_batches
+from nsmc_attention.classification.parts import encode
+from nsmc_attention.classification.settings import PRESETS, Config
+from nsmc_attention.classification.stages import ClassifierTraining
+from nsmc_attention.classification.train import read_inputs, tokenized
 from nsmc_attention.evaluation.metrics import headline
+from nsmc_attention.language.masking import MASK, Masker, Tokens
+from nsmc_attention.language.objective import HiddenBatches, LanguageModelTraining
+from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.parameters import snapshot
-from nsmc_attention.recipe import read_inputs, tokenized
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.text.encoding import Encoder
-from nsmc_attention.text.masking import MASK, Masker, Tokens
 from nsmc_attention.text.vocabulary import build_vocab
-from nsmc_attention.training.batches import Batches
-from nsmc_attention.training.initial import begin_knowing
-from nsmc_attention.training.language import HiddenBatches, LanguageModelTraining
 from nsmc_attention.training.loop import Stage, make_trainer, train_step
-from nsmc_attention.training.objectives import LabelsObjective, predict_batches
-from nsmc_attention.training.parts import encode
-from nsmc_attention.training.stages import ClassifierTraining, run_stage
+from nsmc_attention.training.stage import run_stage
 
 mxnet = import_mxnet()
 

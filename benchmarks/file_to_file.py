@@ -20,8 +20,9 @@ from typing import Any
 
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.predictor import WINDOW, Classifier
 from nsmc_attention.errors import NsmcError
-from nsmc_attention.inference.predictor import WINDOW, Classifier
 from nsmc_attention.inference.scoring import score_table, table_pieces
 from nsmc_attention.reviews import tables
 from nsmc_attention.text.encoding import clean
@@ -44,7 +45,7 @@ class Known:
 
 def installed(engines):
     """Return {name: Classifier} of the engines that run here, on one thread; name the others."""
-    bundle, found = load_bundle(), {}
+    bundle, found = load_bundle(None, LAYOUT), {}
     for name in engines:
         try:
             found[name] = Classifier.from_bundle(bundle, name, "cpu", 1)
@@ -56,7 +57,7 @@ def installed(engines):
 def stages(path, classifiers):
     """Yield (stage, work, its results) of a csv file of reviews, in order; work is done by its first call too."""
     first = next(iter(classifiers.values()))
-    encode = first.bundle.encoder.encode_many
+    encode = first.bundle.codec.encode_many
     frames = list(tables.chunks(path))
     texts = [text for frame in frames for text in frame["document"]]
     windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]

@@ -2,7 +2,6 @@
 
     python -m benchmarks.film [BUNDLE]
     python -m benchmarks.film --rate [BUNDLE]
-    python -m benchmarks.film --fine-tuning OUT [SEED]
 
 Of each film of the bundle's test part so many reviews are drawn, ten times; told are the mean stars of its others, ten at
 least. The baseline is the mean probability of positive, isotonic to the mean stars of the training films' others, for each
@@ -11,10 +10,6 @@ it gives reviews of the official test file, which it has never seen, and as many
 
 With --rate: what `film` takes for one film of 100,000 reviews, file to file, in turn with what `predict` takes for the same
 rows, processor seconds of this process.
-
-With --fine-tuning: the film network above the frozen classifier, the same with more passes, and with the classifier trained
-along, each trained in a folder of OUT unless it is there already; errors on the same films with the same reviews given, and
-the processor seconds of each training without the reading of the frozen vectors, which is done before.
 """
 
 import csv
@@ -31,31 +26,22 @@ import numpy
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
-from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.config import FilmConfig
-from nsmc_attention.films import SEVERAL, read_again, split, train_films
-from nsmc_attention.inference.film import FilmRater, load_film
-from nsmc_attention.inference.film_tables import rate_table
-from nsmc_attention.inference.pooling import Pool
-from nsmc_attention.inference.predictor import Classifier, load_classifier
+from nsmc_attention.classification.predictor import Classifier, load_classifier
+from nsmc_attention.films import reviews as films
+from nsmc_attention.films.objective import JUDGED, Case, Films
+from nsmc_attention.films.pooling import Pool
+from nsmc_attention.films.rater import FilmRater, load_film
+from nsmc_attention.films.settings import FilmConfig
+from nsmc_attention.films.tables import rate_table
+from nsmc_attention.films.train import SEVERAL, split, train_films
+from nsmc_attention.films.vectors import cached_vectors
 from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.inference.vectors import ReviewReader, cached_vectors
-from nsmc_attention.reviews import films, nsmc, raw
+from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.training.film import JUDGED, Case, Films
 
 GIVEN, DRAWS, SEED = (1, 5, 20, 64), 10, 7
 # Reviews of the official test file that are given, few films have more
 UNSEEN = 5
-# What --fine-tuning compares, by the settings of the training; the second takes about as long as the third
-SHORT = {"training.epochs": 30, "training.patience": 30}
-LONGER = {"training.epochs": 150, "training.patience": 150}
-CONTESTANTS: dict[str, dict[str, int]] = {
-    "frozen": SHORT,
-    "frozen, longer": LONGER,
-    "fine-tuned": {**SHORT, "training.fine_tuning.epochs": 3},
-    "longer, fine-tuned": {**LONGER, "training.fine_tuning.epochs": 3},
-}
 # Reviews of the film of --rate, and how often each contestant has its turn
 MANY, ROUNDS = 100_000, 5
 
@@ -110,31 +96,6 @@ def rows(rater: FilmRater, train: Films, test: Films) -> Iterator[str]:
         error, inside, width = judged(rater, test, count)
         films = len(error) // DRAWS
         yield f"| {count} | {films:,} | {plain.mean():.3f} | {error.mean():.3f} | {lower(plain, error)} | {100 * inside:.1f} % | {width:.2f} |"
-
-
-def fine_tuning(out: Path, seed: int) -> None:
-    """Train CONTESTANTS and print their errors on the films of the test part."""
-    reader, reviews = ReviewReader(load_bundle()), films.load("nsmc")
-    vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared")
-    several = [own for own in reviews.members if len(own) >= SEVERAL]
-    test = Films(vectors, reviews.stars, several).of(
-        split(len(several), FilmConfig().with_fields(seed=seed).training)[2]
-    )
-    print(
-        "| reviews given | films | | error | below frozen | inside | width | training |\n|---|---|---|---|---|---|---|---|"
-    )
-    plain: dict[int, Any] = {}
-    for name, settings in CONTESTANTS.items():
-        folder = out / name.replace(", ", "_")
-        seconds = trained(folder, FilmConfig().with_settings({**settings, "training.seed": seed}))
-        own = folder / "classifier"
-        rater = load_film(folder, classifier=own if own.exists() else None)
-        part = read_again(test, reviews.documents, rater.reader, quiet=True) if own.exists() else test
-        for count in GIVEN:
-            error, inside, width = judged(rater, part, count)
-            below = lower(plain.setdefault(count, error), error)
-            figures = f"{error.mean():.3f} | {below} | {100 * inside:.1f} % | {width:.2f} | {seconds:.0f} s"
-            print(f"| {count} | {len(error) // DRAWS:,} | {name} | {figures} |", flush=True)
 
 
 def trained(folder: Path, config: FilmConfig) -> float:
@@ -225,7 +186,4 @@ def processor_seconds(work: Callable[[], object]) -> float:
 if __name__ == "__main__":
     given = sys.argv[1:]
     named = [each for each in given if not each.startswith("--")]
-    if "--fine-tuning" in given:
-        fine_tuning(Path(named[0]), int(named[1]) if named[1:] else 0)
-    else:
-        (rate if "--rate" in given else main)(Path(named[0]) if named else None)
+    (rate if "--rate" in given else main)(Path(named[0]) if named else None)

@@ -18,11 +18,11 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy
 
-from nsmc_attention.config import Config
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classification.settings import Config
+from nsmc_attention.classification.train import train
 from nsmc_attention.evaluation.attention_statistics import overlap
 from nsmc_attention.evaluation.metrics import headline
-from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.recipe import train
 from nsmc_attention.reviews.tables import read_labelled
 
 TRAIN, DEV = 30_000, 10_000

@@ -16,8 +16,8 @@ import pandas
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
 
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.evaluation.metrics import metrics
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc, raw
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -30,7 +30,7 @@ def scored():
     """Return the test reviews as a table: label, probability, right, tokens, stars, film, year, seen."""
     classifier = load_classifier()
     table = nsmc.load("nsmc", "test").frame.copy()
-    encode = classifier.bundle.encoder.encode
+    encode = classifier.bundle.codec.encode
     encoded = [encode(text) for text in table["document"]]
     table["probability"] = numpy.nan_to_num(classifier.score(encoded), nan=0.5)
     table["right"] = (table["probability"] >= 0.5) == (table["label"] == 1)
@@ -72,15 +72,15 @@ def draw(rows, label, name):
 
 def reliability(classifier, table):
     """Draw accuracy against confidence; return ECE of the network alone, uncalibrated, and of the whole model."""
-    from nsmc_attention.inference.engines import load_engine
+    from nsmc_attention.classification.engines import load_engine
+    from nsmc_attention.classification.wide import log_odds
     from nsmc_attention.model.parameters import snapshot
-    from nsmc_attention.training.wide import log_odds
 
     bundle = classifier.bundle
     gluon: Any = load_engine(bundle, "gluon")
     wide = log_odds(
         snapshot(gluon.network)["ngram_table.weight"],
-        [bundle.encoder.encode(text).tokens or ["\0"] for text in table["document"]],
+        [bundle.codec.encode(text).tokens or ["\0"] for text in table["document"]],
     )
     found = bundle.manifest["calibration"]
     inside = table["probability"].clip(1e-9, 1 - 1e-9)

@@ -34,7 +34,7 @@ PARTS = {
     "text": (
         "text",
         [f"tests/text/test_{name}.py" for name in ("marks", "noise", "ngrams", "encoding", "tokenizers")]
-        + ["tests/training/test_batches.py"],
+        + ["tests/classification/test_batches.py"],
     ),
     "bundle": ("bundle", ["tests/bundle", "tests/test_strangers_files.py"]),
     "faithfulness": ("evaluation/faithfulness.py", ["tests/evaluation/test_faithfulness.py"]),

@@ -15,8 +15,9 @@ from functools import partial
 import numpy
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.inference.engines import load_engine
-from nsmc_attention.inference.predictor import TokenScorer
+from nsmc_attention.classification.engines import load_engine
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.predictor import TokenScorer
 from nsmc_attention.reviews import tables
 
 from .contest import comparisons
@@ -38,16 +39,14 @@ parser.add_argument("--pytorch", action="store_true", help="beside PyTorch eager
 def main(given):
     if given.pytorch:
         return beside_pytorch(tables.load(given.data, "train", given.data_dir), given.rounds)
-    bundle = load_bundle()
-    scorers = {
-        name: TokenScorer(bundle.encoder, load_engine(bundle, name, "cpu", 1), bundle.config) for name in ENGINES
-    }
+    bundle = load_bundle(None, LAYOUT)
+    scorers = {name: TokenScorer(bundle.codec, load_engine(bundle, name, "cpu", 1), bundle.config) for name in ENGINES}
     texts = tables.load(given.data, "test", given.data_dir).documents
-    reviews = [each for each in map(bundle.encoder.encode, texts) if len(each)]
+    reviews = [each for each in map(bundle.codec.encode, texts) if len(each)]
     compare(scorers, reviews)
     batches = {
         "batches": [batch for _, batch in scorers["onnx"].batches(reviews[:TIMED])],
-        "one review": [bundle.encoder.batch([each]) for each in reviews[:SINGLE]],
+        "one review": [bundle.codec.batch([each]) for each in reviews[:SINGLE]],
     }
     for what, arrays in batches.items():
         engines = {name: partial(run_all, scorer.engine, arrays) for name, scorer in scorers.items()}

@@ -8,6 +8,7 @@ import statistics
 import time
 
 from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.native import SWITCH
 from nsmc_attention.native.dictionary import installed_decoder
 from nsmc_attention.reviews import nsmc
@@ -52,7 +53,7 @@ def main():
     reviews = [each for each in nsmc.load("nsmc", "test").documents if clean(each)]
     parts = [reviews[start : start + PART] for start in range(0, len(reviews), PART)]
     print("| µs a review: median of parts (least) | MeCab and Python | compiled | times as fast |\n|---|---|---|---|")
-    for name, works in contestants(load_bundle().encoder).items():
+    for name, works in contestants(load_bundle(None, LAYOUT).codec).items():
         found: tuple[list[float], list[float]] = ([], [])
         for number, part in enumerate([parts[0], *parts]):
             given = [clean(review) for review in part] if name.startswith("clean") else part

@@ -10,6 +10,7 @@ from itertools import chain
 
 from nsmc_attention._runtime.processes import workers
 from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.token_cache import CHUNK, tokenize, tokenize_many
 
@@ -43,7 +44,7 @@ def show(name, work, count):
 
 def main():
     reviews = nsmc.load("nsmc", "train").documents
-    some, encoder = reviews[:ONE_PROCESS], load_bundle().encoder
+    some, encoder = reviews[:ONE_PROCESS], load_bundle(None, LAYOUT).codec
     print(f"| Mecab, {TIMES} times | reviews of the NSMC train file | min | median | max (reviews/s) |")
     print("|---|---|---|---|---|")
     show("review to tokens, one process", lambda: deque(map(encoder.encode, some), maxlen=0), len(some))

@@ -17,11 +17,11 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy
 
-from nsmc_attention.config import RESTORE_PRESETS, RestoreConfig
-from nsmc_attention.inference.restorer import load_restorer
-from nsmc_attention.restoration import train_restorer
+from nsmc_attention.restoration.restorer import load_restorer
+from nsmc_attention.restoration.settings import RESTORE_PRESETS, RestoreConfig
+from nsmc_attention.restoration.tags import character_error
+from nsmc_attention.restoration.train import train_restorer
 from nsmc_attention.text.noise import typed
-from nsmc_attention.text.restoring import character_error
 
 SEEDS, SENTENCES, LONGEST, TEST = (0, 1, 2), 13_000, 24, 1000
 SIZES = {

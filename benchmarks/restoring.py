@@ -20,14 +20,14 @@ import numpy
 from kiwipiepy import Kiwi
 
 from benchmarks.robustness import two_exchanged
-from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.inference.restorer import load_restorer
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.restoration.characters import split_spaces
+from nsmc_attention.restoration.restorer import load_restorer
+from nsmc_attention.restoration.spelling import is_plain, sentences
+from nsmc_attention.restoration.tags import character_error
 from nsmc_attention.reviews import nsmc
-from nsmc_attention.text.characters import split_spaces
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.noise import no_spaces, other_vowels, typed
-from nsmc_attention.text.restoring import character_error
-from nsmc_attention.text.spelling import is_plain, sentences
 
 SHORT, LONG = (10, 60), (90, 140)
 SEED = 1

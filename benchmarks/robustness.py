@@ -11,8 +11,8 @@ import unicodedata
 
 import numpy
 
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.evaluation.metrics import metrics
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.noise import WAYS
 

@@ -20,17 +20,18 @@ from ._io.bounded import read_json
 from ._runtime.processes import cores
 from ._runtime.progress import progress_bar
 from ._runtime.signals import blocked
-from .bundle.format import EDITOR, load_bundle
+from .bundle.format import load_bundle
+from .classification.layout import LAYOUT
+from .classification.predictor import Classifier
+from .classification.restored import RestoringReference
 from .errors import ConfigError, DataError, MissingPackage
-from .inference.engines import engine_beside
-from .inference.film import FilmRater, load_film
-from .inference.film_parts import PoolingScorer, merged, save_pools, shown_in, write_films
-from .inference.film_tables import names_of
-from .inference.predictor import Classifier
+from .films.parts import PoolingScorer, merged, save_pools, shown_in, write_films
+from .films.rater import FilmRater, load_film
+from .films.tables import names_of
 from .inference.reference import Reference, Scorer, worker_scorer
-from .inference.restorer import Restorer
-from .inference.restoring import RestoringReference
 from .inference.scoring import table_pieces, write_parquet
+from .inference.sessions import engine_beside
+from .restoration.restorer import Restorer
 from .reviews import tables
 from .reviews.parquet import row_groups
 from .reviews.pieces import PIECE
@@ -184,12 +185,12 @@ def model_of(
     bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]
 ) -> Union[Reference, RestoringReference]:
     """Return what workers load a classifier by, one of restored texts if `restore` says so; BundleError as `load_bundle`."""
-    classifier = Reference.of(Classifier, load_bundle(bundle), engine)
+    classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
     if restore is False:
         return classifier
-    folder = EDITOR if restore is True else restore
+    folder = None if restore is True else restore
     return RestoringReference(
-        Reference.of(Restorer, load_bundle(folder, Restorer.task), engine_beside(engine)), classifier
+        Reference.of(Restorer, load_bundle(folder, Restorer.layout), engine_beside(engine)), classifier
     )
 
 

@@ -1,7 +1,7 @@
 """The errors this package raises on purpose: where, what was expected, what was found and what to do."""
 
 import difflib
-from typing import Iterable
+from typing import Iterable, Optional
 
 # Characters of a message, and of the names it lists: both may quote a file of any size
 LONGEST, LISTED = 600, 200
@@ -33,6 +33,15 @@ class TokenizerError(NsmcError):
 
 class BundleError(NsmcError):
     """A bundle or checkpoint is incomplete, altered or of another version."""
+
+
+class WrongTask(BundleError):
+    """A bundle is of another task than the ones expected; `task` is what its manifest names, None for nothing."""
+
+    def __init__(self, folder: object, expected: Iterable[str], task: Optional[str]) -> None:
+        found = "one that names no task, a classifier's" if task is None else repr(task[:60])
+        super().__init__(f"{folder}: expected a bundle of the task {' or '.join(expected)}, found {found}")
+        self.task = task
 
 
 class ConfigError(NsmcError):

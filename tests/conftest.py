@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 # Before any OpenMP is loaded, here and in child processes: threads that spin while they wait slow a busy machine down
@@ -19,7 +20,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from nsmc_attention._runtime.processes import cores
-from nsmc_attention.config import FilmConfig, RestoreConfig, preset, task_preset
+from nsmc_attention.classification.settings import preset
+from nsmc_attention.films.settings import FilmConfig
+from nsmc_attention.restoration.settings import RestoreConfig
+from nsmc_attention.tasks import TASKS
 
 # `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
 settings.register_profile("short", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -68,35 +72,43 @@ TINY_EDITOR = RestoreConfig().with_settings(
         "training.epochs": 1,
     }
 )
-TINY_LANGUAGE = task_preset("transformer", "language").with_settings(
-    {
-        "model.embedding_size": 8,
-        "model.encoder.units": 8,
-        "model.encoder.heads": 2,
-        "model.encoder.feed_forward": 16,
-        "training.batch_size": 64,
-        "training.epochs": 1,
-    }
+TINY_LANGUAGE = (
+    TASKS["language"]
+    .preset("transformer")
+    .with_settings(
+        {
+            "model.embedding_size": 8,
+            "model.encoder.units": 8,
+            "model.encoder.heads": 2,
+            "model.encoder.feed_forward": 16,
+            "training.batch_size": 64,
+            "training.epochs": 1,
+        }
+    )
 )
 TINY_TRANSFORMER = TINY.with_fields(encoder="transformer", epochs=1, erasure_reviews=0, ngram_buckets=0).with_settings(
     {"model.encoder.layers": 3, "model.encoder.units": 8, "model.encoder.heads": 2, "model.encoder.feed_forward": 16}
 )
 TINY_STRUCTURED = TINY.with_fields(attention="structured", attention_units=4, attention_hops=3)
-TINY_WRITER = task_preset("writer", "restore").with_settings(
-    {
-        "text.min_count": 1,
-        "model.embedding_size": 8,
-        "model.encoder.hidden_size": 4,
-        "model.decoder.hidden_size": 16,
-        "model.output_units": 8,
-        "model.dropout": 0.0,
-        "training.batch_size": 16,
-        "training.epochs": 6,
-        "training.learning_rate": 0.05,
-        "training.average": 0.0,
-        "training.joined": 0.0,
-        "training.dev_fraction": 0.02,
-    }
+TINY_WRITER = (
+    TASKS["restore"]
+    .preset("writer")
+    .with_settings(
+        {
+            "text.min_count": 1,
+            "model.embedding_size": 8,
+            "model.encoder.hidden_size": 4,
+            "model.decoder.hidden_size": 16,
+            "model.output_units": 8,
+            "model.dropout": 0.0,
+            "training.batch_size": 16,
+            "training.epochs": 6,
+            "training.learning_rate": 0.05,
+            "training.average": 0.0,
+            "training.joined": 0.0,
+            "training.dev_fraction": 0.02,
+        }
+    )
 )
 TINY_FILM = FilmConfig().with_settings(
     {
@@ -116,19 +128,13 @@ SYLLABLES = "가나다라마바사자차하"
 
 def trained_once(tmp_path_factory, name, config, data="sample"):
     """Train on the data in the first of the test processes that asks; the others wait and share the run."""
-    from nsmc_attention.films import train_films
-    from nsmc_attention.language import train_language
-    from nsmc_attention.recipe import train
-    from nsmc_attention.restoration import train_restorer
-
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / name / "bundle").exists():
-            trainings = {"classify": train, "restore": train_restorer, "language": train_language, "film": train_films}
-            trainings[config.task](data, config, folder / name, quiet=True)
+            TASKS[config.task].train()(data, config, folder / name, quiet=True)
     return folder / name
 
 
@@ -231,3 +237,24 @@ def command(capsys, monkeypatch):
         return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
 
     return run_here
+
+
+@contextmanager
+def stopped_at(batches, epoch, number):
+    """Interrupt a training, within a `with` block, before this batch of a class's batches is trained on."""
+    whole = batches.epoch
+
+    def stop(self, seed, current):
+        for place, batch in enumerate(whole(self, seed, current)):
+            if (current, place) == (epoch, number):
+                raise KeyboardInterrupt
+            yield batch
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(batches, "epoch", stop)
+        yield
+
+
+@pytest.fixture
+def interrupted():
+    return stopped_at

@@ -9,8 +9,8 @@ file is for (test_pretrained.py).
 import json
 from pathlib import Path
 
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.evaluation.behaviour import cases
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
 
 GOLDEN = Path(__file__).parent / "golden.jsonl"

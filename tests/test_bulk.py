@@ -22,9 +22,10 @@ distributed = pytest.importorskip("distributed")
 from nsmc_attention._io.atomic import PREFIX  # noqa: E402
 from nsmc_attention.bulk import check_plan, connected, expand, score_partition, split  # noqa: E402
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
+from nsmc_attention.classification.layout import LAYOUT  # noqa: E402
+from nsmc_attention.classification.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
-from nsmc_attention.inference.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.inference.reference import Reference  # noqa: E402
 from nsmc_attention.reviews import nsmc, tables  # noqa: E402
 from nsmc_attention.reviews.sources import find_source  # noqa: E402
@@ -259,7 +260,7 @@ def test_a_source_that_was_changed_since_is_another_plan(score, bundle_folder, t
     os.utime(source, ns=(0, part.state[1] + 1))
     code, line = score(*arguments)
     assert code == 2 and "was begun with other sources (or they were written or copied" in line
-    began = load_bundle(bundle_folder)
+    began = load_bundle(bundle_folder, LAYOUT)
     settings = (Reference.of(Classifier, began, "onnx"), str(tmp_path))
     with pytest.raises(DataError, match="a.csv: was modified while bulk ran; begin again"):
         score_partition(part, *settings)
@@ -285,12 +286,12 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
     shutil.copytree(bundle_folder, folder)
     (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
     (part,) = split(tmp_path / "a.csv", 0, "csv", 10)
-    began = load_bundle(folder)
+    began = load_bundle(folder, LAYOUT)
     same = (part, Reference.of(Classifier, began, "onnx"), str(tmp_path))
     assert score_partition(*same) == 1
     write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
     assert score_partition(*same) == 1, "what is loaded stays"
-    now = load_bundle(folder)
+    now = load_bundle(folder, LAYOUT)
     assert score_partition(part, Reference.of(Classifier, now, "onnx"), *same[2:]) == 1, (
         "and is not taken for the new one"
     )
@@ -363,7 +364,10 @@ def test_files_of_korean_offices_have_the_same_scores(bundle_folder, tmp_path, n
     path.write_bytes(frame.to_csv(index=False, sep=";").encode(encoding)) if encoding else frame.to_excel(
         path, index=False
     )
-    bundle, expected = load_bundle(bundle_folder), load_classifier(bundle_folder).probabilities(list(frame["리뷰"]))
+    bundle, expected = (
+        load_bundle(bundle_folder, LAYOUT),
+        load_classifier(bundle_folder).probabilities(list(frame["리뷰"])),
+    )
     out.mkdir()
     parts = list(split(path, 0, "csv", 2))
     for part in parts:

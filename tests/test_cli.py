@@ -18,10 +18,10 @@ import pytest
 
 from nsmc_attention import load_classifier
 from nsmc_attention._runtime.signals import Ended
+from nsmc_attention.classification.explain import explain
 from nsmc_attention.cli import commands
 from nsmc_attention.cli.app import COMMANDS
 from nsmc_attention.cli.terminal import ATTENTION, NEGATIVE, POSITIVE, WHITE, has_colors, shade, words
-from nsmc_attention.inference.explain import explain
 from nsmc_attention.reviews import nsmc
 
 SENTENCE = "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
@@ -228,12 +228,11 @@ def test_help_names_every_command_and_every_setting(command):
 
 
 def test_help_shows_choices(command):
-    from nsmc_attention.config import TASK_PRESETS
-    from nsmc_attention.inference.attribution import METHODS
+    from nsmc_attention.classification.display import METHODS
+    from nsmc_attention.tasks import TASKS
 
     assert (
-        f"[{'|'.join(name for presets in TASK_PRESETS.values() for name in presets)}]"
-        in command("train", "--help").stdout
+        f"[{'|'.join(name for task in TASKS.values() for name in task.presets)}]" in command("train", "--help").stdout
     )
     explaining = command("explain", "--help").stdout
     for flag, names in (("--method", METHODS), ("--engine", ["auto", "native", "native-bf16", "onnx", "gluon"])):

@@ -4,20 +4,14 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from nsmc_attention.config import (
-    PRESETS,
-    RESTORE_PRESETS,
-    SHORT_NAMES,
-    Config,
-    StarsConfig,
-    TrainingConfig,
-    preset,
-    task_preset,
-)
+from nsmc_attention.classification.settings import PRESETS, Config, StarsConfig, TrainingConfig, preset
+from nsmc_attention.config import SHORT_NAMES
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.model.attention import ATTENTIONS, Dot, General
-from nsmc_attention.recipe import nearest_preset
+from nsmc_attention.restoration.settings import RESTORE_PRESETS
 from nsmc_attention.settings import paths
+from nsmc_attention.tasks import TASKS
+from nsmc_attention.training.runs import nearest_preset
 
 DEFAULT = Config().to_dict()
 
@@ -138,7 +132,7 @@ def test_every_number_has_an_upper_bound(name):
 
 def test_settings_that_fit_only_together_can_be_changed_together():
     """Dot attention needs a decoder as wide as the encoder's states; the preset's is not."""
-    writer = task_preset("writer", "restore")
+    writer = TASKS["restore"].preset("writer")
     with pytest.raises(ConfigError, match="model.attention.kind dot: expected a decoder of 384 units"):
         writer.with_fields(attention="dot")
     config = writer.with_fields(attention="dot", **{"model.decoder.hidden_size": 384})

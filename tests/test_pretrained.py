@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from nsmc_attention import film, load_film, predict
-from nsmc_attention.bundle.format import FILM, PRETRAINED, load_bundle
-from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.judgement import evaluate
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.judgement import evaluate
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.films.layout import LAYOUT as FILMS_LAYOUT
 from nsmc_attention.reviews import nsmc
 
 
@@ -39,8 +41,8 @@ def test_two_hundred_sentences_are_answered_as_when_it_was_packaged(engine):
 
 
 def test_it_is_small_and_says_where_it_comes_from():
-    manifest = load_bundle().manifest
-    assert sum(path.stat().st_size for path in PRETRAINED.iterdir()) <= 16 * 10**6
+    manifest = load_bundle(None, LAYOUT).manifest
+    assert sum(path.stat().st_size for path in LAYOUT.packaged[0].iterdir()) <= 16 * 10**6
     assert (
         manifest["data"]["train"]["rows"] == 150000
         and manifest["command"] == "nsmc-attention train --data nsmc --preset extended"
@@ -61,7 +63,10 @@ def test_both_engines_agree_on_a_thousand_raw_reviews(nsmc_folder):
 
 @pytest.mark.slow
 def test_the_recorded_test_figures_are_reached_again(nsmc_folder):
-    found, recorded = evaluate(load_classifier(), nsmc.load("nsmc", "test")), load_bundle().manifest["metrics"]["test"]
+    found, recorded = (
+        evaluate(load_classifier(), nsmc.load("nsmc", "test")),
+        load_bundle(None, LAYOUT).manifest["metrics"]["test"],
+    )
     assert found["accuracy"] == pytest.approx(recorded["accuracy"], abs=1e-4) and found["accuracy"] >= 0.891
     assert found["log_loss"] == pytest.approx(recorded["log_loss"], abs=1e-4) and found["ece"] <= 0.01
 
@@ -74,9 +79,9 @@ def test_the_packaged_film_network_reads_by_the_packaged_classifier():
 
 
 def test_the_packaged_film_network_is_small_and_was_judged_by_other_films():
-    bundle = load_bundle(FILM, "film")
-    assert sum(path.stat().st_size for path in FILM.iterdir()) <= 4 * 10**6
-    assert bundle.encoder.classifier == load_bundle().fingerprint
+    bundle = load_bundle(None, FILMS_LAYOUT)
+    assert sum(path.stat().st_size for path in FILMS_LAYOUT.packaged[0].iterdir()) <= 4 * 10**6
+    assert bundle.codec.classifier == load_bundle(None, LAYOUT).fingerprint
     assert bundle.manifest["command"] == "nsmc-attention train --task film --data nsmc --preset pooling"
     for count in ("5", "20", "64"):
         assert 0.88 <= bundle.manifest["metrics"]["test"][count]["inside"] <= 0.92

@@ -23,9 +23,10 @@ import pytest
 
 import nsmc_attention
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.config import preset
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
 from nsmc_attention.reviews import raw, tables
 from nsmc_attention.reviews.pieces import PIECE
@@ -75,13 +76,13 @@ def test_a_link_in_a_bundle_is_refused_even_to_the_right_content(bundle, tmp_pat
     (bundle / name).rename(tmp_path / "elsewhere")
     (bundle / name).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(BundleError, match=f"{name}: expected a regular file, found a link"):
-        load_bundle(bundle)
+        load_bundle(bundle, LAYOUT)
 
 
 def test_a_file_larger_than_can_be_is_refused_unread(bundle):
     os.truncate(bundle / "weights.params", 2**40)
     with pytest.raises(BundleError, match="weights.params: expected at most 1,073,741,824 bytes"):
-        load_bundle(bundle)
+        load_bundle(bundle, LAYOUT)
 
 
 def changed_graph(bundle, change):
@@ -204,9 +205,9 @@ def test_weights_that_overflow_are_reported_by_the_prediction(bundle):
 def test_sizes_that_a_parameter_file_has_not_are_refused_before_memory_is_taken(bundle, at, number):
     content = (bundle / "weights.params").read_bytes()
     content = content[:at] + struct.pack("<Q", number) + content[at + 8 :]
-    verified = load_bundle(bundle)
+    verified = load_bundle(bundle, LAYOUT)
     with pytest.raises(BundleError, match="expected a Gluon parameter file, found something else"):
-        read_gluon_file(content, verified.config.network(len(verified.encoder)), "x")
+        read_gluon_file(content, verified.config.network(len(verified.codec)), "x")
 
 
 def vocabulary(tokens, unknown, padding):

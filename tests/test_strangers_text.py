@@ -20,13 +20,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention._io.spreadsheets import FORMULA, MARKED, NUMBER, as_cell, as_cells, as_csv
-from nsmc_attention.inference.attribution import Attribution
-from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.classification.attribution import Attribution
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.drawing.figure import save_figure
 from nsmc_attention.inference.scoring import score_lines, score_table
 from nsmc_attention.report.build import report
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import LONGEST, tokenizer
-from nsmc_attention.visualization.heatmap import draw_heatmap, draw_words, save_figure
+from nsmc_attention.visualization.heatmap import draw_heatmap, draw_words
 from nsmc_attention.visualization.page import page
 
 HOSTILE = [
@@ -202,7 +203,7 @@ def attribution(each):
 
 def check_all(classifier, texts, folder):
     for text in texts:
-        check_text(classifier.bundle.encoder, text)
+        check_text(classifier.bundle.codec, text)
     predictions = [each for each in check_predictions(classifier, texts) if each.tokens]
     check_tables(classifier, texts, folder)
     if predictions:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from nsmc_attention.bundle.format import PACKAGED
+from nsmc_attention.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.9.18", "3.10.13", "3.11.7", "3.12.1")
@@ -84,7 +84,10 @@ def test_every_requirement_has_an_oldest_version():
 def test_every_folder_of_modules_is_packaged():
     packages = set(setup_cfg()["options"]["packages"].split())
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "nsmc_attention").rglob("*.py")}
-    data = {"nsmc_attention.sample", *(f"nsmc_attention.{each.name}" for each in PACKAGED)}
+    data = {
+        "nsmc_attention.sample",
+        *(f"nsmc_attention.{each.name}" for task in TASKS.values() for each in task.layout.packaged),
+    }
     assert packages - data == {".".join(each.parts) for each in folders}
 
 

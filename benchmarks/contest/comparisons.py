@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy
 
 from nsmc_attention._runtime.processes import cores
-from nsmc_attention.config import preset
+from nsmc_attention.classification.settings import preset
 from nsmc_attention.text.encoding import Encoder
 from nsmc_attention.text.token_cache import tokenize
 from nsmc_attention.text.vocabulary import build_vocab

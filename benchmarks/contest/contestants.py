@@ -9,9 +9,8 @@ from functools import partial
 import numpy
 
 from nsmc_attention._runtime.processes import cores
-from nsmc_attention.config import TrainingConfig
+from nsmc_attention.classification.settings import ClassifierConfig, TrainingConfig
 from nsmc_attention.errors import MissingPackage
-from nsmc_attention.model.settings import ClassifierConfig
 
 MATRIX = 2048
 
@@ -58,7 +57,7 @@ def network(workload):
     from nsmc_attention._runtime.mxnet_shim import import_mxnet
 
     mxnet = import_mxnet()
-    from nsmc_attention.model.networks.classifier import SelfAttentionClassifier
+    from nsmc_attention.classification.network import SelfAttentionClassifier
 
     built = SelfAttentionClassifier(workload.vocabulary, workload.model, max_length=1024)
     built.initialize(mxnet.init.Xavier())
@@ -72,10 +71,10 @@ class GluonTraining:
     """The training step of this package; where not `native`, by MXNet's own operators alone."""
 
     def __init__(self, workload, native=True):
+        from nsmc_attention.classification.batches import Batch
+        from nsmc_attention.classification.objectives import LabelsObjective
         from nsmc_attention.model import operators
-        from nsmc_attention.training.batches import Batch
         from nsmc_attention.training.loop import make_trainer, train_step
-        from nsmc_attention.training.objectives import LabelsObjective
 
         if not native:
             operators.LIBRARY = None
@@ -113,8 +112,8 @@ class OnnxScoring:
     """The exported model on ONNX Runtime."""
 
     def __init__(self, workload):
-        from nsmc_attention.inference.engines import OnnxEngine
-        from nsmc_attention.model.onnx.lowering import lower
+        from nsmc_attention.classification.engines import OnnxEngine
+        from nsmc_attention.classification.lowering import lower
 
         built = network(workload)[1]
         self.engine = OnnxEngine(lower(built).SerializeToString())
@@ -129,12 +128,14 @@ class NativeScoring:
     """The same parameters in the native engine called `name`."""
 
     def __init__(self, workload, name):
-        from nsmc_attention.inference.native import PRECISIONS, NativeEngine, import_network, kernel_arrays, kernel_name
+        from nsmc_attention.classification.native import NativeEngine, import_network, kernel_arrays, kernel_name
         from nsmc_attention.model.parameters import all_stored
 
         mxnet, built = network(workload)
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
         given = kernel_arrays(all_stored(built), workload.model.encoder.hidden_size)
+        from nsmc_attention.inference.sessions import PRECISIONS
+
         loaded = import_network().load(kernel=kernel_name(PRECISIONS[name]), **given)
         self.engine = NativeEngine(loaded, name)
         self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
@@ -152,7 +153,7 @@ class OpenvinoScoring:
             import openvino
         except ImportError as problem:
             raise MissingPackage(f"OpenVINO did not import ({problem}): pip install openvino") from problem
-        from nsmc_attention.model.onnx.lowering import lower
+        from nsmc_attention.classification.lowering import lower
 
         core, model = openvino.Core(), lower(network(workload)[1]).SerializeToString()
         settings = {"INFERENCE_NUM_THREADS": cores(), "INFERENCE_PRECISION_HINT": "f32"}

@@ -12,51 +12,95 @@ A sha256 proves that a copy is whole, not who made it: the readers of the files 
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Generic, Optional, Protocol, TypeVar, Union
 
 from .._io.atomic import replaced_folder
 from .._io.bounded import bounded_size, read_file, read_json
-from ..config import TASKS, TaskConfig
-from ..errors import BundleError, ConfigError, listed
-from ..text.characters import Characters
-from ..text.encoding import Encoder
-from ..text.tokenizers import tokenizer_version
-from .migration import migrated
-from .scale import Scale
+from ..config import TaskConfig
+from ..errors import BundleError, ConfigError, WrongTask, listed
 
 SCHEMA = 4
-LABELS = ("negative", "positive")
-REQUIRED = ("vocab.json", "weights.params")
-# Instead of these, by task
-REQUIRED_BY = {"film": ("scale.json", "weights.params")}
+MANIFEST, PARAMETERS, CARD = "manifest.json", "weights.params", "README.md"
 # Bytes that a file may have; as JSON, a vocabulary of 16,000 has 0.6 MB
-MANIFEST = 2**20
-LARGEST = {"vocab.json": 2**25, "weights.params": 2**30, "model.onnx": 2**30, "README.md": 2**20}
-LARGEST.update(dict.fromkeys(("source.onnx", "step.onnx", "reviews.onnx", "film.onnx"), 2**30))
-LARGEST["scale.json"] = 2**20
-# Those that came with the package: the classifier's, of restore the editor's and the writer's, the language model's, film's
-PRETRAINED = Path(__file__).parent.parent / "pretrained"
-EDITOR, WRITER = PRETRAINED.with_name("pretrained_editor"), PRETRAINED.with_name("pretrained_writer")
-LANGUAGE, FILM = PRETRAINED.with_name("pretrained_language"), PRETRAINED.with_name("pretrained_film")
-PACKAGED = (PRETRAINED, EDITOR, WRITER, LANGUAGE, FILM)
-# A bundle without its task is a classifier's: there was no other when it was written
-CLASSIFY = "classify"
-COMMANDS = {CLASSIFY: "predict", "restore": "restore", "language": "fill", "film": "film"}
+LARGEST_MANIFEST, LARGEST_CARD, LARGEST_CODEC, LARGEST_NETWORK = 2**20, 2**20, 2**25, 2**30
+PACKAGE = Path(__file__).parent.parent
+
+Manifest = dict[str, Any]
+ConfigT = TypeVar("ConfigT", bound=TaskConfig, covariant=True)
+CodecT = TypeVar("CodecT", bound="Codec", covariant=True)
+
+
+class Codec(Protocol):
+    """What stands between texts and a network's numbers: a vocabulary, or a scale."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What a config's `network` is called with."""
+
+
+def as_it_is(manifest: Manifest) -> Manifest:
+    return manifest
 
 
 @dataclass(frozen=True)
-class Bundle:
-    """A bundle whose files are verified when they are read.
+class Layout(Generic[ConfigT, CodecT]):
+    """The files of a bundle of one task, and how they are read.
 
-    `encoder` is an Encoder, of restore Characters, of film a Scale, `config` that of the task.
+    Attributes
+    ----------
+    config : type
+        The settings of its trainings, which name the task.
+    codec : str
+        The file of the codec, which `read_codec` reads: (content, path, manifest, config) -> codec, or BundleError.
+    graphs : tuple of str
+        The ONNX graphs that it may have.
+    packaged : tuple of Path
+        The bundles that came with the package, the default one first.
+    named : bool
+        Whether manifests name the task; False for the one that was there before the others.
+    migrated : callable
+        Brings the manifest of an earlier schema to today's.
     """
 
+    config: type[ConfigT]
+    codec: str
+    read_codec: Callable[[bytes, Path, Manifest, Any], CodecT]
+    graphs: tuple[str, ...]
+    packaged: tuple[Path, ...]
+    named: bool = True
+    migrated: Callable[[Manifest], Manifest] = as_it_is
+
+    @property
+    def task(self) -> str:
+        return self.config.task
+
+    @property
+    def required(self) -> tuple[str, str]:
+        return self.codec, PARAMETERS
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """{file: the most bytes it may have}, of every file but the manifest."""
+        networks = dict.fromkeys((PARAMETERS, *self.graphs), LARGEST_NETWORK)
+        return {self.codec: LARGEST_CODEC, **networks, CARD: LARGEST_CARD}
+
+    def is_of(self, manifest: Manifest) -> bool:
+        """Return whether a manifest is of this task."""
+        return manifest["task"] == self.task if "task" in manifest else not self.named
+
+
+@dataclass(frozen=True)
+class Bundle(Generic[ConfigT, CodecT]):
+    """A bundle whose files are verified when they are read."""
+
     folder: Path
-    manifest: dict[str, Any]
-    config: Any
-    encoder: Any
+    layout: Layout[ConfigT, CodecT]
+    manifest: Manifest
+    config: ConfigT
+    codec: CodecT
 
     @property
     def name(self) -> str:
@@ -66,7 +110,7 @@ class Bundle:
     @property
     def packaged(self) -> bool:
         """Whether it came with the package and is trusted like its code."""
-        return self.folder in PACKAGED
+        return self.folder in self.layout.packaged
 
     @property
     def fingerprint(self) -> str:
@@ -74,9 +118,14 @@ class Bundle:
         parts = [self.manifest["files"], self.config.to_dict()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
+    @property
+    def graphs(self) -> tuple[str, ...]:
+        """The ONNX graphs that it has."""
+        return tuple(name for name in self.layout.graphs if name in self.manifest["files"])
+
     def read(self, name: str) -> bytes:
         """Return the content of one file; BundleError if it was altered, or this bundle has none."""
-        return verified(self.folder, name, self.manifest["files"][self.file(name).name])
+        return verified(self.file(name), self.layout.limits[name], self.manifest["files"][name])
 
     def file(self, name: str) -> Path:
         """Return the path of one file; BundleError if this bundle has none."""
@@ -88,17 +137,23 @@ class Bundle:
         return self.folder / name
 
 
-def write_bundle(folder: Union[str, Path], manifest: dict[str, Any], contents: dict[str, bytes]) -> None:
+AnyBundle = Bundle[Any, Any]
+
+
+def packaged(*names: str) -> tuple[Path, ...]:
+    """Return the folders of bundles that came with the package."""
+    return tuple(PACKAGE / name for name in names)
+
+
+def write_bundle(folder: Union[str, Path], manifest: Manifest, contents: dict[str, bytes]) -> None:
     """Write a bundle as `folder`, replacing the one that was there in one move.
 
-    `contents` is {file name: bytes}, at least of REQUIRED; the manifest's `files`, and its `schema`
-    and a classifier's `labels` if it has none, are added here.
+    `contents` is {file name: bytes}, at least of the files that its layout requires; `files` and `schema` are added to the
+    manifest here.
     """
     files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
-    labels = {"labels": list(LABELS)} if manifest.get("task", CLASSIFY) == CLASSIFY else {}
-    whole = {"schema": SCHEMA, **labels, **manifest, "files": files}
-    text = json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
-    write_contents(folder, {**contents, "manifest.json": text.encode(errors="replace")})
+    text = json.dumps({"schema": SCHEMA, **manifest, "files": files}, ensure_ascii=False, indent=2) + "\n"
+    write_contents(folder, {**contents, MANIFEST: text.encode(errors="replace")})
 
 
 def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None:
@@ -108,101 +163,98 @@ def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None
             (temporary / name).write_bytes(content)
 
 
-def read_contents(bundle: Bundle) -> dict[str, bytes]:
+def read_contents(bundle: Bundle[Any, Any]) -> dict[str, bytes]:
     """Return {file name: bytes} of every file that the manifest lists."""
     return {name: bundle.read(name) for name in bundle.manifest["files"]}
 
 
-def read_all(bundle: Bundle) -> dict[str, bytes]:
+def read_all(bundle: Bundle[Any, Any]) -> dict[str, bytes]:
     """Return what `write_contents` writes again as the same bundle: every file, the manifest among them."""
-    return {**read_contents(bundle), "manifest.json": (bundle.folder / "manifest.json").read_bytes()}
+    return {**read_contents(bundle), MANIFEST: (bundle.folder / MANIFEST).read_bytes()}
 
 
-def load_bundle(folder: Optional[Union[str, Path]] = None, task: Optional[str] = CLASSIFY) -> Bundle:
-    """Return a bundle of a task, None for any; of a run folder, its bundle; without a folder, the packaged one.
+def load_bundle(folder: Optional[Union[str, Path]], layout: Layout[ConfigT, CodecT]) -> Bundle[ConfigT, CodecT]:
+    """Return a bundle of a layout's task; of a run folder, its bundle; without a folder, the packaged one.
 
-    BundleError where it is of another task or schema, a file is missing, foreign, a link or too large, the vocabulary was
-    altered, or the tokenizer or dictionary that is installed is not the one the vocabulary was made with. The other files,
-    of which an engine needs one, are verified when they are read.
+    BundleError where it is of another task or schema, a file is missing, foreign, a link or too large, the codec was
+    altered, or does not fit what is installed. The other files, of which an engine needs one, are verified when they are
+    read.
     """
-    folder = Path(folder) if folder else PRETRAINED
-    if not (folder / "manifest.json").exists() and (folder / "bundle" / "manifest.json").is_file():
+    return load_any(folder, (layout,))
+
+
+def load_any(folder: Optional[Union[str, Path]], layouts: Sequence[Layout[Any, Any]]) -> Bundle[Any, Any]:
+    """Return a bundle of one of several tasks, as `load_bundle` does."""
+    folder = Path(folder) if folder else layouts[0].packaged[0]
+    if not (folder / MANIFEST).exists() and (folder / "bundle" / MANIFEST).is_file():
         folder = folder / "bundle"
     manifest = read_manifest(folder)
-    # as text, of which another JSON value is no task
-    found = str(manifest.get("task", CLASSIFY))
-    if found not in (TASKS if task is None else (task,)):
-        use = f"; use it with `nsmc-attention {COMMANDS[found]}`" if found in COMMANDS else ""
-        raise BundleError(f"{folder}: expected a bundle of the task {task or ' or '.join(TASKS)}, found {found!r}{use}")
+    layout = layout_of(manifest, layouts, folder)
+    manifest = check_manifest(manifest, layout, folder / MANIFEST)
     for name in manifest["files"]:
-        require_file(folder, name)
-        bounded_size(folder / name, LARGEST[name], BundleError)
-    foreign = sorted({path.name for path in folder.iterdir()} - {"manifest.json", *manifest["files"]})
+        require_file(folder / name)
+        bounded_size(folder / name, layout.limits[name], BundleError)
+    foreign = sorted({path.name for path in folder.iterdir()} - {MANIFEST, *manifest["files"]})
     if foreign:
         raise BundleError(
             f"{folder}: holds a foreign file {foreign[0][:60]!r}, which the manifest does not list; remove it"
         )
     try:
-        config = TASKS[found].from_dict(manifest.get("config"))
+        config = layout.config.from_dict(manifest.get("config"))
     except (ConfigError, TypeError) as problem:
-        raise BundleError(f"{folder / 'manifest.json'}: {problem}") from problem
-    name = REQUIRED_BY.get(found, REQUIRED)[0]
-    content = verified(folder, name, manifest["files"][name])
-    if found == "film":
-        return Bundle(folder, manifest, config, Scale.from_json(content, folder / name))
-    encoder = read_encoder(folder, manifest, content, config)
-    if len(encoder) != manifest.get("vocabulary"):
-        raise BundleError(f"{folder}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(encoder)}")
-    return Bundle(folder, manifest, config, encoder)
+        raise BundleError(f"{folder / MANIFEST}: {problem}") from problem
+    path = folder / layout.codec
+    content = verified(path, LARGEST_CODEC, manifest["files"][layout.codec])
+    return Bundle(folder, layout, manifest, config, layout.read_codec(content, path, manifest, config))
 
 
-def read_encoder(folder: Path, manifest: dict[str, Any], vocabulary: bytes, config: TaskConfig) -> Any:
-    """Return what turns texts into ids for the bundle's network; BundleError if it is not what it was trained with."""
-    settings: Any = config
-    where = folder / "vocab.json"
-    if settings.task == "restore":
-        return Characters.from_json(vocabulary, where)
-    made_with, found = manifest.get("tokenizer_version"), tokenizer_version(settings.text.tokenizer)
-    if made_with != found:
-        raise BundleError(
-            f"{folder}: its vocabulary was made with {made_with}, found {found}; other versions give "
-            "other tokens: install the ones named first, or train again"
-        )
-    return Encoder.from_json(vocabulary, settings.text, where=where)
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> Manifest:
     if not folder.is_dir():
         raise BundleError(f"{folder}: no such bundle folder; make one with `nsmc-attention train`")
-    path = folder / "manifest.json"
+    path = folder / MANIFEST
     if (folder / "settings.json").is_file():
         raise BundleError(f"{folder}: a run whose training has not ended; continue it with train --resume")
     if not path.is_file():
         raise BundleError(
             f"{folder} has no manifest.json (found {names_in(folder)}); is it the folder `bundle` of a run?"
         )
-    content = read_file(path, MANIFEST, BundleError)
-    manifest: dict[str, Any] = read_json(content, path, BundleError, "a bundle's manifest")
+    manifest = read_json(read_file(path, LARGEST_MANIFEST, BundleError), path, BundleError, "a bundle's manifest")
+    parts = (manifest.get("files"), manifest.get("metrics")) if isinstance(manifest, dict) else ()
+    if not parts or not all(isinstance(each, dict) for each in parts) or "schema" not in manifest:
+        raise no_manifest(path)
+    return dict(manifest)
+
+
+def no_manifest(path: Path) -> BundleError:
+    return BundleError(f"{path}: expected a bundle's manifest, found something else; was it altered?")
+
+
+def layout_of(manifest: Manifest, layouts: Sequence[Layout[Any, Any]], folder: Path) -> Layout[Any, Any]:
+    """Return the layout of the manifest's task; WrongTask where it is none of these."""
+    for layout in layouts:
+        if layout.is_of(manifest):
+            return layout
+    found = manifest.get("task")
+    raise WrongTask(folder, [layout.task for layout in layouts], None if found is None else str(found))
+
+
+def check_manifest(manifest: Manifest, layout: Layout[Any, Any], path: Path) -> Manifest:
+    """Return the manifest in today's schema; BundleError if it is of another one, or lists other files."""
+    if not all(isinstance(each, dict) for each in manifest["metrics"].values()):
+        raise no_manifest(path)
     try:
-        if not all(isinstance(each, dict) for each in (manifest["files"], *manifest["metrics"].values())):
-            raise TypeError("files or figures that are not named")
-        if manifest["schema"] == 3:
-            manifest = migrated(manifest)
-        schema = manifest["schema"]
+        manifest = layout.migrated(manifest)
     except (KeyError, TypeError, AttributeError, ConfigError) as problem:
-        raise BundleError(f"{path}: expected a bundle's manifest, found something else; was it altered?") from problem
-    if schema != SCHEMA:
+        raise no_manifest(path) from problem
+    if manifest["schema"] != SCHEMA:
         raise BundleError(
-            f"{path}: expected schema {SCHEMA}, found {str(schema)[:20]}; "
+            f"{path}: expected schema {SCHEMA}, found {str(manifest['schema'])[:20]}; "
             "this bundle needs another version of nsmc_attention"
         )
-    if manifest.get("task", CLASSIFY) == CLASSIFY and manifest.get("labels") != list(LABELS):
-        raise BundleError(f"{path}: expected the labels {list(LABELS)}, found {str(manifest.get('labels'))[:60]}")
-    foreign = sorted(set(manifest["files"]) - set(LARGEST))
+    foreign = sorted(set(manifest["files"]) - set(layout.limits))
     if foreign:
         raise BundleError(f"{path}: lists a foreign file {foreign[0][:60]!r}")
-    required = REQUIRED_BY.get(str(manifest.get("task")), REQUIRED)
-    missing = [name for name in required if name not in manifest["files"]]
+    missing = [name for name in layout.required if name not in manifest["files"]]
     if missing:
         raise BundleError(f"{path}: does not list {missing[0]}; was the training interrupted?")
     return manifest
@@ -212,16 +264,17 @@ def names_in(folder: Path) -> str:
     return listed(sorted(file.name for file in folder.iterdir()))
 
 
-def require_file(folder: Path, name: str) -> None:
-    if not (folder / name).is_file():
-        raise BundleError(f"{folder} has no {name} (found {names_in(folder)}); was the copy interrupted?")
+def require_file(path: Path) -> None:
+    if not path.is_file():
+        raise BundleError(
+            f"{path.parent} has no {path.name} (found {names_in(path.parent)}); was the copy interrupted?"
+        )
 
 
-def verified(folder: Path, name: str, expected: object) -> bytes:
+def verified(path: Path, largest: int, expected: object) -> bytes:
     """Return the content of a listed file; BundleError where its sha256 is not the expected one."""
-    require_file(folder, name)
-    path = folder / name
-    content = read_file(path, LARGEST[name], BundleError)
+    require_file(path)
+    content = read_file(path, largest, BundleError)
     found = hashlib.sha256(content).hexdigest()
     if found != expected:
         raise BundleError(

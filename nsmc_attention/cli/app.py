@@ -16,7 +16,7 @@ from click.utils import PacifyFlushWrapper
 
 from .._io.atomic import NO_ROOM
 from .._runtime import signals
-from ..errors import NsmcError
+from ..errors import NsmcError, WrongTask
 from ..version import __version__
 
 # Mode, encoding and what is done about errors, whatever the locale says
@@ -44,6 +44,8 @@ def run(arguments: Optional[list[str]] = None) -> int:
         arguments = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
         commands.main(arguments, obj=arguments, prog_name="nsmc-attention", standalone_mode=False)
         sys.stdout.flush()
+    except WrongTask as problem:
+        return complain(f"{problem}{right_command(problem.task)}")
     except NsmcError as problem:
         return complain(problem)
     except click.ClickException as problem:
@@ -67,6 +69,14 @@ def run(arguments: Optional[list[str]] = None) -> int:
             raise
         return complain(f"{problem.filename}: {problem.strerror}; choose another path or free some space")
     return 0
+
+
+def right_command(task: Optional[str]) -> str:
+    """Return what to do with a bundle of another task."""
+    from ..tasks import TASKS
+
+    found = TASKS.get(task or "classify")
+    return f"; use it with `nsmc-attention {found.command}`" if found else ""
 
 
 def ended(number: int) -> int:

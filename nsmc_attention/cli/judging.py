@@ -43,7 +43,7 @@ def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool, resto
     nsmc-attention evaluate --data nsmc --restore
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
     """
-    from .. import judgement
+    from ..classification import judgement
 
     if record and not model.bundle:
         raise ConfigError(
@@ -97,9 +97,9 @@ def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: O
     nsmc-attention faithfulness --data nsmc
     nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --plot faithfulness.png
     """
-    from .. import judgement
+    from ..classification import judgement
+    from ..drawing.figure import check_suffix
     from ..visualization.faithfulness import as_text, save_plot
-    from ..visualization.heatmap import check_suffix
 
     if plot:
         check_suffix(plot)
@@ -138,8 +138,8 @@ def hops(
     nsmc-attention hops --data nsmc --bundle runs/structured/bundle
     nsmc-attention hops --data reviews.csv --bundle runs/structured/bundle --fewest 5 --json
     """
-    from .. import judgement
-    from ..unlabelled import read_texts
+    from ..classification import judgement
+    from ..training.runs import read_texts
 
     found = judgement.hops(model.load(), read_texts(data, data_dir, text_column, encoding)[1], limit, fewest)
     found["words"] = [words[:top] for words in found["words"]]
@@ -193,8 +193,8 @@ def explain(
     nsmc-attention explain "배우는 좋은데 영화는 별로" --method attention --method erasure --output words.html
     nsmc-attention explain "배우는 좋은데 영화는 별로" --bundle runs/transformer/bundle --heads heads.png
     """
-    from ..inference.attribution import check_method
-    from ..inference.explain import explain_many
+    from ..classification.attribution import check_method
+    from ..classification.explain import explain_many
     from ..visualization.pictures import check_picture, save_attributions
     from .terminal import as_text, has_colors
 
@@ -227,6 +227,6 @@ def export(bundle: Path, output: Optional[Path]) -> None:
 
     It is compared with Gluon's on 1,000 raw texts first.
     """
-    from ..export import export_bundle
+    from ..classification.export import export_bundle
 
     print(json.dumps(export_bundle(bundle, output)))

@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import click
 
-from ..config import PRESETS, SHORT_NAMES, TASK_PRESETS, choices_at, field_at
+from ..classification.settings import PRESETS
+from ..classification.task import CLASSIFY
+from ..config import SHORT_NAMES
 from ..errors import ConfigError
 from ..reviews.encodings import ENCODINGS
 from ..settings import KIND, descriptions, paths
+from ..tasks import TASKS, choices_at, field_at
 
 if TYPE_CHECKING:
-    from ..inference.attribution import Attribution
-    from ..inference.language import Filling
-    from ..inference.predictor import Classifier
+    from ..classification.attribution import Attribution
+    from ..classification.predictor import Classifier
     from ..inference.reference import Scorer
-    from ..inference.restorer import Restorer
+    from ..language.model import Filling
+    from ..restoration.restorer import Restorer
     from ..reviews.corpus import Reviews
 
 Decorator = Callable[[Any], Any]
@@ -62,15 +65,15 @@ class TrainCommand(GroupedCommand):
         super().format_options(context, formatter)
         classify = dict(paths(PRESETS["default"]))
         flags = {path: f"--{name.replace('_', '-')}" for name, found in SHORT_NAMES.items() for path in found}
-        for task in ("restore", "language", "film"):
+        for task in [task for task in TASKS.values() if task is not CLASSIFY]:
             records = {}
-            for config in reversed([*TASK_PRESETS[task].values()]):
+            for config in reversed([*task.presets.values()]):
                 values, about = dict(paths(config)), dict(descriptions(config))
                 other = (path for path in about if path != f"model.{KIND}" and classify.get(path) != values[path])
                 records.update(
                     {path: (flags.get(path, path), f"{about[path]}  [default: {values[path]}]") for path in other}
                 )
-            with formatter.section(f"With --task {task}; what has a dot is for --set"):
+            with formatter.section(f"With --task {task.name}; what has a dot is for --set"):
                 formatter.write_dl([*records.values()])
 
 
@@ -168,7 +171,7 @@ class Model(NamedTuple):
     device: str = "auto"
 
     def load(self) -> "Classifier":
-        from ..inference.predictor import load_classifier
+        from ..classification.predictor import load_classifier
 
         return load_classifier(self.bundle, self.engine, self.device)
 
@@ -189,16 +192,16 @@ class Restoring(NamedTuple):
         classifier = model.load()
         if not self.bundle:
             return classifier
-        from ..inference.restoring import restoring
+        from ..classification.restored import restoring
 
         return restoring(classifier, self.load(model))
 
     def load(self, model: Model) -> Union[bool, "Restorer"]:
-        """Return what `inference.restoring.restoring` takes, on the engine and device of a model."""
+        """Return what `classification.restored.restoring` takes, on the engine and device of a model."""
         if not self.bundle:
             return False
-        from ..inference.engines import engine_beside
-        from ..inference.restorer import load_restorer
+        from ..inference.sessions import engine_beside
+        from ..restoration.restorer import load_restorer
 
         engine = engine_beside(model.engine)
         return load_restorer(self.restorer, None, engine, model.device)
@@ -214,7 +217,7 @@ class Heads(NamedTuple):
     def check(self) -> None:
         """Raise ConfigError, before a model is loaded, if the picture could not be drawn into its file or has none."""
         if self.path:
-            from ..visualization.heatmap import check_suffix
+            from ..drawing.figure import check_suffix
 
             check_suffix(self.path)
         elif (self.layer, self.head) != (None, None):

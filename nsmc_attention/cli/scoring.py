@@ -32,7 +32,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..inference.restorer import Restorer
+    from ..restoration.restorer import Restorer
 
 
 @click.command(cls=TextCommand)
@@ -85,7 +85,7 @@ def restore(
     """
     texts.check("restore", text)
     check_extras(text, texts, n_best, picture)
-    from ..inference.restorer import load_restorer
+    from ..restoration.restorer import load_restorer
 
     # of the packaged restorers, one is loaded that searches
     beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
@@ -116,7 +116,7 @@ def fill(text: tuple[str, ...], top: int, as_json: bool, heads: Heads, model: Mo
     if len(text) > 1:
         raise ConfigError(f"fill: expected one TEXT, found {len(text)}; put it in quotes")
     heads.check()
-    from ..inference.language import load_language_model
+    from ..language.model import load_language_model
 
     filling = load_language_model(model.bundle, model.engine, model.device)(text[0], top)
     heads.save(filling)
@@ -169,8 +169,8 @@ def film(
         from ..visualization.film_page import check_page
 
         check_page(page)
-    from ..inference.film import load_film
-    from ..inference.film_tables import rate_table
+    from ..films.rater import load_film
+    from ..films.tables import rate_table
 
     rater = load_film(model.bundle, model.engine, model.device, classifier)
     found = rate_table(rater, source, group_by, output, style, text_column, kind, encoding, bool(page))
@@ -195,7 +195,7 @@ def check_extras(text: tuple[str, ...], texts: Texts, n_best: bool, picture: Opt
     if n_best and (picture or str(texts.output) != "-" or texts.style not in (None, "text", "jsonl")):
         raise ConfigError("restore --n-best: prints text or jsonl; leave --output, --explain and other formats out")
     if picture:
-        from ..visualization.heatmap import check_suffix
+        from ..drawing.figure import check_suffix
 
         check_suffix(picture)
         if len(text) > 1:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 if TYPE_CHECKING:
-    from ..inference.attribution import Attribution
+    from ..classification.attribution import Attribution
 
 # Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a
 # dark background faint shades would stand out most
@@ -27,7 +27,7 @@ def has_colors(stream: TextIO, variables: Mapping[str, str] = os.environ) -> boo
 
 def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str:
     """Return a review as lines: the prediction, the words, the strongest of them, and what the values mean."""
-    from ..inference.attribution import METHODS
+    from ..classification.display import METHODS
     from ..visualization.heatmap import caption
 
     order = sorted(range(len(attribution.tokens)), key=lambda place: -abs(attribution.values[place]))

@@ -10,8 +10,9 @@ from typing import Any, Iterator, Optional
 import click
 
 from .._runtime.signals import Ended
-from ..config import PRESETS, TASK_PRESETS, TASKS, task_preset
+from ..classification.settings import PRESETS
 from ..errors import ConfigError
+from ..tasks import TASKS
 from .options import (
     Films,
     GroupedCommand,
@@ -54,7 +55,7 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
 )
 @click.option(
     "--preset",
-    metavar=choices(name for presets in TASK_PRESETS.values() for name in presets),
+    metavar=choices(name for each in TASKS.values() for name in each.presets),
     show_default="default; of restore, editor; of language, transformer; of film, pooling; with --resume that of the run",
 )
 @path_option("--out", default=Path("runs/latest"), help="run folder, new unless --resume")
@@ -105,7 +106,7 @@ def train(
     nsmc-attention train --task film --data nsmc --out runs/films
     nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
     """
-    from ..recipe import train as run
+    from ..classification.train import train as run
     from ..training.distributed import launcher
     from ..training.distributed.communicator import worker_group
     from ..training.run_folder import read_settings
@@ -113,16 +114,16 @@ def train(
     run_settings = read_settings(out) if resume else {}
     task = resumed_task(out, run_settings, task)
     if resume and not preset:
-        base = TASKS[task].from_dict(run_settings["config"])
+        base = TASKS[task].layout.config.from_dict(run_settings["config"])
     else:
-        base = task_preset(preset, task)
+        base = TASKS[task].preset(preset)
     config: Any = base.with_fields(**settings)
     own = films.given(task, init_from)
     if task != "classify":
         refuse_labels(task, reviews, valid, kvstore, workers)
         with resumable(out, arguments):
             columns = {"text_column": reviews.text_column, "encoding": reviews.encoding, **own}
-            training_of(task)(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
+            TASKS[task].train()(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
         return None
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
@@ -152,21 +153,6 @@ def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) 
     if run_settings and (found not in TASKS or given not in (None, found)):
         raise ConfigError(f"{out}: cannot resume --task {found} as --task {given or 'classify'}; leave --task out")
     return given or found
-
-
-def training_of(task: str) -> Any:
-    """Return the function that trains for a task without labels."""
-    if task == "film":
-        from ..films import train_films
-
-        return train_films
-    if task == "restore":
-        from ..restoration import train_restorer
-
-        return train_restorer
-    from ..language import train_language
-
-    return train_language
 
 
 def refuse_labels(task: str, reviews: Labelled, valid: Optional[Path], kvstore: str, workers: Optional[int]) -> None:
@@ -208,7 +194,7 @@ def compare(
     nsmc-attention compare majority tfidf average default --data nsmc
     nsmc-attention compare default --seeds 0,1,2 --hidden-size 64 --out runs/narrow
     """
-    from .. import comparison
+    from ..classification import comparison
 
     if "seed" in settings:
         raise ConfigError("compare: expected --seeds, found --seed")

@@ -8,7 +8,7 @@ from scipy.special import logit
 
 from ..text.encoding import Encoded
 
-# (N,) probability of positive of N reviews, as `inference.predictor.TokenScorer`
+# (N,) probability of positive of N reviews, as `classification.predictor.TokenScorer`
 Scorer = Callable[[Sequence[Encoded]], NDArray[Any]]
 Progress = Callable[[Iterable[int]], Iterable[int]]
 # Reviews whose erasures are scored together

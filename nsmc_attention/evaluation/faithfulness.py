@@ -46,13 +46,13 @@ def faithfulness(
     reviews : list of Encoded
         Those of fewer than 3 tokens are left out; DataError if fewer than 2 remain.
     weights, gradients : list of (T,) arrays
-        Gradients are gradient x input of the log-odds (see `inference.gradients`); their signs are not used.
+        Gradients are gradient x input of the log-odds (see `classification.gradients`); their signs are not used.
     rollouts : list of (T,) arrays, or None
-        The weights carried down through the encoder (`inference.rollout`).
+        The weights carried down through the encoder (`classification.rollout`).
     hops : list of lists of (T,) arrays, or None
         The weights of each hop, of which `weights` are the mean.
     replaced : dict of name to (N,) arrays, or None
-        Probabilities of positive with other attention weights (`inference.interventions`).
+        Probabilities of positive with other attention weights (`classification.interventions`).
 
     Returns
     -------

@@ -6,8 +6,7 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError
-from ..model.settings import AXES
-from .attribution import Attribution
+from ..model.interfaces import AXES
 
 NO_HEADS = "expected the heads of an encoder that is a transformer, found another encoder; take a bundle that has one"
 
@@ -58,12 +57,6 @@ def numbered(axis: str, index: int) -> str:
 
 def singular(axis: str) -> str:
     return axis.rstrip("s")
-
-
-def attribution_matrices(attribution: Attribution, title: Optional[str] = None) -> list[Matrix]:
-    """Return the matrices of an attribution; none where the method has no matrix."""
-    each = attribution.prediction
-    return [] if attribution.matrix is None else matrices(each.weights, each.tokens, each.queries, each.axes, title)
 
 
 def largest_of(panels: Sequence[Matrix]) -> float:

@@ -14,7 +14,7 @@ from typing import Any, Iterator, Mapping, Optional
 from ..errors import DataError
 from ..reviews.parquet import require_parquet
 from ..reviews.tables import check_columns
-from .prediction import output_prefix
+from .columns import output_prefix
 
 # Parts of a row group
 GROUP = 8

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Optional, Protocol, TypeVar
 
-from ..bundle.format import PRETRAINED, Bundle, load_bundle, read_all, write_contents
-from ..errors import BundleError
+from ..bundle.format import PACKAGE, AnyBundle, Layout, load_bundle, read_all, write_contents
+from ..errors import BundleError, DataError
 
 Self = TypeVar("Self", bound="Predictor")
 # A text's output columns; the last says why there is no result, None where there is one
@@ -51,15 +51,15 @@ class Reference:
     options: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, kind: "type[Predictor]", bundle: Bundle, engine: str, **options: Any) -> "Reference":
+    def of(cls, kind: "type[Predictor]", bundle: AnyBundle, engine: str, **options: Any) -> "Reference":
         # the packaged bundle is elsewhere on another machine
         folder = bundle.folder.name if bundle.packaged else str(bundle.folder.resolve())
         return cls(kind, folder, bundle.packaged, bundle.fingerprint, engine, tuple(options.items()))
 
     def load(self, device: str = "auto", threads: Optional[int] = None) -> Any:
         """Load the predictor; BundleError if the folder holds another bundle by now, which would mix two models."""
-        folder = PRETRAINED.with_name(self.folder) if self.packaged else Path(self.folder)
-        bundle = load_bundle(folder, self.kind.task)
+        folder = PACKAGE / self.folder if self.packaged else Path(self.folder)
+        bundle = load_bundle(folder, self.kind.layout)
         if bundle.fingerprint != self.fingerprint:
             found = "found another, which replaced it meanwhile"
             raise BundleError(f"{folder}: expected the bundle that was loaded at first, {found}; begin again with it")
@@ -69,15 +69,15 @@ class Reference:
 class Predictor:
     """Base of Classifier and Restorer; pickled, a reference to the bundle's folder rather than a copy of it."""
 
-    task: ClassVar[str]
+    layout: ClassVar[Layout[Any, Any]]
     types: ClassVar[Mapping[str, str]]
-    bundle: Bundle
+    bundle: AnyBundle
     engine: Any
 
     @classmethod
     def from_bundle(
         cls: type[Self],
-        bundle: Bundle,
+        bundle: AnyBundle,
         engine: str = "auto",
         device: str = "auto",
         threads: Optional[int] = None,
@@ -108,7 +108,7 @@ def predictor_of(
     """Load a predictor from a bundle's files, in a temporary folder that is removed with it."""
     folder = tempfile.TemporaryDirectory()
     write_contents(Path(folder.name) / "bundle", contents)
-    bundle = load_bundle(Path(folder.name) / "bundle", kind.task)
+    bundle = load_bundle(Path(folder.name) / "bundle", kind.layout)
     found = kind.from_bundle(bundle, engine, **(options or {}))
     # an Explainer reads the bundle again, as long as the predictor lives
     weakref.finalize(found, folder.cleanup)
@@ -119,3 +119,9 @@ def predictor_of(
 def worker_scorer(reference: Any) -> Any:
     """Load what a reference names in a worker, on one thread, and keep it."""
     return reference.load("cpu", 1)
+
+
+def check_text(text: object) -> str:
+    if not isinstance(text, str):
+        raise DataError(f"expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}")
+    return text

@@ -21,8 +21,8 @@ from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, did_you_mean
 from ..reviews.pieces import cut
 from ..text.encoding import clean
+from .columns import output_columns, output_prefix
 from .parallel import row_stream
-from .prediction import output_columns, output_prefix
 from .reference import Scorer
 
 if TYPE_CHECKING:

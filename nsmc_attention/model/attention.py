@@ -27,7 +27,7 @@ class Attention(Settings):
 
     @property
     def penalty(self) -> float:
-        """Weight of the `redundancy` of the rows in the loss (`training.objectives`)."""
+        """Weight of the `redundancy` of the rows in the loss (`classification.objectives`)."""
         return 0.0
 
     def pooled(self, width: int) -> int:
@@ -49,13 +49,6 @@ class Attention(Settings):
         the contexts (N, T, D) and the weights (N, T, T), of several heads (N, K, T, T). A cell whose rows are hops is
         called as cell(key, value, mask) with a mask (N, 1, T); it returns M (N, R, D) and the weights (N, R, T).
         """
-        raise NotImplementedError
-
-    def check_decoder(self, decoder_size: int, width: int) -> None:
-        """Raise ConfigError unless a decoder of `decoder_size` units can attend to source states of `width` units."""
-
-    def alignment(self, decoder_size: int, width: int) -> Any:
-        """Build the part of a decoder of `decoder_size` units that attends to source states of `width` units."""
         raise NotImplementedError
 
 
@@ -91,11 +84,6 @@ class Additive(ScoredAttention):
 
         return AdditiveAttention(self.units, self.dropout)
 
-    def alignment(self, decoder_size: int, width: int) -> Any:
-        from .alignment import AdditiveAlignment
-
-        return AdditiveAlignment(decoder_size, self.units)
-
 
 class Dot(ScoredAttention):
     """score(q, k) = q . k, Luong et al. 2015 (arXiv:1508.04025), equation 8."""
@@ -107,18 +95,6 @@ class Dot(ScoredAttention):
         from gluonnlp.model import DotProductAttentionCell
 
         return DotProductAttentionCell(scaled=self.scaled, dropout=self.dropout)
-
-    def alignment(self, decoder_size: int, width: int) -> Any:
-        from .alignment import DotAlignment
-
-        return DotAlignment()
-
-    def check_decoder(self, decoder_size: int, width: int) -> None:
-        if decoder_size != width:
-            raise ConfigError(
-                f"model.attention.kind dot: expected a decoder of {width} units, as many as a source state has, found "
-                f"{decoder_size}; or use general"
-            )
 
 
 class Scaled(Dot):
@@ -137,11 +113,6 @@ class General(ScoredAttention):
         from gluonnlp.model import DotProductAttentionCell
 
         return DotProductAttentionCell(width, luong_style=True, scaled=False, use_bias=False, dropout=self.dropout)
-
-    def alignment(self, decoder_size: int, width: int) -> Any:
-        from .alignment import GeneralAlignment
-
-        return GeneralAlignment(decoder_size)
 
 
 class Multihead(Scaled):
@@ -200,45 +171,3 @@ class Structured(ScoredAttention):
 ATTENTIONS: dict[str, type[Attention]] = {
     each.kind: each for each in (Additive, Dot, Scaled, General, Multihead, Structured, Uniform)
 }
-
-
-class Concat(Additive):
-    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, equation 8: additive, with the state after the step."""
-
-    kind = "concat"
-
-    def alignment(self, decoder_size: int, width: int) -> Any:
-        from .alignment import ConcatAlignment
-
-        return ConcatAlignment(decoder_size, self.units)
-
-
-class Local(General):
-    """A window around a predicted place, local-p of Luong et al. 2015, section 3.2."""
-
-    kind = "local-p"
-    window: int = setting(10, "places on either side of the predicted one (D)", low=1, high=1024)
-
-    def alignment(self, decoder_size: int, width: int) -> Any:
-        from .alignment import LocalAlignment
-
-        return LocalAlignment(decoder_size, self.window)
-
-
-class NoAttention(Attention):
-    """The decoder knows the source by its first state alone, for comparison (Sutskever et al. 2014, arXiv:1409.3215)."""
-
-    kind = "none"
-
-    def alignment(self, decoder_size: int, width: int) -> Any:
-        from .alignment import NoAlignment
-
-        return NoAlignment()
-
-
-# How a decoder attends to its source
-ALIGNMENTS: dict[str, type[Attention]] = {
-    each.kind: each for each in (NoAttention, Additive, Dot, General, Concat, Local)
-}
-# How the reviews of a film are weighed
-POOLINGS: dict[str, type[Attention]] = {each.kind: each for each in (Additive, Uniform)}

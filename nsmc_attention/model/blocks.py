@@ -123,3 +123,8 @@ class UniformAttention(HybridBlock):
         # rows of padding have no token: divided by 1, they stay 0
         weights = F.broadcast_div(mask, F.maximum(F.sum(mask, axis=2, keepdims=True), 1))
         return F.batch_dot(weights, value), weights
+
+
+def masked_softmax(F: Any, scores: Any, mask: Any) -> Any:
+    """Return the softmax of scores (N, S) over the places whose mask is 1; 0 elsewhere."""
+    return F.softmax(F.where(mask, scores, MASKED_SCORE * F.ones_like(scores)), axis=1) * mask

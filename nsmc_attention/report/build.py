@@ -9,13 +9,13 @@ import pandas
 from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
 from .._runtime.progress import progress_bar
-from ..bundle.format import PRETRAINED
+from ..classification.attribution import Attribution
+from ..classification.layout import LAYOUT
+from ..classification.prediction import Prediction
+from ..classification.predictor import Classifier
 from ..errors import ConfigError, DataError, did_you_mean, listed
 from ..evaluation.attention_statistics import by_word, token_table
-from ..inference.attribution import Attribution
-from ..inference.film import rater_of
-from ..inference.prediction import Prediction
-from ..inference.predictor import Classifier
+from ..films.rater import rater_of
 from ..reviews import tables
 from ..reviews.pieces import STDIN
 from ..text.tokenizers import content_words
@@ -54,7 +54,7 @@ def report(
 
     See `reviews.tables.open_table` for source, text_column, kind and encoding. Shares are by group and by month where
     `group_by` and `date_column` name columns; `tables_to` is a folder for the tables as csv, which the page offers too.
-    Groups have stars by a film network, see `inference.film.rater_of`; None is the packaged one.
+    Groups have stars by a film network, see `films.rater.rater_of`; None is the packaged one.
     `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
     DataError if the table cannot be read, lacks a column, has dates of another order, or no review with a word;
     ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
@@ -294,5 +294,5 @@ def remarks(
     counts = {"left_out": blank, "undated": undated, "nameless": nameless}
     left_out = [say[key].format(count=count, name=group_by) for key, count in counts.items() if count]
     if group_by and not films:
-        left_out.append(say["films_other"].format(classifier=PRETRAINED.name))
+        left_out.append(say["films_other"].format(classifier=LAYOUT.packaged[0].name))
     return [*lines, say["method_intervals"], say["method_viewers"], *left_out]

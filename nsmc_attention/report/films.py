@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas
 
-from ..inference.film import FilmRater, Rating
+from ..films.rater import FilmRater, Rating
 from .charts import star_rows
 from .page import Example, ExampleList, Section
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Sequence
 import pandas
 
 from .._io.spreadsheets import as_csv
-from ..inference.attribution import Attribution
+from ..classification.attribution import Attribution
 from ..visualization.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 
 

@@ -36,9 +36,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from .._runtime.processes import exit_with_parent
+from ..classification.explain import Explainer
+from ..classification.predictor import Classifier, load_classifier
 from ..errors import ColumnError, NsmcError, did_you_mean
-from ..inference.explain import Explainer
-from ..inference.predictor import Classifier, load_classifier
 from ..visualization.page import file, filled, font_of, with_words
 from .batching import Batcher, SerialExecutor
 from .counters import Counters
@@ -307,7 +307,7 @@ def create_app(
     language_bundle: Bundle = None,
     film_bundle: Bundle = None,
 ) -> Guard:
-    """Return the ASGI application; bundle and engine as in `inference.predictor.load_classifier`.
+    """Return the ASGI application; bundle and engine as in `classification.predictor.load_classifier`.
 
     Restores by restore_bundle, None for the packaged editor; without either `POST /restore` gets status 404. Fills
     blanks by language_bundle, None for the packaged language model; without either `POST /fill` gets status 404. Rates

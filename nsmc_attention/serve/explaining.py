@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field, StrictBool
 
-from ..inference.attribution import METHODS
-from ..inference.explain import Explainer
+from ..classification.display import METHODS
+from ..classification.explain import Explainer
 from ..visualization.page import panel
 from .heads import LARGEST_MATRIX, head_values
 

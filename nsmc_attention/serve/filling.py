@@ -10,9 +10,9 @@ from typing import Any, Optional, Union
 from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
-from ..bundle.format import LANGUAGE
-from ..inference.engines import engine_beside
-from ..inference.language import LanguageModel, load_language_model
+from ..inference.sessions import engine_beside
+from ..language.layout import LAYOUT
+from ..language.model import LanguageModel, load_language_model
 from .batching import Batcher
 from .heads import head_values
 
@@ -34,7 +34,7 @@ class Fillings:
     batcher: Batcher
 
     def __init__(self, bundle: Optional[Union[str, Path]]) -> None:
-        self.bundle = bundle or (LANGUAGE if LANGUAGE.is_dir() else None)
+        self.bundle = bundle or (LAYOUT.packaged[0] if LAYOUT.packaged[0].is_dir() else None)
         self.model: Optional[LanguageModel] = None
 
     async def load(self, engine: str, mxnet: ThreadPoolExecutor) -> None:

@@ -7,10 +7,10 @@ from typing import Any, Optional, Union
 
 from starlette.exceptions import HTTPException
 
+from ..classification.predictor import Classifier
 from ..errors import DataError
-from ..inference.film import FilmRater, Pools, rater_of
-from ..inference.film_tables import names_of
-from ..inference.predictor import Classifier
+from ..films.rater import FilmRater, Pools, rater_of
+from ..films.tables import names_of
 from ..reviews import tables
 from .limits import Limits
 from .tables import Table

@@ -15,8 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..classification.prediction import Prediction
 from ..errors import NsmcError
-from ..inference.prediction import Prediction
 
 DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 # As Starlette's JSONResponse, made once

@@ -14,10 +14,10 @@ from typing import Any, Optional, Union
 from pydantic import BaseModel, Field, StrictBool
 from starlette.exceptions import HTTPException
 
-from ..bundle.format import EDITOR, WRITER
 from ..errors import NsmcError
-from ..inference.engines import engine_beside
-from ..inference.restorer import Restoration, Restorer, load_restorer
+from ..inference.sessions import engine_beside
+from ..restoration.layout import EDITOR, WRITER
+from ..restoration.restorer import Restoration, Restorer, load_restorer
 from ..visualization.page import rounded
 from .batching import Batcher, SerialExecutor
 from .limits import Limits

@@ -17,7 +17,11 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from ..bundle.format import load_bundle, read_contents
+from ..classification.layout import LAYOUT
 from ..errors import ConfigError
+from ..films.layout import LAYOUT as FILM_NETWORK
+from ..language.layout import LAYOUT as LANGUAGE_MODEL
+from ..restoration.layout import LAYOUT as RESTORER
 from .app import BAD_BUNDLE, Bundle, end_on_hangup
 from .counters import SHARED
 from .limits import Limits
@@ -49,14 +53,14 @@ def serve(
     """Serve until SIGINT, SIGTERM or SIGHUP, then exit with 0; requests in progress have 15 seconds to finish.
 
     Host 127.0.0.1 is this machine alone, 0.0.0.0 every network it is in; port 0 is any free one; bundle and engine are
-    as in `inference.predictor.load_classifier`, the other bundles as in `app.create_app`. ConfigError
+    as in `classification.predictor.load_classifier`, the other bundles as in `app.create_app`. ConfigError
     if the address is in use or not one of this machine, BundleError if a bundle cannot be read.
     """
     # before any process starts
-    read_contents(load_bundle(bundle))
-    for other, task in ((restore_bundle, "restore"), (language_bundle, "language"), (film_bundle, "film")):
+    read_contents(load_bundle(bundle, LAYOUT))
+    for other, layout in ((restore_bundle, RESTORER), (language_bundle, LANGUAGE_MODEL), (film_bundle, FILM_NETWORK)):
         if other:
-            read_contents(load_bundle(other, task))
+            read_contents(load_bundle(other, layout))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     end_on_hangup()

@@ -11,8 +11,8 @@ from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterator, Option
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from ..classification.predictor import Classifier
 from ..errors import DataError
-from ..inference.predictor import Classifier
 from ..inference.scoring import MARK, table_pieces
 from ..reviews import tables
 from ..reviews.sources import kind_of

@@ -17,7 +17,7 @@ from ..errors import BundleError
 from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids
-from .settings import TextConfig, WordsConfig
+from .settings import WordSettings
 from .tokenizers import LONGEST, align, tokenizer
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Encoder:
 
     @classmethod
     def from_json(
-        cls, vocabulary: Union[str, bytes], text_config: Union[TextConfig, WordsConfig], where: object = "vocab.json"
+        cls, vocabulary: Union[str, bytes], text_config: WordSettings, where: object = "vocab.json"
     ) -> "Encoder":
         """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError if it is not one."""
         values = read_json(vocabulary, where, BundleError, "a vocabulary as gluonnlp writes it")

@@ -1,6 +1,6 @@
 """How a review becomes token ids: the settings of this folder."""
 
-from typing import ClassVar
+from typing import ClassVar, Union
 
 from ..settings import Settings, setting
 
@@ -31,17 +31,4 @@ class WordsConfig(Settings):
     max_length: int = setting(256, "longest review in tokens; the rest is not read", low=2, high=1024)
 
 
-class CharacterConfig(Settings):
-    """Which characters `restore` can write."""
-
-    min_count: int = setting(3, "characters rarer than this in the training sentences are copied, never written", low=1)
-    max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)
-
-
-# A writer's text has at most this many characters for each of its source, and more
-LONGEST, MORE = 2, 10
-
-
-def most_written(length: int) -> int:
-    """Return the most characters that a writer may write for a source of `length`, its end counted."""
-    return MORE + LONGEST * length
+WordSettings = Union[TextConfig, WordsConfig]

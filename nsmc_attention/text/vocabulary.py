@@ -2,10 +2,10 @@
 
 from collections import Counter
 from itertools import chain
-from typing import Any, Iterable, Sequence, Union
+from typing import Any, Iterable, Sequence
 
 from .._runtime.mxnet_shim import import_mxnet
-from .settings import TextConfig, WordsConfig
+from .settings import WordSettings
 
 import_mxnet()
 
@@ -16,9 +16,7 @@ PADDING = "<pad>"
 SPECIAL = 2
 
 
-def build_vocab(
-    token_lists: Iterable[Sequence[str]], text_config: Union[TextConfig, WordsConfig], reserved: Sequence[str] = ()
-) -> Any:
+def build_vocab(token_lists: Iterable[Sequence[str]], text_config: WordSettings, reserved: Sequence[str] = ()) -> Any:
     """Return the gluonnlp.Vocab of the most frequent tokens, at most text_config.vocab_size entries.
 
     Ids: 0 `<unk>`, 1 `<pad>`, the reserved entries, then by falling count, ties by code point. Where rare words are split into pieces, the

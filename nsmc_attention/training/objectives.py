@@ -3,16 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
-import numpy
-from numpy.typing import NDArray
-
-from .._runtime.mxnet_shim import import_mxnet
-from ..evaluation.attention_statistics import evenness
-from ..evaluation.metrics import headline
-from .batches import Batch, Batches
 from .distributed.communicator import SINGLE, SingleWorker
-
-mxnet = import_mxnet()
 
 # Added to weights before their logarithm is taken
 SMALLEST = 1e-6
@@ -36,89 +27,3 @@ class Objective(ABC):
     @abstractmethod
     def evaluate(self, network: Any) -> dict[str, float]:
         """Return figures of the dev part by name, `metric` among them."""
-
-
-class LabelsObjective(Objective):
-    """Cross entropy with labels of 0 and 1, or with probabilities: of raw stars, of the network's own predictions.
-
-    To it is added `penalty` times the redundancy of the attention's hops.
-    """
-
-    metric = "log_loss"
-
-    def __init__(self, dev_batches: Any, device: Any, group: SingleWorker = SINGLE, penalty: float = 0.0):
-        super().__init__(dev_batches, device, group)
-        self.penalty = penalty
-
-    def loss(self, network: Any, batch: Batch) -> Any:
-        logits, weights, *_ = network(*as_inputs(batch, self.device))
-        return self.loss_of(logits, weights, batch)
-
-    def loss_of(self, logits: Any, weights: Any, batch: Batch) -> Any:
-        """Return the loss of what the network returned for a batch, (1,)."""
-        loss = self.cross_entropy(logits, batch)
-        return loss + self.penalty * redundancy(weights) if self.penalty else loss
-
-    def cross_entropy(self, logits: Any, batch: Batch) -> Any:
-        """(N, C) -> (1,), nats."""
-        positive = mxnet.nd.array(batch.labels, ctx=self.device)
-        targets = mxnet.nd.stack(1 - positive, positive, axis=1)
-        return mxnet.gluon.loss.SoftmaxCELoss(sparse_label=False)(logits, targets).mean()
-
-    def evaluate(self, network: Any) -> dict[str, float]:
-        """Return `evaluation.metrics.headline`, and how evenly the attention is spread (`evenness`, 0 to 1)."""
-        probability, token_weights = predict_batches(network, self.dev_batches, self.device, self.group)
-        labels = self.dev_batches.labels.astype(int)
-        return {**headline(labels, probability), "entropy": evenness(token_weights)}
-
-
-class ErasureObjective(LabelsObjective):
-    """Cross entropy with the network's own predictions, plus the divergence of its attention from the importance."""
-
-    def loss_of(self, logits: Any, weights: Any, batch: Batch) -> Any:
-        return super().loss_of(logits, weights, batch) + self.divergence(weights, batch)
-
-    def divergence(self, weights: Any, batch: Batch) -> Any:
-        """Return the mean over reviews of KL(importance || attention averaged over its queries or hops), (1,), nats."""
-        nd = mxnet.nd
-        importance = nd.array(batch.importance, ctx=self.device)  # (N, T)
-        rows = nd.ones((len(batch.labels), 1, weights.shape[1]), ctx=self.device)
-        # rows of padding are 0
-        counts = (weights.sum(axis=2) > 0).sum(axis=1, keepdims=True)
-        attended = nd.batch_dot(rows, weights).reshape((0, -1)) / counts  # (N, T)
-        gap = nd.log(importance + SMALLEST) - nd.log(attended + SMALLEST)
-        return (importance * gap).sum(axis=1).mean()
-
-
-def redundancy(weights: Any) -> Any:
-    """Return how much the rows of weights A (N, R, T) attend to the same tokens, (1,).
-
-    The mean over reviews of ||A A^T - I||_F^2, Lin et al. 2017 (arXiv:1703.03130), equation 8: 0 where each row is on
-    one token, and no two on the same.
-    """
-    gram = mxnet.nd.batch_dot(weights, weights, transpose_b=True)  # (N, R, R)
-    gap = mxnet.nd.broadcast_sub(gram, mxnet.nd.eye(weights.shape[1], ctx=weights.context).expand_dims(0))
-    return gap.square().sum(axis=(1, 2)).mean()
-
-
-def as_inputs(batch: Batch, device: Any) -> tuple[Any, ...]:
-    """Return the arrays of a batch as the network's inputs on a device."""
-    ids = [batch.token_ids] if batch.ngram_ids is None else [batch.token_ids, batch.ngram_ids]
-    token_ids, *ngram_ids = (mxnet.nd.array(array, ctx=device, dtype="int32") for array in ids)
-    return token_ids, mxnet.nd.array(batch.valid_length, ctx=device), *ngram_ids
-
-
-def predict_batches(
-    network: Any, batches: Batches, device: Any, group: SingleWorker = SINGLE
-) -> tuple[NDArray[numpy.float64], list[NDArray[numpy.float32]]]:
-    """Return the probability of positive (N,) of the reviews, in their order, and each one's token weights (T,)."""
-    probability = numpy.zeros(len(batches.labels))
-    token_weights = [numpy.zeros(length, dtype="float32") for length in batches.lengths]
-    for members, batch in group.shard_batches(batches.in_order()):
-        logits, weights, *_ = network(*as_inputs(batch, device))
-        probability[members] = logits.softmax()[:, 1].asnumpy()
-        rows = weights.sum(axis=1).asnumpy()
-        for member, row, length in zip(members, rows, batch.valid_length.astype(int)):
-            token_weights[member] = row[:length] / row[:length].sum()
-    probability, *token_weights = group.all_reduce([probability, *token_weights])
-    return probability, token_weights

@@ -2,10 +2,10 @@
 
 from typing import Any, Sequence
 
+from ..classification.prediction import Prediction
 from ..colors import LIGHT, as_hex
+from ..drawing.figure import draw_bars, new_figure
 from ..evaluation.attention_statistics import Tagger, by_distance, by_position, by_tag, by_word, evenness, token_table
-from ..inference.prediction import Prediction
-from .heatmap import draw_bars, new_figure
 
 # Rows of a figure
 WORDS = 15

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .heatmap import new_figure, save_figure
+from ..drawing.figure import new_figure, save_figure
 
 # One-layer BiLSTM with additive attention, masked softmax: result files of successar/AttentionExplanation, the
 # code of Jain & Wallace 2019. Mean of Kendall's tau over the reviews of the test part.

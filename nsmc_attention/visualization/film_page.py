@@ -6,8 +6,8 @@ from pathlib import Path
 
 from .._io.atomic import write_text
 from ..errors import ConfigError
-from ..inference.display import rating_html
-from ..inference.film import Rating
+from ..films.display import rating_html
+from ..films.rater import Rating
 from .page import OWN_CHARACTERS, font_of, in_base64
 
 PAGE = """<!DOCTYPE html>

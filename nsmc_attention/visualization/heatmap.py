@@ -1,39 +1,19 @@
-"""Attributions as pictures, with Hangul on any machine: matrices of weights, shaded words.
+"""Attributions as pictures: matrices of weights, shaded words. `page` draws for browsers."""
 
-The font comes from the wheel koreanize-matplotlib (NanumGothic, OFL), whose own import would change matplotlib for
-everyone, so only its font file is used. `page` draws for browsers.
-"""
-
-import logging
-import math
-import warnings
-from contextlib import contextmanager
-from functools import lru_cache
-from importlib.metadata import files
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import ArrayLike
 
-from .._io.atomic import replaced_file
+from ..classification.attribution import Attribution
+from ..classification.prediction import Prediction
 from ..colors import LIGHT, as_hex
-from ..errors import ConfigError, DataError, did_you_mean
-from ..inference.attribution import Attribution
+from ..drawing.figure import SETTINGS, drawing, new_figure, printable, save_figure
+from ..errors import DataError
 from ..inference.matrices import Matrix, largest_of, matrices
-from ..inference.prediction import Prediction
-from ..model.settings import AXES
+from ..model.interfaces import AXES
 
-SUFFIXES = (".png", ".svg", ".pdf")
-# text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed
-SETTINGS: dict[Any, Any] = {
-    "font.family": ["NanumGothic", "DejaVu Sans"],
-    "svg.fonttype": "path",
-    "pdf.fonttype": 42,
-    "axes.unicode_minus": False,
-    "text.parse_math": False,
-    "hatch.linewidth": 0.7,
-}
 # The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
 RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
 # Inches: a line of words, the margin of a token, the space between words, the widest line
@@ -46,48 +26,6 @@ SMALL_CELL, SMALLEST = 0.15, 1.5
 WORD_SIZE, LEGEND_SIZE = 12, 8
 # What the rows and columns of a matrix are
 AXIS: dict[str, Any] = {"fontsize": 8, "color": "0.4"}
-
-
-@lru_cache(maxsize=1)
-def font_file() -> Path:
-    (found,) = [file for file in files("koreanize-matplotlib") or () if file.name == "NanumGothic.ttf"]
-    return Path(str(found.locate()))
-
-
-@lru_cache(maxsize=1)
-def add_hangul_font() -> None:
-    from matplotlib.font_manager import fontManager
-
-    fontManager.addfont(str(font_file()))
-
-
-@contextmanager
-def drawing() -> Iterator[None]:
-    """Use SETTINGS and the Hangul font, only here; characters that no font has become boxes, without a warning."""
-    import matplotlib
-
-    add_hangul_font()
-    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        yield
-
-
-@contextmanager
-def new_figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> Iterator[tuple[Any, Any]]:
-    """Yield a Figure of so many inches and its grid of axes, (rows, columns), while `drawing`."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    with drawing():
-        yield figure, figure.subplots(rows, columns, squeeze=False)
-
-
-def draw_bars(axes: Any, names: Iterable[str], values: Any, color: str, title: str) -> None:
-    """Draw one horizontal bar for each name, the first at the top."""
-    axes.barh(range(len(values)), values, color=color)
-    axes.set_yticks(range(len(values)), list(map(printable, names)))
-    axes.invert_yaxis()
-    axes.set_title(title)
 
 
 def draw_heatmap(
@@ -273,20 +211,6 @@ def draw_tokens(axes: Any, attribution: Attribution, places: list[tuple[int, flo
         axes.text(left + width / 2, middle, printable(token), fontsize=WORD_SIZE, **style)
 
 
-def printable(text: str) -> str:
-    """Replace unprintable characters by a box, and truncate what is too long for an axis."""
-    text = "".join(character if character.isprintable() else "□" for character in text)
-    return text if len(text) <= 90 else text[:89] + "…"
-
-
-def check_suffix(path: Union[str, Path], suffixes: Sequence[str] = SUFFIXES) -> Path:
-    """Return path as a Path; ConfigError if it has none of the suffixes."""
-    path = Path(path)
-    if path.suffix.lower() not in suffixes:
-        raise ConfigError(f"{path}: unknown suffix {path.suffix!r}{did_you_mean(path.suffix, suffixes)}")
-    return path
-
-
 def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     """Draw the heatmap of a Prediction, as `save_figure`; DataError if the prediction has no tokens."""
     if prediction.error or prediction.score is None:
@@ -294,14 +218,3 @@ def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     title = f"{prediction.label} {100 * prediction.score:.1f} %"
     figure = draw_heatmap(prediction.weights, prediction.tokens, title, prediction.queries, prediction.axes)
     save_figure(figure, path)
-
-
-def save_figure(figure: Any, path: Union[str, Path]) -> None:
-    """Write a matplotlib Figure as .png, .svg or .pdf, whole or not at all; ConfigError if it has another suffix."""
-    # embedding a font in a PDF, fontTools logs each table that it leaves out
-    logging.getLogger("fontTools").setLevel(logging.ERROR)
-    path = check_suffix(path)
-    # image viewers refuse a PNG with a longer side
-    resolution = min(150, math.floor(20000 / max(figure.get_size_inches())))
-    with replaced_file(path) as temporary, drawing():
-        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=resolution)

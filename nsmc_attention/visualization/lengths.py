@@ -7,9 +7,9 @@ from typing import Any, Union
 import numpy
 from numpy.typing import NDArray
 
+from ..drawing.figure import new_figure, save_figure
 from ..errors import DataError
 from ..evaluation.faithfulness import mean_of
-from .heatmap import new_figure, save_figure
 
 # Each bin begins after the one before and includes its own number, in characters
 BINS = (10, 20, 30, 45, 60, 90, 140)

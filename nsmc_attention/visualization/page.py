@@ -13,10 +13,10 @@ from typing import Any, Iterable, Sequence
 
 import numpy
 
+from ..classification.attribution import Attribution
+from ..classification.display import METHODS
 from ..colors import DARK, LIGHT
-from ..inference.attribution import METHODS, Attribution
-from ..inference.matrices import attribution_matrices
-from .heatmap import font_file
+from ..drawing.figure import font_file
 
 # What the page's script writes itself
 OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
@@ -64,7 +64,7 @@ def panel(attribution: Attribution) -> dict[str, Any]:
     `matrix` holds the weights of each query (rows) and key, averaged over heads, hops, layers and time; `queries` names
     its rows where they are not the tokens; `grid` holds the matrices before averaging, where there are several.
     """
-    found = attribution_matrices(attribution)
+    found = attribution.matrices()
     return {
         "text": attribution.text,
         "label": attribution.label,

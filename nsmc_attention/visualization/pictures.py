@@ -6,13 +6,14 @@ from typing import Any, Iterable, Optional, Sequence, Union
 from numpy.typing import NDArray
 
 from .._io.atomic import write_text
+from ..classification.attribution import Attribution
+from ..drawing.figure import SUFFIXES, check_suffix, save_figure
 from ..errors import ConfigError, DataError
-from ..inference.attribution import Attribution
-from ..inference.language import Filling
-from ..inference.matrices import NO_HEADS, Matrix, attribution_matrices, matrices
-from ..inference.restorer import Restoration
-from ..model.settings import AXES
-from .heatmap import SUFFIXES, caption, check_suffix, draw_heads, draw_matrices, draw_words, save_figure
+from ..inference.matrices import NO_HEADS, Matrix, matrices
+from ..language.model import Filling
+from ..model.interfaces import AXES
+from ..restoration.restorer import Restoration
+from .heatmap import caption, draw_heads, draw_matrices, draw_words
 from .page import page
 
 PAGE = ".html"
@@ -51,7 +52,7 @@ def save_attributions(
     if path.suffix.lower() == PAGE:
         write_text(path, page(reviews))
     elif picture == "matrix" or picture is None and len(panels) == 1 and panels[0].matrix is not None:
-        matrices = [found for each in panels for found in attribution_matrices(each, caption(each))]
+        matrices = [found for each in panels for found in each.matrices(caption(each))]
         save_figure(draw_matrices(matrices), path)
     else:
         save_figure(draw_words(panels), path)

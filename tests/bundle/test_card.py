@@ -1,19 +1,22 @@
 import pytest
 import yaml
 
-from nsmc_attention.bundle.card import contract, model_card, restorer_card
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.config import PRESETS, RESTORE_PRESETS
+from nsmc_attention.classification.card import contract, model_card
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.settings import PRESETS
+from nsmc_attention.restoration.card import restorer_card
+from nsmc_attention.restoration.settings import RESTORE_PRESETS
 from nsmc_attention.text import ngrams
 
 
 def test_the_packaged_card_is_what_its_manifest_gives():
-    bundle = load_bundle()
+    bundle = load_bundle(None, LAYOUT)
     assert (bundle.folder / "README.md").read_text(encoding="utf-8") == model_card(bundle.manifest)
 
 
 def test_the_contract_names_the_numbers_that_the_code_uses():
-    bundle = load_bundle()
+    bundle = load_bundle(None, LAYOUT)
     text = contract(bundle.config, bundle.manifest["tokenizer_version"])
     for constant in (ngrams.SEED, ngrams.STEP, ngrams.LAST):
         assert f"0x{int(constant):X}" in text
@@ -31,7 +34,7 @@ def test_the_contract_asks_for_no_more_than_the_model_reads():
 
 
 def card_of(**changes):
-    return model_card({**load_bundle().manifest, **changes})
+    return model_card({**load_bundle(None, LAYOUT).manifest, **changes})
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,7 @@ def card_of(**changes):
     ],
 )
 def test_the_front_matter_names_the_data_whatever_their_name(name):
-    data = load_bundle().manifest["data"]
+    data = load_bundle(None, LAYOUT).manifest["data"]
     _, front, _ = card_of(data={**data, "train": {**data["train"], "name": name}}).split("---\n", 2)
     assert yaml.safe_load(front)["datasets"] == [name]
 

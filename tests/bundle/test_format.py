@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention.bundle.format import PRETRAINED, load_bundle, read_contents, write_bundle, write_contents
+from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle, write_contents
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
-from nsmc_attention.inference.predictor import load_classifier
 
 FILES = ["manifest.json", "vocab.json", "weights.params", "model.onnx", "README.md"]
 
@@ -39,7 +40,7 @@ def test_no_path_of_the_machine_is_in_a_bundle(bundle_folder):
 def test_a_missing_file_is_named(copy, name):
     (copy / name).unlink()
     with pytest.raises(BundleError, match=f"has no {name}"):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)
 
 
 @pytest.mark.parametrize("name", FILES[1:])
@@ -51,14 +52,14 @@ def test_an_altered_file_is_refused(copy, name, damage):
     (copy / name).write_bytes(damage((copy / name).read_bytes()))
     short = "[0-9a-f]{12}…"
     with pytest.raises(BundleError, match=f"{name}: expected sha256 {short}, found {short}; the file is truncated"):
-        read_contents(load_bundle(copy))
+        read_contents(load_bundle(copy, LAYOUT))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"schema": 2}', b"\xff\xfe", b"[" * 100000])
 def test_a_manifest_that_is_none_is_refused(copy, content):
     (copy / "manifest.json").write_bytes(content)
     with pytest.raises(BundleError, match="expected a bundle's manifest"):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +92,13 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
 def test_a_manifest_that_does_not_fit_is_refused(copy, values, message):
     change(copy, **values)
     with pytest.raises(BundleError, match=message):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)
 
 
 def test_a_foreign_file_in_the_folder_is_refused(copy):
     (copy / "evil.py").write_text("", encoding="utf-8")
     with pytest.raises(BundleError, match="holds a foreign file 'evil.py'"):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)
 
 
 def test_parameters_of_another_shape_are_refused(copy):
@@ -110,30 +111,30 @@ def test_parameters_of_another_shape_are_refused(copy):
 
 def test_no_folder_and_an_empty_folder_are_refused(tmp_path):
     with pytest.raises(BundleError, match="no such bundle folder"):
-        load_bundle(tmp_path / "none")
+        load_bundle(tmp_path / "none", LAYOUT)
     with pytest.raises(BundleError, match=r"has no manifest.json \(found nothing\)"):
-        load_bundle(tmp_path)
+        load_bundle(tmp_path, LAYOUT)
 
 
 def test_what_a_message_quotes_is_bounded(copy, tmp_path):
     for letter in "xyz":
         (copy / (letter * 100)).touch()
     with pytest.raises(BundleError, match=f"a foreign file '{'x' * 60}',"):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)
     for letter in "xyz":
         (copy / (letter * 100)).unlink()
     (copy / "README.md").unlink()
     with pytest.raises(BundleError, match="has no README.md .found manifest.json, model.onnx, .*; was the copy"):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)
     change(copy, files={"g" * 100: "0", "f" * 100: "0", "h": "0"})
     with pytest.raises(BundleError, match=f"lists a foreign file '{'f' * 60}'$"):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)
     many = tmp_path / "many"
     many.mkdir()
     for letter in "abc":
         (many / (letter * 150)).touch()
     with pytest.raises(BundleError, match=f"found {'a' * 150}, {'b' * 48}…\\); is it"):
-        load_bundle(many)
+        load_bundle(many, LAYOUT)
     manifest = {
         "schema": 4,
         "labels": ["negative", "positive"],
@@ -142,22 +143,22 @@ def test_what_a_message_quotes_is_bounded(copy, tmp_path):
     }
     (many / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(BundleError, match=f"has no vocab.json .found {'a' * 150}, {'b' * 48}…\\); was the copy"):
-        load_bundle(many)
+        load_bundle(many, LAYOUT)
 
 
 def test_files_of_the_largest_size_are_read_and_larger_ones_refused(copy):
     card = b"#" * 2**20
-    change(copy, files={**load_bundle(copy).manifest["files"], "README.md": sha256(card).hexdigest()})
+    change(copy, files={**load_bundle(copy, LAYOUT).manifest["files"], "README.md": sha256(card).hexdigest()})
     (copy / "README.md").write_bytes(card)
     manifest = (copy / "manifest.json").read_bytes()
     (copy / "manifest.json").write_bytes(manifest + b" " * (2**20 - len(manifest)))
-    read_contents(load_bundle(copy))
+    read_contents(load_bundle(copy, LAYOUT))
     (copy / "README.md").write_bytes(card + b"#")
     with pytest.raises(BundleError, match="README.md: expected at most 1,048,576 bytes"):
-        read_contents(load_bundle(copy))
+        read_contents(load_bundle(copy, LAYOUT))
     (copy / "manifest.json").write_bytes(manifest + b" " * (2**20 + 1 - len(manifest)))
     with pytest.raises(BundleError, match="manifest.json: expected at most 1,048,576 bytes"):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)
 
 
 @pytest.mark.parametrize("name, largest", [("vocab.json", 2**25), ("weights.params", 2**30), ("model.onnx", 2**30)])
@@ -165,30 +166,34 @@ def test_a_file_of_impossible_size_is_refused_by_its_size(copy, name, largest):
     with open(copy / name, "r+b") as file:
         file.truncate(largest + 1)  # a hole: takes no room on the disk
     with pytest.raises(BundleError, match=f"{name}: expected at most {largest:,} bytes"):
-        read_contents(load_bundle(copy))
+        read_contents(load_bundle(copy, LAYOUT))
 
 
 def test_a_bundle_is_called_by_its_last_two_names(copy):
-    assert load_bundle(copy).name == f"{copy.parent.name}/bundle"
-    assert load_bundle().name == "pretrained" and load_bundle().packaged and not load_bundle(copy).packaged
-    assert load_bundle(str(PRETRAINED)).packaged
+    assert load_bundle(copy, LAYOUT).name == f"{copy.parent.name}/bundle"
+    assert (
+        load_bundle(None, LAYOUT).name == "pretrained"
+        and load_bundle(None, LAYOUT).packaged
+        and not load_bundle(copy, LAYOUT).packaged
+    )
+    assert load_bundle(str(LAYOUT.packaged[0]), LAYOUT).packaged
 
 
 def test_a_fingerprint_tells_bundles_apart_by_what_answers(copy, tmp_path):
-    before = load_bundle(copy).fingerprint
-    assert load_bundle(shutil.copytree(copy, tmp_path / "elsewhere")).fingerprint == before
+    before = load_bundle(copy, LAYOUT).fingerprint
+    assert load_bundle(shutil.copytree(copy, tmp_path / "elsewhere"), LAYOUT).fingerprint == before
     manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
     change(copy, created="another day", files=dict(reversed(manifest["files"].items())))
-    assert load_bundle(copy).fingerprint == before
+    assert load_bundle(copy, LAYOUT).fingerprint == before
     manifest["config"]["text"]["max_length"] = 7
     change(copy, config=manifest["config"])
-    cut = load_bundle(copy).fingerprint
-    write_bundle(copy, manifest, {**read_contents(load_bundle(copy)), "README.md": b"another"})
-    assert len({before, cut, load_bundle(copy).fingerprint}) == 3
+    cut = load_bundle(copy, LAYOUT).fingerprint
+    write_bundle(copy, manifest, {**read_contents(load_bundle(copy, LAYOUT)), "README.md": b"another"})
+    assert len({before, cut, load_bundle(copy, LAYOUT).fingerprint}) == 3
 
 
 def test_contents_written_again_are_the_same_bundle(copy, tmp_path):
-    contents = read_contents(load_bundle(copy))
+    contents = read_contents(load_bundle(copy, LAYOUT))
     assert sorted(contents) == sorted(FILES[1:])
     write_contents(tmp_path / "again", {**contents, "manifest.json": (copy / "manifest.json").read_bytes()})
     for name in FILES:
@@ -196,24 +201,24 @@ def test_contents_written_again_are_the_same_bundle(copy, tmp_path):
 
 
 def test_a_manifest_is_readable_korean_and_replaces_the_old_one(copy):
-    before = load_bundle(copy)
+    before = load_bundle(copy, LAYOUT)
     write_bundle(copy, {**before.manifest, "command": "train 한글 \ud800"}, read_contents(before))
     assert "train 한글 ?" in (copy / "manifest.json").read_text(encoding="utf-8")
-    assert load_bundle(copy).manifest["files"] == before.manifest["files"]
+    assert load_bundle(copy, LAYOUT).manifest["files"] == before.manifest["files"]
 
 
 def test_a_file_that_the_bundle_was_written_without_is_refused_by_name(copy):
-    bundle = load_bundle(copy)
+    bundle = load_bundle(copy, LAYOUT)
     files = {name: value for name, value in bundle.manifest["files"].items() if name != "model.onnx"}
     (copy / "model.onnx").unlink()
     change(copy, files=files)
     with pytest.raises(BundleError, match="has no model.onnx; write it with `nsmc-attention export"):
-        load_bundle(copy).read("model.onnx")
-    assert load_bundle(copy).file("vocab.json") == copy / "vocab.json"
+        load_bundle(copy, LAYOUT).read("model.onnx")
+    assert load_bundle(copy, LAYOUT).file("vocab.json") == copy / "vocab.json"
 
 
 def test_a_file_altered_after_loading_is_refused_when_it_is_read(copy):
-    bundle = load_bundle(copy)
+    bundle = load_bundle(copy, LAYOUT)
     (copy / "model.onnx").write_bytes(b"another")
     with pytest.raises(BundleError, match="truncated or altered"):
         bundle.read("model.onnx")
@@ -223,12 +228,12 @@ def test_a_vocabulary_of_the_largest_size_is_read(copy):
     with open(copy / "vocab.json", "r+b") as file:
         file.truncate(2**25)
     with pytest.raises(BundleError, match="vocab.json: expected sha256"):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)
 
 
 def test_a_bundle_cannot_be_changed_after_it_was_verified(copy):
     with pytest.raises(FrozenInstanceError):
-        load_bundle(copy).manifest = {}
+        load_bundle(copy, LAYOUT).manifest = {}
 
 
 RELEASE_1 = Path(__file__).parent / "release_1"
@@ -252,4 +257,4 @@ def test_a_manifest_of_release_1_that_lacks_a_setting_is_refused(tmp_path):
     del manifest["config"]["model"]["attention_units"]
     (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(BundleError, match="expected a bundle's manifest, found something else; was it altered"):
-        load_bundle(copy)
+        load_bundle(copy, LAYOUT)

@@ -17,6 +17,7 @@ import pytest
 
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.reviews import nsmc
 
 INTERRUPTED, TERMINATED = (signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")
@@ -201,7 +202,7 @@ def test_a_full_disk_is_one_line_and_nothing_half_written(command, full, argumen
     check_refused(command(*(each.format(table=table, place=full) for each in arguments)), "No space left on device")
     assert {path.name for path in full.iterdir()} <= {"bundle", "rest", "out"}
     assert [path.name for path in (full / "out").glob("*")] in ([], ["_plan.json"])
-    load_bundle(full / "bundle")
+    load_bundle(full / "bundle", LAYOUT)
 
 
 @pytest.mark.parametrize(

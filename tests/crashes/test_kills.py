@@ -22,8 +22,9 @@ import pandas
 import pytest
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.inference.engines import load_engine
-from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.classification.engines import load_engine
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.training.checkpoint import read_arrays
@@ -121,7 +122,7 @@ def check_whole(folder):
         elif path.suffix == ".png":
             assert content.endswith(b"IEND\xaeB`\x82"), path
         if path.name == "manifest.json":
-            load_bundle(path.parent)
+            load_bundle(path.parent, LAYOUT)
 
 
 def stage(folder):
@@ -170,7 +171,7 @@ def export(child, bundle_folder, tmp_path):
         return ["export", "--bundle", bundle]
 
     def result():
-        load_bundle(bundle)
+        load_bundle(bundle, LAYOUT)
         return digests(bundle, "weights.params", "model.onnx")
 
     expected = digests(bundle_folder, "weights.params", "model.onnx")
@@ -319,7 +320,7 @@ def test_a_bundle_is_there_when_its_replacement_is_killed(export, also, k, kind)
     assert export.die_at(k, kind)
     assert (export.folder / "bundle").exists() == (also == "")
     rename_back(export.folder)
-    load_bundle(export.folder / "bundle")
+    load_bundle(export.folder / "bundle", LAYOUT)
     export.finish()
 
 
@@ -345,7 +346,7 @@ def test_killed_at_each_change_in_turn_an_export_leaves_a_whole_bundle(export, a
     while export.die_at(k):
         assert also or (export.folder / "bundle" / "manifest.json").exists()
         rename_back(export.folder)
-        assert load_engine(load_bundle(export.folder / "bundle"), "onnx")
+        assert load_engine(load_bundle(export.folder / "bundle", LAYOUT), "onnx")
         k += 1
     export.finish()
     show("export", export)

@@ -3,8 +3,8 @@
 import numpy
 import pytest
 
+from nsmc_attention.classification.prediction import Prediction
 from nsmc_attention.evaluation.attention_statistics import by_hop, overlap
-from nsmc_attention.inference.prediction import Prediction
 
 RANDOM = numpy.random.RandomState(0)
 BLANK = Prediction("", None, None, None, (), (), numpy.zeros((0, 0), "float32"), "blank", ("hops", "keys"))

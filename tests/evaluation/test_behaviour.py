@@ -1,8 +1,8 @@
 import numpy
 import pytest
 
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.evaluation.behaviour import Case, cases, check, passed, summary
-from nsmc_attention.inference.predictor import load_classifier
 
 
 def test_the_sentences_are_well_formed_and_many():

@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.evaluation.calibration import RANGE, calibrated, calibration, log_odds, temperature
 from nsmc_attention.model.parameters import add_wide_part, wide_scale, without_wide
 
@@ -71,7 +72,7 @@ def test_a_wide_part_is_heard_only_once_it_is_calibrated():
 
 
 def test_a_training_calibrates_and_says_so(run_folder):
-    manifest = load_bundle(run_folder / "bundle").manifest
+    manifest = load_bundle(run_folder / "bundle", LAYOUT).manifest
     found = manifest["calibration"]
     last = run_folder / "attention" / "history.jsonl"
     end = json.loads(last.read_text(encoding="utf-8").splitlines()[-1])

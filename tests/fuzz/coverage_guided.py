@@ -20,9 +20,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 with atheris.instrument_imports(include=["nsmc_attention", "json", "zipfile", "csv"]):
     from nsmc_attention._io.spreadsheets import MARKED, as_cell
     from nsmc_attention.bundle.format import load_bundle
-    from nsmc_attention.config import Config
+    from nsmc_attention.classification.engines import load_engine
+    from nsmc_attention.classification.layout import LAYOUT
+    from nsmc_attention.classification.settings import Config
     from nsmc_attention.errors import NsmcError
-    from nsmc_attention.inference.engines import load_engine
     from nsmc_attention.model.parameters import read_gluon_file, snapshot
     from nsmc_attention.reviews import raw, tables
     from nsmc_attention.text.encoding import Encoder, clean
@@ -35,12 +36,12 @@ warnings.simplefilter("ignore")
 FOLDER = Path(tempfile.mkdtemp())
 MATERIALS = files.Materials(FOLDER)
 BUNDLE = files.written(FOLDER / "bundle", {name: MATERIALS.contents[name] for name in files.BUNDLE})
-SOUND = load_bundle(BUNDLE)
+SOUND = load_bundle(BUNDLE, LAYOUT)
 
 
 def manifest(content):
     (BUNDLE / "manifest.json").write_bytes(content)
-    load_engine(load_bundle(BUNDLE), "gluon")
+    load_engine(load_bundle(BUNDLE, LAYOUT), "gluon")
 
 
 def vocabulary(content):
@@ -105,7 +106,7 @@ def settings(content):
     Config.from_dict(values)
 
 
-PACKAGED = load_bundle().encoder
+PACKAGED = load_bundle(None, LAYOUT).codec
 READERS = [
     (manifest, "manifest.json"),
     (vocabulary, "vocab.json"),

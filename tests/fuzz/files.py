@@ -38,10 +38,11 @@ import nsmc_attention._runtime.mxnet_shim  # noqa: F401
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bulk import check_plan
 from nsmc_attention.bundle.format import load_bundle, write_bundle
-from nsmc_attention.config import preset
+from nsmc_attention.classification.engines import load_engine
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.predictor import Classifier, load_classifier
+from nsmc_attention.classification.settings import LABELS, preset
 from nsmc_attention.errors import NsmcError
-from nsmc_attention.inference.engines import load_engine
-from nsmc_attention.inference.predictor import Classifier, load_classifier
 from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.reviews import nsmc, raw, tables
 
@@ -50,7 +51,7 @@ mxnet = import_mxnet()
 from safetensors import SafetensorError  # noqa: E402
 from safetensors.numpy import load as unpack  # noqa: E402
 
-from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
+from nsmc_attention.classification.lowering import lower  # noqa: E402
 from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables  # noqa: E402
 from nsmc_attention.text.encoding import Encoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
@@ -145,6 +146,7 @@ class Materials:
         }
         data = {"train": {"name": "sample", "sha256": "0" * 64, "used": 1}, "dev": {"used": 1}}
         manifest = {
+            "labels": list(LABELS),
             "config": CONFIG.to_dict(),
             "vocabulary": len(encoder),
             "data": data,
@@ -342,7 +344,7 @@ def judged(kind, folder, materials, draw, watch):
 def campaign(count, first, folder):
     """Try `count` seeds; return the counts by kind of file and outcome."""
     materials, found = Materials(folder), Counter()
-    materials.classifier = Classifier(*with_engine(load_bundle(folder / "sound")))
+    materials.classifier = Classifier(*with_engine(load_bundle(folder / "sound", LAYOUT)))
     for kind in dict.fromkeys(KINDS):
         # sound files are answered, and what is imported late is imported before the watch
         names = BUNDLE if kind in BUNDLE else [kind]

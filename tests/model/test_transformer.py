@@ -4,14 +4,14 @@ import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.config import preset
+from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import ConfigError
 
 mxnet = import_mxnet()
 
 from mxnet import nd  # noqa: E402
 
-from nsmc_attention.model.settings import TransformerEncoder  # noqa: E402
+from nsmc_attention.model.encoders import TransformerEncoder  # noqa: E402
 from nsmc_attention.model.transformer import SelfAttention, Transformer, sinusoids  # noqa: E402
 
 LENGTHS = [7, 3, 1, 5]

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.native import SWITCH, dictionary
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text import ngrams, tokenizers
@@ -98,7 +99,7 @@ def test_a_text_that_is_no_unicode_text_is_refused(decoder):
 @functools.lru_cache(maxsize=1)
 def encoders():
     """The packaged vocabulary and small ones, with and without pieces, short and long."""
-    packaged = load_bundle().encoder
+    packaged = load_bundle(None, LAYOUT).codec
     vocabularies = [packaged.token_to_idx, *({"<unk>": 0, "<pad>": 1, **more} for more in VOCABULARIES)]
     return [
         dataclasses.replace(packaged, token_to_idx=known, cut_rare=cut_rare, max_length=max_length)
@@ -134,7 +135,7 @@ def test_an_array_of_another_size_is_refused():
 
 def test_threads_give_the_same(decoder):
     texts = [clean(review) for review in REVIEWS]
-    encoder = load_bundle().encoder
+    encoder = load_bundle(None, LAYOUT).codec
     expected, found = decoder.encode(texts, encoder.native_vocabulary), {}
 
     def work(number):
@@ -149,14 +150,14 @@ def test_threads_give_the_same(decoder):
 
 
 def test_an_encoder_is_pickled_without_its_compiled_part():
-    encoder = load_bundle().encoder
+    encoder = load_bundle(None, LAYOUT).codec
     encoder.encode("좋다")
     assert pickle.loads(pickle.dumps(encoder)) == encoder
 
 
 def test_switched_off_python_gives_the_same(without_native):
     assert dictionary.installed_decoder() is None
-    encoder = load_bundle().encoder
+    encoder = load_bundle(None, LAYOUT).codec
     found = encoder.encode_many(REVIEWS)
     tags = [(tokenizers.mecab_tags(each.text), tokenizers.content_words(each.text)) for each in found]
     dictionary.installed_decoder.cache_clear()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention.bundle.format import PRETRAINED
-from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
 
 # npm fetches the packages
@@ -36,7 +36,7 @@ def test_node_answers_as_python_does(program):
     texts = nsmc.load("sample", "test").documents + STRANGE
     expected = load_classifier().predict_many(texts)
     given = "".join(json.dumps(each.tokens) + "\n" for each in expected)
-    done = subprocess.run(["node", str(program), str(PRETRAINED)], input=given, capture_output=True, text=True)
+    done = subprocess.run(["node", str(program), str(LAYOUT.packaged[0])], input=given, capture_output=True, text=True)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(expected), done.stderr
     for one, other in zip(found, expected):

@@ -5,8 +5,8 @@ from html import escape
 import pandas
 import pytest
 
+from nsmc_attention.classification.predictor import Classifier, load_classifier
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.inference.predictor import Classifier, load_classifier
 from nsmc_attention.report import build as reporting
 from nsmc_attention.report.build import report
 from nsmc_attention.report.phrases import phrases

@@ -6,9 +6,9 @@ import numpy
 import pandas
 import pytest
 
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
-from nsmc_attention.inference.film import load_film, rater_of
-from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.films.rater import load_film, rater_of
 from nsmc_attention.report.build import GROUPS, report
 from nsmc_attention.report.films import SHOWN, STARS
 

@@ -8,7 +8,7 @@ import subprocess
 import pandas
 import pytest
 
-from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.report.build import report
 from nsmc_attention.reviews import nsmc
 

@@ -19,8 +19,8 @@ from collections import Counter
 
 import psutil
 
-from nsmc_attention.inference.attribution import METHODS
-from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.classification.display import METHODS
+from nsmc_attention.classification.predictor import load_classifier
 
 CLIENTS = 32
 TEXTS = [

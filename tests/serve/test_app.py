@@ -10,8 +10,8 @@ pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import DataError
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.serve.app import Service, create_app
 from nsmc_attention.serve.limits import Limits
 from nsmc_attention.serve.tables import upload_kind

@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip("fastapi")
 
 
-from nsmc_attention.inference.attribution import METHODS
-from nsmc_attention.inference.explain import explain
-from nsmc_attention.inference.predictor import load_classifier
+from nsmc_attention.classification.display import METHODS
+from nsmc_attention.classification.explain import explain
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.heads import LARGEST_MATRIX
 

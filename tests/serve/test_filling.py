@@ -3,6 +3,7 @@
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -11,8 +12,8 @@ pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
-from nsmc_attention.bundle.format import PRETRAINED
-from nsmc_attention.inference.language import load_language_model
+from nsmc_attention.language.layout import LAYOUT
+from nsmc_attention.language.model import load_language_model
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.limits import Limits
 
@@ -93,7 +94,8 @@ def test_the_state_the_counters_and_the_reference_tell_of_it(client):
 
 
 def test_without_a_language_model_all_else_is_served_and_the_page_has_no_blank(ready, monkeypatch, tmp_path):
-    monkeypatch.setattr("nsmc_attention.serve.filling.LANGUAGE", tmp_path / "nowhere")
+    layout = replace(LAYOUT, packaged=(tmp_path / "nowhere",))
+    monkeypatch.setattr("nsmc_attention.serve.filling.LAYOUT", layout)
     with ready(create_app()) as client:
         done = fill(client, TEXT)
         assert done.status_code == 404 and "nsmc-attention serve --language-bundle DIR" in done.json()["error"]
@@ -103,7 +105,7 @@ def test_without_a_language_model_all_else_is_served_and_the_page_has_no_blank(r
 
 
 def test_the_packaged_language_model_is_the_default(ready, monkeypatch, tiny_language):
-    monkeypatch.setattr("nsmc_attention.serve.filling.LANGUAGE", tiny_language)
+    monkeypatch.setattr("nsmc_attention.serve.filling.LAYOUT", replace(LAYOUT, packaged=(tiny_language,)))
     with ready(create_app(engine="gluon")) as client:
         assert fill(client, TEXT).json()["tokens"].count("[MASK]") == 1
         assert not re.search(r'aria-labelledby="blanks" hidden>', client.get("/").text)
@@ -114,8 +116,8 @@ def test_before_it_is_loaded_the_client_is_told_to_try_again(tiny_language):
     assert done.status_code == 503 and done.headers["retry-after"] == "1"
 
 
-@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "found 'classify'")])
+@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "names no task")])
 def test_a_bundle_that_cannot_fill_ends_the_command_with_one_line(command, tmp_path, name, message):
-    folder = PRETRAINED if name == "classifier" else tmp_path / name
+    folder = LAYOUT.packaged[0] if name == "classifier" else tmp_path / name
     done = command("serve", "--port", "0", "--language-bundle", folder)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("fastapi")
 
 
-from nsmc_attention.bundle.format import PRETRAINED
-from nsmc_attention.inference.film import load_film
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.films.rater import load_film
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.limits import Limits
 
@@ -113,8 +113,8 @@ def test_of_another_classifier_there_are_no_films_and_all_else_is_served(ready, 
         assert client.post("/predict", json={"inputs": "최고"}).status_code == 200
 
 
-@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "found 'classify'")])
+@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "names no task")])
 def test_a_bundle_that_cannot_rate_ends_the_command_with_one_line(command, tmp_path, name, message):
-    folder = PRETRAINED if name == "classifier" else tmp_path / name
+    folder = LAYOUT.packaged[0] if name == "classifier" else tmp_path / name
     done = command("serve", "--port", "0", "--film-bundle", folder)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1

@@ -14,12 +14,12 @@ from urllib.parse import quote
 import pytest
 
 from nsmc_attention._io.spreadsheets import as_cell
-from nsmc_attention.inference.attribution import METHODS
-from nsmc_attention.inference.explain import explain
-from nsmc_attention.inference.film import load_film
-from nsmc_attention.inference.language import load_language_model
-from nsmc_attention.inference.predictor import load_classifier
-from nsmc_attention.inference.restorer import load_restorer
+from nsmc_attention.classification.display import METHODS
+from nsmc_attention.classification.explain import explain
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.films.rater import load_film
+from nsmc_attention.language.model import load_language_model
+from nsmc_attention.restoration.restorer import load_restorer
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 if os.environ.get("CI"):

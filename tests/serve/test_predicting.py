@@ -10,8 +10,8 @@ pytest.importorskip("fastapi")
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
+from nsmc_attention.classification.prediction import output_row
 from nsmc_attention.errors import DataError
-from nsmc_attention.inference.prediction import output_row
 from nsmc_attention.serve.app import respond_error
 from nsmc_attention.serve.predicting import Reviews, ShortWay, labels, plain_question
 

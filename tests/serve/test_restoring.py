@@ -10,8 +10,9 @@ pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
-from nsmc_attention.bundle.format import EDITOR, PRETRAINED
-from nsmc_attention.inference.restorer import load_restorer
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.restoration.layout import EDITOR
+from nsmc_attention.restoration.restorer import load_restorer
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.limits import Limits
 
@@ -124,8 +125,8 @@ def test_before_it_is_loaded_the_client_is_told_to_try_again(tiny_editor):
     assert done.status_code == 503 and done.headers["retry-after"] == "1"
 
 
-@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "found 'classify'")])
+@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "names no task")])
 def test_a_bundle_that_cannot_restore_ends_the_command_with_one_line(command, tmp_path, name, message):
-    folder = PRETRAINED if name == "classifier" else tmp_path / name
+    folder = LAYOUT.packaged[0] if name == "classifier" else tmp_path / name
     done = command("serve", "--port", "0", "--restore-bundle", folder)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1

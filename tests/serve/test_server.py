@@ -22,8 +22,8 @@ import pytest
 pytest.importorskip("fastapi")
 
 import nsmc_attention.serve
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import ConfigError, MissingPackage
-from nsmc_attention.inference.predictor import load_classifier
 from nsmc_attention.serve.counters import SHARED
 from nsmc_attention.serve.server import listen
 from nsmc_attention.serve.worker import make_app, make_connection

@@ -13,8 +13,8 @@ SIZES = (32, 7, 2, 1)
 def network_and_trainer(config, vocab_size):
     from mxnet import init, random
 
+    from nsmc_attention.classification.objectives import as_inputs
     from nsmc_attention.training.loop import make_trainer
-    from nsmc_attention.training.objectives import as_inputs
 
     random.seed(3)
     network = config.network(vocab_size, with_ngrams=False)
@@ -26,7 +26,7 @@ def network_and_trainer(config, vocab_size):
 def batch(size, vocab_size, seed):
     import numpy
 
-    from nsmc_attention.training.batches import Batch
+    from nsmc_attention.classification.batches import Batch
 
     draw = numpy.random.RandomState(seed)
     lengths = draw.randint(1, 6, size)
@@ -41,8 +41,8 @@ def batch(size, vocab_size, seed):
 
 def step(network, trainer, batch, clip_norm, workers):
     """Learn from a batch; answer its loss, and the gradient from which the step was made, whole."""
+    from nsmc_attention.classification.objectives import ErasureObjective
     from nsmc_attention.training.loop import gradients, train_step
-    from nsmc_attention.training.objectives import ErasureObjective
 
     trainer.set_learning_rate(1e-3)
     loss = train_step(network, trainer, ErasureObjective(None, None, workers), batch, clip_norm)
@@ -56,7 +56,7 @@ def digest(arrays):
 def main(out):
     import numpy
 
-    from nsmc_attention.config import preset
+    from nsmc_attention.classification.settings import preset
     from nsmc_attention.model.parameters import restore, snapshot
 
     config = preset("default").with_fields(dropout=0.0, word_dropout=0.0, embedding_size=6, hidden_size=4)

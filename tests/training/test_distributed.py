@@ -17,12 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention import recipe
 from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification import train as recipe
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.settings import Config
+from nsmc_attention.classification.train import train
 from nsmc_attention.cli import run
-from nsmc_attention.config import Config
 from nsmc_attention.errors import ConfigError, JobError
-from nsmc_attention.recipe import train
 from nsmc_attention.training.distributed.job import Place, connect
 from nsmc_attention.training.distributed.launcher import free_port, names
 
@@ -127,7 +128,7 @@ def drawing_run(tiny, tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_shared_run_ends_with_a_bundle_that_does_not_know_of_it(shared_run, plain):
-    assert load_bundle(shared_run / "bundle").config == plain
+    assert load_bundle(shared_run / "bundle", LAYOUT).config == plain
     assert "dist_sync" not in (shared_run / "bundle" / "manifest.json").read_text(encoding="utf-8")
 
 
@@ -141,7 +142,9 @@ def test_two_workers_learn_what_one_process_learns(shared_run, plain, tmp_path):
             for run in (tmp_path / "run", shared_run)
         )
         assert two == pytest.approx(one, abs=1e-3)
-    one, two = (load_bundle(run / "bundle").manifest["metrics"]["dev"] for run in (tmp_path / "run", shared_run))
+    one, two = (
+        load_bundle(run / "bundle", LAYOUT).manifest["metrics"]["dev"] for run in (tmp_path / "run", shared_run)
+    )
     assert two["accuracy"] == pytest.approx(one["accuracy"], abs=1.01 / 54)  # of 54 reviews, one
 
 
@@ -295,8 +298,8 @@ def test_machines_without_a_folder_in_common_need_none(drawing_run, tiny, tmp_pa
 @pytest.mark.slow
 def test_two_workers_reach_one_process_with_dropout_too(tmp_path):
     """Dropout is drawn differently, so that only the accuracy is compared."""
-    from nsmc_attention.inference.predictor import load_classifier
-    from nsmc_attention.judgement import evaluate
+    from nsmc_attention.classification.judgement import evaluate
+    from nsmc_attention.classification.predictor import load_classifier
     from nsmc_attention.reviews import tables
 
     command = [sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--out"]

@@ -1,6 +1,7 @@
 import numpy
 import pytest
 
+from nsmc_attention.classification.prediction import Prediction
 from nsmc_attention.evaluation.attention_statistics import (
     by_distance,
     by_position,
@@ -10,7 +11,6 @@ from nsmc_attention.evaluation.attention_statistics import (
     evenness,
     token_table,
 )
-from nsmc_attention.inference.prediction import Prediction
 from nsmc_attention.text.tokenizers import mecab_tags
 from nsmc_attention.visualization.corpus import draw_corpus
 

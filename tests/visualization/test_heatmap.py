@@ -1,9 +1,10 @@
 import numpy
 import pytest
 
+from nsmc_attention.classification.prediction import Prediction
+from nsmc_attention.drawing.figure import save_figure
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.inference.prediction import Prediction
-from nsmc_attention.visualization.heatmap import draw_heatmap, save_figure, save_heatmap
+from nsmc_attention.visualization.heatmap import draw_heatmap, save_heatmap
 
 BLANK = Prediction("", None, None, None, (), (), numpy.zeros((0, 0), dtype="float32"), "blank: no word to score")
 

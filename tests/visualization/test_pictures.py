@@ -9,11 +9,11 @@ import numpy
 import pytest
 from fontTools.ttLib import TTFont
 
+from nsmc_attention.classification.attribution import Attribution
+from nsmc_attention.classification.prediction import Prediction
 from nsmc_attention.colors import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.inference.attribution import Attribution
-from nsmc_attention.inference.prediction import Prediction
-from nsmc_attention.inference.restorer import BLANK, Part, Restoration
+from nsmc_attention.restoration.restorer import BLANK, Part, Restoration
 from nsmc_attention.visualization.heatmap import WIDTH, draw_words, layout
 from nsmc_attention.visualization.page import page, panel
 from nsmc_attention.visualization.pictures import LONGEST_AXIS, check_picture, save_attributions, save_restoration

@@ -7,7 +7,6 @@ batches before anything runs, are bounded.
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -17,10 +16,7 @@ from onnx.checker import ValidationError, check_model
 from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
-from ...text.characters import Characters
-from ...text.settings import most_written
-from ..interfaces import MASKED, REVIEWS, Axes, Interface, dtype
-from ..settings import AXES
+from ..interfaces import Axes, Interface, dtype
 
 OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)
 # The fields that each message may have: no functions, subgraphs, external data or sparse tensors
@@ -52,83 +48,23 @@ OTHER_BYTES, CONSTANTS = 2**16, (7, 5, 9)
 MOST_NUMBERS, NUMBERS_PER_PAIR, TENSORS = 2**27, 2**20, 16
 # A constant of more numbers is no operator's argument: its type and shape are all that inference needs
 ARGUMENTS = 32
-# The axes that are as long as the texts of a batch
-LONG = ("T", "S", *AXES)
 
 
 def check_graph(
-    content: bytes, rows: dict[str, int], outputs: Mapping[str, Axes], batches: list[tuple[int, int]], where: Any
-) -> bytes:
-    """Return a classifier's serialized graph as it was checked, without anything that the onnx package does not know.
-
-    `rows` is {input whose numbers are ids: how many ids there are}, the rows of a table that they index; `outputs` are
-    those of the network's settings. `batches` are the sizes (N, T) that the graph must be able to compute; the
-    largest bounds its memory. BundleError, in whose message the file is called `where`, if it is no ONNX model or may
-    not be run.
-    """
-    inputs = {name: sizes for name, sizes in REVIEWS.items() if name in rows or name == "valid_length"}
-    interface = Interface(inputs, outputs)
-    remedy = f"write it again with `nsmc-attention export --bundle {where.parent}`, or use --engine gluon"
-    return checked(content, rows, interface, {}, batches, where, remedy)
-
-
-def check_restorer(
-    contents: Mapping[str, bytes],
-    settings: Any,
-    characters: Characters,
-    batches: Sequence[tuple[int, int]],
-    folder: Path,
-) -> dict[str, bytes]:
-    """Return the serialized graphs of a restorer, {name of the file: content}, as `check_graph` does a classifier's.
-
-    `contents` has at least those that a network of `settings` (EditorConfig or WriterConfig) consists of; `batches` are
-    sizes (N, S), for a decoder's step N being the hypotheses of all reviews. BundleError, which calls the file
-    `folder` / its name, if one may not be run.
-    """
-    rows = {"source_ids": characters.rows, "ids": len(characters)}
-    sizes = {**settings.sizes, "V": len(characters)}
-    return {
-        name: checked(
-            contents[name], rows, interface, sizes, batches, folder / name, "train again, or take another bundle"
-        )
-        for name, interface in settings.graphs.items()
-    }
-
-
-def check_language(
-    content: bytes, settings: Any, vocabulary: int, batches: Sequence[tuple[int, int]], where: Any
-) -> bytes:
-    """Return the serialized graph of a language model of `settings` (MaskedConfig), as `check_graph` does a classifier's."""
-    interface = Interface(MASKED, settings.outputs)
-    rows, sizes = {"token_ids": vocabulary}, {"V": vocabulary}
-    return checked(content, rows, interface, sizes, batches, where, "train again, or take another bundle")
-
-
-def check_film(
-    contents: Mapping[str, bytes], settings: Any, inputs: int, batches: Sequence[tuple[int, int]], folder: Path
-) -> dict[str, bytes]:
-    """Return the serialized graphs of a film network of `settings` (PoolingConfig), as `check_graph` does a classifier's."""
-    sizes = {"F": inputs, "D": settings.units, "P": 2 * settings.units}
-    return {
-        name: checked(
-            contents[name], {}, interface, sizes, batches, folder / name, "train again, or take another bundle"
-        )
-        for name, interface in settings.graphs.items()
-    }
-
-
-def checked(
     content: bytes,
     rows: Mapping[str, int],
     interface: Interface,
     sizes: Mapping[str, int],
-    batches: Sequence[tuple[int, int]],
+    batches: Sequence[Mapping[str, int]],
     where: Any,
-    remedy: str,
+    remedy: str = "train again, or take another bundle",
 ) -> bytes:
-    """Return a graph as it was checked; BundleError, which ends with the remedy, if it may not be run.
+    """Return a serialized graph as it was checked, without anything that the onnx package does not know.
 
-    `sizes` are those of axes that no batch changes; an axis of neither is as long as the graph says.
+    `rows` is {input whose numbers are ids: how many ids there are}, the rows of a table that they index. `sizes` are those
+    of axes that no batch changes, `batches` those of the others, which the graph must be able to compute; the largest batch
+    bounds its memory. An axis of neither is as long as the graph says. BundleError, in whose message the file is called
+    `where` and which ends with the remedy, if it is no ONNX model or may not be run.
     """
     try:
         limit_fields(content)
@@ -138,10 +74,8 @@ def checked(
         check_nodes(model)
         for item in model.graph.initializer:
             check_tensor(item)
-        for reviews, length in batches:
-            written = most_written(length)
-            long = {**dict.fromkeys(LONG, length), "W": written, "W+1": written + 1}
-            check_sizes(model, rows, interface, {**sizes, "N": reviews, **long})
+        for batch in batches:
+            check_sizes(model, rows, interface, {**sizes, **batch})
     except (ValueError, LookupError, DecodeError, ValidationError, InferenceError) as problem:
         raise BundleError(
             f"{where}: expected an ONNX graph that is safe to run, found {str(problem):.250}; {remedy}"
@@ -216,7 +150,7 @@ def check_tensor(item: Any) -> None:
 
 def check_sizes(model: Any, rows: Mapping[str, int], interface: Interface, sizes: Mapping[str, int]) -> None:
     """Infer the types and shapes of all tensors for one batch; an error at what does not fit or is too large."""
-    graph, reviews, length = model.graph, sizes["N"], sizes[LONG[0]]
+    graph, reviews, length = model.graph, sizes["N"], max(sizes.get("T", 1), sizes.get("S", 1))
     inputs = batch_shapes(graph.input, interface.inputs, sizes)
     outputs = batch_shapes(graph.output, interface.outputs, sizes)
     found = inferred(model, inputs, outputs)

@@ -14,7 +14,7 @@ from ..parameters import stored
 from ..tracing import Node, Value
 
 if TYPE_CHECKING:
-    from .lowering import Graph
+    from .graph import Graph
 
 # ONNX orders a GRU's gates update, reset, new, and an LSTM's input, output, forget, new; MXNet and cuDNN reset, update,
 # new, and input, forget, new, output

@@ -21,7 +21,7 @@ from .job import Place, supervised
 
 if TYPE_CHECKING:
     # imports MXNet, which a scheduler or server must not do before it is supervised
-    from ..batches import Batch
+    from ...classification.batches import Batch
 
 Array = NDArray[Any]
 Arrays = dict[str, Array]

@@ -8,10 +8,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from nsmc_attention.classification.engines import ForeignEngine, check_classifier
 from nsmc_attention.errors import BundleError
-from nsmc_attention.inference.engines import ForeignEngine
-from nsmc_attention.model.onnx.check import OPERATORS, check_graph
-from nsmc_attention.model.settings import AXES
+from nsmc_attention.model.interfaces import AXES
+from nsmc_attention.model.onnx.check import OPERATORS
 
 RELEASE_1 = numpy.load(Path(__file__).parent / "release1.npz")
 ROWS = {"token_ids": 12, "ngram_ids": 16}
@@ -25,7 +25,7 @@ GIVEN = {
 
 def checked(model, rows=None, batches=((1, 1), (3, 7), (32, 256)), axes=AXES):
     content = model if isinstance(model, bytes) else model.SerializeToString()
-    return check_graph(
+    return check_classifier(
         content, ROWS if rows is None else rows, {"probability": ("N",), "weights": ("N", *axes)}, list(batches), WHERE
     )
 

@@ -1,0 +1,108 @@
+"""One number a word: its share of the prediction by some method. The same value for attention and its rivals."""
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..errors import ConfigError, did_you_mean
+from ..inference.matrices import Matrix, matrices
+from ..inference.notebook import shortened
+from .display import METHODS, SIGNED, attribution_html
+from .prediction import Prediction
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """A prediction with one value a word, (T,) float64, by one of METHODS; `source` is the name of the model.
+
+    Weights that sum to 1 for attention, rollout and random, else log-odds: above 0 for positive, below 0 for negative.
+    `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that
+    does not attend.
+    """
+
+    prediction: Prediction
+    values: NDArray[Any]
+    method: str
+    source: str = ""
+    heads: Optional[NDArray[Any]] = None
+
+    def __repr__(self) -> str:
+        score = float(self.prediction.score or 0)
+        return (
+            f"Attribution({shortened(self.text)}, {self.label} {score:.4f}, {self.method}, {len(self.tokens)} tokens)"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the words shaded by their values in a notebook, with the matrix, if there is one, to unfold."""
+        return attribution_html(self.prediction, self.values, self.method, self.source)
+
+    @property
+    def text(self) -> str:
+        return self.prediction.text
+
+    @property
+    def label(self) -> Optional[str]:
+        return self.prediction.label
+
+    @property
+    def probability(self) -> float:
+        """Of positive; an explained review has one."""
+        return float(self.prediction.probability or 0.0)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return self.prediction.tokens
+
+    @property
+    def offsets(self) -> tuple[tuple[int, int], ...]:
+        return self.prediction.offsets
+
+    @property
+    def matrix(self) -> Optional[NDArray[Any]]:
+        """The prediction's weights, if the values come from them and they have more axes than the keys."""
+        weights = self.prediction.weights
+        return weights if self.method == "attention" and weights.ndim > 1 else None
+
+    def matrices(self, title: Optional[str] = None) -> list[Matrix]:
+        """Return `matrix` as matrices with names; none where the method has no matrix."""
+        each = self.prediction
+        return [] if self.matrix is None else matrices(each.weights, each.tokens, each.queries, each.axes, title)
+
+    @property
+    def signed(self) -> bool:
+        """Whether a value below 0 speaks for negative."""
+        return self.method in SIGNED
+
+    def without_matrix(self) -> "Attribution":
+        return replace(self, prediction=self.prediction.averaged(), heads=None)
+
+    def by_word(self) -> "Attribution":
+        """Return the attribution over words between white space (eojeol): a word has the sum of its tokens.
+
+        Weights are summed over the keys of a word and averaged over its queries, so that rows still sum to 1.
+        """
+        # the number of white spaces before a token is the same within a word
+        numbers = [self.text.count(" ", 0, start) for start, _ in self.offsets]
+        words = [list(members) for _, members in groupby(range(len(numbers)), numbers.__getitem__)]
+        spans = tuple((self.offsets[members[0]][0], self.offsets[members[-1]][1]) for members in words)
+        within = numpy.zeros((len(words), len(self.tokens)))
+        for row, members in zip(within, words):
+            row[members] = 1
+        mean = within / within.sum(axis=1, keepdims=True)
+        weights = self.prediction.weights @ within.T
+        if "queries" in self.prediction.axes and self.prediction.queries is None:
+            weights = mean @ weights
+        heads = None if self.heads is None else mean @ self.heads @ within.T
+        tokens = tuple(self.text[start:end] for start, end in spans)
+        merged = replace(self.prediction, tokens=tokens, offsets=spans, weights=weights)
+        return replace(self, prediction=merged, values=within @ self.values, heads=heads)
+
+
+def check_method(method: str) -> str:
+    """Return the method; ConfigError if it is not one of METHODS."""
+    if method not in METHODS:
+        raise ConfigError(f"unknown method {method!r}{did_you_mean(method, METHODS)}")
+    return method

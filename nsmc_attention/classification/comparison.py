@@ -1,0 +1,201 @@
+"""Presets and baselines trained and evaluated, each with several seeds: one table, one picture.
+
+Everything is evaluated on the dev part, which choices are made by; on the test file only on request.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import pandas
+
+from .._io.atomic import refuse_links, replaced_file, write_text
+from ..bundle.format import load_bundle
+from ..errors import ConfigError, did_you_mean
+from ..evaluation.metrics import HEADLINE, headline
+from ..reviews import tables
+from ..reviews.corpus import Reviews
+from ..text.encoding import clean
+from ..text.tokenizers import tokenizer
+from .judgement import evaluate
+from .layout import LAYOUT
+from .predictor import load_classifier
+from .settings import PRESETS, Config
+from .train import split, tokenized, train
+
+BASELINES = ("majority", "tfidf")
+
+
+def compare(
+    data: Union[str, Path],
+    names: Sequence[str],
+    out: Union[str, Path],
+    seeds: Sequence[int] = (0,),
+    test: bool = False,
+    changes: Optional[dict[str, Any]] = None,
+    data_dir: Optional[Union[str, Path]] = None,
+    quiet: bool = False,
+    report: Callable[[dict[str, Any]], None] = print,
+    text_column: Optional[str] = None,
+    label_column: Optional[str] = None,
+    encoding: Optional[str] = None,
+    positive: Optional[str] = None,
+) -> pandas.DataFrame:
+    """Train and evaluate each of `names` with each seed; finished runs in `out` are not trained again.
+
+    Returns a row for each name and seed: name, seed, seconds, dev_* and test_* figures.
+
+    Parameters
+    ----------
+    data : "nsmc", "sample" or a path
+    names : list of str
+        Presets, and the baselines "majority" and "tfidf", of which only the dev part depends on the seed.
+    out : path
+        Folder for the runs (NAME-SEED), comparison.csv, comparison.md and comparison.png.
+    test : bool
+        Evaluate on the test file too; only "nsmc" and "sample" have one.
+    changes : dict or None
+        Settings changed in every preset, by short name or path.
+    report : callable
+        Called with each row when it is known.
+
+    Raises
+    ------
+    ConfigError, DataError
+        Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file,
+        there is a link in `out`. Later: `out` has a run with other settings or other data.
+    """
+    if test and data not in tables.CORPORA:
+        raise ConfigError(
+            f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test file"
+        )
+    configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
+    columns = {"text_column": text_column, "label_column": label_column, "encoding": encoding, "positive": positive}
+    where: dict[str, Any] = {"data_dir": data_dir, **columns}
+    train_file = tables.load(data, "train", **where)
+    test_file = tables.load(data, "test", **where) if test else None
+    out, rows = Path(out), []
+    runs = [out / f"{name}-{config.training.seed}" for name, config in configs]
+    as_csv, text, picture = (out / f"comparison.{suffix}" for suffix in ("csv", "md", "png"))
+    refuse_links([*runs, as_csv, text, picture])
+    out.mkdir(parents=True, exist_ok=True)
+    for run, (name, config) in zip(runs, configs):
+        seconds = None
+        if name in BASELINES:
+            found = baseline_row(name, config, train_file, test_file)
+        else:
+            if not finished(run, config, train_file):
+                started, resume = time.perf_counter(), (run / "settings.json").is_file()
+                train(data, config, run, quiet=quiet, resume=resume, **where)
+                seconds = round(time.perf_counter() - started, 1)
+            found = preset_row(run, seconds, test_file)
+        rows.append({"name": name, "seed": config.training.seed, **found})
+        report(rows[-1])
+    table = pandas.DataFrame(rows)
+    with replaced_file(as_csv) as temporary:
+        table.to_csv(temporary, index=False)
+    write_text(text, as_markdown(table))
+    draw(table, picture)
+    return table
+
+
+def base(name: str) -> Config:
+    """Return the settings that a name begins with; ConfigError with the nearest known name otherwise."""
+    known = {**PRESETS, **dict.fromkeys(BASELINES, PRESETS["default"])}
+    if name not in known:
+        raise ConfigError(f"unknown preset or baseline {name!r}{did_you_mean(name, known)}")
+    return known[name]
+
+
+def finished(run: Path, config: Config, reviews: Reviews) -> bool:
+    """Return whether a run is done; ConfigError if it has other settings or other reviews."""
+    if not (run / "bundle" / "manifest.json").is_file():
+        return False
+    bundle = load_bundle(run / "bundle", LAYOUT)
+    if bundle.config != config:
+        raise ConfigError(f"{run}: has a run with other settings; name another folder with --out")
+    if bundle.manifest["data"]["train"]["sha256"] != reviews.sha256:
+        raise ConfigError(f"{run}: has a run on other reviews than {reviews.name}; name another folder with --out")
+    return True
+
+
+def preset_row(run: Path, seconds: Optional[float], test_file: Optional[Reviews]) -> dict[str, Any]:
+    classifier = load_classifier(run / "bundle")
+    row = {"seconds": seconds, **figures("dev", classifier.bundle.manifest["metrics"]["dev"])}
+    return {**row, **figures("test", evaluate(classifier, test_file))} if test_file else row
+
+
+def baseline(name: str, tokenizer_name: str) -> Any:
+    """Return one of BASELINES by scikit-learn: always the more frequent label, or logistic regression on TF-IDF.
+
+    TF-IDF of tokens (1- and 2-grams) and of characters (1- to 4-grams): Wang & Manning 2012 (ACL) found such n-grams
+    hard to beat on reviews.
+    """
+    from sklearn.dummy import DummyClassifier
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline, make_union
+
+    if name == "majority":
+        return DummyClassifier(strategy="prior")
+    shared = {"preprocessor": clean, "lowercase": False, "sublinear_tf": True}
+    words = TfidfVectorizer(
+        tokenizer=tokenizer(tokenizer_name), token_pattern=None, ngram_range=(1, 2), min_df=2, **shared
+    )
+    characters = TfidfVectorizer(analyzer="char", ngram_range=(1, 4), min_df=3, **shared)
+    # more steps change no reported digit
+    return make_pipeline(make_union(words, characters), LogisticRegression(C=4, max_iter=60))
+
+
+def baseline_row(name: str, config: Config, train_file: Reviews, test_file: Optional[Reviews]) -> dict[str, Any]:
+    train_part, dev_part = split(tokenized(train_file, config), config.training)
+    scored = {"dev": (dev_part.frame["document"], dev_part.labels)}
+    if test_file:
+        scored["test"] = (test_file.frame["document"], test_file.labels)
+    started, row = time.perf_counter(), {}
+    model = baseline(name, config.text.tokenizer).fit(train_part.frame["document"], train_part.labels)
+    for part, (documents, labels) in scored.items():
+        row.update(figures(part, headline(labels, model.predict_proba(documents)[:, 1])))
+    return {"seconds": round(time.perf_counter() - started, 1), **row}
+
+
+def figures(part: str, found: dict[str, Any]) -> dict[str, Any]:
+    return {f"{part}_{name}": found[name] for name in HEADLINE}
+
+
+def as_markdown(table: pandas.DataFrame) -> str:
+    """Return the table as Markdown: a row a name, the mean and, of several seeds, the standard deviation."""
+    columns = [name for name in table.columns if name not in ("name", "seed")]
+    lines = ["| name | seeds | " + " | ".join(columns) + " |", "|" + "---|" * (len(columns) + 2)]
+    for name, rows in table.groupby("name", sort=False):
+        lines.append(f"| {name} | {len(rows)} | " + " | ".join(spread(rows[column]) for column in columns) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def spread(values: pandas.Series) -> str:
+    values = values.dropna()
+    if values.empty:
+        return ""
+    digits = 1 if values.name == "seconds" else 4
+    mean = f"{values.mean():.{digits}f}"
+    return mean if len(values) == 1 else f"{mean} ± {values.std():.{digits}f}"
+
+
+def draw(table: pandas.DataFrame, path: Path) -> None:
+    """Draw the accuracy of each name, a dot a seed, in the order given."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(table["name"]))
+    figure = Figure(figsize=(7, 1 + 0.4 * len(names)), layout="constrained")
+    axes = figure.add_subplot()
+    for part, marker in (("dev", "o"), ("test", "s")):
+        if f"{part}_accuracy" in table:
+            axes.plot(100 * table[f"{part}_accuracy"], table["name"].map(names.index), marker, label=part, alpha=0.7)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("accuracy, %")
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend()
+    with replaced_file(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")

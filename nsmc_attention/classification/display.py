@@ -1,0 +1,54 @@
+"""A prediction as HTML for notebooks: the words shaded by the values of some method, the matrices to unfold."""
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from ..inference.matrices import matrices
+from ..inference.notebook import color, in_frame, legend, matrices_html, number
+
+if TYPE_CHECKING:
+    from .prediction import Prediction
+
+METHODS = {
+    "attention": "attention: the weight of each word",
+    "gradient": "gradient x input: how the log-odds change if the word's embedding grows a little",
+    "integrated": "integrated gradients: what each word adds to the log-odds, from a zero baseline",
+    "rollout": "rollout: the weight of each word, carried from the states of a Transformer down to the words",
+    "erasure": "erasure: by how much the log-odds fall when the word is left out",
+    "random": "random: a baseline that knows nothing of the model",
+}
+# Methods with values below 0, which speak for negative
+SIGNED = ("gradient", "integrated", "erasure")
+
+
+def attribution_html(
+    prediction: "Prediction", values: NDArray[Any], method: str = "attention", source: str = ""
+) -> str:
+    """Return a prediction, which has a label, as HTML with one value a token (T,) by one of METHODS; `source` names the
+    model."""
+    signed, largest = method in SIGNED, float(abs(values).max())
+    about = f" · {escape(source)}" if source else ""
+    head = (
+        f"<b>{escape(str(prediction.label))} {100 * float(prediction.score or 0):.1f} %</b> · "
+        f'<span title="{escape(METHODS[method])}">{method}</span>{about} · {legend(largest, signed)}'
+    )
+    words = words_html(prediction, values, signed, largest)
+    found = []
+    if method == "attention" and prediction.weights.ndim > 1:
+        found = matrices(prediction.weights, prediction.tokens, prediction.queries, prediction.axes)
+    return in_frame(f'<div class="nsmc-head">{head}</div>{words}{matrices_html(found) if found else ""}')
+
+
+def words_html(prediction: "Prediction", values: NDArray[Any], signed: bool, largest: float) -> str:
+    """Return the text with each token shaded; pointing at one shows its value."""
+    text, end, parts = prediction.text, 0, []
+    for token, (start, stop), value in zip(prediction.tokens, prediction.offsets, values.tolist()):
+        against = ' class="nsmc-against"' if signed and value < 0 else ""
+        title = escape(f"{token}: {number(value, signed)}")
+        style = f"background:{color(value, largest, signed)}"
+        parts.append(escape(text[end:start]))
+        parts.append(f'<span{against} style="{style}" title="{title}">{escape(text[start:stop])}</span>')
+        end = stop
+    return f'<div class="nsmc-words" lang="ko">{"".join(parts)}{escape(text[end:])}</div>'

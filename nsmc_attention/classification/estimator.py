@@ -1,0 +1,183 @@
+"""The classifier as a scikit-learn estimator: in a Pipeline, under cross_val_score, GridSearchCV, clone and pickle.
+
+>>> from nsmc_attention import SentimentEstimator
+>>> SentimentEstimator(epochs=3, hidden_size=64).fit(reviews, labels).predict_proba(["정말 재미있는 영화"])  # doctest: +SKIP
+"""
+
+import csv
+import inspect
+import tempfile
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Optional, cast
+
+import numpy
+import pandas
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..bundle.format import read_all
+from ..config import SHORT_NAMES
+from ..errors import ConfigError, DataError, did_you_mean
+from ..inference.reference import predictor_of
+from ..reviews.labels import positive_of
+from .layout import ClassifierBundle
+from .predictor import Classifier
+from .settings import Config
+from .settings import preset as named_preset
+
+# Settings that are parameters of the estimator by their short names
+NAMED = tuple(name for name in SHORT_NAMES if name != "seed")
+
+
+class SentimentEstimator(ClassifierMixin, BaseEstimator):
+    """Trains and predicts through the same functions as the command line.
+
+    Every setting with a short name in `config.SHORT_NAMES` is a parameter, for GridSearchCV too:
+    SentimentEstimator(hidden_size=64, epochs=3).
+
+    Parameters
+    ----------
+    preset : str
+        One of `config.PRESETS`.
+    settings : dict, optional
+        Settings that differ from the preset by short name or path: {"hidden_size": 64}, {"model.dropout": 0.1}.
+    seed : int
+    device : str
+        "auto", "cpu" or "gpu".
+    positive : label, optional
+        The label that means positive. By default 긍정 of 긍정 and 부정, and so for other known words; else the second of
+        the sorted labels, with a warning if they are words.
+    **named
+        Settings by short name, which win over `settings`; None stands for the preset's. ConfigError for an unknown one.
+
+    Attributes
+    ----------
+    classes_ : (2,) array
+        The two labels, sorted.
+    positive_ : label
+        The one of them that is the bundle's positive.
+    contents_ : dict of file name to bytes
+        The trained bundle's files, so that a fitted estimator can be pickled and needs no folder.
+    """
+
+    def __init__(
+        self,
+        preset: str = "default",
+        settings: Optional[dict[str, Any]] = None,
+        seed: int = 0,
+        device: str = "auto",
+        positive: Any = None,
+        **named: Any,
+    ):
+        unknown = next((name for name in named if name not in NAMED), None)
+        if unknown:
+            raise ConfigError(f"SentimentEstimator: unknown setting {unknown!r}{did_you_mean(unknown, NAMED)}")
+        self.preset, self.settings, self.seed, self.device, self.positive = preset, settings, seed, device, positive
+        for name in NAMED:
+            setattr(self, name, named.get(name))
+
+    # scikit-learn reads the parameters from here
+    __init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            *list(inspect.signature(__init__).parameters.values())[:-1],
+            *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in NAMED),
+        ]
+    )
+
+    @property
+    def config(self) -> Config:
+        """The preset with the settings that differ from it."""
+        named = {name: getattr(self, name) for name in NAMED if getattr(self, name) is not None}
+        return named_preset(self.preset).with_fields(**{"seed": self.seed, **(self.settings or {}), **named})
+
+    def fit(self, X: Sequence[str], y: Any) -> "SentimentEstimator":
+        """Train on reviews X (sequence of N str) and their labels y (N, two different values of one type)."""
+        from .train import train
+
+        texts, labels = as_texts(X), numpy.asarray(y)
+        if labels.shape != (len(texts),):
+            raise ValueError(f"fit: expected one label for each of {len(texts)} reviews, found {labels.shape}")
+        self.classes_ = two_classes(labels)
+        self.positive_ = positive_label(self.classes_, self.positive)
+        config, numbers = self.config, (labels == self.positive_).astype(int)
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "reviews.csv"
+            with open(table, "w", encoding="utf-8", newline="", errors="replace") as file:
+                csv.writer(file).writerows([["document", "label"], *zip(texts, numbers.tolist())])
+            bundle = train(table, config, Path(folder) / "run", device=self.device, quiet=True)
+            self.contents_ = read_all(cast(ClassifierBundle, bundle))
+        self.__dict__.pop("loaded_", None)
+        return self
+
+    def predict_proba(self, X: Sequence[str]) -> NDArray[numpy.float64]:
+        """Return (N, 2): the probability of each of `classes_`; 0.5 for a review without a word."""
+        check_is_fitted(self, "contents_")
+        positive = numpy.nan_to_num(self.classifier().probabilities(as_texts(X)), nan=0.5)
+        return numpy.stack([positive if label == self.positive_ else 1 - positive for label in self.classes_], axis=1)
+
+    def predict(self, X: Sequence[str]) -> NDArray[Any]:
+        """Return (N,) of `classes_`."""
+        proba, column = self.predict_proba(X), self.classes_.tolist().index(self.positive_)
+        return self.classes_[numpy.where(proba[:, column] >= 0.5, column, 1 - column)]
+
+    def classifier(self) -> Classifier:
+        """Return the Classifier within, which has the attention weights too."""
+        if "loaded_" not in self.__dict__:
+            self.loaded_ = predictor_of(Classifier, self.contents_)
+        return self.loaded_
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "loaded_"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False, True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the two labels, sorted; ValueError if there are more or fewer, or some are missing."""
+    missing = numpy.flatnonzero(pandas.isna(labels))
+    if len(missing):
+        raise ValueError(f"fit: expected a label for every review, found none for review {missing[0]}; leave it out")
+    try:
+        classes = numpy.unique(labels)
+    except TypeError as problem:
+        raise ValueError("fit: expected labels of one type, found numbers and words") from problem
+    if len(classes) != 2:
+        plural = "es" if len(classes) > 1 else ""
+        raise ValueError(f"fit: expected labels of two classes, found {len(classes)} class{plural}")
+    return classes
+
+
+def positive_label(classes: NDArray[Any], positive: Any = None) -> Any:
+    """Return the one of two sorted labels that means positive: the one asked for, else by its name, else the second."""
+    try:
+        return positive_of(classes, positive)
+    except DataError as problem:
+        if positive is not None:
+            raise ValueError(f"fit: positive={positive!r}: {problem}") from problem
+    if isinstance(classes[1], str):
+        warnings.warn(f"took {classes[1]!r} for positive; pass positive= to say which label is", stacklevel=3)
+    return classes[1]
+
+
+def as_texts(X: Any) -> list[str]:
+    """Return a list of str; ValueError (as scikit-learn's own) for anything else."""
+    if isinstance(X, (str, bytes)):
+        raise ValueError("expected a sequence of reviews, found one string; put it into a list")
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) != 1:
+        raise ValueError(
+            f"expected one dimension of reviews, found {type(X).__name__} of shape {shape}; "
+            'pass one column, as table["review"]'
+        )
+    texts = list(X)
+    wrong = next((text for text in texts if not isinstance(text, str)), None)
+    if wrong is not None:
+        raise ValueError(f"expected reviews as str, found {type(wrong).__name__}: {str(wrong)[:40]!r}")
+    return texts

@@ -1,0 +1,112 @@
+"""Attributions of a classifier's predictions to the words, by attention or by one of its rivals."""
+
+from functools import cached_property
+from typing import Any, Optional, Sequence
+
+import numpy
+from numpy.typing import NDArray
+
+from ..errors import ConfigError, DataError
+from ..evaluation.erasure import leave_one_out
+from ..inference.reference import check_text
+from ..text.encoding import Encoded
+from .attribution import Attribution, check_method
+from .display import METHODS
+from .engines import HEADS, Engine, GluonEngine, gluon_engine
+from .gradients import STEPS, GradientEngine
+from .interventions import ReplacedAttention
+from .prediction import Prediction
+from .predictor import Classifier, TokenScorer
+from .rollout import rollout
+
+
+class Explainer:
+    """Explains a classifier's predictions; the network that gradients need is loaded once."""
+
+    def __init__(self, classifier: Classifier):
+        self.classifier, self.bundle = classifier, classifier.bundle
+
+    def __call__(self, text: str, method: str = "attention", seed: int = 0) -> Attribution:
+        """Return the Attribution of a review, as `explain` does."""
+        check_method(method)
+        review = self.bundle.codec.encode(check_text(text))
+        (prediction,) = self.classifier.predict_encoded([review])
+        if prediction.error:
+            raise DataError(f"explain: {prediction.error}")
+        heads = self.heads(review)
+        values = (
+            self.rollout(prediction, heads) if method == "rollout" else self.values(review, prediction, method, seed)
+        )
+        return Attribution(prediction, numpy.asarray(values, dtype="float64"), method, self.bundle.name, heads)
+
+    def values(self, review: Encoded, prediction: Prediction, method: str, seed: int) -> Any:
+        """Return one number a token, by a method that needs no heads."""
+        if method == "attention":
+            return prediction.token_weights
+        if method == "random":
+            return numpy.random.RandomState(seed).dirichlet(numpy.ones(len(review)))
+        if method == "erasure":
+            return leave_one_out(self.classifier.score, [review])[0]
+        return self.gradients([review], STEPS if method == "integrated" else 1)[0]
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether the classifier's encoder attends."""
+        return HEADS in self.bundle.config.model.outputs
+
+    @property
+    def methods(self) -> list[str]:
+        """Those of METHODS that fit the classifier."""
+        return [each for each in METHODS if each != "rollout" or self.has_heads]
+
+    def heads(self, review: Encoded) -> Optional[NDArray[Any]]:
+        """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
+        return self.classifier.engine.heads(*self.bundle.codec.batch([review]))[0] if self.has_heads else None
+
+    def rollout(self, prediction: Prediction, heads: Optional[NDArray[Any]]) -> NDArray[Any]:
+        """Return the prediction's weights carried down to the tokens, (T,); ConfigError where there are no heads."""
+        if heads is None:
+            model: Any = self.bundle.config.model
+            raise ConfigError(
+                "method rollout: expected a classifier whose encoder is a transformer, found "
+                f"{getattr(model, 'encoder', model).kind}; use attention, or train with --encoder transformer"
+            )
+        return rollout(heads, prediction.token_weights)
+
+    def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
+        """Return what each token of each review adds to the log-odds, (T,) each (`classification.gradients`)."""
+        engine = GradientEngine(self.gluon.network, self.gluon.device, steps)
+        return self.scorer(engine).predict_with_weights(reviews)[1]
+
+    def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:
+        """Return (N,), the probabilities with other attention weights (`classification.interventions`)."""
+        return self.scorer(ReplacedAttention(self.gluon.network, self.gluon.device, how, seed))(reviews)
+
+    def scorer(self, engine: Engine) -> TokenScorer:
+        return TokenScorer(self.bundle.codec, engine, self.bundle.config)
+
+    @cached_property
+    def gluon(self) -> GluonEngine:
+        own = self.classifier.engine
+        return own if isinstance(own, GluonEngine) else gluon_engine(self.bundle, "cpu")
+
+
+def explain(classifier: Classifier, text: str, method: str = "attention", seed: int = 0) -> Attribution:
+    """Return the Attribution of one review; see `Explainer`, which is for many, and `classification.attribution.METHODS`.
+
+    gradient and integrated need MXNet, rollout a classifier whose encoder is a transformer; `seed` is for random.
+    ConfigError if the method is unknown or does not fit the classifier, DataError if there is no word to explain.
+    """
+    return Explainer(classifier)(text, method, seed)
+
+
+def explain_many(
+    classifiers: Sequence[Classifier],
+    texts: Sequence[str],
+    methods: Sequence[str] = ("attention",),
+    by_word: bool = False,
+) -> list[list[Attribution]]:
+    """Return for each review the Attributions of every classifier by every method; see `Attribution.by_word`."""
+    explainers = [Explainer(classifier) for classifier in classifiers]
+    reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in texts]
+    return [[each.by_word() for each in group] for group in reviews] if by_word else reviews

@@ -1,0 +1,135 @@
+"""A bundle's function written for ONNX Runtime, with the proof that it is the same function.
+
+Reads the Gluon parameters, so it needs MXNet; what it writes does not.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import numpy
+
+from .._io.atomic import replaced_file
+from ..bundle.format import load_bundle, read_contents, write_bundle
+from ..errors import BundleError, ConfigError
+from ..model.parameters import restore, snapshot
+from ..reviews import nsmc
+from ..text.encoding import Encoder
+from .engines import GluonEngine, OnnxEngine, load_engine
+from .layout import LAYOUT, ClassifierBundle
+from .lowering import lower
+from .settings import Config
+
+PARITY, PARITY_TEXTS = 1e-5, 1000
+# Both engines round in their own order: up to 2.5 times what a change of the parameters' last bits does (measured with
+# scores from 0.1 to 220). Beyond MOST_ROUNDING rounding would decide what the attention shows
+ROUNDING_MARGIN, MOST_ROUNDING = 4, 1e-3
+
+
+def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] = None) -> dict[str, Any]:
+    """Write a bundle's function as an ONNX model; return output, bytes and the figures of `parity` on 1,000 raw texts.
+
+    Output None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.
+
+    Raises
+    ------
+    BundleError
+        The ONNX model differs from Gluon by more than rounding explains; nothing is written.
+    ConfigError, DataError
+        The output is stdout or would be foreign to the bundle; its folder is not there or cannot be written to.
+    """
+    bundle = load_bundle(folder, LAYOUT)
+    if output is None or is_own_model(bundle, output):
+        content, found = verified_model(bundle)
+        contents = {**read_contents(bundle), "model.onnx": content}
+        write_bundle(bundle.folder, {**bundle.manifest, "parity": found}, contents)
+        output = bundle.folder / "model.onnx"
+    else:
+        # opened before the work, so that a place that cannot be written to is reported at once
+        with replaced_file(output) as temporary:
+            content, found = verified_model(bundle)
+            temporary.write_bytes(content)
+    return {"output": str(output), "bytes": len(content), **found}
+
+
+def is_own_model(bundle: ClassifierBundle, output: Union[str, Path]) -> bool:
+    """Return whether an output is the bundle's own model.onnx; ConfigError if no model can be written there."""
+    if str(output) == "-":
+        raise ConfigError(
+            "--output -: expected a file, found stdout; a model is not for a terminal, name a file as model.onnx"
+        )
+    place = Path(output).resolve()
+    if place.parent != bundle.folder.resolve():
+        return False
+    if place.name != "model.onnx":
+        raise ConfigError(
+            f"--output {output}: expected a place outside the bundle, which does not load with a foreign "
+            "file in it; leave --output out to write its own model.onnx, or name another folder"
+        )
+    return True
+
+
+def verified_model(bundle: ClassifierBundle) -> tuple[bytes, dict[str, Any]]:
+    """Return the bundle's function, serialized, and the figures of `parity`; BundleError if these are too large."""
+    gluon: Any = load_engine(bundle, "gluon", "cpu")
+    content = lower(gluon.network).SerializeToString()
+    found = parity(gluon, content, bundle.codec, bundle.config, parity_texts())
+    if exceeds(found):
+        raise BundleError(f"{bundle.folder}: expected the ONNX model to be Gluon's network: {disagreement(found)}")
+    return content, found
+
+
+def parity_texts() -> list[str]:
+    """Return PARITY_TEXTS raw texts: the sample's, then pairs of them joined, which are longer."""
+    texts = [text for part in ("train", "test") for text in nsmc.load("sample", part).documents]
+    return (texts + [f"{one} {other}" for one, other in zip(texts, texts[1:])])[:PARITY_TEXTS]
+
+
+def parity(
+    gluon: GluonEngine, content: bytes, encoder: Encoder, config: Config, texts: Sequence[str]
+) -> dict[str, Any]:
+    """Compare a GluonEngine with a serialized ONNX model on raw texts.
+
+    Return reviews (compared: those that are not blank), probability_difference and weights_difference (the largest);
+    if one of them is above PARITY, also rounding_difference, which is what rounding alone does to this network.
+    """
+    engine = OnnxEngine(content, config.model.axes)
+    reviews = [each for each in map(encoder.encode, texts[:PARITY_TEXTS]) if len(each)]
+    parts = [reviews[start : start + 64] for start in range(0, len(reviews), 64)]
+    batches = [encoder.batch(part, config.fixed_length) for part in parts]
+    largest = numpy.max([differences(gluon(*batch), engine(*batch)) for batch in batches], axis=0).tolist()
+    found = {"reviews": len(reviews), "probability_difference": largest[0], "weights_difference": largest[1]}
+    if exceeds(found):
+        found["rounding_difference"] = rounding_difference(gluon, batches)
+    return found
+
+
+def rounding_difference(gluon: GluonEngine, batches: Sequence[Any]) -> float:
+    """Return the largest change of Gluon's results when each parameter moves to the next float32, up or down."""
+    arrays, random = snapshot(gluon.network), numpy.random.RandomState(0)
+    ends = numpy.array([-numpy.inf, numpy.inf], dtype="float32")
+    moved = {name: numpy.nextafter(array, random.choice(ends, array.shape)) for name, array in arrays.items()}
+    expected = [gluon(*batch) for batch in batches]
+    restore(gluon.network, moved)
+    largest = numpy.max([differences(before, gluon(*batch)) for before, batch in zip(expected, batches)])
+    restore(gluon.network, arrays)
+    return float(largest)
+
+
+def differences(one: Any, other: Any) -> list[float]:
+    """Return the largest difference of the probabilities, and of the weights."""
+    return [float(abs(a - b).max()) for a, b in zip(one, other)]
+
+
+def exceeds(found: dict[str, Any]) -> bool:
+    """Return whether the figures of `parity` are no numbers, or more than rounding explains."""
+    limit = min(PARITY + ROUNDING_MARGIN * found.get("rounding_difference", 0.0), MOST_ROUNDING)
+    return not numpy.max([found["probability_difference"], found["weights_difference"]]) <= limit
+
+
+def disagreement(found: dict[str, Any]) -> str:
+    """Return what is wrong with an ONNX model whose figures exceed the limit, and what to do."""
+    figures = ", ".join(f"{name} {value:.3g}" for name, value in found.items())
+    if found.get("rounding_difference", 0.0) * ROUNDING_MARGIN > MOST_ROUNDING:
+        return f"{figures}; the network's own results change as much by rounding: its parameters are too large, train again"
+    return f"{figures}; expected at most {PARITY}; report this"

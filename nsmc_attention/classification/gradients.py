@@ -1,0 +1,77 @@
+"""Gradient-based attributions with respect to each token's embedding rows."""
+
+from typing import Any, Iterator
+
+import numpy
+from numpy.typing import NDArray
+
+from .engines import GluonEngine, as_nd
+
+# Points of an integrated gradient
+STEPS = 24
+BATCH = 64
+
+
+class GradientEngine(GluonEngine):
+    """Gradient x input of a network's log-odds, from one thread.
+
+    The input of a token is every row that is looked up for it: its embedding and the rows of the n-grams that begin in
+    it. The products of the rows and the gradients of the log-odds of positive are summed (Shrikumar et al. 2017,
+    arXiv:1704.02685, section 2.2). More than one step are points on the straight path from a zero baseline (integrated
+    gradients, Sundararajan et al. 2017, arXiv:1703.01365, equation 1), whose sum is
+    log-odds(input) - log-odds(baseline).
+    """
+
+    name, batch_size = "gradient", BATCH
+
+    def __init__(self, network: Any, device: Any, steps: int = 1):
+        super().__init__(network, device)
+        self.axes, self.steps = ("keys",), steps
+
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
+        nd, network = self.mxnet.nd, self.network
+        rows, mask, lengths = embed_batch(nd, network, self.device, arrays)
+        products = 0
+        for share, weight in integration_points(self.steps):
+            gradients = self.gradients([share * each for each in rows], mask, lengths)
+            products = products + sum(weight * sum_by_token(row, each) for row, each in zip(rows, gradients))
+        probability = network.forward_embedded(nd, rows, mask, lengths)[0].softmax()[:, 1]
+        return probability.asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
+
+    def gradients(self, rows: list[Any], mask: Any, lengths: Any) -> list[Any]:
+        """Return the gradients of the log-odds of positive with respect to the rows."""
+        for each in rows:
+            each.attach_grad()
+        with self.mxnet.autograd.record(train_mode=False):
+            logits = self.network.forward_embedded(self.mxnet.nd, rows, mask, lengths)[0]
+            odds = logits[:, 1] - logits[:, 0]
+        odds.backward()
+        return [each.grad for each in rows]
+
+
+def embed_batch(nd: Any, network: Any, device: Any, arrays: tuple[NDArray[Any], ...]) -> tuple[list[Any], Any, Any]:
+    """Return (rows, mask, lengths) of a batch's arrays, as `network.forward_embedded` takes them."""
+    from .network import token_mask
+
+    ids, lengths, *ngrams = as_nd(nd, device, *arrays)
+    return network.embed_tokens(nd, ids, *ngrams), token_mask(nd, ids, lengths), lengths
+
+
+def integration_points(steps: int) -> Iterator[tuple[float, float]]:
+    """Yield (share of the input, weight) of the points of the path; one step is the input itself.
+
+    Midpoints of equal intervals of the share's root: the n-grams' log-odds, divided by the length of their vector, grow
+    like that root.
+    """
+    if steps == 1:
+        yield 1.0, 1.0
+        return
+    for root in (numpy.arange(steps) + 0.5) / steps:
+        yield float(root**2), float(2 * root / steps)
+
+
+def sum_by_token(rows: Any, gradients: Any) -> Any:
+    """Rows and their gradients, (T, N, E) or (N, T, NGRAMS, 2) -> the sum of their products, (N, T)."""
+    products = rows * gradients
+    return products.sum(axis=2).transpose() if len(rows.shape) == 3 else products.sum(axis=(2, 3))

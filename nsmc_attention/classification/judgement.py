@@ -1,0 +1,127 @@
+"""A classifier against reviews: the figures that `evaluate`, `faithfulness` and `hops` print."""
+
+import shlex
+import sys
+import time
+from collections.abc import Iterable
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy
+
+from .._runtime.progress import progress_bar
+from ..errors import BundleError, ConfigError, MissingPackage
+from ..evaluation.metrics import metrics
+from ..reviews.corpus import Reviews
+from ..reviews.tables import CORPORA
+from .layout import ClassifierBundle
+from .predictor import Classifier
+from .restored import Restore, RestoringClassifier, restoring
+
+
+def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> dict[str, Any]:
+    """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
+
+    With `restore`, True or a Restorer, the restored reviews are scored. Returns `metrics.metrics` plus data, bundle,
+    engine, with `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
+    """
+    scorer = restoring(classifier, restore)
+    started = time.perf_counter()
+    probability = scorer.probabilities(reviews.documents)
+    seconds = time.perf_counter() - started
+    return {
+        **metrics(reviews.labels, numpy.nan_to_num(probability, nan=0.5)),
+        "data": reviews.name,
+        "bundle": classifier.bundle.name,
+        "engine": classifier.engine.name,
+        **({"restorer": scorer.restorer.bundle.name} if isinstance(scorer, RestoringClassifier) else {}),
+        "seconds": round(seconds, 3),
+    }
+
+
+def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> dict[str, Any]:
+    """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
+
+    Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Rollouts are measured where the encoder
+    attends, the best hop where there are hops. Gradients and replaced attention are left out where MXNet is missing,
+    the latter also for the original article's network.
+    """
+    from ..evaluation.faithfulness import faithfulness as measure
+    from .explain import Explainer
+
+    started = time.perf_counter()
+    chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
+    encoded = list(filter(len, map(classifier.bundle.codec.encode, reviews.frame["document"].iloc[chosen])))
+    has_hops = "hops" in classifier.engine.axes
+    predictions = [each if has_hops else each.averaged() for each in classifier.predict_encoded(encoded)]
+    weights, hops = [each.token_weights for each in predictions], None
+    if has_hops:
+        hops = list(zip(*(each.weights for each in predictions)))
+    explainer, gradients, rollouts, replaced = Explainer(classifier), None, None, None
+    if explainer.has_heads:
+        rollouts = [explainer.rollout(each, explainer.heads(review)) for each, review in zip(predictions, encoded)]
+    try:
+        gradients = explainer.gradients(encoded)
+        # the network of a fixed length reads its weights by position: other ones have no meaning
+        if classifier.bundle.config.fixed_length is None:
+            replaced = {how: explainer.replaced(encoded, how, seed) for how in ("uniform", "permuted")}
+    except MissingPackage as problem:
+        print(f"no gradients: {problem}", file=sys.stderr)
+    bar = partial(progress_bar, desc="erasing words")
+    return {
+        **measure(classifier.score, encoded, weights, gradients, rollouts, hops, replaced, seed, bar),
+        "data": reviews.name,
+        "bundle": classifier.bundle.name,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+
+
+def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> dict[str, Any]:
+    """Measure what the hops of a structured classifier attend to in the first `limit` texts.
+
+    Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight,
+    as `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
+    """
+    from ..evaluation.attention_statistics import by_hop, overlap
+
+    if "hops" not in classifier.engine.axes:
+        raise ConfigError(
+            f"{classifier.bundle.folder}: expected a classifier of structured attention, found "
+            f"{classifier.bundle.config.model.attention.kind}, which has no hops; train one with --attention structured"
+        )
+    predictions = [each for each in classifier.predict_stream(islice(texts, limit)) if each.label is not None]
+    return {
+        "reviews": len(predictions),
+        "overlap": overlap(each.weights for each in predictions),
+        "words": [rows.to_dict("records") for rows in by_hop(predictions, fewest)],
+        "bundle": classifier.bundle.name,
+    }
+
+
+def record(bundle: ClassifierBundle, found: dict[str, Any], reviews: Reviews) -> None:
+    """Write what `evaluate` returned for reviews into the bundle's manifest and model card, with the command."""
+    from ..bundle.format import read_contents, write_bundle
+    from .card import model_card
+
+    # as it was given; but no card holds a whole path
+    path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)
+    which = [] if bundle.packaged else ["--bundle", path]
+    command = shlex.join(["nsmc-attention", "evaluate", "--data", found["data"], *which])
+    figures = {name: value for name, value in found.items() if name not in ("bundle", "seconds")}
+    try:
+        part = metrics_key(reviews, bundle.manifest["data"]["train"])
+        manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: {**figures, "command": command}}}
+        card = model_card(manifest).encode(errors="replace")
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
+        raise BundleError(
+            f"{bundle.folder}: its manifest lacks values of the model card ({problem}); nothing is recorded"
+        ) from problem
+    write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": card})
+
+
+def metrics_key(reviews: Reviews, training_data: dict[str, Any]) -> str:
+    """Return the metrics key: "training file", "test" or "test on <name>"."""
+    if reviews.sha256 == training_data["sha256"]:
+        return "training file"
+    return "test" if reviews.name == training_data["name"] in CORPORA else f"test on {reviews.name}"

@@ -1,0 +1,223 @@
+"""The classifier's network by the compiled kernels of `nsmc_attention.native`, without MXNet and ONNX Runtime.
+
+    weights.params -> arrays as `_network.load` takes them -> NativeEngine
+
+For the architecture of the packaged bundle alone: an embedding, a bidirectional GRU, additive attention, with or
+without n-grams, all of any size.
+"""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from .._runtime.processes import cores, thread_pool
+from ..errors import ConfigError, MissingPackage
+from ..inference.sessions import PRECISIONS
+from ..model.interfaces import AXES
+from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, SCALE, Arrays, forms_of, loaded, read_stored
+from ..native import SWITCH, switched_on
+from .layout import ClassifierBundle
+
+# Set to the name of a kernel, it is used instead of the widest one that the processor runs
+VARIABLE = "NSMC_ATTENTION_SIMD"
+# Of the engines by name: the numbers that products multiply. bf16 has eight significant bits, and half the time
+# Reviews of a batch for each thread: enough that few of the eight that are computed side by side are missing
+PIECE, WORTH_A_THREAD = 128, 8
+# Bytes of the table of W x of every word, for units in whole blocks
+LARGEST_TABLE, BLOCK = 2**30, 16
+EMBEDDING = "embedding.weight"
+DIRECTIONS, GATES = ("forward", "backward"), 3
+
+
+def import_network() -> Any:
+    """Import the compiled extension; MissingPackage where it was not built, or is switched off."""
+    if not switched_on():
+        raise MissingPackage(f"the native engine is switched off: expected {SWITCH} not to be 0, or --engine onnx")
+    try:
+        from ..native import _network
+    except ImportError as problem:
+        raise MissingPackage(
+            f"the native engine needs the compiled part of nsmc_attention ({problem}): install the package again where "
+            "there is GCC or Clang, or use --engine onnx"
+        ) from problem
+    return _network
+
+
+def misfit(bundle: ClassifierBundle) -> Optional[str]:
+    """Return what the kernels do not compute of a classifier's bundle: "expected ..., found ...", None where it fits."""
+    # of the kinds that are compared here
+    model: Any = bundle.config.model
+    if model.kind != "classifier":
+        return f"expected model.kind classifier, found {model.kind}"
+    if model.encoder.kind != "gru":
+        return f"expected model.encoder.kind gru, found {model.encoder.kind}"
+    if model.attention.kind != "additive":
+        return f"expected model.attention.kind additive, found {model.attention.kind}"
+    units = -(-model.encoder.hidden_size // BLOCK) * BLOCK
+    table = len(bundle.codec) * units * len(DIRECTIONS) * GATES * 4
+    if table > LARGEST_TABLE:
+        return f"expected a table of words times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
+    return None
+
+
+def runs(bundle: ClassifierBundle) -> bool:
+    """Return whether there is the extension, and it computes a classifier's bundle."""
+    try:
+        import_network()
+    except MissingPackage:
+        return False
+    return misfit(bundle) is None
+
+
+def kernel_name(precision: str) -> str:
+    """Return the kernel for a precision: that of NSMC_ATTENTION_SIMD, else the widest one that the processor runs.
+
+    ConfigError where the processor does not run it.
+    """
+    known = import_network().kernels()
+    floats = [name for name in known if name != "bf16"]
+    wanted = os.environ.get(VARIABLE) or floats[-1]
+    if wanted not in floats:
+        raise ConfigError(
+            f"{VARIABLE}: expected one of {', '.join(floats)}, which this processor runs, found {wanted!r}"
+        )
+    if precision == "float32":
+        return str(wanted)
+    if "bf16" not in known or wanted != floats[-1]:
+        raise ConfigError(
+            f"the native-bf16 engine needs a processor with AVX512_BF16: expected bf16, found {wanted}; use --engine native"
+        )
+    return precision
+
+
+class NativeEngine:
+    """Runs a network that `_network.load` returned; safe to call from several threads.
+
+    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
+    and however many threads there are. `name` is one of PRECISIONS; `hidden` is the number of the GRU's units in each
+    direction, which `contexts` has to know.
+    """
+
+    axes: tuple[str, ...] = AXES
+
+    def __init__(self, network: Any, name: str = "native", threads: Optional[int] = None, hidden: int = 0):
+        self.name, self.threads, self.hidden = name, threads or cores(), hidden
+        self.batch_size = PIECE * self.threads
+        self.run = partial(import_network().run, network)
+
+    @property
+    def pool(self) -> Any:
+        return thread_pool(self.threads)
+
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self.computed(arrays)
+
+    def contexts(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return what the last layer reads (N, F), and the probability of positive (N,)."""
+        rounded = -(-self.hidden // BLOCK) * BLOCK
+        found = numpy.empty((len(arrays[0]), 2 * rounded + 1), dtype="float32")
+        probability, _ = self.computed(arrays, found)
+        # the n-grams' ids come third
+        ngrams = [2 * rounded] if len(arrays) == 3 else []
+        return found[:, [*range(self.hidden), *range(rounded, rounded + self.hidden), *ngrams]], probability
+
+    def computed(self, arrays: Sequence[NDArray[Any]], *contexts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the probability (N,) and the weights (N, T, T); fill the contexts if they are wanted."""
+        reviews, length = arrays[0].shape
+        probability = numpy.empty(reviews, dtype="float32")
+        weights = numpy.empty((reviews, length, length), dtype="float32")
+        parts = min(self.threads, reviews // WORTH_A_THREAD)
+        whole = (*arrays, probability, weights, *contexts)
+        if parts < 2:
+            self.run(*whole)
+        else:
+            list(self.pool.map(self.run, *(numpy.array_split(each, parts) for each in whole)))
+        return probability, weights
+
+    def heads(self, *arrays: NDArray[Any]) -> NDArray[Any]:
+        raise NotImplementedError("a GRU has no heads")
+
+
+def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:
+    """Load the bundle's weights.params into the kernel of one of PRECISIONS.
+
+    ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
+    was not built.
+    """
+    network, kernel = import_network(), kernel_name(PRECISIONS[name])
+    found = misfit(bundle)
+    if found:
+        raise ConfigError(f"the native engine does not compute {bundle.name}: {found}; use --engine onnx or gluon")
+    model: Any = bundle.config.model
+    sizes = (len(bundle.codec), model.embedding_size, model.encoder.hidden_size, model.attention.units)
+    forms = forms_of(parameter_shapes(*sizes, bundle.config.text.ngram_buckets))
+    arrays = read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params"))
+    # numbers that overflow are reported by the prediction
+    with numpy.errstate(over="ignore"):
+        given = kernel_arrays(arrays, model.encoder.hidden_size)
+    return NativeEngine(network.load(kernel=kernel, **given), name, threads, model.encoder.hidden_size)
+
+
+def gru_name(direction: str, part: str) -> str:
+    return f"encoder.{direction}_gru._unfused.0.{part}"
+
+
+def parameter_shapes(words: int, units: int, hidden: int, score: int, buckets: int) -> dict[str, tuple[int, ...]]:
+    """Return {name: shape} of the network's parameters; a test holds them to those of the HybridBlock."""
+    width, gates = len(DIRECTIONS) * hidden, GATES * hidden
+    shapes: dict[str, tuple[int, ...]] = {EMBEDDING: (words, units)}
+    for direction in DIRECTIONS:
+        shapes[gru_name(direction, "i2h_weight")] = (gates, units)
+        shapes[gru_name(direction, "h2h_weight")] = (gates, hidden)
+        shapes[gru_name(direction, "i2h_bias")] = shapes[gru_name(direction, "h2h_bias")] = (gates,)
+    shapes["attention._query_mid_layer.weight"] = shapes["attention._key_mid_layer.weight"] = (score, width)
+    shapes["attention._query_mid_layer.bias"] = (score,)
+    shapes["attention._attention_score.weight"] = (1, score)
+    shapes["output.weight"], shapes["output.bias"] = (CLASSES, width + bool(buckets)), (CLASSES,)
+    if buckets:
+        shapes[NGRAM_TABLE], shapes["evidence.weight"] = (buckets, 2), (width, EVIDENCE)
+    return shapes
+
+
+def kernel_arrays(stored: Arrays, hidden: int) -> dict[str, Any]:
+    """Return the arguments of `_network.load` but the kernel, from {name: array} as the file holds them.
+
+    What only ever occurs as a sum or a product is added and multiplied here: the biases outside the reset gate, the two rows of
+    the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are.
+    """
+    width = len(DIRECTIONS) * hidden
+    rest = dict(stored)
+    tables = {"ngrams": rest.pop(NGRAM_TABLE, None), "embedding": rest.pop(EMBEDDING)}
+    scale = rest.pop(EMBEDDING + SCALE)[:, 0]
+    arrays = loaded(rest)
+
+    def gates(part: str) -> NDArray[Any]:
+        both = numpy.stack([arrays[gru_name(direction, part)] for direction in DIRECTIONS])
+        return both.reshape(2, GATES, hidden, *both.shape[2:])
+
+    input_bias, hidden_bias = gates("i2h_bias"), gates("h2h_bias")
+    input_bias[:, :2] += hidden_bias[:, :2]
+    projection = numpy.stack([arrays[f"attention._{side}_mid_layer.weight"] for side in ("query", "key")])
+    evidence = arrays.get("evidence.weight", numpy.zeros((width, EVIDENCE), dtype="float32"))
+    query_bias = arrays["attention._query_mid_layer.bias"]
+    output = arrays["output.weight"][1] - arrays["output.weight"][0]
+    found = {
+        "embedding_scale": scale,
+        "input_weights": gates("i2h_weight"),
+        "input_bias": input_bias,
+        "recurrent": gates("h2h_weight"),
+        "hidden_bias": hidden_bias[:, 2],
+        "projection": projection.reshape(2, -1, 2, hidden),
+        "projection_bias": numpy.stack([query_bias, numpy.zeros_like(query_bias)]),
+        # (2, A, D) (D, 2) -> (2, 2, A): of the token itself and the one before, to query and key
+        "evidence": (projection.astype("float64") @ evidence).transpose(2, 0, 1),
+        "score": arrays["attention._attention_score.weight"][0],
+        "output": output[:width].reshape(2, hidden),
+    }
+    floats: dict[str, Any] = {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in found.items()}
+    bias = arrays["output.bias"]
+    return {**tables, **floats, "output_bias": float(bias[1] - bias[0]), "wide": float(output[width:].sum())}

@@ -1,0 +1,143 @@
+"""The classifier: token ids in, logits and attention weights out. Imports MXNet."""
+
+from typing import Any
+
+from .._runtime.mxnet_shim import import_mxnet
+
+import_mxnet()
+
+from mxnet.gluon import HybridBlock, nn  # noqa: E402
+
+from ..model import operators  # noqa: E402
+from ..model.blocks import listed  # noqa: E402
+from ..model.parameters import CLASSES, EVIDENCE  # noqa: E402
+from ..text.ngrams import SMALLEST  # noqa: E402
+from .interface import REVIEWS  # noqa: E402
+
+
+class SelfAttentionClassifier(HybridBlock):
+    """Embedding, encoder, self-attention, mean over the contexts or all hops' contexts side by side, Dense.
+
+    Query and key of the attention are both the encoder's output. Padding is masked in both GRU directions, in the
+    attention and in the mean, so wider padding or other reviews in the batch change nothing.
+
+    With a table of `ngram_buckets` n-grams (`classification.wide`), the last layer reads the n-grams' log-odds of the review
+    beside the pooled contexts (wide & deep), and those of each token are projected and added to its query and key: the
+    attention can point at a word that only the n-grams know.
+    """
+
+    def __init__(self, vocab_size: int, settings: Any, max_length: int, ngram_buckets: int = 0) -> None:
+        super().__init__()
+        width, self.axes = settings.width, settings.axes
+        self.multihead = settings.attention.kind == "multihead"
+        self.has_hops = "hops" in self.axes
+        self.has_ngrams = bool(ngram_buckets)
+        self.inputs = {name: axes for name, axes in REVIEWS.items() if self.has_ngrams or name != "ngram_ids"}
+        with self.name_scope():
+            # sparse: a batch touches few rows, and only these are updated
+            self.embedding = nn.Embedding(vocab_size, settings.embedding_size, sparse_grad=True)
+            # word dropout drops all units of a token at once, Gal & Ghahramani 2016 (arXiv:1512.05287), section 4.2
+            self.embedding_dropout = operators.Dropout(settings.dropout, rows=settings.word_dropout)
+            self.encoder = settings.encoder.block(settings.embedding_size, max_length)
+            self.attention = settings.attention.cell(width)
+            self.output_dropout = operators.Dropout(settings.dropout)
+            self.output = nn.Dense(CLASSES, in_units=settings.attention.pooled(width) + self.has_ngrams)
+            if self.has_ngrams:
+                self.ngram_table = nn.Embedding(ngram_buckets, 2, weight_initializer="zeros")
+                self.ngram_table.weight.grad_req = "null"
+            self.use_ngram_evidence = self.has_ngrams and settings.attention.kind != "uniform"
+            if self.use_ngram_evidence:
+                self.evidence = nn.Dense(width, in_units=EVIDENCE, use_bias=False, flatten=False)
+
+    def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, ngram_ids: Any = None) -> Any:
+        """Return logits (N, C) float32 and weights (N, T, T), of R hops (N, R, T), float32 of token_ids (N, T) int32.
+
+        valid_length (N,) float32 is the number of tokens of each review, 1 to T; the rest is padding, whatever its id.
+        ngram_ids (N, T, NGRAMS) int32, see `text.ngrams`, are given if and only if there is a table of n-grams. Row i of
+        the weights is how much token i, or hop i, attends to each token: non-negative, sums to 1 over the tokens, 0 on
+        padding. Rows of padding are 0. Of an encoder that attends, its weights too: (N, L, K, T, T), of layers and
+        heads, rows of padding arbitrary.
+        """
+        rows = self.embed_tokens(F, token_ids, ngram_ids)
+        return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
+
+    def embed_tokens(self, F: Any, token_ids: Any, ngram_ids: Any = None) -> Any:
+        """Return the rows of the tables: [(T, N, E)] and, with n-grams, (N, T, NGRAMS, 2)."""
+        rows = [self.embedding(F.transpose(token_ids))]
+        return [*rows, self.ngram_table(ngram_ids)] if self.has_ngrams else rows
+
+    def forward_embedded(self, F: Any, rows: Any, mask: Any, valid_length: Any) -> Any:
+        """Classify what `embed_tokens` returned, for gradients with respect to it; mask is (N, T, 1)."""
+        features, weights, *heads = self.read_embedded(F, rows, mask, valid_length)
+        return (self.output(features), weights, *heads)
+
+    def read(self, F: Any, token_ids: Any, valid_length: Any, ngram_ids: Any = None) -> tuple[Any, Any]:
+        """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
+        rows = self.embed_tokens(F, token_ids, ngram_ids)
+        features, *_ = self.read_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
+        return F.flatten(features), self.output(features)
+
+    def read_embedded(self, F: Any, rows: Any, mask: Any, valid_length: Any) -> Any:
+        """Return what the last layer reads, (N, 1, F), and the weights, of what `embed_tokens` returned."""
+        states, keys, by_review, *heads = self.encode(F, rows, valid_length)
+        attend = self.attend_by_hops if self.has_hops else self.attend_by_queries
+        pooled, weights = attend(F, keys, states, mask, valid_length)
+        return (self.features(F, pooled, by_review), weights, *heads)
+
+    def attend_by_hops(self, F: Any, keys: Any, states: Any, mask: Any, valid_length: Any) -> Any:
+        """Return the hops' contexts (N, R, D) and weights (N, R, T)."""
+        return self.attention(keys, states, F.transpose(mask, axes=(0, 2, 1)))
+
+    def attend_by_queries(self, F: Any, keys: Any, states: Any, mask: Any, valid_length: Any) -> Any:
+        """Return the mean of the tokens' contexts, (N, 1, D), and their weights (N, T, T)."""
+        pairs = F.batch_dot(mask, mask, transpose_b=True)  # (N, T, T)
+        contexts, weights = self.attention(keys, keys, states, pairs)
+        mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))  # (N, T, 1)
+        if self.multihead:
+            return F.batch_dot(mean, contexts, transpose_a=True), F.mean(weights, axis=1)
+        return operators.pool(F, mean, weights, states), weights
+
+    def encode(self, F: Any, rows: Any, valid_length: Any) -> Any:
+        """Return states (N, T, D), the attention's keys (N, T, D), the n-grams' log-odds (N, 1, 1) or None.
+
+        After these the weights of an encoder that attends.
+        """
+        embedded = self.embedding_dropout(rows[0])
+        encoded = self.encoder(embedded, valid_length) if self.encoder else embedded
+        states, *heads = listed(encoded)
+        states = F.transpose(states, axes=(1, 0, 2))
+        by_token, by_review = ngram_log_odds(F, rows[1]) if self.has_ngrams else (None, None)
+        keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states
+        return (states, keys, by_review, *heads)
+
+    def features(self, F: Any, pooled: Any, by_review: Any) -> Any:
+        """(N, 1, D), of hops (N, R, D), and (N, 1, 1) or None -> what the last layer reads, (N, 1, F)."""
+        features = self.output_dropout(F.reshape(pooled, shape=(0, 1, -1)) if self.has_hops else pooled)
+        return F.concat(features, by_review, dim=2) if self.has_ngrams else features
+
+    def forward_with_weights(self, F: Any, rows: Any, weights: Any, valid_length: Any) -> Any:
+        """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
+        states, _, by_review, *_ = self.encode(F, rows, valid_length)
+        values = self.attention.proj_value(states) if self.multihead else states
+        return self.output(self.features(F, F.batch_dot(weights, values), by_review))
+
+
+def ngram_log_odds(F: Any, rows: Any) -> Any:
+    """Rows of the table (N, T, NGRAMS, 2) -> log-odds by token (N, T, 1), whose sum is that by review (N, 1, 1)."""
+    weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)  # (N, T, 1) each
+    square = F.sum(square, axis=1, keepdims=True)
+    by_token = F.broadcast_div(weight, F.sqrt(F.maximum(square, SMALLEST)))
+    return by_token, F.sum(by_token, axis=1, keepdims=True)
+
+
+def with_previous_token(F: Any, by_token: Any) -> Any:
+    """(N, T, 1) -> (N, T, EVIDENCE): of each token and of the one before it, whose last n-grams reach into it."""
+    zero = F.zeros_like(F.slice_axis(by_token, axis=1, begin=0, end=1))
+    previous = F.slice_like(F.concat(zero, by_token, dim=1), by_token, axes=(1,))
+    return F.concat(by_token, previous, dim=2)
+
+
+def token_mask(F: Any, token_ids: Any, valid_length: Any) -> Any:
+    """Return (N, T, 1) float32: 1 for a token, 0 for padding."""
+    ones = F.ones_like(F.expand_dims(F.cast(token_ids, dtype="float32"), axis=2))
+    return F.SequenceMask(ones, valid_length, use_sequence_length=True, axis=1)

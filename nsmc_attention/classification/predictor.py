@@ -1,0 +1,186 @@
+"""The classifier: reviews in, predictions out, in the order given.
+
+Reviews are read in windows and sorted by length within one, so that batches hold little padding and memory does not
+grow with their number.
+"""
+
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ..bundle.format import load_bundle
+from ..errors import BundleError, DataError
+from ..inference.reference import Predictor, Row, check_text
+from ..model.interfaces import AXES
+from ..text.encoding import Encoded, Encoder
+from .engines import Engine, load_engine
+from .layout import LAYOUT, ClassifierBundle
+from .prediction import TYPES, Prediction, output_row
+from .settings import LABELS, Config
+
+WINDOW = 4096
+# Upper limit of a batch's padded pairs of tokens (N x T x T), each of which has up to EACH numbers (units of the
+# additive score, heads); more numbers, fewer pairs
+PAIRS, EACH = 32 * 48 * 48, 32
+
+
+class TokenScorer:
+    """Encoded reviews in, probabilities and weights out: reviews batched by length, through one engine."""
+
+    def __init__(self, encoder: Encoder, engine: Engine, config: Config):
+        self.encoder, self.engine, self.fixed_length = encoder, engine, config.fixed_length
+        self.pairs = PAIRS * EACH // max(EACH, config.model.numbers_per_pair)
+
+    def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
+        """Return (N,), the probability of positive of each review; NaN for one without tokens."""
+        found = numpy.full(len(reviews), numpy.nan)
+        for members, probability, _ in self.run(reviews):
+            found[members] = probability
+        return found
+
+    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
+        """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
+
+        Weights have the engine's axes without padding. Where a network of a fixed length gave some to the padding, rows
+        are renormalized to sum to 1.
+        """
+        found, axes = numpy.full(len(reviews), numpy.nan), self.engine.axes
+        weights: list[Any] = [None] * len(reviews)
+        for members, probability, arrays in self.run(reviews):
+            found[members] = probability
+            for member, array in zip(members, arrays):
+                own = slice(len(reviews[member]))
+                # a copy: a view would keep the whole batch in memory
+                array = numpy.array(array[tuple([own if axis in AXES else slice(None) for axis in axes])])
+                weights[member] = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
+        return found, weights
+
+    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+        """Yield (members, probability, weights) over the reviews that have tokens, batched by length."""
+        for members, batch in self.batches(reviews):
+            probability, weights = self.engine(*batch)
+            if not numpy.isfinite(probability).all():
+                raise BundleError(
+                    "expected a probability from the network, found none that is finite: its parameters are too "
+                    "large; train again, or use another bundle"
+                )
+            yield members, probability, weights
+
+    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], tuple[NDArray[Any], ...]]]:
+        """Yield (members, their `Encoder.batch`) over the reviews that have tokens, batched by length."""
+        lengths = numpy.array([len(each) for each in reviews])
+        order = numpy.argsort(lengths, kind="stable")
+        order = order[lengths[order] > 0]
+        while len(order):
+            members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
+            order = order[: -len(members)]
+            yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
+
+    def max_batch_size(self, length: int) -> int:
+        return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))
+
+
+def renormalize_rows(weights: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
+    """Scale the weights over the last axis to sum to 1; equal ones where all of them were on the padding."""
+    total = weights.sum(axis=-1, keepdims=True)
+    return numpy.divide(weights, total, out=numpy.full_like(weights, 1 / weights.shape[-1]), where=total > 0)
+
+
+class Classifier(Predictor):
+    """A bundle of the task `classify` and the engine that runs it."""
+
+    layout, types = LAYOUT, TYPES
+
+    def __init__(self, bundle: ClassifierBundle, engine: Engine):
+        self.bundle, self.engine = bundle, engine
+        self.score = TokenScorer(bundle.codec, engine, bundle.config)
+
+    @classmethod
+    def from_bundle(
+        cls,
+        bundle: ClassifierBundle,
+        engine: str = "auto",
+        device: str = "auto",
+        threads: Optional[int] = None,
+        **options: Any,
+    ) -> "Classifier":
+        return cls(bundle, load_engine(bundle, engine, device, threads))
+
+    def __repr__(self) -> str:
+        return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"
+
+    def __call__(self, texts: Union[str, Iterable[str]]) -> list[dict[str, Any]]:
+        """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return."""
+        many = [texts] if isinstance(texts, str) else texts
+        return [{"label": each.label, "score": each.score} for each in self.predict_stream(many)]
+
+    def predict(self, text: str) -> Prediction:
+        """Return the Prediction of one review."""
+        return self.predict_many([text])[0]
+
+    def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
+        """Return the Prediction of each review, in order."""
+        return list(self.predict_stream(texts))
+
+    def predict_stream(self, texts: Iterable[str]) -> Iterator[Prediction]:
+        """Yield Predictions in order while reading `texts` window by window."""
+        for reviews in self.windows(texts):
+            yield from self.predict_encoded(reviews)
+
+    def predict_encoded(self, reviews: Sequence[Encoded]) -> Iterator[Prediction]:
+        """Yield the Predictions of reviews that the bundle's encoder encoded."""
+        axes = self.engine.axes
+        for each, probability, weights in zip(reviews, *self.score.predict_with_weights(reviews)):
+            label, score, positive, error = output_row(float(probability))
+            if weights is None:
+                weights = numpy.zeros((0,) * len(axes), dtype="float32")
+            yield Prediction(each.text, label, score, positive, each.tokens, each.offsets, weights, error, axes)
+
+    def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
+        """Return (N,), the probability of positive of each review; NaN where it is blank."""
+        parts = [self.score(reviews) for reviews in self.windows(texts)]
+        return numpy.concatenate(parts) if parts else numpy.zeros(0)
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        """Return (label, score, probability, error) of each review."""
+        return [output_row(each) for each in self.probabilities(texts).tolist()]
+
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield `Prediction.to_dict()` of each review."""
+        return (each.to_dict(weights) for each in self.predict_stream(texts))
+
+    def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
+        """Yield lists of at most WINDOW encoded reviews."""
+        if isinstance(texts, (str, bytes)):
+            raise DataError("expected a list of reviews, found one string; use predict() for one review")
+        iterator = iter(texts)
+        while window := list(islice(iterator, WINDOW)):
+            yield self.bundle.codec.encode_many([check_text(text) for text in window])
+
+
+def load_classifier(
+    bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto"
+) -> Classifier:
+    """Load a classifier from a bundle folder; None is the one that ships with the package.
+
+    The engine is "native" (compiled kernels), "native-bf16" (the same on bfloat16, where the processor has it), "onnx",
+    "gluon", which alone needs MXNet, or "auto": native if it was built and computes the bundle's network, else onnx if the
+    bundle has it. The device is "auto", "cpu" or, for gluon, "gpu". BundleError if the bundle is missing, damaged or made
+    with other versions; ConfigError if the engine or device is unknown, or the engine does not run the bundle or on the
+    device; MissingPackage if the engine's package is not installed.
+    """
+    return Classifier.from_bundle(load_bundle(bundle, LAYOUT), engine, device)
+
+
+@lru_cache(maxsize=1)
+def packaged() -> Classifier:
+    return load_classifier()
+
+
+def predict(text: str) -> Prediction:
+    """Return the Prediction of one review by the bundle that ships with the package, loaded once."""
+    return packaged().predict(text)

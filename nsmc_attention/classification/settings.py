@@ -1,0 +1,191 @@
+"""The settings of a classifier and of its training, and the presets. Read without MXNet."""
+
+from typing import Any, ClassVar, Optional, Union
+
+from ..config import LoopConfig, TaskConfig, check_scores
+from ..errors import ConfigError, did_you_mean
+from ..model.attention import ATTENTIONS, Additive, Attention
+from ..model.encoders import DESCRIBED, ENCODERS, GRU, Encoder
+from ..model.interfaces import AXES, Axes
+from ..settings import Settings, check_all, kinds, section, setting
+from ..text.settings import TextConfig
+
+LABELS = ("negative", "positive")
+
+
+class ClassifierConfig(Settings):
+    """The self-attentive classifier; padding has no influence."""
+
+    kind = "classifier"
+    # whether there may be a table of n-grams, and whether attention can be trained on erasures
+    uses_ngrams: ClassVar[bool] = True
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    encoder: Encoder = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
+    attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
+    dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
+    word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a state (D)."""
+        return self.encoder.width(self.embedding_size)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Axes of the weights after that of the reviews."""
+        return self.attention.rows, "keys"
+
+    @property
+    def outputs(self) -> dict[str, Axes]:
+        """The outputs of its ONNX graph, {name: axes}."""
+        weights = ("N", self.attention.row_count, "keys")
+        return {"probability": ("N",), "weights": weights, **self.encoder.outputs}
+
+    @property
+    def numbers_per_pair(self) -> int:
+        """Numbers held for each pair of tokens: what bounds the longest review."""
+        return max(self.attention.numbers_per_pair, self.encoder.numbers_per_pair)
+
+    def check_sizes(self) -> None:
+        """Raise ConfigError unless the sizes fit each other."""
+        self.encoder.check("model.encoder")
+        self.attention.check_width(self.width, "model.attention")
+
+    def fixed_length(self, max_length: int) -> None:
+        """Return the only length that the network reads: here it reads any."""
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        averaged, attentive = DESCRIBED[self.encoder.kind]
+        return averaged if self.attention.kind == "uniform" else f"{attentive} ({self.attention.description})"
+
+    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
+        from .network import SelfAttentionClassifier
+
+        return SelfAttentionClassifier(vocab_size, self, max_length, ngram_buckets)
+
+
+class ArticleConfig(Settings):
+    """The original article's network, which takes padding for words."""
+
+    kind = "article"
+    uses_ngrams: ClassVar[bool] = False
+    axes: ClassVar[tuple[str, ...]] = AXES
+    embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
+    hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
+    # fixed by the article
+    attention: ClassVar[Attention] = Additive(units=30, dropout=0.2)
+
+    @property
+    def width(self) -> int:
+        return 2 * self.hidden_size
+
+    @property
+    def outputs(self) -> dict[str, Axes]:
+        return {"probability": ("N",), "weights": ("N", *self.axes)}
+
+    @property
+    def numbers_per_pair(self) -> int:
+        return self.attention.numbers_per_pair
+
+    def check_sizes(self) -> None:
+        """The article's sizes fit each other."""
+
+    def fixed_length(self, max_length: int) -> int:
+        return max_length
+
+    def describe(self) -> str:
+        return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
+
+    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
+        from .article import ArticleClassifier
+
+        return ArticleClassifier(vocab_size, self.embedding_size, max_length, self.hidden_size)
+
+
+NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article": ArticleConfig}
+
+
+class StarsConfig(Settings):
+    """The first stage: the stars of raw reviews."""
+
+    epochs: int = setting(0, "passes over the raw star reviews before the labels; 0: none", low=0)
+    learning_rate: float = setting(2e-3, "Adam's largest step size in these passes", low=0.0)
+
+
+class LabelsConfig(Settings):
+    """The main stage: the labels of the training part."""
+
+    epochs: int = setting(5, "largest number of passes over the training part", low=1)
+    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
+
+
+class ErasureConfig(Settings):
+    """The last stage: attention is trained to highlight the words that the prediction depends on."""
+
+    reviews: int = setting(40000, "reviews whose words are erased to train the attention at the end; 0: none", low=0)
+    epochs: int = setting(6, "passes over these", low=1)
+    learning_rate: float = setting(1.5e-3, "Adam's largest step size in these passes", low=0.0)
+
+
+class TrainingConfig(LoopConfig):
+    """How the classifier is trained."""
+
+    stars: StarsConfig = section(StarsConfig(), "first stage")
+    labels: LabelsConfig = section(LabelsConfig(), "main stage")
+    erasure: ErasureConfig = section(ErasureConfig(), "last stage")
+    misspelt_fraction: float = setting(0.0, "share of the training reviews that are misspelt", low=0.0, high=1.0)
+
+
+class Config(TaskConfig):
+    """A whole training of the classifier in one value."""
+
+    task: ClassVar[str] = "classify"
+    text: TextConfig = section(TextConfig(), "how a review becomes token ids")
+    model: Union[ClassifierConfig, ArticleConfig] = kinds(NETWORKS, ClassifierConfig(), "the network")
+    training: TrainingConfig = section(TrainingConfig(), "how the network is trained")
+
+    def __post_init__(self) -> None:
+        check_all(self)
+        if self.text.ngram_buckets == 1:
+            raise ConfigError("text.ngram_buckets: expected 0 or at least 2, found 1")
+        if not self.model.uses_ngrams and (self.text.ngram_buckets or self.training.erasure.reviews):
+            raise ConfigError(
+                f"model.kind {self.model.kind}: expected text.ngram_buckets and training.erasure.reviews to be 0, found "
+                f"{self.text.ngram_buckets} and {self.training.erasure.reviews}"
+            )
+        self.model.check_sizes()
+        check_scores(self.text.max_length, self.model.numbers_per_pair)
+
+    @property
+    def fixed_length(self) -> Optional[int]:
+        """The only length in tokens that the network reads; None for any."""
+        return self.model.fixed_length(self.text.max_length)
+
+    def network(self, vocab_size: int, with_ngrams: bool = True) -> Any:
+        """Build the HybridBlock, its parameters not yet initialized; it is trained without the table of n-grams."""
+        buckets = self.text.ngram_buckets if with_ngrams else 0
+        return self.model.network(vocab_size, self.text.max_length, buckets)
+
+
+PRESETS = {
+    "default": Config(),
+    # the extended track: trained on the raw star reviews first
+    "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
+    # as fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings
+    "average": Config().with_fields(ngram_buckets=0, encoder="none", attention="uniform", erasure_reviews=0),
+    # the original article: 30 tokens, a small embedding and GRU, constant rate, no mask
+    "post": Config(
+        TextConfig(max_length=30, vocab_size=30000, ngram_buckets=0),
+        ArticleConfig(),
+        TrainingConfig(erasure=ErasureConfig(reviews=0), schedule="constant", warmup=0.0, batch_size=100, average=0.0),
+    ).with_fields(epochs=6, learning_rate=1e-3),
+}
+
+
+def preset(name: str) -> Config:
+    """Return the Config called name; ConfigError with the nearest known name otherwise."""
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")
+    return PRESETS[name]

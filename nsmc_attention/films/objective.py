@@ -1,0 +1,216 @@
+"""What `film` is trained on and for: some reviews of a film, and the mean stars of its others. Imports MXNet.
+
+How many are given is drawn anew each time, few as often as many, so that one network reads one review and 64.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from .._runtime.mxnet_shim import import_mxnet
+from ..model.parameters import restore, snapshot
+from ..training.checkpoint import Progress
+from ..training.loop import Stage
+from ..training.objectives import Objective
+from ..training.stage import run_stage
+from .settings import FilmConfig
+
+mxnet = import_mxnet()
+
+QUANTILES = (0.05, 0.5, 0.95)
+# Weights of their losses: the middle one is what is told first
+SHARES = (1, 2, 1)
+# The mean of m stars varies by the film's own variance and by that of one review, four times as large, divided by m:
+# a film counts m / (m + 4)
+SPREAD = 4
+# Fewest others whose mean is a target in training, and in what a network is judged by
+FEWEST, JUDGED = 3, 10
+# A unit of numbers that do not vary
+SMALLEST = 1e-3
+# Which of the random numbers of a seed draw the reviews of films that are not trained on
+DEV = 2**31 - 1
+# How far films in a batch may differ in how many reviews are given, so that it is another batch in each epoch
+JITTER = 0.3
+
+
+@dataclass(frozen=True)
+class Films:
+    """N films: the vectors (M, F) and stars (M,) of all reviews there are, and for each film the places of its own."""
+
+    vectors: NDArray[Any]
+    stars: NDArray[numpy.float32]
+    members: Sequence[NDArray[numpy.int64]]
+
+    def of(self, places: Sequence[int]) -> "Films":
+        return Films(self.vectors, self.stars, [self.members[place] for place in places])
+
+    def draw(self, count: int, film: int, random: numpy.random.RandomState) -> "Case":
+        """Draw so many reviews of a film; the others are its target."""
+        order = random.permutation(self.members[film])
+        return Case(order[:count], float(self.stars[order[count:]].mean()), len(order) - count)
+
+    def cases(self, count: int, random: numpy.random.RandomState, draws: int = 1) -> list["Case"]:
+        """Draw so many reviews of each film that has JUDGED others, several times."""
+        enough = [film for film, own in enumerate(self.members) if len(own) >= count + JUDGED]
+        return [self.draw(count, film, random) for film in enough for _ in range(draws)]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Places of the reviews that are given of a film, the mean stars of its others, and how many these are."""
+
+    given: NDArray[numpy.int64]
+    stars: float
+    others: int
+
+
+@dataclass(frozen=True)
+class FilmBatch:
+    """N films with at most S reviews given: what the network is called with, vectors (N, S, F) and mask (N, S), 1 for a review."""
+
+    inputs: tuple[NDArray[Any], ...]
+    stars: NDArray[numpy.float32]  # (N,)
+    weights: NDArray[numpy.float32]  # (N,), by how many the others are
+
+
+class FilmBatches:
+    """Films in batches of about as many reviews given, at most `most`."""
+
+    def __init__(self, films: Films, batch_size: int, most: int):
+        self.films, self.batch_size, self.most = films, batch_size, most
+        self.usable = [film for film, own in enumerate(films.members) if len(own) > FEWEST]
+
+    def __len__(self) -> int:
+        """Batches in an epoch."""
+        return -(-len(self.usable) // self.batch_size)
+
+    def epoch(self, seed: int, epoch: int) -> Iterator[FilmBatch]:
+        """Yield the batches of one epoch, which (seed, epoch) alone decides."""
+        random = numpy.random.RandomState([seed, epoch])
+        cases = [self.films.draw(self.count(film, random), film, random) for film in self.usable]
+        batches = self.batches(cases, 1 + JITTER * random.random_sample(len(cases)))
+        for place in random.permutation(len(batches)).tolist():
+            yield self.batch(batches[place])
+
+    def in_order(self, seed: int) -> Iterator[FilmBatch]:
+        """Yield batches over all films once, the same at each call."""
+        random = numpy.random.RandomState([seed, DEV])
+        cases = [self.films.draw(self.count(film, random), film, random) for film in self.usable]
+        yield from map(self.batch, self.batches(cases, numpy.ones(len(cases))))
+
+    def count(self, film: int, random: numpy.random.RandomState) -> int:
+        """Draw how many reviews are given: each power of two as often as the next."""
+        most = min(self.most, len(self.films.members[film]) - FEWEST)
+        return max(1, int(math.exp(random.random_sample() * math.log(most + 1))))
+
+    def batches(self, cases: Sequence[Case], factors: NDArray[Any]) -> list[list[Case]]:
+        order = numpy.argsort([len(case.given) * factor for case, factor in zip(cases, factors)], kind="stable")
+        parts = (order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size))
+        return [[cases[place] for place in part] for part in parts]
+
+    def batch(self, cases: Sequence[Case]) -> FilmBatch:
+        counts = numpy.array([len(case.given) for case in cases])
+        mask = numpy.arange(counts.max()) < counts[:, None]
+        others = numpy.array([case.others for case in cases])
+        stars = numpy.array([case.stars for case in cases], dtype="float32")
+        inputs = self.inputs(numpy.concatenate([case.given for case in cases]), mask)
+        return FilmBatch(inputs, stars, (others / (others + SPREAD)).astype("float32"))
+
+    def inputs(self, given: NDArray[numpy.int64], mask: NDArray[numpy.bool_]) -> tuple[NDArray[Any], ...]:
+        """Return the network's inputs of films with the reviews `given`, (N, S) of which are there."""
+        vectors = numpy.zeros((*mask.shape, self.films.vectors.shape[1]), dtype="float32")
+        vectors[mask] = self.films.vectors[given]
+        return vectors, mask.astype("float32")
+
+
+class FilmObjective(Objective):
+    """The quantile (pinball) loss, Koenker & Bassett 1978, weighted by how many stars a target is the mean of."""
+
+    metric = "loss"
+
+    def __init__(self, dev: FilmBatches, device: Any, seed: int):
+        super().__init__(dev, device)
+        self.seed = seed
+
+    def quantiles(self, network: Any, batch: FilmBatch) -> Any:
+        """Return (N, 3), the quantiles of QUANTILES."""
+        return network(*(mxnet.nd.array(each, ctx=self.device, dtype=each.dtype) for each in batch.inputs))[0]
+
+    def loss(self, network: Any, batch: FilmBatch) -> Any:
+        return self.loss_of(self.quantiles(network, batch), batch)
+
+    def loss_of(self, quantiles: Any, batch: FilmBatch) -> Any:
+        """Return the loss of the quantiles (N, 3) that the network returned for a batch, (1,)."""
+        nd = mxnet.nd
+        stars, weights = (nd.array(each, ctx=self.device).expand_dims(1) for each in (batch.stars, batch.weights))
+        below, shares = (nd.array([each], ctx=self.device) for each in (QUANTILES, SHARES))
+        gap = stars - quantiles
+        pinball = nd.maximum(below * gap, (below - 1) * gap)  # (N, 3)
+        return (pinball * shares * weights).sum() / float(batch.weights.sum())
+
+    def evaluate(self, network: Any) -> dict[str, float]:
+        """Return the mean loss and the mean absolute error in stars, both weighted as in training."""
+        sums = numpy.zeros(3)
+        for batch in self.dev_batches.in_order(self.seed):
+            quantiles, weight = self.quantiles(network, batch), batch.weights.sum()
+            error = abs(quantiles.asnumpy()[:, 1] - batch.stars)
+            sums += [self.loss_of(quantiles, batch).asscalar() * weight, (error * batch.weights).sum(), weight]
+        return {"loss": sums[0] / sums[2], "absolute_error": sums[1] / sums[2]}
+
+
+@dataclass(frozen=True)
+class FilmTraining:
+    """A training of `film` in the run folder `out`, on an mxnet context `device`; `draw` as for the classifier's."""
+
+    config: FilmConfig
+    out: Path
+    device: Any
+    draw: Callable[[Progress, Stage, Path], None]
+    quiet: bool = False
+
+    def run(self, train: Films, dev: Films) -> tuple[Any, Progress, FilmObjective]:
+        """Train; return the network, the Progress and what judges it."""
+        settings = self.config.training
+        objective = self.objective(dev)
+        stage = Stage(
+            "film", objective, self.batches(train), settings.epochs, settings.learning_rate, settings.patience
+        )
+        network = self.new_network(train)
+        progress = run_stage(network, stage, settings, self.out, self.draw, self.quiet)
+        return network, progress, objective
+
+    def objective(self, dev: Films) -> FilmObjective:
+        """Return what judges a network by these films."""
+        return FilmObjective(self.batches(dev), self.device, self.config.training.seed)
+
+    def batches(self, films: Films) -> FilmBatches:
+        settings = self.config.training
+        return FilmBatches(films, settings.batch_size, settings.given)
+
+    def new_network(self, films: Films) -> Any:
+        """Build the network, with the means and units of what it reads and tells."""
+        mxnet.random.seed(self.config.training.seed)
+        network = self.config.network(films.vectors.shape[1])
+        network.initialize(mxnet.init.Xavier(), ctx=self.device)
+        restore(network, in_units(snapshot(network), films))
+        for part in network.parts:
+            part.hybridize()
+        return network
+
+
+def in_units(arrays: dict[str, NDArray[Any]], films: Films) -> dict[str, NDArray[Any]]:
+    """Return {name: array} of the parameters with the means and units of these films' vectors and mean stars."""
+    vectors = films.vectors[numpy.concatenate(films.members)].astype("float32")
+    stars = numpy.array([films.stars[own].mean() for own in films.members])
+    units = {
+        "reviews.mean": vectors.mean(axis=0),
+        "reviews.unit": vectors.std(axis=0) + SMALLEST,
+        "film.mean": stars.mean(),
+        "film.unit": stars.std() + SMALLEST,
+    }
+    return {**arrays, **{name: numpy.asarray(each, "float32").reshape(1, -1) for name, each in units.items()}}

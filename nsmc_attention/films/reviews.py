@@ -1,0 +1,120 @@
+"""Reviews with stars by film: the raw star reviews, or a person's own table with a column of films and one of stars."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import numpy
+import pandas
+from numpy.typing import NDArray
+
+from ..errors import ConfigError, DataError
+from ..reviews import nsmc, raw, tables
+from ..text.encoding import clean
+
+# Names by which a column is found, in lower case
+FILM_COLUMNS = ("film", "movie", "movie_id", "title", "group", "영화", "영화제목", "제목", "작품")
+STAR_COLUMNS = ("stars", "rating", "score", "별점", "평점", "점수")
+FILM_HINT = "; name the one of the films by --group-by"
+STAR_HINT = "; name the one of the stars by --stars-column"
+
+
+@dataclass(frozen=True)
+class FilmReviews:
+    """M reviews with stars, of N films.
+
+    Attributes
+    ----------
+    documents : list of str
+        The clean texts, none blank.
+    stars : (M,) float32
+    films : list of str
+        The names of the films.
+    members : list of (n,) int64
+        For each film the places of its reviews.
+    """
+
+    name: str
+    documents: list[str]
+    stars: NDArray[numpy.float32]
+    films: list[str]
+    members: list[NDArray[numpy.int64]]
+
+    @property
+    def sha256(self) -> str:
+        """Of the films, stars and texts."""
+        films = numpy.zeros(len(self.documents), dtype="int64")
+        for number, places in enumerate(self.members):
+            films[places] = number
+        content = sha256(films.tobytes() + self.stars.tobytes())
+        content.update("\n".join(self.documents).encode())
+        return content.hexdigest()
+
+
+def load(
+    data: Union[str, Path],
+    data_dir: Optional[Union[str, Path]] = None,
+    text_column: Optional[str] = None,
+    encoding: Optional[str] = None,
+    group_by: Optional[str] = None,
+    stars_column: Optional[str] = None,
+) -> FilmReviews:
+    """Read "nsmc", the raw star reviews without those of the official test file, or a table.
+
+    ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `tables.open_table`, and
+    for stars that are no numbers, with their row.
+    """
+    if data == "sample":
+        raise ConfigError(
+            "train --task film: expected --data nsmc or a table with a column of films and one of stars, found sample"
+        )
+    if data != "nsmc":
+        return read(Path(data), text_column, encoding, group_by, stars_column)
+    tables.refuse_columns(data, text_column, None)
+    for option, given in (("--group-by", group_by), ("--stars-column", stars_column)):
+        if given is not None:
+            raise ConfigError(f"nsmc: has films and stars of its own; leave {option} out, found {given!r}")
+    frame = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame]).frame
+    return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
+
+
+def read(
+    path: Path,
+    text_column: Optional[str],
+    encoding: Optional[str],
+    group_by: Optional[str],
+    stars_column: Optional[str],
+) -> FilmReviews:
+    """Read a table; rows without a film are left out."""
+    table = tables.open_table(path, text_column, encoding=encoding)
+    frame = pandas.concat([pandas.DataFrame(), *table.frames], ignore_index=True)
+    group_by = tables.find_column(frame, group_by, path, FILM_COLUMNS, FILM_HINT)
+    stars_column = tables.find_column(frame, stars_column, path, STAR_COLUMNS, STAR_HINT)
+    films = [tables.as_text(value).strip() for value in frame[group_by]]
+    stars = [number(value, f"{path} row {row}") for row, value in enumerate(frame[stars_column], start=1)]
+    return of_films(path.name, [tables.as_text(value) for value in frame[table.text_column]], stars, films)
+
+
+def number(value: Any, where: str) -> float:
+    """Return a cell as a number of stars; DataError where it is none."""
+    try:
+        stars = float(tables.as_text(value))
+    except ValueError:
+        stars = float("nan")
+    if not abs(stars) < 1e6:
+        raise DataError(
+            f"{where}: expected a number of stars, found {str(value)[:20]!r}; correct it or leave the row out"
+        )
+    return stars
+
+
+def of_films(name: str, documents: list[str], stars: list[Any], films: list[str]) -> FilmReviews:
+    """Return reviews by film, in the films' first order, without those that are blank or of no film."""
+    texts = list(map(clean, documents))
+    kept = [place for place, (text, film) in enumerate(zip(texts, films)) if text and film]
+    codes, names = pandas.factorize(pandas.Series([films[place] for place in kept], dtype=object))
+    ends = numpy.cumsum(numpy.bincount(codes, minlength=len(names)))
+    members = numpy.split(numpy.argsort(codes, kind="stable"), ends[:-1]) if kept else []
+    rated = numpy.array([stars[place] for place in kept], dtype="float32")
+    return FilmReviews(name, [texts[place] for place in kept], rated, names.tolist(), members)

@@ -1,0 +1,73 @@
+"""What a film network needs beside its parameters: whose vectors it reads, and how its quantiles become intervals."""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from .._io.bounded import read_json
+from ..errors import BundleError
+from .intervals import COUNTS, widened
+
+# Numbers of a review that a network may read; a classifier's states have some hundred
+MOST_INPUTS = 2**16
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale of a film network.
+
+    Attributes
+    ----------
+    name, classifier : str
+        Name and fingerprint of the classifier's bundle whose encoder reads the reviews.
+    inputs : int
+        Numbers of a review (F).
+    lowest, highest : float
+        Fewest and most stars of the reviews that it was trained on.
+    margins : list of float
+        By how much the outer quantiles are moved apart, by `intervals.COUNTS`.
+    """
+
+    name: str
+    classifier: str
+    inputs: int
+    lowest: float
+    highest: float
+    margins: list[float]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What a config's `network` is called with."""
+        return (self.inputs,)
+
+    @classmethod
+    def of(cls, reader: Any, stars: NDArray[Any], margins: list[float]) -> "Scale":
+        bundle = reader.bundle
+        return cls(bundle.name, bundle.fingerprint, reader.width, float(stars.min()), float(stars.max()), margins)
+
+    @classmethod
+    def from_json(cls, content: bytes, where: object) -> "Scale":
+        """Read what `to_json` returned; BundleError if it is something else."""
+        values = read_json(content, where, BundleError, "the scale of a film network")
+        try:
+            found = cls(**values)
+            names = isinstance(found.name, str) and isinstance(found.classifier, str)
+            numbers = [found.lowest, found.highest, *found.margins]
+            finite = all(isinstance(each, float) and math.isfinite(each) for each in numbers)
+            fits = names and finite and type(found.inputs) is int and 1 <= found.inputs <= MOST_INPUTS
+        except TypeError:
+            fits = False
+        if not fits or len(found.margins) != len(COUNTS):
+            raise BundleError(f"{where}: expected the scale of a film network, found something else; was it altered?")
+        return found
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
+
+    def intervals(self, quantiles: NDArray[Any], counts: NDArray[Any]) -> NDArray[numpy.float64]:
+        """Return stars (N, 3), the low end, the middle and the high end, of the network's quantiles for N films."""
+        return widened(quantiles, counts, numpy.array(self.margins), (self.lowest, self.highest))

@@ -1,0 +1,6 @@
+"""What a language model's graph takes, by name; its settings say what it returns."""
+
+from ..model.interfaces import Axes
+
+# A language model's, with one hidden token a review: that of token t of review n is t * N + n
+MASKED: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "places": ("N",)}

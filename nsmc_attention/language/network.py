@@ -1,0 +1,75 @@
+"""The language model: a review with hidden words in, what these may be out. Imports MXNet.
+
+Masked words, Devlin et al. 2019 (arXiv:1810.04805), section 3.1, with any encoder. Shapes: N reviews, T padded length, E
+embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
+"""
+
+from typing import Any
+
+from .._runtime.mxnet_shim import import_mxnet
+
+mxnet = import_mxnet()
+
+from mxnet.gluon import HybridBlock, nn  # noqa: E402
+
+from ..model.blocks import listed  # noqa: E402
+from ..model.transformer import LayerNorm  # noqa: E402
+from .interface import MASKED  # noqa: E402
+
+
+class MaskedLanguageModel(HybridBlock):
+    """Embedding, encoder, and at the hidden places a dense layer and the same embedding the other way round.
+
+    One table for input and output: Press & Wolf 2017 (arXiv:1608.05859).
+    """
+
+    inputs = MASKED
+    matrices_as = "float16"
+
+    def __init__(self, vocab_size: int, settings: Any, max_length: int) -> None:
+        super().__init__()
+        self.sizes = (vocab_size, settings.embedding_size)
+        with self.name_scope():
+            # rows of about unit length: Adam's steps would be large beside smaller ones
+            initial = mxnet.init.Normal(settings.embedding_size**-0.5)
+            self.embedding = self.params.get("embedding", shape=self.sizes, init=initial)
+            self.bias = self.params.get("bias", shape=(vocab_size,), init="zeros")
+            self.dropout = nn.Dropout(settings.dropout)
+            self.encoder = settings.encoder.block(settings.embedding_size, max_length)
+            self.narrow = nn.Dense(settings.embedding_size, in_units=settings.width, flatten=False)
+            self.norm = LayerNorm(settings.embedding_size)
+
+    def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, places: Any, embedding: Any, bias: Any) -> Any:
+        """(N, T) int32, (N,) float32, places (M,) int32 -> [logits (M, V)], then the heads (N, L, K, T, T) if there are some.
+
+        Token t of review n is at the place t * N + n.
+        """
+        states, *heads = self.encoded(F, token_ids, valid_length, embedding)
+        return (self.guesses(F, states, places, embedding, bias), *heads)
+
+    def encoded(self, F: Any, token_ids: Any, valid_length: Any, embedding: Any) -> list[Any]:
+        """Return the states (T, N, D), and the heads if there are some."""
+        embedded = F.Embedding(F.transpose(token_ids), embedding, *self.sizes)  # (T, N, E)
+        return listed(self.encoder(self.dropout(embedded), valid_length))
+
+    def guesses(self, F: Any, states: Any, places: Any, embedding: Any, bias: Any) -> Any:
+        hidden = F.take(F.reshape(states, shape=(-3, 0)), places)  # (M, D)
+        hidden = self.norm(F.LeakyReLU(self.narrow(hidden), act_type="gelu"))
+        return F.FullyConnected(hidden, embedding, bias, num_hidden=self.sizes[0], flatten=False)  # (M, V)
+
+
+class ReplacedLanguageModel(MaskedLanguageModel):
+    """What training uses where replaced tokens are told too; a bundle holds the MaskedLanguageModel that it contains.
+
+    Clark et al. 2020 (arXiv:2003.10555), section 2, with all weights tied to those of what replaces (section 3.2).
+    """
+
+    def __init__(self, vocab_size: int, settings: Any, max_length: int) -> None:
+        super().__init__(vocab_size, settings, max_length)
+        with self.name_scope():
+            self.detect = nn.Dense(1, in_units=settings.width, flatten=False)
+
+    def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, places: Any, embedding: Any, bias: Any) -> Any:
+        """As MaskedLanguageModel -> logits (M, V), and the log-odds (T, N) that a token is not the review's."""
+        states = self.encoded(F, token_ids, valid_length, embedding)[0]
+        return self.guesses(F, states, places, embedding, bias), F.reshape(self.detect(states), shape=(0, 0))

@@ -1,0 +1,101 @@
+"""The settings of a language model and of its training, and the presets. Read without MXNet."""
+
+from typing import Any, ClassVar
+
+from ..config import LoopConfig, TaskConfig, check_scores
+from ..model.encoders import GRU, READERS, Encoder, TransformerEncoder
+from ..model.interfaces import Axes
+from ..settings import Settings, check_all, kinds, section, setting
+from ..text.settings import WordsConfig
+
+
+class MaskedConfig(Settings):
+    """A language model that guesses hidden words from both sides."""
+
+    kind = "masked"
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    # without dropout: the words that are hidden are others in each pass
+    encoder: Encoder = kinds(READERS, TransformerEncoder(dropout=0.0), "what turns embeddings into states")
+    dropout: float = setting(0.0, "dropout after the embedding", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a state (D)."""
+        return self.encoder.width(self.embedding_size)
+
+    @property
+    def outputs(self) -> dict[str, Axes]:
+        """The outputs of its ONNX graph, {name: axes}."""
+        return {"probability": ("N", "V"), **self.encoder.outputs}
+
+    def check_sizes(self) -> None:
+        """Raise ConfigError unless the sizes fit each other."""
+        self.encoder.check("model.encoder")
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        return {"gru": "A bidirectional GRU", "transformer": "A Transformer"}[self.encoder.kind]
+
+    def network(self, vocab_size: int, max_length: int) -> Any:
+        from .network import MaskedLanguageModel
+
+        return MaskedLanguageModel(vocab_size, self, max_length)
+
+    def training_network(self, vocab_size: int, max_length: int) -> Any:
+        """Build the network that is trained, which contains that of the bundle."""
+        return self.network(vocab_size, max_length)
+
+
+class ReplacedConfig(MaskedConfig):
+    """A language model that also tells which tokens are not the text's: Clark et al. 2020, ELECTRA (arXiv:2003.10555)."""
+
+    kind = "replaced"
+    detection: float = setting(50.0, "weight of the loss of telling replaced tokens", low=0.0)
+
+    def training_network(self, vocab_size: int, max_length: int) -> Any:
+        from .network import ReplacedLanguageModel
+
+        return ReplacedLanguageModel(vocab_size, self, max_length)
+
+
+LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig, "replaced": ReplacedConfig}
+
+
+class LanguageTraining(LoopConfig):
+    """How a language model is trained."""
+
+    epochs: int = setting(3, "passes over the reviews, each time with other words hidden", low=1)
+    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
+    masked: float = setting(0.15, "share of the tokens that are to be guessed", low=0.01, high=0.9)
+    whole_words: int = setting(0, "1: all pieces of a word that was cut are hidden together", low=0, high=1)
+
+
+class LanguageConfig(TaskConfig):
+    """A whole training of a language model in one value."""
+
+    task: ClassVar[str] = "language"
+    text: WordsConfig = section(WordsConfig(), "how a review becomes token ids")
+    model: MaskedConfig = kinds(LANGUAGE_MODELS, MaskedConfig(), "the network")
+    training: LanguageTraining = section(LanguageTraining(), "how the network is trained")
+
+    def __post_init__(self) -> None:
+        check_all(self)
+        self.model.check_sizes()
+        check_scores(self.text.max_length, self.model.encoder.numbers_per_pair)
+
+    def network(self, vocab_size: int) -> Any:
+        """Build the HybridBlock, its parameters not yet initialized."""
+        return self.model.network(vocab_size, self.text.max_length)
+
+    def training_network(self, vocab_size: int) -> Any:
+        """Build the HybridBlock that is trained, its parameters not yet initialized."""
+        return self.model.training_network(vocab_size, self.text.max_length)
+
+
+LANGUAGE_PRESETS = {
+    "transformer": LanguageConfig(),
+    "gru": LanguageConfig(model=MaskedConfig(encoder=GRU())),
+    # as ELECTRA does it: learns from every token, not from the hidden ones alone
+    "replaced": LanguageConfig(model=ReplacedConfig()),
+}

@@ -1,0 +1,116 @@
+"""What a decoder attends with: the scores of its state against the source, and the weights they give. Imports MXNet.
+
+Shapes: N reviews, S source length, D units of a source state, H units of the decoder, A units of the additive score.
+"""
+
+from collections.abc import Callable
+from typing import Any, Optional
+
+from .._runtime.mxnet_shim import import_mxnet
+from ..model.blocks import masked_softmax
+
+import_mxnet()
+
+from mxnet.gluon import HybridBlock, nn  # noqa: E402
+
+
+class Alignment(HybridBlock):
+    """Base: weights (N, S) of a query (N, H), which sum to 1 over the source and are 0 on its padding.
+
+    It is called at each step of the decoder; the keys are projected once a source, to `key_units` (None: they are the
+    states themselves).
+    """
+
+    # whether the query is the state before the step (Bahdanau) or after it (Luong)
+    before_step = False
+    key_units: Optional[int] = None
+    key_bias = False
+
+    def hybrid_forward(self, F: Any, query: Any, keys: Any, mask: Any) -> Any:
+        """(N, H), (N, S, K), (N, S) of 0 and 1 -> (N, S)."""
+        return masked_softmax(F, self.score(F, query, keys), mask)
+
+    def score(self, F: Any, query: Any, keys: Any) -> Any:
+        raise NotImplementedError
+
+
+class NoAlignment(Alignment):
+    """No attention: the decoder knows the source by its first state alone (Sutskever et al. 2014, arXiv:1409.3215)."""
+
+    def hybrid_forward(self, F: Any, query: Any, keys: Any, mask: Any) -> Any:
+        """Return weights of 0."""
+        return mask * 0
+
+
+class DotAlignment(Alignment):
+    """score(s, h) = s . h, Luong et al. 2015 (arXiv:1508.04025), equation 8; H and D are the same."""
+
+    def score(self, F: Any, query: Any, keys: Any) -> Any:
+        return F.reshape(F.batch_dot(keys, F.expand_dims(query, axis=2)), shape=(0, 0))
+
+
+class GeneralAlignment(DotAlignment):
+    """score(s, h) = s . W h, Luong et al. 2015, equation 8."""
+
+    def __init__(self, decoder_size: int) -> None:
+        super().__init__()
+        self.key_units = decoder_size
+
+
+class ConcatAlignment(Alignment):
+    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, equation 8, W being divided into its two parts."""
+
+    key_bias = True
+
+    def __init__(self, decoder_size: int, units: int) -> None:
+        super().__init__()
+        self.key_units = units
+        with self.name_scope():
+            self.query = nn.Dense(units, in_units=decoder_size, use_bias=False)
+            self.value = nn.Dense(1, in_units=units, use_bias=False, flatten=False)
+
+    def score(self, F: Any, query: Any, keys: Any) -> Any:
+        pairs = F.tanh(F.broadcast_add(keys, F.expand_dims(self.query(query), axis=1)))  # (N, S, A)
+        return F.reshape(self.value(pairs), shape=(0, 0))
+
+
+class AdditiveAlignment(ConcatAlignment):
+    """The same score with the state before the step as query, Bahdanau et al. 2015 (arXiv:1409.0473), appendix A.1.2."""
+
+    before_step = True
+
+
+class LocalAlignment(GeneralAlignment):
+    """A window of 2 W + 1 places around a predicted one, local-p of Luong et al. 2015, equations 9 and 10.
+
+    p = S sigmoid(v . tanh(W_p s)); the weights within the window are those of the general score times a Gaussian around
+    p with a standard deviation of W / 2. They sum to at most 1.
+    """
+
+    def __init__(self, decoder_size: int, window: int) -> None:
+        super().__init__(decoder_size)
+        self.window = window
+        with self.name_scope():
+            self.place_units = nn.Dense(decoder_size, in_units=decoder_size, use_bias=False)
+            self.place = nn.Dense(1, in_units=decoder_size, use_bias=False)
+
+    def hybrid_forward(self, F: Any, query: Any, keys: Any, mask: Any) -> Any:
+        last = F.sum(mask, axis=1, keepdims=True) - 1  # (N, 1), the last place of each source
+        center = last * F.sigmoid(self.place(F.tanh(self.place_units(query))))
+        positions = F.broadcast_sub(F.contrib.arange_like(mask, axis=1).expand_dims(0), center)  # (N, S)
+        inside = mask * (F.abs(positions) <= self.window)
+        weights = masked_softmax(F, self.score(F, query, keys), inside)
+        return weights * F.exp(-F.square(positions) / (2 * (self.window / 2) ** 2))
+
+
+def build_alignment(attention: Any, decoder_size: int) -> Alignment:
+    """Build what a decoder of `decoder_size` units attends with, for one of `settings.ALIGNMENTS`."""
+    build: Callable[[], Alignment] = {
+        "none": NoAlignment,
+        "dot": DotAlignment,
+        "general": lambda: GeneralAlignment(decoder_size),
+        "local-p": lambda: LocalAlignment(decoder_size, attention.window),
+        "additive": lambda: AdditiveAlignment(decoder_size, attention.units),
+        "concat": lambda: ConcatAlignment(decoder_size, attention.units),
+    }[attention.kind]
+    return build()

@@ -1,0 +1,139 @@
+"""Characters to numbers and back, for `restore`: every Hangul syllable is known by its letters.
+
+A source is its characters without the spaces, each with a mark whether a space follows it. The number of a character
+that is common enough to be written, and those of its letters, are rows of one table, whose sum the network reads.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from typing import Union
+
+import numpy
+from numpy.typing import NDArray
+
+from .._io.bounded import read_json
+from ..errors import BundleError
+from ..text.noise import FINALS, INITIALS, VOWELS, parts
+
+# Ids that are no characters. What a tag says of a character that is not replaced: keep it, or leave it out
+PADDING, UNKNOWN, BEGIN, END = range(4)
+KEEP, DELETE = 0, 1
+SPACE = " "
+# The character, its initial, vowel and final, and whether a space follows
+ROWS = 5
+# Rows of the table beyond those of the characters: the letters of syllables, and the mark of a space
+LETTERS = len(INITIALS) + len(VOWELS) + len(FINALS) + 1
+
+
+@dataclass(frozen=True)
+class Characters:
+    """The characters that can be written, in the order of their ids, which begin after END with the space's."""
+
+    known: tuple[str, ...]
+
+    @classmethod
+    def of(cls, texts: Iterable[str], min_count: int) -> "Characters":
+        """Return the characters that are at least as frequent as `min_count`, by falling count."""
+        counts = Counter(each for text in texts for each in text if each != SPACE)
+        kept = sorted((each for each in counts if counts[each] >= min_count), key=lambda each: (-counts[each], each))
+        return cls((SPACE, *kept))
+
+    @classmethod
+    def from_json(cls, content: Union[str, bytes], where: object = "vocab.json") -> "Characters":
+        """Read what `to_json` wrote; BundleError if it is something else."""
+        found = read_json(content, where, BundleError, "a list of characters")
+        listed = found.get("characters") if isinstance(found, dict) else None
+        if (
+            not isinstance(listed, list)
+            or listed[:1] != [SPACE]
+            or len(set(map(str, listed))) != len(listed)
+            or not all(isinstance(each, str) and len(each) == 1 for each in listed)
+        ):
+            raise BundleError(f"{where}: expected a list of different characters, a space first, found something else")
+        return cls(tuple(listed))
+
+    def to_json(self) -> str:
+        return json.dumps({"characters": self.known}, ensure_ascii=False)
+
+    def __len__(self) -> int:
+        """The number of ids (V) that can be written, special ones included."""
+        return END + 1 + len(self.known)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the table that is read."""
+        return len(self) + LETTERS
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What a config's `network` is called with."""
+        return (self.rows, len(self))
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return {character: number for number, character in enumerate(self.known, END + 1)}
+
+    @cached_property
+    def row_cache(self) -> dict[str, tuple[int, int, int, int]]:
+        return {}
+
+    def rows_of(self, character: str) -> tuple[int, int, int, int]:
+        """Return the rows of a character and of its three letters; PADDING for a letter that it has not."""
+        found = self.row_cache.get(character)
+        if found is None:
+            initial, vowel, final = parts(character)
+            first = len(self)
+            found = (self.ids.get(character, UNKNOWN), PADDING, PADDING, PADDING)
+            if initial:
+                second = first + len(INITIALS)
+                places = (first + INITIALS.index(initial), second + VOWELS.index(vowel))
+                found = (found[0], *places, second + len(VOWELS) + FINALS.index(final))
+            if len(self.row_cache) < 2**16:
+                self.row_cache[character] = found
+        return found
+
+    def can_read(self, character: str) -> bool:
+        """Return whether a network can tell a character from others: it is a syllable, or was in the training sentences."""
+        return character in self.ids or bool(parts(character)[0])
+
+    def source(self, text: str) -> NDArray[numpy.int32]:
+        """Return (S, ROWS) of a clean text of S characters that are no spaces."""
+        rows, mark = [], self.rows - 1
+        for character, following in zip_longest(text, text[1:]):
+            if character != SPACE:
+                rows.append((*self.rows_of(character), mark if following == SPACE else PADDING))
+        return numpy.array(rows, dtype="int32").reshape(-1, ROWS)
+
+    def target(self, text: str) -> list[int]:
+        """Return the ids of all characters of a text, spaces among them, and END."""
+        return [*(self.ids.get(each, UNKNOWN) for each in text), END]
+
+    def character(self, number: int) -> str:
+        """Return the character of an id after END."""
+        return self.known[number - END - 1]
+
+
+def padded(sources: Sequence[NDArray[numpy.int32]], step: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """Return source_ids (N, S, ROWS) and source_length (N,) of N sources, S being a multiple of `step`."""
+    lengths = numpy.array([len(each) for each in sources], dtype="int32")
+    width = -(-int(lengths.max()) // step) * step
+    ids = numpy.full((len(sources), width, ROWS), PADDING, dtype="int32")
+    ids[numpy.arange(width) < lengths[:, None]] = numpy.concatenate(sources)
+    return ids, lengths
+
+
+def split_spaces(text: str) -> tuple[str, list[bool]]:
+    """Return the characters of a text without its spaces, and of each whether a space follows."""
+    letters, follows = list[str](), list[bool]()
+    for character in text:
+        if character == SPACE:
+            if follows:
+                follows[-1] = True
+        else:
+            letters.append(character)
+            follows.append(False)
+    return "".join(letters), follows

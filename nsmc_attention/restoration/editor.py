@@ -1,0 +1,63 @@
+"""Sequence tagging: for each character of the source, what is written in its place. Imports MXNet.
+
+Malmi et al. 2019 (arXiv:1909.01187) and Omelianchuk et al. 2020 (arXiv:2005.12592): a text that is to be corrected is
+mostly copied, so tags are enough, and nothing can be invented. Shapes: N reviews, S source length in characters without
+spaces, E embedding, D units of a state, V characters that can be written.
+"""
+
+from typing import Any
+
+from .._runtime.mxnet_shim import import_mxnet
+
+import_mxnet()
+
+from mxnet.gluon import HybridBlock, nn  # noqa: E402
+
+from ..model.blocks import Bidirectional  # noqa: E402
+from .interface import SOURCE  # noqa: E402
+
+
+class Reader(HybridBlock):
+    """Reads the source: the sum of a character's rows, then recurrent layers in both directions."""
+
+    def __init__(self, rows: int, settings: Any) -> None:
+        super().__init__()
+        self.layers: list[Any] = []
+        with self.name_scope():
+            self.embedding = nn.Embedding(rows, settings.embedding_size)
+            self.dropout = nn.Dropout(settings.dropout)
+            for number in range(settings.encoder.layers):
+                layer = Bidirectional(settings.encoder.kind, settings.encoder.hidden_size)
+                self.register_child(layer, f"layer{number}")
+                self.layers.append(layer)
+
+    def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
+        """(N, S, ROWS) int32, (N,) float32 -> states (S, N, D); those at padding are not zero."""
+        embedded = F.sum(self.embedding(source_ids), axis=2)  # (N, S, E)
+        states = F.transpose(embedded, axes=(1, 0, 2))
+        for layer in self.layers:
+            states = layer(self.dropout(states), source_length)
+        return self.dropout(states)
+
+
+class Editor(HybridBlock):
+    """Two tags for each character of the source: what to write, and whether a space follows."""
+
+    inputs = SOURCE
+    matrices_as = "float16"
+
+    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.reader = Reader(rows, settings)
+            self.narrow = nn.Dense(settings.output_units, in_units=settings.width, use_bias=False, flatten=False)
+            self.tag = nn.Dense(vocab_size, in_units=settings.output_units, flatten=False)
+            self.space = nn.Dense(2, in_units=settings.width, flatten=False)
+
+    def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
+        """Return the logits of the tags (N, S, V) and of no space and a space (N, S, 2).
+
+        A tag is KEEP, DELETE or the id of the character that replaces this one (`restoration.characters`).
+        """
+        states = F.transpose(self.reader(source_ids, source_length), axes=(1, 0, 2))
+        return self.tag(self.narrow(states)), self.space(states)

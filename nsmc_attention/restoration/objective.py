@@ -1,0 +1,233 @@
+"""What `restore` is trained on and for: clean sentences with noise on the way in. Imports MXNet.
+
+A source is drawn anew each time a sentence is read. Long texts are rare among reviews: some sentences are joined.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from .._runtime.mxnet_shim import import_mxnet
+from ..model.parameters import round_tables
+from ..text.noise import typed
+from ..training.checkpoint import Progress
+from ..training.loop import Stage
+from ..training.objectives import Objective
+from ..training.stage import run_stage
+from .characters import BEGIN, END, KEEP, Characters, padded, split_spaces
+from .settings import RestoreConfig, most_written
+from .tags import character_error, tagged, tags_of, written
+
+mxnet = import_mxnet()
+
+# Sources are padded to a multiple of this: MXNet plans its memory anew for each size
+STEP = 4
+# How far sentences in a batch may differ in length, so that it is another batch in each epoch
+JITTER = 4
+# Which of the random numbers of a seed draw the noise of the dev part
+DEV = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """N sources and what each was meant to be; `sampling` is the share of characters that a writer reads of its own."""
+
+    sources: list[str]
+    targets: list[str]
+    sampling: float = 0.0
+
+
+class NoisyBatches:
+    """Clean sentences with noise, in batches of similar length.
+
+    `joined` more for each of them are two to four joined, of at most `longest` characters. In the first of `epochs` a
+    writer reads the right characters alone, in the last one a share `sampling` of its own.
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[str],
+        batch_size: int,
+        longest: int,
+        joined: float,
+        sampling: float = 0.0,
+        epochs: int = 1,
+    ):
+        self.targets, self.batch_size, self.longest, self.joined = targets, batch_size, longest, joined
+        self.sampling, self.epochs = sampling, epochs
+        self.extra = round(len(targets) * joined)
+
+    def __len__(self) -> int:
+        """Batches in an epoch."""
+        return -(-(len(self.targets) + self.extra) // self.batch_size)
+
+    def epoch(self, seed: int, epoch: int) -> Iterator[Pairs]:
+        """Yield the batches of one epoch, which (seed, epoch) alone decides."""
+        random = numpy.random.RandomState([seed, epoch])
+        texts = [*self.targets, *(self.join(random) for _ in range(self.extra))]
+        lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * JITTER
+        order = numpy.argsort(lengths, kind="stable")
+        starts = random.permutation(len(self)) * self.batch_size
+        share = self.sampling * epoch / max(1, self.epochs - 1)
+        for start in starts.tolist():
+            targets = [texts[place] for place in order[start : start + self.batch_size]]
+            yield Pairs([typed(text, random) for text in targets], targets, share)
+
+    def join(self, random: numpy.random.RandomState) -> str:
+        """Return up to four sentences, drawn at random, one after the other."""
+        chosen = [self.targets[random.randint(len(self.targets))] for _ in range(random.randint(2, 5))]
+        text = chosen[0]
+        for other in chosen[1:]:
+            if len(text) + 1 + len(other) <= self.longest:
+                text += " " + other
+        return text
+
+
+def dev_pairs(targets: Sequence[str], seed: int) -> Pairs:
+    """Return the dev part with noise that is the same in every evaluation, sorted by length."""
+    random = numpy.random.RandomState([seed, DEV])
+    pairs = sorted(((typed(text, random), text) for text in targets), key=lambda pair: (len(pair[0]), pair))
+    return Pairs([source for source, _ in pairs], [target for _, target in pairs])
+
+
+class RestoringObjective(Objective):
+    """Base: `evaluate` restores the dev part; the character error selects the epoch."""
+
+    metric = "character_error"
+
+    def __init__(self, dev: Pairs, device: Any, characters: Characters, batch_size: int, smoothing: float = 0.0):
+        super().__init__(dev, device)
+        self.characters, self.batch_size, self.smoothing = characters, batch_size, smoothing
+
+    def restored(self, network: Any, sources: list[str]) -> list[str]:
+        """Return what the network makes of a batch of sources."""
+        raise NotImplementedError
+
+    def evaluate(self, network: Any) -> dict[str, float]:
+        """Return the mean character error, and the share that is restored exactly, 0 to 1."""
+        dev = self.dev_batches
+        found: list[str] = []
+        for start in range(0, len(dev.sources), self.batch_size):
+            found += self.restored(network, dev.sources[start : start + self.batch_size])
+        pairs = list(zip(found, dev.targets))
+        errors = [character_error(text, target) for text, target in pairs]
+        exact = [text == target for text, target in pairs]
+        return {"character_error": float(numpy.mean(errors)), "exact": float(numpy.mean(exact))}
+
+    def inputs(self, sources: list[str]) -> tuple[Any, Any]:
+        """Return source_ids (N, S, ROWS) and source_length (N,) on the device."""
+        ids, lengths = padded([self.characters.source(source) for source in sources], STEP)
+        return mxnet.nd.array(ids, ctx=self.device, dtype="int32"), mxnet.nd.array(lengths, ctx=self.device)
+
+    def cross_entropy(self, logits: Any, wanted: NDArray[Any], weights: NDArray[Any]) -> Any:
+        """(N, T, V) and the right ones (N, T) -> (1,), nats, the mean by weights (N, T).
+
+        With label smoothing the right one has a probability of 1 - e, and all share e (Szegedy et al. 2016,
+        arXiv:1512.00567, section 7).
+        """
+        nd = mxnet.nd
+        right, weight = nd.array(wanted, ctx=self.device), nd.array(weights, ctx=self.device)
+        logs = nd.log_softmax(logits)
+        loss = -nd.pick(logs, right)
+        if self.smoothing:
+            loss = (1 - self.smoothing) * loss - self.smoothing * logs.mean(axis=-1)
+        return (loss * weight).sum() / float(weights.sum())
+
+
+class EditorObjective(RestoringObjective):
+    """Cross entropy of the tags and of the spaces."""
+
+    def loss(self, network: Any, batch: Pairs) -> Any:
+        ids, lengths = self.inputs(batch.sources)
+        shape = ids.shape[:2]
+        tags, spaces, inside = numpy.full(shape, KEEP), numpy.zeros(shape), numpy.zeros(shape)
+        for row, (source, target) in enumerate(zip(batch.sources, batch.targets)):
+            found, follows = tags_of(source, target, self.characters)
+            tags[row, : len(found)], spaces[row, : len(found)], inside[row, : len(found)] = found, follows, 1
+        tag_logits, space_logits = network(ids, lengths)
+        return self.cross_entropy(tag_logits, tags, inside) + self.cross_entropy(space_logits, spaces, inside)
+
+    def restored(self, network: Any, sources: list[str]) -> list[str]:
+        tags, spaces = (each.argmax(axis=2).asnumpy().astype(int).tolist() for each in network(*self.inputs(sources)))
+        letters = [split_spaces(source)[0] for source in sources]
+        return [tagged(*each, self.characters)[0] for each in zip(letters, tags, spaces)]
+
+
+class WriterObjective(RestoringObjective):
+    """Cross entropy of each next character; of the dev part, what a greedy search writes."""
+
+    def loss(self, network: Any, batch: Pairs) -> Any:
+        targets = [self.characters.target(target) for target in batch.targets]
+        longest = max(map(len, targets))
+        wanted, inside = numpy.zeros((len(targets), longest)), numpy.zeros((len(targets), longest))
+        for row, ids in enumerate(targets):
+            wanted[row, : len(ids)], inside[row, : len(ids)] = ids, 1
+        before = numpy.concatenate([numpy.full((len(targets), 1), BEGIN), wanted[:, :-1]], axis=1)
+        given = mxnet.nd.array(before, ctx=self.device, dtype="int32")
+        sampled: Optional[Any] = None
+        if batch.sampling:
+            sampled = mxnet.nd.random.uniform(shape=before.shape, ctx=self.device) < batch.sampling
+        logits, _ = network(*self.inputs(batch.sources), given, sampled)
+        return self.cross_entropy(logits, wanted, inside)
+
+    def restored(self, network: Any, sources: list[str]) -> list[str]:
+        """Write greedily, at most what `most_written` allows the longest."""
+        nd = mxnet.nd
+        source, state = network.begin(*self.inputs(sources))
+        ids, steps = nd.full((len(sources),), BEGIN, dtype="int32", ctx=self.device), []
+        for _ in range(most_written(max(map(len, sources)))):
+            logits, weights, *state = network.step(ids, *source, *state)
+            ids = logits.argmax(axis=1).astype("int32")
+            steps.append((ids, weights.argmax(axis=1)))
+            if len(steps) % 8 == 0 and all(
+                END in row for row in nd.stack(*(each for each, _ in steps), axis=1).asnumpy()
+            ):
+                break
+        found, places = (nd.stack(*each, axis=1).asnumpy().astype(int).tolist() for each in zip(*steps))
+        letters = [split_spaces(source)[0] for source in sources]
+        return [written(*each, self.characters)[0] for each in zip(found, places, letters)]
+
+
+OBJECTIVES: dict[str, type[RestoringObjective]] = {"editor": EditorObjective, "writer": WriterObjective}
+
+
+@dataclass(frozen=True)
+class RestorerTraining:
+    """A training of `restore` in the run folder `out`, on an mxnet context `device`; `draw` and `begin` as for the classifier's."""
+
+    config: RestoreConfig
+    characters: Characters
+    out: Path
+    device: Any
+    draw: Callable[[Progress, Stage, Path], None]
+    quiet: bool = False
+    begin: Callable[[Any], None] = lambda network: None
+
+    def run(self, train: Sequence[str], dev: Sequence[str]) -> tuple[Any, Progress, dict[str, float]]:
+        """Train on clean sentences; return the network, the Progress and the figures of the dev part."""
+        settings, size = self.config.training, self.config.training.batch_size
+        noisy = dev_pairs(dev, settings.seed)
+        kind = OBJECTIVES[self.config.model.kind]
+        objective = kind(noisy, self.device, self.characters, size, settings.label_smoothing)
+        batches = NoisyBatches(
+            train, size, self.config.text.max_length, settings.joined, settings.sampling, settings.epochs
+        )
+        stage = Stage("restore", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
+        network = self.new_network(objective, Pairs(noisy.sources[:1], noisy.targets[:1]))
+        progress = run_stage(network, stage, settings, self.out, self.draw, self.quiet)
+        round_tables(network)
+        return network, progress, objective.evaluate(network)
+
+    def new_network(self, objective: RestoringObjective, pairs: Pairs) -> Any:
+        """Build the network; one batch through it creates all its parameters."""
+        mxnet.random.seed(self.config.training.seed)
+        network = self.config.network(self.characters.rows, len(self.characters))
+        network.initialize(mxnet.init.Xavier(), ctx=self.device)
+        objective.loss(network, pairs).wait_to_read()
+        self.begin(network)
+        network.hybridize(static_alloc=self.config.model.kind == "editor")
+        return network

@@ -1,0 +1,307 @@
+"""The settings of an editor or a writer and of its training, and the presets. Read without MXNet."""
+
+from typing import Any, ClassVar, Union
+
+from ..config import LoopConfig, TaskConfig, check_scores
+from ..errors import ConfigError
+from ..model.attention import Additive, Attention, Dot, General
+from ..model.encoders import TransformerSettings
+from ..model.interfaces import Graphs
+from ..settings import Settings, check_all, kinds, paths, section, setting
+from .interface import EDITOR, recurrent_writer, transformer_writer
+
+
+class CharacterConfig(Settings):
+    """Which characters `restore` can write."""
+
+    min_count: int = setting(3, "characters rarer than this in the training sentences are copied, never written", low=1)
+    max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)
+
+
+# A writer's text has at most this many characters for each of its source, and more
+LONGEST, MORE = 2, 10
+
+
+def most_written(length: int) -> int:
+    """Return the most characters that a writer may write for a source of `length`, its end counted."""
+    return MORE + LONGEST * length
+
+
+class Concat(Additive):
+    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, equation 8: additive, with the state after the step."""
+
+    kind = "concat"
+
+
+class Local(General):
+    """A window around a predicted place, local-p of Luong et al. 2015, section 3.2."""
+
+    kind = "local-p"
+    window: int = setting(10, "places on either side of the predicted one (D)", low=1, high=1024)
+
+
+class NoAttention(Attention):
+    """The decoder knows the source by its first state alone, for comparison (Sutskever et al. 2014, arXiv:1409.3215)."""
+
+    kind = "none"
+
+
+# How a decoder attends to its source
+ALIGNMENTS: dict[str, type[Attention]] = {
+    each.kind: each for each in (NoAttention, Additive, Dot, General, Concat, Local)
+}
+
+
+class Decoder(Settings):
+    """What writes the target of a writer."""
+
+    # whether a training reads a whole target at once, and so nothing that the network itself has written
+    reads_at_once: ClassVar[bool] = False
+
+    @property
+    def numbers_per_pair(self) -> int:
+        """Numbers held for each pair of places that were written: of one whose places attend to each other."""
+        return 0
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the axes of its graphs that depend on these settings; see `interfaces`."""
+        return {}
+
+    @property
+    def graphs(self) -> Graphs:
+        """The inputs and outputs of a writer's ONNX graphs, by the names of their files in a bundle."""
+        raise NotImplementedError
+
+    def check_writer(self, settings: "WriterConfig") -> None:
+        """Raise ConfigError unless the writer's settings fit the decoder."""
+
+    def describe(self, attention: Attention) -> str:
+        """Return what it is, as an addition to the encoder."""
+        raise NotImplementedError
+
+    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
+        """Build the writer with these settings, which writes at most `longest` characters."""
+        raise NotImplementedError
+
+
+class GRUDecoder(Decoder):
+    """A decoder of GRU cells; `states` is the number of arrays in its state."""
+
+    kind = "gru"
+    states: ClassVar[int] = 1
+    hidden_size: int = setting(256, "units of the decoder (H)", low=1, high=4096)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"H": self.hidden_size}
+
+    @property
+    def graphs(self) -> Graphs:
+        return recurrent_writer(self.states)
+
+    def check_writer(self, settings: "WriterConfig") -> None:
+        half, size = settings.encoder.hidden_size, self.hidden_size
+        if settings.first_state != "projection" and half != size:
+            raise ConfigError(
+                f"model.first_state {settings.first_state}: expected a decoder of {half} units, as many as the encoder has "
+                f"in each direction, found {size}; or use projection"
+            )
+        if isinstance(settings.attention, Dot) and size != settings.width:
+            raise ConfigError(
+                f"model.attention.kind dot: expected a decoder of {settings.width} units, as many as a source state has, "
+                f"found {size}; or use general"
+            )
+
+    def describe(self, attention: Attention) -> str:
+        attends = f"{attention.kind} attention" if attention.kind != "none" else "no attention"
+        return f", a {self.kind.upper()} decoder and {attends}"
+
+    def cell(self, inputs: int) -> Any:
+        from ..model.blocks import CELLS
+
+        return CELLS[self.kind](self.hidden_size, input_size=inputs)
+
+    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
+        from .writer import RecurrentWriter
+
+        return RecurrentWriter(rows, vocab_size, settings)
+
+
+class LSTMDecoder(GRUDecoder):
+    """A decoder of LSTM cells."""
+
+    kind = "lstm"
+    states = 2
+
+
+# Settings of a writer that its recurrent decoders alone use
+OF_RECURRENT = ("attention.", "input_feeding", "first_state")
+
+
+class TransformerDecoder(TransformerSettings, Decoder):
+    """Causal self-attention to what was written, and attention of each layer to the source, Vaswani et al. 2017."""
+
+    reads_at_once = True
+    positions: str = setting("learned", "how a character knows its place", choices=("learned", "sinusoidal"))
+
+    @property
+    def graphs(self) -> Graphs:
+        return transformer_writer(self.layers, self.heads, self.units // self.heads)
+
+    def check_writer(self, settings: "WriterConfig") -> None:
+        self.check("model.decoder")
+        default = dict(paths(WriterConfig()))
+        for path, found in paths(settings):
+            if path.startswith(OF_RECURRENT) and found != default[path]:
+                raise ConfigError(
+                    f"model.{path}: expected {default[path]}, the default, which a transformer decoder does not use, found "
+                    f"{found}; leave it out, or choose model.decoder.kind gru or lstm"
+                )
+
+    def describe(self, attention: Attention) -> str:
+        return " and a Transformer decoder"
+
+    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
+        from .transformer_writer import TransformerWriter
+
+        return TransformerWriter(rows, vocab_size, settings, longest)
+
+
+DECODERS: dict[str, type[Settings]] = {each.kind: each for each in (GRUDecoder, LSTMDecoder, TransformerDecoder)}
+
+
+class Stack(Settings):
+    """Recurrent layers in both directions, one above the other; `width` is the units of a state."""
+
+    kind = "gru"
+    layers: int = setting(2, "layers, one above the other", low=1, high=16)
+    hidden_size: int = setting(192, "units of each layer in each direction", low=1, high=4096)
+
+    def width(self, embedding_size: int) -> int:
+        return 2 * self.hidden_size
+
+
+class LSTMStack(Stack):
+    """The same of LSTM layers."""
+
+    kind = "lstm"
+
+
+STACKS: dict[str, type[Settings]] = {"gru": Stack, "lstm": LSTMStack}
+
+
+class EditorConfig(Settings):
+    """For each character a tag of what to write in its place, for spacing and spelling."""
+
+    kind = "editor"
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    encoder: Stack = kinds(STACKS, Stack(), "what reads the source")
+    output_units: int = setting(128, "units of what the character is predicted from", low=1, high=4096)
+    dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a source state (D)."""
+        return self.encoder.width(self.embedding_size)
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        kind = self.encoder.kind.upper()
+        return f"A tag for each character by {self.encoder.layers} bidirectional {kind} layers of {self.encoder.hidden_size}"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the axes of its graphs that depend on these settings; see `interfaces`."""
+        return {"D": self.width}
+
+    @property
+    def graphs(self) -> Graphs:
+        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
+        return EDITOR
+
+    def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
+        from .editor import Editor
+
+        return Editor(rows, vocab_size, self)
+
+
+class WriterConfig(EditorConfig):
+    """Sequence to sequence with attention, for spacing and spelling."""
+
+    kind = "writer"
+    encoder: Stack = kinds(STACKS, Stack(layers=1), "what reads the source")
+    decoder: Decoder = kinds(DECODERS, GRUDecoder(256), "what writes the target")
+    attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
+    input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
+    first_state: str = setting(
+        "projection", "the decoder's first state of the encoder's last two", choices=("projection", "mean", "maximum")
+    )
+
+    def describe(self) -> str:
+        return f"Sequence to sequence: a bidirectional encoder{self.decoder.describe(self.attention)}"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {**super().sizes, **self.decoder.sizes}
+
+    @property
+    def graphs(self) -> Graphs:
+        return self.decoder.graphs
+
+    def check_sizes(self) -> None:
+        """Raise ConfigError unless the sizes fit each other."""
+        self.decoder.check_writer(self)
+
+    def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
+        return self.decoder.network(rows, vocab_size, self, most_written(max_length))
+
+
+RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": WriterConfig}
+
+
+class RestoreTraining(LoopConfig):
+    """How `restore` is trained."""
+
+    epochs: int = setting(6, "largest number of passes over the sentences, each time with other noise", low=1)
+    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(2, "epochs without a smaller character error before stopping", low=1)
+    joined: float = setting(0.1, "more of the sentences, joined to longer texts, as a share", low=0.0, high=10.0)
+    label_smoothing: float = setting(0.0, "probability that is taken from the right character", low=0.0, high=0.9)
+    sampling: float = setting(
+        0.0,
+        "share of the characters that a writer reads of its own in the last epoch; 0: teacher forcing",
+        low=0.0,
+        high=1.0,
+    )
+
+
+class RestoreConfig(TaskConfig):
+    """A whole training of `restore` in one value."""
+
+    task: ClassVar[str] = "restore"
+    text: CharacterConfig = section(CharacterConfig(), "which characters are known, and how long a text is")
+    model: Union[EditorConfig, WriterConfig] = kinds(RESTORERS, EditorConfig(), "the network")
+    training: RestoreTraining = section(RestoreTraining(), "how the network is trained")
+
+    def __post_init__(self) -> None:
+        check_all(self)
+        if isinstance(self.model, WriterConfig):
+            self.model.check_sizes()
+            check_scores(most_written(self.text.max_length), self.model.decoder.numbers_per_pair)
+            if self.training.sampling and self.model.decoder.reads_at_once:
+                raise ConfigError(
+                    "training.sampling: expected 0, because a transformer decoder reads a whole target at once in training, "
+                    f"found {self.training.sampling}; leave it out, or choose model.decoder.kind gru or lstm"
+                )
+
+    def network(self, rows: int, vocab_size: int) -> Any:
+        """Build the network; see `restoration.characters.Characters` for its sizes."""
+        return self.model.network(rows, vocab_size, self.text.max_length)
+
+
+RESTORE_PRESETS = {
+    "editor": RestoreConfig(),
+    # sequence to sequence with attention
+    "writer": RestoreConfig(model=WriterConfig()),
+}

@@ -1,0 +1,150 @@
+"""A sequence-to-sequence network with attention: characters in, characters out. Imports MXNet.
+
+Sutskever et al. 2014 (arXiv:1409.3215), Bahdanau et al. 2015 (arXiv:1409.0473), Luong et al. 2015 (arXiv:1508.04025).
+Shapes: N reviews, S source and T target length, E embedding, D units of a source state, H units of the decoder,
+V characters of the vocabulary.
+"""
+
+from typing import Any
+
+from .._runtime.mxnet_shim import import_mxnet
+
+mxnet = import_mxnet()
+
+from mxnet.gluon import Block, HybridBlock, nn  # noqa: E402
+
+from .alignment import build_alignment  # noqa: E402
+from .editor import Reader  # noqa: E402
+from .interface import SOURCE  # noqa: E402
+
+
+class Source(HybridBlock):
+    """Reads the source, and makes of it what the decoder attends to and its first states."""
+
+    inputs = SOURCE
+
+    def __init__(self, rows: int, settings: Any, alignment: Any) -> None:
+        super().__init__()
+        self.has_keys = alignment.key_units is not None
+        self.half, self.first, self.states = settings.encoder.hidden_size, settings.first_state, settings.decoder.states
+        with self.name_scope():
+            self.reader = Reader(rows, settings)
+            if self.has_keys:
+                self.key = nn.Dense(
+                    alignment.key_units, in_units=settings.width, use_bias=alignment.key_bias, flatten=False
+                )
+            if self.first == "projection":
+                size = settings.decoder.hidden_size * self.states
+                self.projection = nn.Dense(size, in_units=2 * self.half, activation="tanh")
+
+    def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
+        """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H)."""
+        by_review, mask = read(F, self.reader, source_ids, source_length)
+        memory = F.broadcast_mul(by_review, mask)
+        last = F.SequenceLast(by_review, source_length, use_sequence_length=True, axis=1)  # (N, D)
+        forward = F.slice_axis(last, axis=1, begin=0, end=self.half)
+        start = F.squeeze(F.slice_axis(by_review, axis=1, begin=0, end=1), axis=1)
+        backward = F.slice_axis(start, axis=1, begin=self.half, end=None)
+        first = self.begin(F, forward, backward)
+        return (memory, self.key(memory) if self.has_keys else memory, F.squeeze(mask, axis=2), *first)
+
+    def begin(self, F: Any, forward: Any, backward: Any) -> Any:
+        """Return the decoder's first states of the last states of both directions, (N, D / 2) each."""
+        if self.first == "projection":
+            both = self.projection(F.concat(forward, backward, dim=1))
+            return F.split(both, num_outputs=self.states, axis=1) if self.states > 1 else [both]
+        state = (forward + backward) / 2 if self.first == "mean" else F.maximum(forward, backward)
+        return [state] * self.states
+
+
+def read(F: Any, reader: Any, source_ids: Any, source_length: Any) -> tuple[Any, Any]:
+    """Return the states of a source (N, S, D) and its mask (N, S, 1) of 0 and 1; states at padding are not zero."""
+    by_review = F.transpose(reader(source_ids, source_length), axes=(1, 0, 2))
+    ones = F.ones_like(F.slice_axis(by_review, axis=2, begin=0, end=1))
+    return by_review, F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)
+
+
+class Step(HybridBlock):
+    """One step of the decoder: the character before in, the logits of the next one out."""
+
+    def __init__(self, vocab_size: int, settings: Any, alignment: Any) -> None:
+        super().__init__()
+        size, width = settings.decoder.hidden_size, settings.width
+        self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
+        inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
+        sizes = {**settings.sizes, "K": alignment.key_units or width}
+        given = settings.graphs["step.onnx"].inputs
+        self.inputs = {name: tuple(sizes.get(axis, axis) for axis in axes) for name, axes in given.items()}
+        with self.name_scope():
+            self.embedding, self.alignment = nn.Embedding(vocab_size, settings.embedding_size), alignment
+            self.dropout = nn.Dropout(settings.dropout)
+            self.weights_dropout = nn.Dropout(getattr(settings.attention, "dropout", 0.0))
+            self.cell = settings.decoder.cell(inputs)
+            self.combine = nn.Dense(size, in_units=size + width, use_bias=False, activation="tanh")
+            self.narrow = nn.Dense(settings.output_units, in_units=size, use_bias=False)
+            self.output = nn.Dense(vocab_size, in_units=settings.output_units)
+
+    def hybrid_forward(self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, before: Any, *states: Any) -> Any:
+        """Return logits (N, V), the weights (N, S), h~ (N, H) and the new states of ids (N,) and the states before.
+
+        h~ = tanh(W [s; c]) of the state s and the context c, Luong et al. 2015, equation 5; `before` is the one of the
+        step before, which input feeding puts beside the embedding (section 3.3).
+        """
+        parts = [self.embedding(ids), *([before] if self.feeds_input else [])]
+        if self.before_step:
+            context, weights = self.attend(F, states[0], memory, keys, mask)
+            output, states = self.cell(F.concat(*parts, context, dim=1), list(states))
+        else:
+            output, states = self.cell(F.concat(*parts, dim=1), list(states))
+            context, weights = self.attend(F, output, memory, keys, mask)
+        combined = self.combine(F.concat(self.dropout(output), context, dim=1))
+        return (self.output(self.narrow(combined)), weights, combined, *states)
+
+    def attend(self, F: Any, query: Any, memory: Any, keys: Any, mask: Any) -> Any:
+        """Return the context (N, D) and the weights (N, S)."""
+        weights = self.alignment(query, keys, mask)
+        context = F.batch_dot(F.expand_dims(self.weights_dropout(weights), axis=1), memory)
+        return F.reshape(context, shape=(0, -1)), weights
+
+
+class Writer(Block):
+    """Base of the whole networks; `source` and `step` are hybridized, and are what a search calls."""
+
+    matrices_as = "float16"
+
+    def __init__(self, source: Any, step: Any, graphs: Any) -> None:
+        super().__init__()
+        self.source, self.step, self.graphs = source, step, graphs
+        self.parts = (source, step)
+
+    def begin(self, source_ids: Any, source_length: Any) -> tuple[list[Any], list[Any]]:
+        """Return what does not change between steps, [memory, keys, mask], and the first state."""
+        memory, keys, mask, *states = self.source(source_ids, source_length)
+        before = [mxnet.nd.zeros_like(states[0])] if "before" in self.step.inputs else []
+        return [memory, keys, mask], [*before, *states]
+
+    def forward(self, source_ids: Any, source_length: Any, before: Any, sampled: Any = None) -> Any:
+        """Return logits (N, T, V) and weights (N, T, S) of the targets, given the character before each, (N, T).
+
+        `sampled` (N, T) of 0 and 1: where it is 1, what the network itself finds most likely is read instead, as
+        scheduled sampling does (Bengio et al. 2015, arXiv:1506.03099); None is teacher forcing.
+        """
+        raise NotImplementedError
+
+
+class RecurrentWriter(Writer):
+    """A writer that reads its target step by step."""
+
+    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
+        alignment = build_alignment(settings.attention, settings.decoder.hidden_size)
+        super().__init__(Source(rows, settings, alignment), Step(vocab_size, settings, alignment), settings.graphs)
+
+    def forward(self, source_ids: Any, source_length: Any, before: Any, sampled: Any = None) -> Any:
+        nd, steps = mxnet.nd, list[Any]()
+        source, state = self.begin(source_ids, source_length)
+        for place, ids in enumerate(before.transpose()):
+            if sampled is not None and place:
+                ids = nd.where(sampled[:, place], steps[-1][0].detach().argmax(axis=1).astype("int32"), ids)
+            logits, weights, *state = self.step(ids, *source, *state)
+            steps.append((logits, weights))
+        return tuple(nd.stack(*each, axis=1) for each in zip(*steps))

@@ -1,0 +1,130 @@
+"""Commands on a classifier of structured attention: its hops, in all engines."""
+
+import json
+
+import numpy
+import pytest
+
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.card import model_card
+from nsmc_attention.classification.engines import ForeignEngine
+from nsmc_attention.classification.explain import Explainer
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.errors import BundleError
+from nsmc_attention.reviews import nsmc
+from nsmc_attention.visualization.faithfulness import as_text
+
+TEXT = "배우는 좋은데 영화는 정말 별로"
+HOPS = 3
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return nsmc.load("sample", "test").documents
+
+
+def test_both_engines_return_the_same_hops_of_a_foreign_bundle(tiny_structured, texts):
+    onnx, gluon = (load_classifier(tiny_structured, engine) for engine in ("onnx", "gluon"))
+    assert isinstance(onnx.engine, ForeignEngine) and onnx.engine.axes == gluon.engine.axes == ("hops", "keys")
+    found = onnx.predict_many(texts)
+    assert found == gluon.predict_many(texts)
+    for each in found:
+        assert each.weights.shape == (HOPS, len(each.tokens))
+        numpy.testing.assert_allclose(each.weights.sum(axis=1), 1, atol=1e-5)
+        numpy.testing.assert_allclose(each.token_weights, each.weights.mean(axis=0), atol=1e-6)
+
+
+def test_a_foreign_graph_of_another_number_of_hops_is_refused(tiny_structured):
+    from pathlib import Path
+
+    import onnx
+
+    from nsmc_attention.classification.engines import check_classifier
+
+    bundle = load_bundle(tiny_structured, LAYOUT)
+    model = onnx.load_from_string(bundle.read("model.onnx"))
+    rows = {"token_ids": len(bundle.codec), "ngram_ids": bundle.config.text.ngram_buckets}
+    outputs = {**bundle.config.model.outputs, "weights": ("N", HOPS + 1, "keys")}
+    with pytest.raises(BundleError, match="weights of type"):
+        check_classifier(model.SerializeToString(), rows, outputs, [(3, 7)], Path("bundle/model.onnx"))
+
+
+def test_predictions_have_a_row_of_weights_for_each_hop(command, tiny_structured):
+    options = ["--bundle", tiny_structured, "--format", "jsonl", "--weights"]
+    found = json.loads(command("predict", TEXT, *options).stdout)
+    assert found["axes"] == ["hops", "keys"] and numpy.shape(found["weights"]) == (HOPS, len(found["tokens"]))
+    blank = json.loads(command("predict", "", *options).stdout)
+    assert blank["weights"] == [] and "blank" in blank["error"]
+
+
+def test_its_own_weights_in_the_place_of_each_hop_change_nothing(tiny_structured, texts, monkeypatch):
+    class Same(numpy.random.RandomState):
+        def permutation(self, values):
+            return values
+
+    explainer = Explainer(load_classifier(tiny_structured))
+    encoded = [each for each in map(explainer.bundle.codec.encode, texts[:40]) if len(each)]
+    own = explainer.classifier.score(encoded)
+    assert abs(explainer.replaced(encoded, "uniform") - own).max() > 1e-5
+    monkeypatch.setattr(numpy.random, "RandomState", Same)
+    numpy.testing.assert_allclose(explainer.replaced(encoded, "permuted"), own, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["attention", "erasure", "gradient", "integrated"])
+def test_reviews_are_explained_by_every_method(command, tiny_structured, method):
+    done = command("explain", TEXT, "--bundle", tiny_structured, "--method", method)
+    assert done.returncode == 0 and f" - {method} - " in done.stdout
+
+
+def test_a_picture_has_a_row_for_each_hop_and_a_page_a_button(command, tiny_structured, tmp_path):
+    for name in ("a.png", "a.html"):
+        assert command("explain", TEXT, "--bundle", tiny_structured, "--output", tmp_path / name).returncode == 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert '"queries": ["hop 1", "hop 2", "hop 3"]' in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def test_faithfulness_is_that_of_the_mean_and_of_the_best_hop(command, tiny_structured):
+    options = ["--bundle", tiny_structured, "--limit", 20, "--json"]
+    found = json.loads(command("faithfulness", "--data", "sample", *options).stdout)
+    assert set(found["orders"]) == {"attention", "best hop", "gradient", "erasure", "random"}
+    assert 1 <= found["best_hop"] <= HOPS and set(found["replaced"]) == {"uniform", "permuted"}
+    lines = as_text(found).splitlines()
+    assert lines[3].startswith("best hop ") and f"best hop: hop {found['best_hop']}, which agrees most" in lines[7]
+
+
+def test_hops_prints_the_words_of_each_hop_and_their_overlap(command, tiny_structured, tmp_path):
+    options = ["hops", "--data", "sample", "--bundle", tiny_structured, "--fewest", 5, "--top", 4]
+    *lines, last = command(*options).stdout.splitlines()
+    found = json.loads(command(*options, "--json").stdout)
+    assert [line.split(":")[0] for line in lines] == ["hop 1", "hop 2", "hop 3"]
+    assert all(len(words) == 4 and all(each["count"] >= 5 for each in words) for words in found["words"])
+    best = found["words"][0][0]
+    assert lines[0].startswith(f"hop 1: {best['token']} {best['weight']:.2f}, ")
+    assert last == f"overlap {found['overlap']:.3f} (0: no token in common, 1: equal), {found['reviews']} reviews"
+    (tmp_path / "a.csv").write_text("review\n정말 좋다\n\n별로 재미없다\n", encoding="utf-8")
+    few = json.loads(command("hops", "--data", tmp_path / "a.csv", "--bundle", tiny_structured, "--json").stdout)
+    assert few["reviews"] == 2 and few["words"] == [[], [], []] and 0 <= few["overlap"] <= 1
+
+
+def test_a_classifier_without_hops_is_refused_in_one_line(command, bundle_folder):
+    done = command("hops", "--data", "sample", "--bundle", bundle_folder)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
+    assert "expected a classifier of structured attention, found additive, which has no hops; train one" in done.stderr
+
+
+def test_evaluate_and_report_read_a_classifier_with_hops(command, tiny_structured, tmp_path, texts):
+    assert command("evaluate", "--data", "sample", "--bundle", tiny_structured).stdout.startswith("n ")
+    (tmp_path / "a.csv").write_text("\n".join(["review", *[f'"{each}"' for each in texts[:30]]]), encoding="utf-8")
+    done = command("report", tmp_path / "a.csv", "-o", tmp_path / "a.html", "--bundle", tiny_structured)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_card_says_what_the_rows_of_the_weights_are(tiny_structured):
+    card = model_card(load_bundle(tiny_structured, LAYOUT).manifest)
+    assert "(structured, 3 hops)" in card and "`weights` (N, 3, T) float32, row i is how much hop i attends to" in card
+
+
+def test_penalty_and_hops_of_another_attention_are_refused(command, tmp_path):
+    done = command("train", "--data", "sample", "--attention-hops", "3", "--out", tmp_path / "run")
+    assert done.returncode == 2 and "model.attention.hops: unknown setting 'hops' of the kind additive" in done.stderr

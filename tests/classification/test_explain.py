@@ -1,0 +1,136 @@
+"""Attributions of a real, tiny model: what each method promises of its numbers."""
+
+import numpy
+import pytest
+
+from nsmc_attention.classification.explain import Explainer, explain, explain_many
+from nsmc_attention.classification.gradients import GradientEngine, integration_points
+from nsmc_attention.classification.predictor import TokenScorer, load_classifier
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.reviews import nsmc
+
+TEXT = "배우는 좋은데 영화는 정말 별로"
+
+
+@pytest.fixture(scope="module")
+def classifier(bundle_folder):
+    return load_classifier(bundle_folder)
+
+
+@pytest.fixture(scope="module")
+def explainer(classifier):
+    return Explainer(classifier)
+
+
+@pytest.fixture(scope="module")
+def encoded(classifier):
+    texts = nsmc.load("sample", "test").documents[:40]
+    return [each for each in map(classifier.bundle.codec.encode, texts) if len(each)]
+
+
+def log_odds(probability):
+    return numpy.log(probability / (1 - probability))
+
+
+def test_attention_is_the_prediction_s_own(classifier):
+    prediction, found = classifier.predict(TEXT), explain(classifier, TEXT)
+    assert numpy.array_equal(found.values, prediction.token_weights)
+    assert numpy.array_equal(found.matrix, prediction.weights) and found.tokens == prediction.tokens
+
+
+def test_erasure_is_what_leaving_a_token_out_changes(classifier):
+    found = explain(classifier, TEXT, "erasure")
+    review = classifier.bundle.codec.encode(TEXT)
+    whole, without = log_odds(classifier.score([review, review.take([0, 1, *range(3, len(review))])]))
+    assert found.values[2] == pytest.approx(whole - without, abs=1e-4)
+
+
+def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing(classifier, explainer, encoded):
+    """Completeness, Sundararajan et al. 2017, proposition 1."""
+    network = explainer.gluon.network
+    scorer = TokenScorer(
+        classifier.bundle.codec, GradientEngine(network, explainer.gluon.device, 48), classifier.bundle.config
+    )
+    probability, values = scorer.predict_with_weights(encoded)
+    nd = explainer.gluon.mxnet.nd
+    for review, odds, each in zip(encoded, log_odds(probability), values):
+        batch = classifier.bundle.codec.batch([review])
+        rows = [
+            0 * row
+            for row in network.embed_tokens(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
+        ]
+        logits, _ = network.forward_embedded(
+            nd, rows, nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32")
+        )
+        nothing = float((logits[0, 1] - logits[0, 0]).asscalar())
+        assert each.sum() == pytest.approx(odds - nothing, abs=0.02)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 24])
+def test_the_points_of_the_path_weigh_1_together(steps):
+    shares, weights = zip(*integration_points(steps))
+    assert sum(weights) == pytest.approx(1) and all(0 < share <= 1 for share in shares)
+
+
+def test_the_gradient_is_that_of_a_small_step(explainer, encoded):
+    """Along the rows themselves: what a review's log-odds gain when all its rows grow by a thousandth."""
+    network, nd = explainer.gluon.network, explainer.gluon.mxnet.nd
+    encoder = explainer.bundle.codec
+    for review in encoded[:10]:
+        batch = encoder.batch([review])
+        rows = network.embed_tokens(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
+        mask, lengths = nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32")
+        odds = [
+            float((logits[0, 1] - logits[0, 0]).asscalar())
+            for logits, _ in (
+                network.forward_embedded(nd, [factor * row for row in rows], mask, lengths) for factor in (0.99, 1.01)
+            )
+        ]
+        assert explainer.gradients([review])[0].sum() == pytest.approx((odds[1] - odds[0]) / 0.02, abs=0.01)
+
+
+def test_gradients_do_not_depend_on_the_other_reviews_of_a_batch(explainer, encoded):
+    many = explainer.gradients(encoded)
+    for review, found in list(zip(encoded, many))[::7]:
+        numpy.testing.assert_allclose(explainer.gradients([review])[0], found, atol=1e-5)
+
+
+def test_gradients_of_the_article_s_model_are_taken_too(post_run_folder):
+    found = explain(load_classifier(post_run_folder / "bundle"), TEXT, "gradient")
+    assert len(found.values) == len(found.tokens) and numpy.abs(found.values).max() > 0
+
+
+def test_its_own_weights_in_the_attention_s_place_change_nothing(explainer, encoded, monkeypatch):
+    class Same(numpy.random.RandomState):
+        def permutation(self, values):
+            return values
+
+    own = explainer.classifier.score(encoded)
+    assert abs(explainer.replaced(encoded, "permuted", 0) - own).max() > 1e-4
+    monkeypatch.setattr(numpy.random, "RandomState", Same)
+    numpy.testing.assert_allclose(explainer.replaced(encoded, "permuted", 0), own, atol=1e-5)
+
+
+def test_random_is_a_distribution_that_the_seed_decides(classifier):
+    one, same, other = (explain(classifier, TEXT, "random", seed).values for seed in (1, 1, 2))
+    assert one.sum() == pytest.approx(1) and numpy.array_equal(one, same) and not numpy.array_equal(one, other)
+
+
+def test_reviews_of_several_models_and_methods_stay_together(classifier, post_run_folder):
+    other = load_classifier(post_run_folder / "bundle")
+    found = explain_many([classifier, other], [TEXT, "최고"], ["attention", "erasure"], by_word=True)
+    assert [[(each.source, each.method) for each in beside] for beside in found] == 2 * [
+        [
+            (source, method)
+            for source in (classifier.bundle.name, other.bundle.name)
+            for method in ("attention", "erasure")
+        ]
+    ]
+    assert found[0][0].tokens == tuple(TEXT.split())
+
+
+def test_what_cannot_be_explained_is_refused(classifier):
+    with pytest.raises(DataError, match="blank"):
+        explain(classifier, " ")
+    with pytest.raises(ConfigError, match="unknown method 'gradients'; did you mean 'gradient'"):
+        explain(classifier, TEXT, "gradients")

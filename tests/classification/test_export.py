@@ -1,0 +1,117 @@
+"""The ONNX model is the same function as the Gluon network."""
+
+import numpy
+import pytest
+
+from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
+from nsmc_attention.classification.engines import load_engine
+from nsmc_attention.classification.export import disagreement, exceeds, export_bundle, parity, parity_texts
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.lowering import lower
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.model.parameters import restore, snapshot
+from nsmc_attention.reviews import nsmc
+
+
+@pytest.mark.parametrize("folder", ["run_folder", "post_run_folder"])
+def test_both_engines_agree_on_raw_text(folder, request):
+    bundle = request.getfixturevalue(folder) / "bundle"
+    texts = nsmc.load("sample", "test").documents
+    onnx, gluon = (load_classifier(bundle, engine).predict_many(texts) for engine in ("onnx", "gluon"))
+    assert onnx == gluon
+
+
+def test_a_training_records_how_close_both_engines_are(run_folder):
+    found = load_bundle(run_folder / "bundle", LAYOUT).manifest["parity"]
+    assert found["reviews"] == 540
+    assert 0 <= max(found["probability_difference"], found["weights_difference"]) <= 1e-5
+
+
+@pytest.mark.parametrize("output", [None, "bundle/model.onnx", "bundle/../bundle/model.onnx"])
+def test_export_puts_a_missing_model_into_the_bundle(output, run_folder, tmp_path):
+    bundle = load_bundle(run_folder / "bundle", LAYOUT)
+    contents = read_contents(bundle)
+    model = contents.pop("model.onnx")
+    write_bundle(tmp_path / "bundle", bundle.manifest, contents)
+    found = export_bundle(tmp_path / "bundle", output and tmp_path / output)
+    assert found["reviews"] == 1000 and found["bytes"] == len(model)
+    again = load_bundle(tmp_path / "bundle", LAYOUT)
+    assert again.file("model.onnx").read_bytes() == model
+    assert again.manifest["parity"]["reviews"] == 1000
+
+
+@pytest.mark.parametrize(
+    "output, error, message",
+    [
+        ("{bundle}/other.onnx", ConfigError, "expected a place outside the bundle"),
+        ("-", ConfigError, "expected a file, found stdout"),
+        ("{bundle}", DataError, "is a folder"),
+        ("{bundle}/../none/model.onnx", DataError, "no such folder"),
+    ],
+)
+def test_a_place_where_no_model_can_be_written_is_reported_before_any_work(
+    output, error, message, run_folder, tmp_path, monkeypatch
+):
+    """The work itself would be an error, because these are no parameters."""
+    monkeypatch.chdir(tmp_path)
+    bundle = load_bundle(run_folder / "bundle", LAYOUT)
+    write_bundle(tmp_path / "bundle", bundle.manifest, {**read_contents(bundle), "weights.params": b"none"})
+    with pytest.raises(error, match=message):
+        export_bundle(tmp_path / "bundle", output.format(bundle=tmp_path / "bundle"))
+    assert load_bundle(tmp_path / "bundle", LAYOUT) and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.fixture(scope="module")
+def large_scores(tmp_path_factory, tiny):
+    """A GluonEngine whose dot products are in the hundreds, and its bundle."""
+    from nsmc_attention.classification.train import train
+
+    out = tmp_path_factory.mktemp("runs") / "dot"
+    kept = tiny.with_fields(attention="dot", hidden_size=256, epochs=1, erasure_reviews=0, ngram_buckets=0)
+    train("sample", kept, out, quiet=True)
+    bundle = load_bundle(out / "bundle", LAYOUT)
+    gluon = load_engine(bundle, "gluon", "cpu")
+    arrays = snapshot(gluon.network)
+    restore(gluon.network, {name: array * (20 if "i2h_weight" in name else 1) for name, array in arrays.items()})
+    return bundle, gluon
+
+
+def test_rounding_of_large_scores_is_no_disagreement(large_scores):
+    bundle, gluon = large_scores
+    before = snapshot(gluon.network)
+    content = lower(gluon.network).SerializeToString()
+    found = parity(gluon, content, bundle.codec, bundle.config, parity_texts())
+    assert found["weights_difference"] > 1e-5 and not exceeds(found), found
+    assert all((array == before[name]).all() for name, array in snapshot(gluon.network).items())
+
+
+def test_another_function_exceeds_what_rounding_explains(large_scores):
+    bundle, gluon = large_scores
+    arrays = snapshot(gluon.network)
+    restore(gluon.network, {**arrays, "output.bias": arrays["output.bias"] + numpy.array([0, 0.01], "float32")})
+    content = lower(gluon.network).SerializeToString()
+    restore(gluon.network, arrays)
+    found = parity(gluon, content, bundle.codec, bundle.config, parity_texts()[:100])
+    assert exceeds(found) and "report this" in disagreement(found)
+
+
+@pytest.mark.parametrize("wrong", [2e-5, numpy.nan, numpy.inf])
+def test_differences_that_are_no_numbers_exceed_any_limit(wrong):
+    assert not exceeds({"probability_difference": 1e-6, "weights_difference": 1e-5})
+    assert exceeds({"probability_difference": wrong, "weights_difference": 0.0})
+    assert exceeds({"probability_difference": 0.0, "weights_difference": wrong, "rounding_difference": 1e-7})
+
+
+def test_a_network_that_rounding_decides_is_no_bug_to_report():
+    found = {"probability_difference": 0.1, "weights_difference": 0.5, "rounding_difference": 0.4}
+    assert exceeds(found) and "its parameters are too large" in disagreement(found)
+
+
+def test_a_model_that_differs_is_not_written(run_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("nsmc_attention.classification.export.PARITY", -1.0)
+    bundle = load_bundle(run_folder / "bundle", LAYOUT)
+    write_bundle(tmp_path / "bundle", bundle.manifest, read_contents(bundle))
+    with pytest.raises(BundleError, match="expected the ONNX model to be Gluon's network"):
+        export_bundle(tmp_path / "bundle", tmp_path / "model.onnx")
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle"]

@@ -1,0 +1,83 @@
+"""What a training begins with where another has been before it: `--init-from`."""
+
+import numpy
+import pytest
+
+from nsmc_attention import preset
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.engines import gluon_engine
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.train import train
+from nsmc_attention.errors import BundleError, ConfigError
+from nsmc_attention.inference.sessions import parameters_of
+from nsmc_attention.language.layout import LAYOUT as LANGUAGE_LAYOUT
+from nsmc_attention.model.parameters import snapshot
+from nsmc_attention.restoration.layout import LAYOUT as RESTORATION_LAYOUT
+from nsmc_attention.restoration.settings import RestoreConfig
+from nsmc_attention.restoration.train import train_restorer
+
+# nothing is learnt, so that what a training ends with is what it began with
+STILL = {"epochs": 1, "learning_rate": 0.0}
+
+
+def test_a_restorer_begins_with_all_that_another_has_learnt(tiny_editor, tmp_path):
+    first = load_bundle(tiny_editor, RESTORATION_LAYOUT)
+    second = train_restorer(
+        "sample", first.config.with_fields(**STILL, seed=1), tmp_path / "run", quiet=True, init_from=tiny_editor
+    )
+    assert second.codec == first.codec
+    one, other = (parameters_of(bundle)[1] for bundle in (first, second))
+    assert all(numpy.allclose(one[name], other[name], atol=1e-6) for name in one)
+
+
+def test_a_classifier_of_characters_begins_with_their_embeddings_and_the_first_layer(tiny_editor, tmp_path):
+    first = load_bundle(tiny_editor, RESTORATION_LAYOUT)
+    model = first.config.model
+    sizes = {"embedding_size": model.embedding_size, "hidden_size": model.encoder.hidden_size}
+    small = preset("default").with_fields(
+        tokenizer="characters", ngram_buckets=0, erasure_reviews=0, attention_units=4, **STILL
+    )
+    bundle = train("sample", small.with_fields(**sizes), tmp_path / "run", quiet=True, init_from=tiny_editor)
+    arrays, (_, known) = snapshot(gluon_engine(bundle, "cpu").network), parameters_of(first)
+    for place in ("forward_gru", "backward_gru"):
+        name = f"{place}._unfused.0.h2h_weight"
+        assert numpy.allclose(arrays[f"encoder.{name}"], known[f"reader.layer0.{name}"], atol=1e-6)
+    rows = known["reader.embedding.weight"][list(first.codec.rows_of("영"))].sum(axis=0)
+    # a table is stored in one byte a number
+    found = arrays["embedding.weight"][bundle.codec.token_to_idx["영"]]
+    assert numpy.allclose(found, rows, atol=abs(rows).max() / 100)
+    with pytest.raises(ConfigError, match="--init-from: expected .* give --tokenizer characters"):
+        train("sample", small.with_fields(hidden_size=7), tmp_path / "other", quiet=True, init_from=tiny_editor)
+
+
+def test_a_classifier_begins_with_the_encoder_and_the_embeddings_of_a_language_model(tiny_language, tmp_path):
+    first = load_bundle(tiny_language, LANGUAGE_LAYOUT)
+    model = first.config.model
+    sizes = {f"model.encoder.{name}": getattr(model.encoder, name) for name in ("units", "heads", "feed_forward")}
+    small = preset("default").with_fields(
+        encoder="transformer", embedding_size=8, ngram_buckets=0, erasure_reviews=0, attention_units=4, **STILL
+    )
+    bundle = train("sample", small.with_fields(**sizes), tmp_path / "run", quiet=True, init_from=tiny_language)
+    arrays, (_, known) = snapshot(gluon_engine(bundle, "cpu").network), parameters_of(first)
+    encoder = [name for name in known if name.startswith("encoder.")]
+    assert len(encoder) > 20 and all(numpy.allclose(arrays[name], known[name], atol=1e-6) for name in encoder)
+    row = known["embedding"][first.codec.token_to_idx["영화"]]
+    found = arrays["embedding.weight"][bundle.codec.token_to_idx["영화"]]
+    assert numpy.allclose(found, row, atol=abs(row).max() / 100)
+    assert bundle.manifest["data"]["init_from"]["fingerprint"] == first.fingerprint
+    for changes in ({"model.encoder.units": 4}, {"model.encoder.layers": 3}, {"encoder": "gru"}):
+        wrong = small.with_fields(**changes) if "encoder" in changes else small.with_fields(**{**sizes, **changes})
+        with pytest.raises(ConfigError, match="--init-from: expected .* give --encoder"):
+            train("sample", wrong, tmp_path / f"run {changes}", quiet=True, init_from=tiny_language)
+
+
+def test_a_classifier_begins_with_no_other_classifier(tmp_path):
+    with pytest.raises(
+        BundleError, match="expected a bundle of the task restore or language, found one that names no task"
+    ):
+        train("sample", preset("default"), tmp_path / "run", quiet=True, init_from=LAYOUT.packaged[0])
+
+
+def test_a_classifier_is_nothing_to_begin_with(tmp_path):
+    with pytest.raises(BundleError, match="expected a bundle of the task restore, found one that names no task"):
+        train_restorer("sample", RestoreConfig(), tmp_path / "run", quiet=True, init_from=LAYOUT.packaged[0])

@@ -1,0 +1,308 @@
+import json
+import math
+import subprocess
+import sys
+from itertools import count, islice
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nsmc_attention.classification import native
+from nsmc_attention.classification.engines import ForeignEngine
+from nsmc_attention.classification.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
+from nsmc_attention.classification.settings import preset
+from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.reviews import nsmc
+
+ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return nsmc.load("sample", "test").documents
+
+
+@pytest.fixture(scope="module", params=["onnx", "gluon"])
+def classifier(request, bundle_folder):
+    return load_classifier(bundle_folder, request.param)
+
+
+def test_a_review_is_answered_alone_as_in_a_batch(classifier, texts):
+    together = classifier.predict_many(texts)
+    assert [classifier.predict(text) for text in texts[:40]] == together[:40]
+    assert classifier.predict_many(texts[::-1])[::-1] == together
+
+
+def test_a_prediction_holds_together(classifier, texts):
+    for each in classifier.predict_many(texts):
+        size = len(each.tokens)
+        assert [each.text[start:end] for start, end in each.offsets] == list(each.tokens)
+        assert each.weights.shape == (size, size) and each.token_weights.shape == (size,)
+        numpy.testing.assert_allclose(each.weights.sum(axis=1), 1, atol=1e-5)
+        assert math.isclose(each.token_weights.sum(), 1, abs_tol=1e-5)
+        assert each.label == ("positive" if each.probability >= 0.5 else "negative")
+        assert each.score == max(each.probability, 1 - each.probability)
+        assert json.loads(json.dumps(each.to_dict(weights=True)))["tokens"] == list(each.tokens)
+
+
+@pytest.mark.parametrize("engine", ["onnx", "gluon"])
+def test_weights_of_a_fixed_length_are_shared_among_the_review_s_own_tokens(engine, post_run_folder, texts):
+    classifier = load_classifier(post_run_folder / "bundle", engine)
+    found = classifier.predict_many(texts)
+    assert min(len(each.tokens) for each in found) < classifier.score.fixed_length
+    for each in found:
+        assert each.weights.dtype == each.token_weights.dtype == numpy.float32
+        numpy.testing.assert_allclose(each.weights.sum(axis=1), 1, atol=1e-5)
+        assert math.isclose(each.token_weights.sum(), 1, abs_tol=1e-5)
+
+
+def test_where_all_was_laid_on_the_padding_every_token_has_the_same():
+    found = renormalize_rows(numpy.float32([[0, 0], [0.1, 0.3]]))
+    assert found.dtype == numpy.float32
+    numpy.testing.assert_allclose(found, [[0.5, 0.5], [0.25, 0.75]])
+
+
+def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
+    bundle = load_classifier(post_run_folder / "bundle").bundle
+
+    def log_odds(token_ids, valid_length):
+        return numpy.full(len(token_ids), 0.5), token_ids.astype("float32")
+
+    log_odds.batch_size, log_odds.axes = 8, ("keys",)
+    review = bundle.codec.encode("정말 재미있는 영화")
+    _, (found,) = TokenScorer(bundle.codec, log_odds, bundle.config).predict_with_weights([review])
+    numpy.testing.assert_array_equal(found, bundle.codec.batch([review])[0][0])
+
+
+@pytest.mark.parametrize(
+    "changes, length, fits",
+    [
+        ({}, 48, 32),
+        ({}, 96, 8),
+        ({"attention_units": 64}, 48, 16),
+        ({"attention_units": 512}, 48, 2),
+        ({"attention_units": 512}, 1024, 1),
+        ({"attention": "dot"}, 48, 32),
+        ({"attention": "multihead", "attention_heads": 128}, 48, 8),
+    ],
+)
+def test_a_batch_is_smaller_where_reviews_or_what_each_pair_has_is_larger(classifier, changes, length, fits):
+    config = preset("default").with_fields(**changes)
+    scorer = TokenScorer(classifier.bundle.codec, Recorded(), config)
+    assert scorer.max_batch_size(length) == fits
+
+
+def test_a_batch_of_a_fixed_length_is_bounded_by_that_length(post_run_folder):
+    encoder = load_classifier(post_run_folder / "bundle").bundle.codec
+    engine = Recorded()
+    TokenScorer(encoder, engine, preset("post").with_fields(max_length=192))([encoder.encode("정말")] * 10)
+    assert engine.shapes == [(2, 192)] * 5
+
+
+@pytest.mark.parametrize(
+    "axes, shape, fits",
+    [
+        (["queries", "keys"], (4, 4), True),
+        (["heads", "queries", "keys"], (2, 4, 4), True),
+        (["hops", "keys"], (3, 4), True),
+        (["keys"], (4,), True),
+        (["queries", "keys"], (3, 4), False),
+        (["hops", "keys"], (3, 5), False),
+        (["heads", "queries", "keys"], (2, 4, 5), False),
+        (["heads", "queries", "keys"], (4, 4), False),
+        (["hops", "keys"], (2, 4, 4), False),
+        (["hops", "keys"], (0, 4), False),
+    ],
+)
+def test_weights_of_a_foreign_model_have_the_axes_that_it_names(axes, shape, fits):
+    engine = ForeignEngine(shaped_model(axes), tuple(axes), threads=1)
+    batch = numpy.zeros((2, 4), dtype="float32"), numpy.ones(2, dtype="float32"), numpy.array((2, *shape))
+    if fits:
+        assert engine(*batch)[1].shape == (2, *shape)
+    else:
+        with pytest.raises(BundleError, match="expected probabilities and weights from 0 to 1"):
+            engine(*batch)
+
+
+def shaped_model(axes):
+    """An ONNX model whose weights name these axes and are zeros of the shape that is its third input."""
+    from onnx import TensorProto, helper
+
+    inputs = [
+        helper.make_tensor_value_info("token_ids", TensorProto.FLOAT, ["N", "T"]),
+        helper.make_tensor_value_info("valid_length", TensorProto.FLOAT, ["N"]),
+        helper.make_tensor_value_info("ngram_ids", TensorProto.INT64, ["rank"]),
+    ]
+    outputs = [
+        helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
+        helper.make_tensor_value_info("weights", TensorProto.FLOAT, ["N", *axes]),
+    ]
+    nodes = [
+        helper.make_node("Identity", ["valid_length"], ["probability"]),
+        helper.make_node("ReduceMin", ["token_ids"], ["zero"], keepdims=0),
+        helper.make_node("Expand", ["zero", "ngram_ids"], ["weights"]),
+    ]
+    graph = helper.make_graph(nodes, "axes", inputs, outputs)
+    opset = [helper.make_opsetid("", 17)]
+    return helper.make_model(graph, opset_imports=opset, ir_version=9).SerializeToString()
+
+
+def test_weights_of_an_engine_with_heads_keep_them_and_lose_the_padding(bundle_folder):
+    bundle = load_classifier(bundle_folder).bundle
+
+    def heads(token_ids, *_):
+        size = token_ids.shape[1]
+        return numpy.full(len(token_ids), 0.9), numpy.ones((len(token_ids), 3, size, size), dtype="float32")
+
+    heads.name, heads.batch_size, heads.axes = "heads", 8, ("heads", "queries", "keys")
+    found = Classifier(bundle, heads).predict_many(["정말 좋다", "정말 재미있는 영화였어요", ""])
+    for each in found:
+        size = len(each.tokens)
+        assert each.axes == heads.axes and each.token_weights.shape == (size,)
+        assert each.weights.shape == ((3, size, size) if size else (0, 0, 0))
+    assert found[0].to_dict(weights=True)["axes"] == list(heads.axes)
+
+
+class Recorded:
+    """An engine that computes nothing."""
+
+    batch_size, axes = 32, ("keys",)
+
+    def __init__(self):
+        self.shapes = []
+
+    def __call__(self, token_ids, *arrays):
+        self.shapes.append(token_ids.shape)
+        return numpy.full(len(token_ids), 0.5), token_ids
+
+
+def test_the_call_answers_like_a_pipeline(classifier):
+    answers = classifier(["정말 좋다", ""])
+    assert set(answers[0]) == {"label", "score"} and answers[1] == {"label": None, "score": None}
+    assert classifier("정말 좋다") == answers[:1]
+
+
+def test_a_stream_is_read_window_by_window(classifier):
+    endless = (f"영화 {number}" for number in count())
+    assert [each.text for each in islice(classifier.predict_stream(endless), 5)] == [f"영화 {n}" for n in range(5)]
+
+
+def test_probabilities_are_those_of_the_predictions(classifier, texts):
+    found = classifier.probabilities([*texts, " "])
+    expected = [each.probability for each in classifier.predict_many(texts)]
+    numpy.testing.assert_allclose(found[:-1], expected, atol=1e-5)
+    assert math.isnan(found[-1])
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\0", "\ud800"])
+def test_a_text_without_a_word_is_answered_with_the_reason(classifier, text):
+    each = classifier.predict(text)
+    assert (each.label, each.score, each.probability, each.tokens) == (None, None, None, ())
+    assert each.error == "blank: no word to score"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👍👍🎬",
+        "ㅋㅋㅋㅋㅋㅋ",
+        "!!!",
+        "가" * 10000,
+        "재미 " * 5000,
+        "좋\0다",
+        "좋다\udfff",
+        "\u1112\u1161\u11ab글",
+        "<script>",
+        "=cmd|x",
+        "\u202e거꾸로",
+        "a\u0301\u0302" * 50,
+    ],
+)
+def test_strange_texts_are_answered(classifier, text):
+    each = classifier.predict(text)
+    assert each.label in ("positive", "negative") and 0 <= each.probability <= 1
+
+
+def test_decomposed_hangul_is_the_composed_word(classifier):
+    import unicodedata
+
+    assert classifier.predict(unicodedata.normalize("NFD", "재미있는 영화")) == classifier.predict("재미있는 영화")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(ANY, max_size=4))
+def test_any_text_is_answered(bundle_folder, many):
+    for each in onnx(bundle_folder).predict_many(many):
+        assert each.error or 0 <= each.probability <= 1
+
+
+def onnx(folder, cache=None):
+    if cache is None:
+        cache = {}
+    return cache.setdefault(folder, load_classifier(folder, "onnx"))
+
+
+def test_a_review_longer_than_the_limit_is_cut_and_the_offsets_tell(bundle_folder):
+    each = onnx(bundle_folder).predict("가 나 " * 300)
+    assert len(each.tokens) == 256 and each.offsets[-1][1] < len(each.text)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"bytes", ["list"]])
+def test_what_is_no_text_is_refused(bundle_folder, wrong):
+    with pytest.raises(DataError, match="expected a review as str, found"):
+        onnx(bundle_folder).predict(wrong)
+
+
+def test_a_string_for_a_list_is_refused(bundle_folder):
+    with pytest.raises(DataError, match="expected a list of reviews, found one string"):
+        onnx(bundle_folder).predict_many("영화")
+
+
+def test_an_unknown_engine_names_the_nearest(bundle_folder):
+    with pytest.raises(ConfigError, match="unknown engine 'onx'; did you mean 'onnx'"):
+        load_classifier(bundle_folder, "onx")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda"])
+def test_the_onnx_engine_runs_on_no_gpu(device, bundle_folder):
+    with pytest.raises(ConfigError, match=f"found '{device}'; for a GPU use --engine gluon"):
+        load_classifier(bundle_folder, "onnx", device)
+
+
+def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
+    import shutil
+
+    from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
+    from nsmc_attention.classification.layout import LAYOUT
+
+    bundle = load_bundle(bundle_folder, LAYOUT)
+    write_bundle(tmp_path / "b", bundle.manifest, {**read_contents(bundle), "model.onnx": b"no onnx"})
+    with pytest.raises(BundleError, match="model.onnx: expected an ONNX graph that is safe to run"):
+        load_classifier(tmp_path / "b", "onnx")
+    contents = read_contents(bundle)
+    del contents["model.onnx"]
+    write_bundle(tmp_path / "b", bundle.manifest, contents)
+    with pytest.raises(BundleError, match="has no model.onnx; write it with `nsmc-attention export"):
+        load_classifier(tmp_path / "b", "onnx")
+    expected = "native" if native.runs(bundle) else "gluon"
+    assert load_classifier(tmp_path / "b").engine.name == expected
+    shutil.rmtree(tmp_path / "b")
+
+
+@pytest.mark.parametrize("packaged", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_prediction_works_where_mxnet_cannot_be_imported(bundle_folder, tmp_path, packaged):
+    """The packaged bundle needs no onnx either; with it the graph of any other is compared."""
+    code = f"""
+import sys
+for name in ("mxnet", "gluonnlp", *(["onnx"] if {packaged} else [])):
+    sys.modules[name] = None
+from nsmc_attention import load_classifier, evaluate, save_heatmap
+from nsmc_attention.reviews import tables
+classifier = load_classifier(None if {packaged} else {str(bundle_folder)!r}, "onnx")
+save_heatmap(classifier.predict("정말 재미있는 영화"), {str(tmp_path / "a.png")!r})
+print(evaluate(classifier, tables.load("sample", "test"))["n"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "180", done.stderr

@@ -1,0 +1,354 @@
+"""A whole training on the sample: what it writes, resumed = uninterrupted, and what it refuses."""
+
+import json
+import os
+import shutil
+from functools import partial
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nsmc_attention._io.atomic import folder_lock
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification import train as recipe
+from nsmc_attention.classification.judgement import record
+from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.settings import TrainingConfig
+from nsmc_attention.classification.train import train
+from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.evaluation.metrics import metrics
+from nsmc_attention.reviews import nsmc, tables
+from nsmc_attention.training import loop as fit_module
+from nsmc_attention.training.checkpoint import read_arrays
+from nsmc_attention.training.distributed.communicator import SINGLE
+from nsmc_attention.training.run_folder import begun_run, read_settings
+
+TIMES = {"seconds"}
+
+
+@pytest.fixture(scope="module")
+def short(tiny):
+    """Settings of a training of one second: one epoch, the network alone."""
+    return tiny.with_fields(epochs=1, checkpoint_steps=50, ngram_buckets=0, erasure_reviews=0)
+
+
+@pytest.fixture(scope="module")
+def short_run(short, tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "short"
+    train("sample", short, out, quiet=True)
+    return out
+
+
+def history(folder):
+    lines = (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()
+    return [{name: value for name, value in json.loads(line).items() if name not in TIMES} for line in lines]
+
+
+def parameters(folder):
+    return (folder / "bundle" / "weights.params").read_bytes()
+
+
+def test_a_run_folder_ends_with_a_bundle_curves_and_history(run_folder, tiny):
+    bundle = load_bundle(run_folder / "bundle", LAYOUT)
+    assert bundle.config == tiny
+    assert (run_folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in run_folder.glob("*.png")] == ["curves.png"], "one figure a stage"
+    assert [record["epoch"] for record in history(run_folder)] == [1, 2, 3]
+    assert len(list(run_folder.glob("checkpoint-*.safetensors"))) == tiny.training.keep_checkpoints
+    assert bundle.manifest["data"]["train"]["used"] == 486 and bundle.manifest["data"]["dev"]["used"] == 54
+
+
+def test_the_same_seed_gives_the_same_bytes(short_run, short, tmp_path):
+    """Of the network alone; `test_a_resumed_run_ends_like_an_uninterrupted_one` has all stages."""
+    train("sample", short, tmp_path / "again", quiet=True)
+    assert history(tmp_path / "again") == history(short_run)
+    for name in ("weights.params", "vocab.json", "model.onnx"):
+        assert (tmp_path / "again/bundle" / name).read_bytes() == (short_run / "bundle" / name).read_bytes()
+
+
+def test_another_seed_gives_another_model(short_run, short, tmp_path):
+    train("sample", short.with_fields(seed=1), tmp_path / "other", quiet=True)
+    assert parameters(tmp_path / "other") != parameters(short_run)
+
+
+@pytest.mark.parametrize(
+    "stop_after, unsaved", [(24, 0), *(pytest.param(steps, 60, marks=pytest.mark.slow) for steps in (7, 16, 21))]
+)
+def test_a_resumed_run_ends_like_an_uninterrupted_one(run_folder, tiny, tmp_path, monkeypatch, stop_after, unsaved):
+    """Stopped at a checkpoint that time made, within a stretch of random numbers; elsewhere, at those of each stretch."""
+    step, done = fit_module.train_step, []
+
+    def stopping(*args):
+        if len(done) == stop_after:
+            raise KeyboardInterrupt
+        done.append(1)
+        return step(*args)
+
+    monkeypatch.setattr(fit_module, "train_step", stopping)
+    monkeypatch.setattr(fit_module, "LONGEST_UNSAVED", unsaved)
+    with pytest.raises(KeyboardInterrupt):
+        train("sample", tiny, tmp_path / "run", quiet=True)
+    assert (tmp_path / "run" / f"checkpoint-{stop_after:08d}.safetensors").exists() == (not unsaved)
+    monkeypatch.undo()
+    train("sample", tiny, tmp_path / "run", quiet=True, resume=True)
+    assert history(tmp_path / "run") == history(run_folder)
+    for name in ("weights.params", "vocab.json", "model.onnx"):
+        assert (tmp_path / "run/bundle" / name).read_bytes() == (run_folder / "bundle" / name).read_bytes()
+
+
+def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, tiny, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(run_folder, copy)
+    shutil.rmtree(copy / "bundle")
+    newest = sorted(copy.glob("checkpoint-*.safetensors"))[-1]
+    newest.write_bytes(newest.read_bytes()[:-100])
+    with pytest.warns(UserWarning, match="the checkpoint is damaged"):
+        train("sample", tiny, copy, quiet=True, resume=True)
+    assert parameters(copy) == parameters(run_folder)
+
+
+@pytest.mark.slow
+def test_a_history_that_was_not_written_before_the_end_came_is_written_on_resuming(run_folder, tiny, tmp_path):
+    """As when a run is killed right after the last checkpoint of a stage."""
+    copy = tmp_path / "run"
+    shutil.copytree(run_folder, copy)
+    for path in copy.rglob("history.jsonl"):
+        path.unlink()
+    train("sample", tiny, copy, quiet=True, resume=True)
+    for stage in (".", "attention"):
+        assert history(copy / stage) == history(run_folder / stage)
+
+
+def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
+    from nsmc_attention.classification.engines import load_engine
+    from nsmc_attention.model.parameters import loaded, snapshot, stored
+
+    # the attention's stage is the last that changes a parameter
+    best = read_arrays(run_folder / "attention" / "best.safetensors")
+    kept = snapshot(load_engine(load_bundle(run_folder / "bundle", LAYOUT), "gluon").network)
+    assert set(kept) == set(best)
+    for name in set(best) - {"output.weight", "output.bias"}:  # these are scaled by the calibration
+        assert numpy.array_equal(loaded(stored(name, best[name]))[name], kept[name]), name
+
+
+def test_an_existing_run_folder_is_not_touched(run_folder, tiny):
+    before = sorted(path.stat().st_mtime_ns for path in run_folder.iterdir())
+    with pytest.raises(ConfigError, match="the run folder exists; continue with --resume"):
+        train("sample", tiny, run_folder, quiet=True)
+    assert sorted(path.stat().st_mtime_ns for path in run_folder.iterdir()) == before
+
+
+def test_resuming_with_other_settings_names_what_differs(run_folder, tiny):
+    with pytest.raises(ConfigError, match="cannot resume with another hidden_size: the run has 8, found 9"):
+        train("sample", tiny.with_fields(hidden_size=9), run_folder, resume=True, quiet=True)
+
+
+def test_resuming_with_a_changed_file_is_refused(short, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 20, encoding="utf-8")
+    train(path, short, tmp_path / "run", quiet=True)
+    path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 21, encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot resume with another sha256"):
+        train(path, short, tmp_path / "run", quiet=True, resume=True)
+
+
+def test_resuming_where_there_is_no_run_says_so(tiny, tmp_path):
+    with pytest.raises(ConfigError, match="no run to resume"):
+        train("sample", tiny, tmp_path / "none", resume=True, quiet=True)
+
+
+def test_a_bad_file_leaves_no_run_folder(tiny, tmp_path):
+    (tmp_path / "bad.csv").write_text("document,label\n가,3\n", encoding="utf-8")
+    with pytest.raises(DataError, match="bad.csv row 1: expected labels 0 and 1, .*found '3'"):
+        train(tmp_path / "bad.csv", tiny, tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        ("좋다,1\n최고,1\n", "expected reviews of both labels, found one"),
+        ("좋다,1\n별로,0\n", "too few reviews to hold a dev part out"),
+    ],
+)
+def test_too_little_data_is_refused(tiny, tmp_path, rows, message):
+    (tmp_path / "few.csv").write_text("document,label\n" + rows, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        train(tmp_path / "few.csv", tiny, tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_article_model_trains_too(post_run_folder):
+    assert load_bundle(post_run_folder / "bundle", LAYOUT).config.model.kind == "article"
+
+
+def test_a_dev_file_of_the_user_is_used_whole(short, tmp_path):
+    path = tmp_path / "dev.csv"
+    path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 10, encoding="utf-8")
+    bundle = train("sample", short, tmp_path / "run", valid=path, quiet=True)
+    assert bundle.manifest["data"]["dev"]["used"] == 20 and bundle.manifest["data"]["train"]["used"] == 540
+
+
+def test_a_loss_that_is_not_finite_ends_the_run_with_advice(tiny, tmp_path):
+    with pytest.raises(ConfigError, match="expected a finite loss, found nan; lower training.labels.learning_rate"):
+        train("sample", tiny.with_fields(learning_rate=1e30, warmup=0.0), tmp_path / "run", quiet=True)
+
+
+@pytest.fixture
+def stars_folder(tmp_path, monkeypatch):
+    """A test file beside a small archive of raw reviews, some of which are in the test file."""
+    folder = tmp_path / "data"
+    (folder / "raw").mkdir(parents=True)
+    name = nsmc.FILES["test"]
+    tested = nsmc.load("sample", "train")
+    content = b"".join((nsmc.sample_folder() / nsmc.FILES["train"]).read_bytes().splitlines(keepends=True)[:101])
+    (folder / name).write_bytes(content)
+    monkeypatch.setitem(nsmc.SHA256, "test", nsmc.sha256(content))
+    own = nsmc.load("sample", "test").documents
+    reviews = [
+        {"review_id": f"own{number}", "movie_id": "1", "review": text, "rating": str(1 + number % 10)}
+        for number, text in enumerate(own + tested.documents[:3])
+    ]
+    (folder / "raw" / "1.json").write_text(json.dumps(reviews, ensure_ascii=False), encoding="utf-8")
+    return folder
+
+
+def lose_checkpoints(run, stage):
+    """Leave the run folder as if the training had been stopped in that stage."""
+    shutil.rmtree(run / "bundle")
+    labels, stars = (sorted(folder.glob("checkpoint-*.safetensors")) for folder in (run, run / "pretraining"))
+    for path in labels + stars[-1:] if stage == "stars" else labels[-1:]:
+        path.unlink()
+
+
+@pytest.mark.parametrize("resume", [(), pytest.param(("stars", "labels"), marks=pytest.mark.slow)])
+def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_folder, tiny, tmp_path, resume):
+    config = tiny.with_fields(
+        pretrain_epochs=2, epochs=1, erasure_epochs=1, rare_words="pieces", vocab_size=800, checkpoint_steps=3
+    )
+    run = tmp_path / "run"
+    bundle = train("sample", config, run, quiet=True, data_dir=stars_folder)
+    found = bundle.manifest["data"]["pretraining"]
+    assert found["left_out_by_text"] == 3 and found["kept"] == 180
+    assert "stars of 180 raw reviews" in (run / "bundle" / "README.md").read_text(encoding="utf-8")
+    assert [record["epoch"] for record in history(run / "pretraining")] == [1, 2]
+    before = parameters(run)
+    for stage in resume:
+        lose_checkpoints(run, stage)
+        train("sample", config, run, quiet=True, resume=True, data_dir=stars_folder)
+        assert parameters(run) == before, stage
+
+
+def test_a_share_of_the_training_reviews_is_learned_misspelt(tiny):
+    part = recipe.tokenized(tables.load("sample", "train"), tiny)
+    assert recipe.misspelt_part(part, tiny) is part
+    found = recipe.misspelt_part(part, tiny.with_fields(misspelt_fraction=0.3))
+    changed = [place for place, tokens in enumerate(found.reviews) if tokens != part.reviews[place]]
+    # what a way does not change stays as it was
+    assert 0.1 * len(part.labels) < len(changed) < 0.3 * len(part.labels)
+    assert all(found.reviews) and (found.labels == part.labels).all() and found.frame is part.frame
+    every = recipe.misspelt_part(part, tiny.with_fields(misspelt_fraction=1.0))
+    assert all(every.reviews[place] == found.reviews[place] for place in changed)
+
+
+def test_misspelt_reviews_change_the_parameters_not_the_vocabulary(short_run, short, tmp_path):
+    train("sample", short.with_fields(misspelt_fraction=0.3), tmp_path / "run", quiet=True)
+    assert parameters(tmp_path / "run") != parameters(short_run)
+    assert (tmp_path / "run/bundle/vocab.json").read_bytes() == (short_run / "bundle/vocab.json").read_bytes()
+
+
+@given(st.integers(1, 400), st.floats(0, 1), st.sampled_from(["cosine", "constant"]))
+def test_the_learning_rate_is_never_above_its_highest(total, warmup, schedule):
+    training = TrainingConfig(warmup=warmup, schedule=schedule)
+    rates = [fit_module.learning_rate(step, total, 0.002, training) for step in range(total)]
+    assert min(rates) >= 0 and max(rates) <= 0.002
+
+
+@pytest.mark.parametrize("total", [1, 2, 10, 30, 1000])
+def test_the_learning_rate_rises_to_its_highest_however_few_the_steps(total):
+    training = TrainingConfig(warmup=0.05)
+    rates = [fit_module.learning_rate(step, total, 0.002, training) for step in range(total)]
+    assert max(rates) == 0.002 == rates[int(0.05 * total)]
+
+
+def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
+    reviews = nsmc.load("sample", "train").frame.assign(other=lambda frame: 1 - frame["label"])
+    reviews.to_csv(tmp_path / "own.csv", index=False)
+    run = tmp_path / "run"
+    bundle = train(tmp_path / "own.csv", short, run, quiet=True, label_column="other")
+    assert "--label-column other" in bundle.manifest["command"]
+    with pytest.raises(ConfigError, match="cannot resume with another label: the run has 'other', found 'label'"):
+        train(tmp_path / "own.csv", short, run, quiet=True, resume=True)
+    settings = json.loads((run / "settings.json").read_text(encoding="utf-8"))
+    settings["reads"]["vocabulary"] = "0"
+    (run / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot resume with another vocabulary"):
+        train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
+
+
+def test_a_finished_run_that_is_resumed_keeps_its_metrics(short_run, short, tmp_path):
+    shutil.copytree(short_run, tmp_path / "run")
+    path = tmp_path / "run/bundle/manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["metrics"]["test"] = manifest["metrics"]["dev"]
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    assert train("sample", short, tmp_path / "run", quiet=True, resume=True).manifest["metrics"] == manifest["metrics"]
+
+
+def test_figures_too_large_for_a_card_are_told(run_folder, tmp_path):
+    shutil.copytree(run_folder / "bundle", tmp_path / "bundle")
+    path = tmp_path / "bundle/manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["metrics"]["dev"]["accuracy"] = 10**400
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    found = {**metrics([0, 1], [0.1, 0.9]), "data": "sample", "engine": "onnx"}
+    with pytest.raises(BundleError, match="its manifest lacks values of the model card .*nothing is recorded"):
+        record(load_bundle(tmp_path / "bundle", LAYOUT), found, nsmc.load("sample", "test"))
+
+
+@pytest.mark.parametrize("name", ["bundle", "history.jsonl", "attention/history.jsonl", "curves.png", "settings.json"])
+def test_a_link_in_a_run_folder_is_refused_before_what_it_leads_to_is_replaced(run_folder, tiny, tmp_path, name):
+    run, mine = shutil.copytree(run_folder, tmp_path / "run"), tmp_path / "mine"
+    (run / name).rename(mine)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    (run / name).symlink_to(mine)
+    with pytest.raises(ConfigError, match=f"{name}: .*a link"):
+        train("sample", tiny, run, quiet=True, resume=True)
+    (run / name).unlink()
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path != (run / name).parent} == {
+        path: time for path, time in before.items() if path != (run / name).parent
+    }
+
+
+def test_the_run_folder_itself_may_be_a_link(short_run, short, tmp_path):
+    shutil.copytree(short_run, tmp_path / "run")
+    (tmp_path / "link").symlink_to("run")
+    assert train("sample", short, tmp_path / "link", quiet=True, resume=True).config == short
+    assert parameters(tmp_path / "run") == parameters(short_run)
+
+
+def test_settings_too_large_are_refused_unread(run_folder, tiny, tmp_path):
+    shutil.copytree(run_folder, tmp_path / "run")
+    os.truncate(tmp_path / "run" / "settings.json", 2**33)
+    with pytest.raises(ConfigError, match="settings.json: expected at most 1,048,576 bytes, found 8,589,934,592"):
+        train("sample", tiny, tmp_path / "run", quiet=True, resume=True)
+
+
+def test_a_run_is_not_resumed_while_it_is_under_way(short_run, short, tmp_path):
+    run = shutil.copytree(short_run, tmp_path / "run")
+    with folder_lock(run), pytest.raises(ConfigError, match="another training runs in this folder; .*--out"):
+        train("sample", short, run, quiet=True, resume=True)
+    assert train("sample", short, run, quiet=True, resume=True).config == short
+
+
+def test_of_two_trainings_that_begin_in_one_folder_one_is_refused(tmp_path):
+    """Both had found it empty."""
+    run = tmp_path / "run"
+    other, own = (partial(begun_run, run, {"config": name}, False, SINGLE) for name in ("of the other", "own"))
+    with other(), pytest.raises(ConfigError, match="another training runs in this folder"), own():
+        pass
+    with pytest.raises(ConfigError, match="the run folder exists; continue with --resume"), own():
+        pass
+    assert read_settings(run) == {"config": "of the other"}

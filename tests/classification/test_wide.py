@@ -1,0 +1,39 @@
+import numpy
+import pytest
+from scipy import sparse
+
+from nsmc_attention.classification.wide import fit_wide, log_odds, presence
+from nsmc_attention.reviews import nsmc
+from nsmc_attention.text.tokenizers import tokenizer
+
+BUCKETS = 2**14
+
+
+@pytest.fixture(scope="module")
+def sample():
+    reviews = nsmc.load("sample", "train")
+    return [tokenizer("mecab")(text) for text in reviews.documents], reviews.labels
+
+
+def test_the_table_is_scikit_learn_s_logistic_regression_on_tfidf(sample):
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.linear_model import LogisticRegression
+
+    token_lists, labels = sample
+    features = TfidfTransformer().fit_transform(presence(token_lists, BUCKETS))
+    model = LogisticRegression(C=4.0, max_iter=60, class_weight="balanced").fit(features, labels)
+    expected = model.decision_function(features) - model.intercept_[0]
+    numpy.testing.assert_allclose(log_odds(fit_wide(token_lists, labels, BUCKETS), token_lists), expected, atol=1e-2)
+
+
+def test_unseen_ngrams_say_nothing(sample):
+    token_lists, labels = sample
+    table = fit_wide(token_lists, labels, BUCKETS)
+    unseen = numpy.asarray(presence(token_lists, BUCKETS).sum(axis=0)).ravel() == 0
+    assert unseen.any() and not table[unseen].any() and not table[0].any()
+    assert log_odds(table, [["\u4e00"]]) == pytest.approx(0, abs=1)
+
+
+def test_presence_is_one_a_review_and_ngram(sample):
+    found = presence(sample[0], BUCKETS)
+    assert sparse.issparse(found) and found.shape == (540, BUCKETS) and set(found.data) == {1}

@@ -1,0 +1,136 @@
+"""What a notebook shows of a prediction or an attribution."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from nsmc_attention.classification.attribution import Attribution
+from nsmc_attention.classification.prediction import Prediction
+from nsmc_attention.inference.notebook import MOST_CELLS
+from nsmc_attention.restoration.restorer import BLANK, Part, Restoration
+
+VOID = {"br", "img", "input"}
+TOKENS = some.lists(some.text(min_size=1, max_size=6), min_size=1, max_size=6)
+
+
+def prediction(tokens, axes=("queries", "keys"), leading=()):
+    starts = numpy.cumsum([0, *(len(token) + 1 for token in tokens)]).tolist()
+    offsets = tuple((start, start + len(token)) for start, token in zip(starts, tokens))
+    weights = numpy.random.RandomState(0).dirichlet(numpy.ones(len(tokens)), (*leading, len(tokens)))
+    return Prediction(" ".join(tokens), "positive", 0.9, 0.9, tuple(tokens), offsets, weights.astype("f4"), axes=axes)
+
+
+class Reader(HTMLParser):
+    """Collects the names of the elements, all text, and that of the words; fails on elements that do not match."""
+
+    def __init__(self, content):
+        super().__init__()
+        self.names, self.open, self.text, self.words = [], [], "", ""
+        self.feed(content)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, name, attributes):
+        self.names.append(name)
+        if name not in VOID:
+            self.open.append((name, dict(attributes).get("class")))
+
+    def handle_endtag(self, name):
+        assert self.open.pop()[0] == name
+
+    def handle_data(self, data):
+        if ("style", None) not in self.open:
+            self.text += data
+        if ("div", "nsmc-words") in self.open:
+            self.words += data
+
+
+@given(TOKENS)
+@pytest.mark.parametrize("method", ["attention", "erasure"])
+def test_any_text_is_shown_as_text_and_never_read_as_html(method, tokens):
+    each = prediction(tokens)
+    found = Attribution(each, numpy.linspace(-1, 1, len(tokens)), method, "<b>&model")
+    content = Reader(found._repr_html_())
+    plain = Reader(Attribution(prediction(["가"] * len(tokens)), found.values, method)._repr_html_())
+    assert content.names == plain.names
+    assert content.words == each.text
+    assert "<b>&model" in content.text
+
+
+@given(some.text(max_size=200))
+def test_reprs_are_one_short_line(text):
+    found = Attribution(prediction([text or "가"]), numpy.ones(1), "erasure", "model")
+    blank = Prediction(text, None, None, None, (), (), numpy.zeros((0, 0)), "blank: no word to score")
+    for line in map(repr, (found, found.prediction, blank)):
+        assert len(line.splitlines()) == 1
+        assert len(line) < 500 and line.startswith(("Prediction('", 'Prediction("', "Attribution('", 'Attribution("'))
+
+
+def test_reprs_tell_the_label_the_probability_and_the_method():
+    found = Attribution(prediction(["좋은", "영화"]), numpy.ones(2), "erasure")
+    assert repr(found) == "Attribution('좋은 영화', positive 0.9000, erasure, 2 tokens)"
+    assert repr(found.prediction) == "Prediction('좋은 영화', positive 0.9000, 2 tokens)"
+
+
+def test_a_blank_review_shows_why_it_has_no_label():
+    blank = Prediction("", None, None, None, (), (), numpy.zeros((0, 0)), "blank: no word to score")
+    assert "blank: no word to score" in Reader(blank._repr_html_()).text
+
+
+def test_nothing_is_loaded_run_or_named_so_that_outputs_do_not_clash():
+    content = prediction(["좋은", "영화"])._repr_html_()
+    assert not re.findall(r"<script|<link|url\(|https?:|src=|\bid=|@import|on[a-z]+=", content)
+    (style,) = re.findall("<style>(.*?)</style>", content, re.DOTALL)
+    for rule in re.findall(r"([^{}]+)\{", style):
+        assert all(".nsmc-attention" in selector for selector in rule.split(", ")), "no rule is for the host's elements"
+
+
+@pytest.mark.parametrize(
+    "axes, leading, tables", [(("queries", "keys"), (), 1), (("heads", "queries", "keys"), (3,), 3)]
+)
+def test_every_weight_is_a_cell_to_unfold_on_one_scale(axes, leading, tables):
+    each = prediction(["배우는", "좋은데", "별로"], axes, leading)
+    content = Reader(each._repr_html_())
+    assert content.names.count("table") == tables and content.names.count("td") == each.weights.size
+    assert content.names.count("details") == 1 and f"{each.weights.max():.3f}" in content.text
+
+
+def test_signed_values_have_no_matrix_and_the_labels_as_their_legend():
+    found = Attribution(prediction(["좋은", "영화"]), numpy.array([2.0, -1.0]), "erasure")
+    content = Reader(found._repr_html_())
+    assert "table" not in content.names
+    assert "negative -2.000" in content.text and "+2.000 positive" in content.text
+
+
+def test_averaged_weights_and_very_long_reviews_are_shown_without_a_matrix():
+    many = prediction(["가"] * (int(MOST_CELLS**0.5) + 1))
+    for each in (many, many.averaged(), replace(many, weights=many.weights[0], axes=("keys",))):
+        content = each._repr_html_()
+        assert "<table" not in content and len(content) < 50_000
+
+
+def restoration(source, text):
+    places = numpy.minimum(numpy.arange(len(text)), len(source) - 1)
+    return Restoration(source, text, -0.5, (Part(0, 0, places),))
+
+
+@given(some.text("<&\"'>a/ 가", min_size=1).map(str.split).map(" ".join).filter(bool))
+def test_a_restoration_is_shown_as_text_and_never_read_as_html(text):
+    each = restoration(text, f"{text}!")
+    content = Reader(each._repr_html_())
+    assert set(content.names) <= {"style", "div", "b", "span", "del", "ins"}
+    assert content.names.count("ins") == content.names.count("del") == 1
+    shown = content.text.replace("1 correction", "")
+    assert sorted(shown.replace("␣", " ")) == sorted(each.source + each.text)
+
+
+def test_a_restoration_shows_changed_spaces_and_says_why_nothing_was_changed():
+    content = restoration("정말조앗다", "정말 조앗다")._repr_html_()
+    assert "<del></del><ins>␣</ins>" in content and "1 correction<" in content
+    assert "nothing to correct" in restoration("영화", "영화")._repr_html_()
+    assert BLANK in Restoration("", "", 0.0, (), BLANK)._repr_html_()

@@ -1,0 +1,88 @@
+"""A language model's candidates for a hidden word."""
+
+import pickle
+
+import numpy
+import pytest
+
+from nsmc_attention import LanguageModel, load, load_language_model
+from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.language.masking import MASK
+
+TEXT = f"주인공의 {MASK}에 소름이 돋았다"
+
+
+@pytest.fixture(scope="module")
+def model(tiny_language):
+    return load_language_model(tiny_language)
+
+
+def test_candidates_are_words_by_falling_probability(model):
+    filling = model(TEXT, top=7)
+    assert filling.tokens[filling.place] == MASK and filling.text == TEXT
+    probabilities = [each.probability for each in filling.candidates]
+    assert len(probabilities) == 7 and probabilities == sorted(probabilities, reverse=True) and 0 < probabilities[0] < 1
+    for each in filling.candidates:
+        assert each.token not in ("<unk>", "<pad>", MASK) and each.text == TEXT.replace(MASK, each.token)
+    assert filling.candidates[:2] == model(TEXT, top=2).candidates
+
+
+def test_all_candidates_are_the_vocabulary(model):
+    filling = model(TEXT, top=10**6)
+    assert len(filling.candidates) == len(model.encoder) - 3
+    assert sum(each.probability for each in filling.candidates) <= 1 + 1e-5
+
+
+def test_heads_are_distributions_over_the_tokens(model):
+    filling = model(TEXT)
+    layers, heads = model.bundle.config.model.encoder.layers, model.bundle.config.model.encoder.heads
+    assert filling.heads.shape == (layers, heads, len(filling.tokens), len(filling.tokens))
+    numpy.testing.assert_allclose(filling.heads.sum(axis=-1), 1, atol=1e-5)
+    numpy.testing.assert_allclose(filling.attended.sum(), 1, atol=1e-5)
+
+
+def test_both_engines_agree(model, tiny_language):
+    other = load_language_model(tiny_language, engine="gluon")
+    for text in (TEXT, MASK, f"정말 재미있는 {MASK}", f"{MASK} ㅋㅋㅋ 😀"):
+        one, two = model(text, 50), other(text, 50)
+        assert [each.probability for each in one.candidates] == pytest.approx(
+            [each.probability for each in two.candidates], abs=1e-5
+        )
+        numpy.testing.assert_allclose(one.heads, two.heads, atol=1e-5)
+
+
+@pytest.mark.parametrize("before, after", [(0, 900), (900, 0), (900, 900), (3, 500), (500, 3)])
+def test_of_a_long_text_what_is_around_the_mask_is_read(model, before, after):
+    filling = model("가 " * before + MASK + " 나" * after)
+    assert len(filling.tokens) == model.encoder.max_length and filling.tokens[filling.place] == MASK
+    assert filling.place >= min(before, 1) and filling.place < len(filling.tokens) - min(after, 1)
+
+
+@pytest.mark.parametrize("text, found", [("정말 재미있다", 0), ("", 0), (f"{MASK} {MASK}", 2), (MASK * 50, 50)])
+def test_another_number_of_masks_is_refused(model, text, found):
+    with pytest.raises(DataError, match=rf"expected one \[MASK\] in the text, found {found}"):
+        model(text)
+
+
+def test_other_wrong_inputs_are_refused(model, tiny_language, bundle_folder):
+    with pytest.raises(ConfigError, match="--top: expected at least 1, found 0"):
+        model(TEXT, top=0)
+    with pytest.raises(DataError):
+        model(None)
+    with pytest.raises(ConfigError, match="unknown engine 'torch'"):
+        load_language_model(tiny_language, engine="torch")
+    with pytest.raises(
+        BundleError, match="expected a bundle of the task language, found one that names no task, a classifier's"
+    ):
+        load_language_model(bundle_folder)
+
+
+def test_it_is_loaded_by_its_task_and_pickled(tiny_language, model):
+    assert isinstance(load(tiny_language), LanguageModel)
+    assert pickle.loads(pickle.dumps(model))(TEXT).candidates == model(TEXT).candidates
+
+
+def test_values_for_json_are_plain(model):
+    values = model(TEXT, top=1).to_dict()
+    assert list(values) == ["text", "candidates", "tokens", "place", "attended"]
+    assert list(values["candidates"][0]) == ["token", "text", "probability"]

@@ -1,0 +1,124 @@
+"""What a language model learns from: words that a seed hides, and a training that can be continued."""
+
+from dataclasses import replace
+
+import numpy
+import pytest
+
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.language.masking import Masker, Tokens
+from nsmc_attention.language.objective import (
+    STEP,
+    HiddenBatches,
+    LanguageModelTraining,
+    MaskedObjective,
+    ReplacedObjective,
+)
+from nsmc_attention.language.settings import LANGUAGE_PRESETS
+from nsmc_attention.model.parameters import snapshot
+
+mxnet = import_mxnet()
+
+VOCABULARY = 40
+LENGTHS = numpy.random.RandomState(0).randint(2, 9, 90)
+# after each token comes the next one
+TOKENS = Tokens(numpy.concatenate([3 + numpy.arange(length) * 4 % 37 for length in LENGTHS]).astype("int32"), LENGTHS)
+MASKER = Masker(0.15, 2, 1, 3, VOCABULARY)
+SMALL = {
+    "embedding_size": 8,
+    "batch_size": 16,
+    "epochs": 2,
+    "checkpoint_steps": 4,
+    "learning_rate": 0.02,
+    "max_length": 9,
+}
+SIZES = {
+    "transformer": {"model.encoder.units": 8, "model.encoder.heads": 2, "model.encoder.feed_forward": 16},
+    "gru": {"hidden_size": 4},
+}
+SIZES["replaced"] = SIZES["transformer"]
+
+
+def training(kind, out, **changes):
+    config = LANGUAGE_PRESETS[kind].with_fields(**SMALL, **SIZES[kind], **changes)
+    return LanguageModelTraining(config, MASKER, out, mxnet.cpu(), lambda *drawn: None, quiet=True)
+
+
+def test_an_epoch_has_every_review_and_hides_other_words_than_the_last():
+    batches = HiddenBatches(TOKENS, MASKER, 16)
+    one, again, other = (list(batches.epoch(0, epoch)) for epoch in (1, 1, 2))
+    assert len(one) == len(batches) and sum(len(each.valid_length) for each in one) == len(LENGTHS)
+    assert all((a.token_ids == b.token_ids).all() for a, b in zip(one, again))
+    assert any(a.token_ids.shape != b.token_ids.shape or (a.token_ids != b.token_ids).any() for a, b in zip(one, other))
+
+
+def test_places_are_those_of_the_hidden_tokens():
+    for members, batch in HiddenBatches(TOKENS, MASKER, 16).in_order(0):
+        assert len(batch.places) % STEP == 0 and batch.weights.sum() >= len(members)
+        columns, rows = numpy.divmod(batch.places, len(members))
+        inside = batch.weights == 1
+        whole = TOKENS.padded(TOKENS.ids, members, 1)
+        assert (whole[rows[inside], columns[inside]] == batch.wanted[inside]).all()
+        changed = batch.token_ids != whole
+        changed[rows[inside], columns[inside]] = False
+        assert not changed.any()
+
+
+@pytest.mark.parametrize("kind", ["transformer", "replaced", pytest.param("gru", marks=pytest.mark.slow)])
+def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, interrupted, tmp_path):
+    network, progress, objective = training(kind, tmp_path / "whole").run(TOKENS, TOKENS)
+    figures = objective.evaluate(network)
+    assert figures["loss"] < progress.before["dev_loss"] and 0 <= figures["accuracy"] <= figures["among_five"] <= 1
+    halted = training(kind, tmp_path / "halves")
+    with interrupted(HiddenBatches, 1, 3):
+        halted.run(TOKENS, TOKENS)
+    again, _, _ = replace(halted).run(TOKENS, TOKENS)
+    one, other = snapshot(network), snapshot(again)
+    assert one.keys() == other.keys() and all((one[name] == other[name]).all() for name in one)
+
+
+def test_the_loss_is_that_of_the_hidden_tokens_alone():
+    built = training("transformer", None)
+    objective = MaskedObjective(HiddenBatches(TOKENS, MASKER, 90), mxnet.cpu(), 0)
+    ((_, batch),) = objective.dev_batches.in_order(0)
+    network = built.new_network(objective, batch)
+    logits = objective.logits(network, batch).asnumpy()
+    logs = logits - numpy.log(numpy.exp(logits).sum(axis=1, keepdims=True))
+    expected = -logs[numpy.arange(len(logs)), batch.wanted][batch.weights == 1].mean()
+    assert objective.loss(network, batch).asscalar() == pytest.approx(expected, rel=1e-5)
+    assert objective.evaluate(network)["loss"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_only_tokens_that_are_others_now_count_as_replaced():
+    for members, batch in HiddenBatches(TOKENS, MASKER, 16).in_order(0):
+        whole = TOKENS.padded(TOKENS.ids, members, 1)
+        ids, others = batch.replaced(batch.wanted)
+        assert (ids == whole).all() and not others.any()
+        ids, others = batch.replaced(batch.wanted + 1)
+        assert (others == (ids != whole)).all() and others.sum() == batch.weights.sum()
+
+
+@pytest.mark.parametrize("kind", ["transformer", "gru"])
+def test_replaced_tokens_teach_every_parameter_and_padding_nothing(kind):
+    config = LANGUAGE_PRESETS["replaced"].with_fields(encoder=kind, **SMALL, **SIZES[kind])
+    built = LanguageModelTraining(config, MASKER, None, mxnet.cpu(), lambda *drawn: None, quiet=True)
+    objective = built.objective(HiddenBatches(TOKENS, MASKER, 20))
+    assert isinstance(objective, ReplacedObjective)
+    members, batch = next(objective.dev_batches.in_order(0))
+    network = built.new_network(objective, batch)
+    with mxnet.autograd.record():
+        objective.loss(network, batch).backward()
+    for name, parameter in network.collect_params().items():
+        assert parameter.grad().abs().sum().asscalar() > 0, name
+    ids, others = batch.replaced(batch.wanted + 1)
+    found = objective.detection(network, batch, ids, others).asscalar()
+    wider = [numpy.pad(each, ((0, 0), (0, 3)), constant_values=value) for each, value in ((ids, 1), (others, 1))]
+    assert objective.detection(network, batch, *wider).asscalar() == pytest.approx(found, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["transformer", "gru"])
+def test_embeddings_begin_with_rows_of_about_unit_length(kind):
+    network = LANGUAGE_PRESETS[kind].with_fields(embedding_size=64).training_network(200)
+    network.initialize(mxnet.init.Xavier())
+    lengths = numpy.linalg.norm(network.embedding.data().asnumpy(), axis=1)
+    assert lengths.mean() == pytest.approx(1, abs=0.05)

@@ -1,0 +1,131 @@
+"""What `restore` learns from: noise that a seed decides, objectives, and a training that can be continued."""
+
+from dataclasses import replace
+
+import numpy
+import pytest
+
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.restoration.characters import Characters
+from nsmc_attention.restoration.objective import OBJECTIVES, NoisyBatches, RestorerTraining, dev_pairs
+from nsmc_attention.restoration.settings import RESTORE_PRESETS
+from nsmc_attention.restoration.spelling import well_spelt
+from nsmc_attention.reviews import nsmc
+from nsmc_attention.text.encoding import clean
+
+mxnet = import_mxnet()
+
+SENTENCES = well_spelt(map(clean, nsmc.load("sample", "train").documents))[:60]
+CHARACTERS = Characters.of(SENTENCES, 1)
+SMALL = {
+    "embedding_size": 6,
+    "model.encoder.hidden_size": 4,
+    "model.output_units": 5,
+    "batch_size": 16,
+    "epochs": 2,
+    "checkpoint_steps": 2,
+}
+
+
+TRANSFORMER = {
+    "model.decoder.kind": "transformer",
+    "model.decoder.units": 8,
+    "model.decoder.heads": 2,
+    "model.decoder.feed_forward": 10,
+}
+DECODERS = {"editor": {}, "writer": {"model.decoder.hidden_size": 8}, "transformer": TRANSFORMER}
+
+
+def settings(kind, **changes):
+    preset = "editor" if kind == "editor" else "writer"
+    return RESTORE_PRESETS[preset].with_fields(**SMALL, **DECODERS[kind], **changes)
+
+
+def training(kind, out, **changes):
+    return RestorerTraining(settings(kind, **changes), CHARACTERS, out, mxnet.cpu(), lambda *drawn: None, quiet=True)
+
+
+def test_an_epoch_has_every_sentence_and_is_decided_by_its_seed():
+    batches = NoisyBatches(SENTENCES, 16, 140, 0.5)
+    one, again, other = (list(batches.epoch(*seed)) for seed in ((0, 1), (0, 1), (0, 2)))
+    assert one == again and one != other and len(one) == len(batches)
+    targets = [target for pairs in one for target in pairs.targets]
+    assert set(SENTENCES) <= set(targets) and len(targets) == len(SENTENCES) + batches.extra
+    assert max(map(len, targets)) <= 140
+    assert {pairs.sampling for pairs in one} == {0.0}
+
+
+def test_a_writer_reads_more_of_its_own_in_each_epoch():
+    batches = NoisyBatches(SENTENCES, 16, 140, 0.0, sampling=0.4, epochs=3)
+    assert [next(batches.epoch(0, epoch)).sampling for epoch in range(3)] == [0.0, 0.2, 0.4]
+
+
+def test_the_dev_part_has_the_same_noise_each_time():
+    one, other = dev_pairs(SENTENCES, 0), dev_pairs(SENTENCES, 0)
+    assert one == other and sorted(one.targets) == sorted(SENTENCES) and one.sources != one.targets
+
+
+@pytest.mark.parametrize(
+    "kind", ["editor", *(pytest.param(each, marks=pytest.mark.slow) for each in ("writer", "transformer"))]
+)
+def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, tmp_path):
+    changes = {"training.sampling": 0.0 if kind == "transformer" else 0.5, "training.label_smoothing": 0.1}
+    network, progress, figures = training(kind, tmp_path / "whole", **changes).run(SENTENCES[10:], SENTENCES[:10])
+    losses = [record["train_loss"] for record in progress.history]
+    assert losses[-1] < losses[0] and set(figures) == {"character_error", "exact"}
+    part = training(kind, tmp_path / "part", **changes)
+    half = NoisyBatches(SENTENCES[10:], 16, 140, 0.1)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(part, len(half) + 1)
+    resumed, again, _ = part.run(SENTENCES[10:], SENTENCES[:10])
+    assert [each["train_loss"] for each in again.history] == losses
+    for one, other in zip(network.collect_params().values(), resumed.collect_params().values()):
+        assert (one.data() == other.data()).asnumpy().all()
+
+
+def interrupted(part, steps):
+    """Run a training until it has made this many steps."""
+    objective = OBJECTIVES[part.config.model.kind]
+    whole, made = objective.loss, []
+
+    def loss(self, network, batch):
+        made.append(1)
+        # the first one creates the parameters
+        if len(made) > steps + 1:
+            raise KeyboardInterrupt
+        return whole(self, network, batch)
+
+    objective.loss = loss
+    try:
+        part.run(SENTENCES[10:], SENTENCES[:10])
+    finally:
+        objective.loss = whole
+
+
+def test_label_smoothing_takes_from_the_right_one():
+    logits = mxnet.nd.array([[[9.0, 0.0, 0.0]]])
+    right, inside = numpy.zeros((1, 1)), numpy.ones((1, 1))
+    plain, smooth = (
+        OBJECTIVES["editor"](dev_pairs(SENTENCES, 0), mxnet.cpu(), CHARACTERS, 4, share).cross_entropy(
+            logits, right, inside
+        )
+        for share in (0.0, 0.3)
+    )
+    logs = numpy.log(numpy.exp([9.0, 0, 0]) / numpy.exp([9.0, 0, 0]).sum())
+    assert plain.asscalar() == pytest.approx(-logs[0], abs=1e-4)
+    assert smooth.asscalar() == pytest.approx(-0.7 * logs[0] - 0.3 * logs.mean(), abs=1e-4)
+
+
+def test_what_is_in_the_padding_does_not_count():
+    objective = OBJECTIVES["editor"](dev_pairs(SENTENCES, 0), mxnet.cpu(), CHARACTERS, 4)
+    logits = mxnet.nd.random.normal(shape=(2, 3, 5))
+    wanted, inside = numpy.ones((2, 3)), numpy.array([[1, 1, 0], [1, 0, 0]])
+    other = numpy.where(inside, wanted, 4)
+    assert objective.cross_entropy(logits, wanted, inside) == objective.cross_entropy(logits, other, inside)
+
+
+def test_settings_that_do_not_fit_are_refused():
+    with pytest.raises(Exception, match="expected a decoder of 8 units"):
+        replace(settings("writer"), model=settings("writer").model).with_fields(
+            **{"model.attention.kind": "dot", "model.decoder.hidden_size": 9}
+        )

@@ -1,0 +1,135 @@
+"""Texts through a Restorer: whatever they hold, each comes back as a text, in its place, with an alignment."""
+
+import pickle
+import shutil
+import unicodedata
+
+import numpy
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as some
+
+from nsmc_attention import Classifier, Restorer, load, load_restorer
+from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.restoration import restorer as module
+from nsmc_attention.restoration.restorer import BLANK, REJECTED, pieces_of
+from nsmc_attention.text.encoding import clean
+
+SPACED = some.text("가나 다.!a😀", max_size=80).map(clean)
+
+
+@pytest.fixture(scope="module")
+def restorer(tiny_editor):
+    return load_restorer(tiny_editor)
+
+
+@given(some.lists(some.text(some.characters(), max_size=30), max_size=5))
+@example(["", " \n\t", "\0", "\ud800", "\u3164"])
+@example(["😀👍🏽", "ㅋㅋㅋㅋ", "plain English", "a" * 10_000, "가" * 10_000, "가 " * 5_000])
+@example([unicodedata.normalize("NFD", "정말 재미있는 영화였어요"), "ᄒ" * 100, "e" + "\u0301" * 100])
+def test_any_text_comes_back_as_a_text_in_its_place(restorer, texts):
+    restored = restorer.restore_many(texts)
+    assert [each.source for each in restored] == list(map(clean, texts))
+    for each in restored:
+        assert (each.error == BLANK) == (not each.source) == (not each.text)
+        assert each.text == " ".join(each.text.split()), "no space twice or at an end"
+        assert len(each.alignment) == len(each.text) and numpy.isfinite(each.score) and each.score <= 0
+        assert all(0 <= place < len(each.source) for place in each.alignment)
+        each.text.encode()
+
+
+@given(some.lists(SPACED, max_size=6), some.integers(1, 40))
+def test_texts_are_restored_alike_alone_together_and_in_small_windows(restorer, texts, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "CHARACTERS", size)
+        windows = restorer.restore_many(texts)
+    assert [each.text for each in windows] == [restorer(text).text for text in texts]
+    assert [each.alignment for each in windows] == [each.alignment for each in restorer.restore_many(texts)]
+
+
+@given(SPACED, some.integers(1, 12))
+@example("가" * 4 + " 나", 4)
+def test_pieces_are_the_whole_text_but_for_the_spaces_between_them(text, longest):
+    pieces = list(pieces_of(text, longest))
+    ends = [0, *(each.start + len(each.text) for each in pieces)]
+    assert all(text[end : each.start] in ("", " ") for end, each in zip(ends, pieces))
+    assert ends[-1] == len(text)
+    for each in pieces:
+        assert each.text == text[each.start :][: len(each.text)] == each.text.strip() != ""
+        assert len(each.text) <= longest
+        assert "".join(each.text[place] for place in each.places) == each.letters
+
+
+def test_no_more_texts_are_read_than_a_window_holds(restorer):
+    read = []
+
+    def texts():
+        for number in range(10):
+            read.append(number)
+            yield "가" * 2**16
+
+    stream = restorer.restore_stream(texts())
+    assert next(stream).text and len(read) == 2
+    stream.close()
+
+
+@pytest.mark.parametrize("texts", ["정말", b"x"])
+def test_one_string_is_no_list_of_texts(restorer, texts):
+    with pytest.raises(DataError, match="expected a list of texts, found one string"):
+        restorer.restore_many(texts)
+
+
+def test_a_restorer_that_was_pickled_restores_the_same(restorer):
+    copy = pickle.loads(pickle.dumps(restorer))
+    assert isinstance(copy, Restorer) and (copy.beam, copy.alpha) == (restorer.beam, restorer.alpha)
+    texts = ["배우들연기가 정말조앗는데", ""]
+    assert copy.rows(texts) == restorer.rows(texts)
+
+
+def test_a_restorer_in_a_folder_that_stays_is_pickled_as_a_reference(tiny_editor, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    shutil.copytree(tiny_editor, tmp_path / "bundle")
+    content = pickle.dumps(load_restorer(tmp_path / "bundle"))
+    assert len(content) < 1000 and pickle.loads(content).bundle.folder == (tmp_path / "bundle").resolve()
+
+
+def test_load_gives_the_predictor_of_a_bundles_task(tiny_editor, bundle_folder):
+    assert isinstance(load(tiny_editor), Restorer)
+    assert isinstance(load(bundle_folder), Classifier) and isinstance(load(), Classifier)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"beam": 4}, "--beam 4: expected a writer's bundle, found an editor's"),
+        ({"alpha": 0.5}, "--alpha 0.5: expected a writer's bundle, found an editor's"),
+        ({"engine": "torch"}, "unknown engine 'torch'"),
+        ({"device": "gpu", "engine": "onnx"}, "runs on the CPU"),
+    ],
+)
+def test_what_an_editor_has_not_is_refused(tiny_editor, options, message):
+    with pytest.raises(ConfigError, match=message):
+        load_restorer(tiny_editor, **options)
+    with pytest.raises(ConfigError, match="n_best: expected a writer's bundle"):
+        load_restorer(tiny_editor).n_best("정말")
+
+
+def test_a_classifiers_bundle_is_no_restorers(bundle_folder):
+    with pytest.raises(
+        BundleError, match="expected a bundle of the task restore, found one that names no task, a classifier's"
+    ):
+        load_restorer(bundle_folder)
+
+
+def test_an_editor_that_would_change_most_of_a_text_changes_nothing(restorer, monkeypatch):
+    """The tags of a small training are arbitrary: here each character becomes the first that can be written."""
+    run = type(restorer.engine).__call__
+
+    def hostile(engine, ids, lengths):
+        tags, certainty, spaces = run(engine, ids, lengths)
+        return numpy.full_like(tags, 5), numpy.ones_like(certainty), spaces
+
+    monkeypatch.setattr(type(restorer.engine), "__call__", hostile)
+    long, short = restorer.restore_many(["정말재미있는영화", "영화"])
+    assert (long.text, long.error) == (long.source, REJECTED)
+    assert short.error is None and short.text.replace(" ", "") == restorer.characters.character(5) * 2
