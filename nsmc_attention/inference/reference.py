@@ -96,8 +96,9 @@ class Predictor:
         return Reference.of(type(self), self.bundle, self.engine.name, **self.options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by the bundle's folder; by its files where the folder is a temporary one."""
-        if Path(tempfile.gettempdir()).resolve() in self.bundle.folder.resolve().parents:
+        """Pickle by the bundle's folder; by its files where it is in a temporary folder and not in the package."""
+        temporary = Path(tempfile.gettempdir()).resolve() in self.bundle.folder.resolve().parents
+        if temporary and not self.bundle.packaged:
             return predictor_of, (type(self), read_all(self.bundle), self.engine.name, self.options)
         return Reference.load, (self.reference,)
 

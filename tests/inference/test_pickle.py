@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from nsmc_attention.bundle.format import PACKAGE
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
 
@@ -41,7 +42,9 @@ def test_a_folder_that_stays_is_referred_to_and_another_bundle_in_it_is_refused(
         pickle.loads(content)
 
 
-def test_the_packaged_bundle_is_found_wherever_the_package_is():
+def test_the_packaged_bundle_is_found_wherever_the_package_is(monkeypatch):
+    # a checkout in a temporary folder
+    monkeypatch.setattr("tempfile.tempdir", str(PACKAGE.parent))
     classifier = load_classifier()
     content = pickle.dumps(classifier)
     assert b"nsmc_attention/pretrained" not in content and len(content) < 1000
