@@ -5,6 +5,7 @@
 Each stage has a folder with its checkpoints and is trained once; `recipe` brings the reviews and writes the bundle.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_shim import import_mxnet
-from ..evaluation.calibration import calibrated, calibration, log_odds
+from ..evaluation.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
 from ..model import parameters
 from ..model.parameters import restore, snapshot
 from ..text.encoding import Encoder
@@ -67,18 +68,22 @@ class ClassifierTraining:
         if stars:
             self.fit(network, "stars", self.batches(stars), dev_batches)
         progress = self.fit(network, "labels", self.batches(misspelt), dev_batches)
-        table, ngram_odds = None, None
+        table, ngrams = None, None
         if self.config.text.ngram_buckets:
-            table = self.group.run_on_first(self.ngram_table, stars, train)["table"]
-            ngram_odds = wide.log_odds(table, [review.tokens for review in dev.reviews])
+            fitted = self.group.run_on_first(self.fit_ngrams, stars, train, len(dev.labels))
+            table, alone = fitted["table"], float(fitted["alone"])
+            ngrams = wide.log_odds(table, [review.tokens for review in dev.reviews]), alone
         network = self.inference_network(network, table)
         dev_batches = self.batches(dev, with_ngrams=True)
-        figures = self.calibrate(network, dev_batches, ngram_odds)
+        figures = self.calibrate(network, dev_batches, ngrams)
+        if ngrams and not self.quiet and self.group.first:
+            before, after = (100 * figures[name]["accuracy"] for name in ("before", "after"))
+            print(f"n-grams: dev accuracy {after:.2f} % with them, {before:.2f} % without", file=sys.stderr)
         if training.erasure.reviews:
             drawn = numpy.random.RandomState(training.seed).permutation(len(misspelt.labels))
             part = misspelt.take(drawn[: training.erasure.reviews].tolist())
             self.teach_attention(network, part, dev_batches)
-            figures = self.calibrate(network, dev_batches, ngram_odds)
+            figures = self.calibrate(network, dev_batches, ngrams)
         parameters.round_tables(network)
         return network, progress, figures
 
@@ -133,10 +138,12 @@ class ClassifierTraining:
         kept.hybridize(static_alloc=True)
         return kept
 
-    def ngram_table(self, stars: Optional[EncodedPart], train: EncodedPart) -> dict[str, NDArray[Any]]:
+    def fit_ngrams(self, stars: Optional[EncodedPart], train: EncodedPart, dev_count: int) -> dict[str, NDArray[Any]]:
         """Fit the table of n-grams (`wide.fit_wide`) to the training part and to the clear ones of the raw reviews.
 
-        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10).
+        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). `alone` () is what the log-odds of
+        the n-grams by themselves are to be multiplied by: where the dev part is small by cross-fitting on the training
+        part, else 1, as the dev part decides.
         """
         reviews, labels = train.reviews, train.labels
         if stars:
@@ -147,14 +154,27 @@ class ClassifierTraining:
             others = [position for position, name in enumerate(ids) if name not in known]
             reviews = [*stars.take(clear).reviews, *train.take(others).reviews]
             labels = numpy.concatenate([values[clear] > 5, labels[others]])
-        token_lists = [review.tokens for review in reviews]
-        return {"table": wide.fit_wide(token_lists, labels.astype(int), self.config.text.ngram_buckets)}
+        token_lists, labels, buckets = (
+            [review.tokens for review in reviews],
+            labels.astype(int),
+            self.config.text.ngram_buckets,
+        )
+        alone = 1.0
+        if dev_count < FEW_DEV and not stars and numpy.bincount(labels).min() > 1:
+            odds = wide.cross_fitted_log_odds(token_lists, labels, buckets)
+            (alone,), _ = fit_stacking(odds[:, None], labels, [1.0])
+        return {"table": wide.fit_wide(token_lists, labels, buckets), "alone": numpy.array(alone)}
 
-    def calibrate(self, network: Any, dev_batches: Batches, ngram_odds: Optional[NDArray[Any]]) -> dict[str, Any]:
-        """Calibrate the network's last layer on the dev part; return the figures."""
-        arrays = snapshot(network)
+    def calibrate(
+        self, network: Any, dev_batches: Batches, ngrams: Optional[tuple[NDArray[Any], float]]
+    ) -> dict[str, Any]:
+        """Calibrate the network's last layer on the dev part; return the figures.
+
+        `ngrams` are the log-odds (N,) of the dev part by the n-grams, and what these are worth alone (`fit_ngrams`).
+        """
+        arrays, (ngram_odds, alone) = snapshot(network), ngrams or (None, 1.0)
         odds = log_odds(predict_batches(network, dev_batches, self.device, self.group)[0])
         deep = odds if ngram_odds is None else odds - parameters.wide_scale(arrays) * ngram_odds
-        figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds)
+        figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds, alone)
         restore(network, calibrated(arrays, figures))
         return figures

@@ -5,6 +5,7 @@ The command line, the notebooks and every experiment call `train`; it composes r
 """
 
 import shlex
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +21,7 @@ from .._runtime.mxnet_shim import choose_device
 from .._runtime.progress import progress_bar
 from ..bundle.format import Layout, load_any, load_bundle, write_bundle
 from ..errors import BundleError, DataError
+from ..evaluation.calibration import FEW_DEV
 from ..language.layout import LAYOUT as LANGUAGE_MODEL
 from ..language.layout import LanguageBundle
 from ..restoration.layout import LAYOUT as RESTORER
@@ -303,7 +305,22 @@ def finish(
     write_bundle(out / "bundle", manifest, contents)
     best = manifest["metrics"]["dev"]
     say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {out / 'bundle'}", quiet)
+    warn_if_small(best["accuracy"], len(inputs.parts.dev.labels))
     return load_bundle(out / "bundle", LAYOUT)
+
+
+def warn_if_small(accuracy: float, count: int) -> None:
+    """Say on stderr what an accuracy on a dev part of so few reviews is worth; nothing where they are FEW_DEV or more."""
+    from scipy.stats import binomtest
+
+    if count < FEW_DEV:
+        low, high = binomtest(round(accuracy * count), count).proportion_ci(method="wilson")
+        reviews = "1 review" if count == 1 else f"{count} reviews"
+        print(
+            f"warning: the dev part is {reviews}: the accuracy may be anything from {100 * low:.0f} to {100 * high:.0f} %; "
+            "label more, or give a file of labelled reviews as --valid",
+            file=sys.stderr,
+        )
 
 
 def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]:

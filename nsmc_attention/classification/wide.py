@@ -16,6 +16,7 @@ from ..text.ngrams import SMALLEST, ngram_ids
 # Inverse strength of the L2 penalty, and largest number of solver steps: more change no reported digit
 STRENGTH, STEPS = 4.0, 60
 PIECE = 4096
+FOLDS = 5
 
 
 def fit_wide(token_lists: Sequence[Sequence[str]], labels: NDArray[Any], buckets: int) -> NDArray[numpy.float32]:
@@ -39,6 +40,20 @@ def fit_wide(token_lists: Sequence[Sequence[str]], labels: NDArray[Any], buckets
     seen = documents > 0
     table = numpy.stack([model.coef_[0] * idf * seen, idf**2 * seen], axis=1)
     return table.astype("float32")
+
+
+def cross_fitted_log_odds(
+    token_lists: Sequence[Sequence[str]], labels: NDArray[Any], buckets: int
+) -> NDArray[numpy.float64]:
+    """Return the log-odds (N,) of each list of tokens by a table fitted to the other folds; both labels have 2 at least."""
+    from sklearn.model_selection import StratifiedKFold
+
+    odds = numpy.zeros(len(labels))
+    folds = StratifiedKFold(min(FOLDS, int(numpy.bincount(labels).min())), shuffle=True, random_state=0)
+    for known, held_out in folds.split(odds, labels):
+        table = fit_wide([token_lists[i] for i in known], labels[known], buckets)
+        odds[held_out] = log_odds(table, [token_lists[i] for i in held_out])
+    return odds
 
 
 def presence(token_lists: Sequence[Sequence[str]], buckets: int) -> Any:

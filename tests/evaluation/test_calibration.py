@@ -37,6 +37,16 @@ def test_two_sources_are_weighed_by_what_they_are_worth():
     assert found["after"]["log_loss"] < found["before"]["log_loss"] and found["after"]["ece"] < 0.01
 
 
+@pytest.mark.parametrize("count", [2, 5])
+def test_a_few_dev_reviews_do_not_reverse_a_model(count):
+    """Of which each is wrong by both sources; thousands that are wrong would take all their weight away."""
+    odds, labels = numpy.linspace(-2, 2, count), (numpy.linspace(-2, 2, count) < 0).astype(int)
+    found = calibration(odds, labels, odds)
+    assert found["scale"] > 0 and found["wide_scale"] > 0
+    many = calibration(numpy.tile(odds, 5000), numpy.tile(labels, 5000), numpy.tile(odds, 5000))
+    assert many["scale"] == many["wide_scale"] == 0
+
+
 FOUND = {"scale": 1.5, "wide_scale": 0.5, "bias": 0.2}
 
 

@@ -1,0 +1,22 @@
+"""Tables of a few rows: a model that predicts its own training rows, and a warning that its figure says little."""
+
+import json
+
+import pytest
+
+from nsmc_attention.reviews import nsmc
+
+SMALL = ["--epochs", "2", "--erasure-reviews", "0", "--embedding-size", "16", "--hidden-size", "16"]
+
+
+@pytest.mark.parametrize("rows, flags", [(30, []), (100, SMALL), (300, SMALL)])
+def test_training_rows_are_predicted_better_than_chance(command, tmp_path, rows, flags):
+    table, run = tmp_path / "few.csv", tmp_path / "run"
+    frame = nsmc.load("sample", "train").frame.iloc[:rows]
+    frame[["document", "label"]].to_csv(table, index=False)
+    done = command("train", "--data", table, "--out", run, *flags)
+    assert done.returncode == 0, done.stderr
+    assert "warning: the dev part is" in done.stderr and "--valid" in done.stderr
+    done = command("evaluate", "--data", table, "--bundle", run / "bundle", "--json")
+    share = max(frame["label"].mean(), 1 - frame["label"].mean())
+    assert json.loads(done.stdout)["accuracy"] > share + 0.1
