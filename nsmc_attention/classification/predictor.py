@@ -12,9 +12,8 @@ from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..bundle.format import load_bundle
-from ..errors import BundleError, DataError
-from ..inference.reference import Predictor, Row, check_text
+from ..errors import BundleError
+from ..inference.reference import Predictor, Row, check_texts
 from ..model.interfaces import AXES
 from ..text.encoding import Encoded, Encoder
 from .engines import Engine, load_engine
@@ -93,22 +92,11 @@ def renormalize_rows(weights: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
 class Classifier(Predictor):
     """A bundle of the task `classify` and the engine that runs it."""
 
-    layout, types = LAYOUT, TYPES
+    layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_engine)
 
     def __init__(self, bundle: ClassifierBundle, engine: Engine):
-        self.bundle, self.engine = bundle, engine
+        super().__init__(bundle, engine)
         self.score = TokenScorer(bundle.codec, engine, bundle.config)
-
-    @classmethod
-    def from_bundle(
-        cls,
-        bundle: ClassifierBundle,
-        engine: str = "auto",
-        device: str = "auto",
-        threads: Optional[int] = None,
-        **options: Any,
-    ) -> "Classifier":
-        return cls(bundle, load_engine(bundle, engine, device, threads))
 
     def __repr__(self) -> str:
         return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"
@@ -155,11 +143,9 @@ class Classifier(Predictor):
 
     def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
         """Yield lists of at most WINDOW encoded reviews."""
-        if isinstance(texts, (str, bytes)):
-            raise DataError("expected a list of reviews, found one string; use predict() for one review")
-        iterator = iter(texts)
+        iterator = check_texts(texts, "a list of reviews, found one string; use predict() for one review")
         while window := list(islice(iterator, WINDOW)):
-            yield self.bundle.codec.encode_many([check_text(text) for text in window])
+            yield self.bundle.codec.encode_many(window)
 
 
 def load_classifier(
@@ -173,12 +159,10 @@ def load_classifier(
     with other versions; ConfigError if the engine or device is unknown, or the engine does not run the bundle or on the
     device; MissingPackage if the engine's package is not installed.
     """
-    return Classifier.from_bundle(load_bundle(bundle, LAYOUT), engine, device)
+    return Classifier.load(bundle, engine, device)
 
 
-@lru_cache(maxsize=1)
-def packaged() -> Classifier:
-    return load_classifier()
+packaged = lru_cache(maxsize=1)(load_classifier)
 
 
 def predict(text: str) -> Prediction:

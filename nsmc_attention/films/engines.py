@@ -67,7 +67,9 @@ class GluonFilm:
         return numpy.asarray(self.network.film(*given).asnumpy())
 
 
-def load_film_engine(bundle: FilmBundle, name: str = "auto", device: str = "auto") -> Union[OnnxFilm, GluonFilm]:
+def load_film_engine(
+    bundle: FilmBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
+) -> Union[OnnxFilm, GluonFilm]:
     """Load the engine called name for a film network's bundle; "auto" is onnx, on a GPU gluon."""
     if chosen_engine(name, device) == "gluon":
         network, context = gluon_network(bundle, device)

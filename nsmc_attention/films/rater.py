@@ -20,8 +20,8 @@ from ..classification.layout import LAYOUT as CLASSIFIER
 from ..classification.layout import ClassifierBundle
 from ..classification.prediction import Prediction
 from ..classification.predictor import WINDOW, Classifier
-from ..errors import BundleError, DataError
-from ..inference.reference import Predictor, check_text
+from ..errors import BundleError
+from ..inference.reference import Predictor, check_text, check_texts
 from ..text.encoding import Encoded
 from .engines import load_film_engine
 from .layout import LAYOUT, FilmBundle
@@ -107,11 +107,11 @@ class Rating:
 class FilmRater(Predictor):
     """A bundle of the task `film`, the engine that runs it, and the classifier whose encoder reads the reviews."""
 
-    layout, types = LAYOUT, {}
+    layout, load_engine = LAYOUT, staticmethod(load_film_engine)
 
     def __init__(self, bundle: FilmBundle, engine: Any, classifier: ClassifierBundle, threads: Optional[int] = None):
-        self.bundle, self.engine, self.scale = bundle, engine, bundle.codec
-        self.classifier, self.reader = classifier, ReviewReader(classifier, threads)
+        super().__init__(bundle, engine)
+        self.scale, self.classifier, self.reader = bundle.codec, classifier, ReviewReader(classifier, threads)
 
     @classmethod
     def from_bundle(
@@ -136,14 +136,10 @@ class FilmRater(Predictor):
     def options(self) -> dict[str, Any]:
         return {} if self.classifier.packaged else {"classifier": str(self.classifier.folder.resolve())}
 
-    def __repr__(self) -> str:
-        return f"FilmRater(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
-
     def __call__(self, texts: Iterable[str], shown: int = SHOWN) -> Rating:
         """Return the Rating of one film's reviews, of which `shown` are in it."""
-        if isinstance(texts, (str, bytes)):
-            raise DataError("expected a list of reviews, found one string; put it in a list")
-        pools = self.pool((("", text) for text in texts), shown) or {"": Pool(shown)}
+        given = check_texts(texts, "a list of reviews, found one string; put it in a list")
+        pools = self.pool((("", text) for text in given), shown) or {"": Pool(shown)}
         return next(self.ratings(pools.values()))
 
     def rate(self, pairs: Iterable[Pair], shown: int = SHOWN) -> Iterator[tuple[Hashable, Rating]]:
@@ -231,7 +227,7 @@ def load_film(
     one that the network was trained with. The reviews are read through ONNX Runtime; engine, device and other errors are
     those of `load_classifier`.
     """
-    return FilmRater.from_bundle(load_bundle(bundle, LAYOUT), engine, device, classifier=classifier)
+    return FilmRater.load(bundle, engine, device, classifier=classifier)
 
 
 def rater_of(classifier: ClassifierBundle, bundle: Optional[Union[str, Path]] = None) -> Optional[FilmRater]:
@@ -245,9 +241,7 @@ def rater_of(classifier: ClassifierBundle, bundle: Optional[Union[str, Path]] = 
     return FilmRater.from_bundle(found, classifier=classifier.folder) if bundle or fits else None
 
 
-@lru_cache(maxsize=1)
-def packaged_film() -> FilmRater:
-    return load_film()
+packaged_film = lru_cache(maxsize=1)(load_film)
 
 
 def film(texts: Iterable[str], shown: int = SHOWN) -> Rating:

@@ -7,11 +7,11 @@ A reference is small, whatever the bundle's size. Both give the texts of a table
 
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Optional, Protocol, TypeVar
+from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union
 
 from ..bundle.format import PACKAGE, AnyBundle, Layout, load_bundle, read_all, write_contents
 from ..errors import BundleError, DataError
@@ -67,12 +67,27 @@ class Reference:
 
 
 class Predictor:
-    """Base of Classifier and Restorer; pickled, a reference to the bundle's folder rather than a copy of it."""
+    """Base: a bundle and the engine that runs it; pickled, a reference to the bundle's folder rather than a copy of it.
+
+    `load_engine` is called with a bundle, the names of an engine and of a device, and a number of threads.
+    """
 
     layout: ClassVar[Layout[Any, Any]]
-    types: ClassVar[Mapping[str, str]]
+    types: ClassVar[Mapping[str, str]] = {}
+    load_engine: ClassVar[Callable[..., Any]]
     bundle: AnyBundle
     engine: Any
+
+    @classmethod
+    def load(
+        cls: type[Self],
+        bundle: Union[str, Path, None] = None,
+        engine: str = "auto",
+        device: str = "auto",
+        **options: Any,
+    ) -> Self:
+        """Load the predictor of a bundle folder; None is the one that ships with the package."""
+        return cls.from_bundle(load_bundle(bundle, cls.layout), engine, device, **options)
 
     @classmethod
     def from_bundle(
@@ -84,7 +99,13 @@ class Predictor:
         **options: Any,
     ) -> Self:
         """Load the engine called `engine` for a bundle of this task; None is as many threads as there are cores."""
-        raise NotImplementedError
+        return cls(bundle, cls.load_engine(bundle, engine, device, threads), **options)
+
+    def __init__(self, bundle: AnyBundle, engine: Any):
+        self.bundle, self.engine = bundle, engine
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -120,6 +141,13 @@ def predictor_of(
 def worker_scorer(reference: Any) -> Any:
     """Load what a reference names in a worker, on one thread, and keep it."""
     return reference.load("cpu", 1)
+
+
+def check_texts(texts: Iterable[str], expected: str) -> Iterator[str]:
+    """Yield texts; DataError for one string, which says what is expected, and for an item that is no string."""
+    if isinstance(texts, (str, bytes)):
+        raise DataError(f"expected {expected}")
+    yield from map(check_text, texts)
 
 
 def check_text(text: object) -> str:

@@ -1,6 +1,5 @@
 """`fill`: a text with a hidden word in, the words that it may be out."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -9,19 +8,13 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..bundle.format import load_bundle
 from ..errors import BundleError, ConfigError, DataError
 from ..inference.reference import Predictor, check_text
-from ..inference.sessions import PIECE, chosen_engine, gluon_network, import_check, run, session_of
-from ..model.interfaces import AXES, Interface
 from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
-from .interface import MASKED
+from .engines import load_language_engine
 from .layout import LAYOUT, LanguageBundle
 from .masking import MASK
-from .settings import MaskedConfig
-
-Array = NDArray[Any]
 
 
 class Candidate(NamedTuple):
@@ -69,28 +62,15 @@ class Filling:
 class LanguageModel(Predictor):
     """A bundle of the task `language` and the engine that runs it."""
 
-    layout, types = LAYOUT, {}
+    layout, load_engine = LAYOUT, staticmethod(load_language_engine)
 
     def __init__(self, bundle: LanguageBundle, engine: Any):
-        self.bundle, self.engine, self.encoder = bundle, engine, bundle.codec
+        super().__init__(bundle, engine)
+        self.encoder = bundle.codec
+        if MASK not in self.encoder.token_to_idx:
+            raise BundleError(f"{bundle.file('vocab.json')}: expected the entry {MASK} of a language model, found none")
         self.entries = sorted(self.encoder.token_to_idx, key=self.encoder.token_to_idx.__getitem__)
         self.no_words = [self.encoder.unknown, self.encoder.padding, self.encoder.token_to_idx[MASK]]
-
-    @classmethod
-    def from_bundle(
-        cls,
-        bundle: LanguageBundle,
-        engine: str = "auto",
-        device: str = "auto",
-        threads: Optional[int] = None,
-        **options: Any,
-    ) -> "LanguageModel":
-        if MASK not in bundle.codec.token_to_idx:
-            raise BundleError(f"{bundle.file('vocab.json')}: expected the entry {MASK} of a language model, found none")
-        return cls(bundle, load_language_engine(bundle, engine, device))
-
-    def __repr__(self) -> str:
-        return f"LanguageModel(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
 
     def __call__(self, text: str, top: int = 5) -> Filling:
         """Return the Filling of a text with one [MASK], with its `top` candidates; DataError at none or several."""
@@ -137,66 +117,6 @@ def sides(text: str) -> tuple[str, str]:
     return before, after
 
 
-class OnnxLanguage:
-    """Runs a language model's model.onnx of `vocabulary` tokens: (N, T), (N,), (N,) -> (N, V), heads or None."""
-
-    name = "onnx"
-
-    def __init__(self, model: bytes, vocabulary: int):
-        self.session, self.vocabulary = session_of(model), vocabulary
-
-    def __call__(self, token_ids: Array, valid_length: Array, places: Array) -> tuple[Array, Optional[Array]]:
-        given = {"token_ids": token_ids, "valid_length": valid_length, "places": places}
-        probability, *heads = run(self.session, given)
-        if probability.shape != (len(token_ids), self.vocabulary) or not numpy.isfinite(probability).all():
-            raise BundleError(
-                "expected the probability of each token from the bundle's model.onnx, found something else: its "
-                "parameters are too large, or it is another model; train again, or take another bundle"
-            )
-        return probability, heads[0] if heads else None
-
-
-class GluonLanguage:
-    """Runs a language model on MXNet."""
-
-    name = "gluon"
-
-    def __init__(self, network: Any, device: Any):
-        from .._runtime.mxnet_shim import import_mxnet
-
-        self.nd, self.network, self.device = import_mxnet().nd, network, device
-
-    def __call__(self, token_ids: Array, valid_length: Array, places: Array) -> tuple[Array, Optional[Array]]:
-        given = (token_ids.astype("int32"), valid_length.astype("float32"), places.astype("int32"))
-        logits, *heads = self.network(*(self.nd.array(each, ctx=self.device, dtype=each.dtype) for each in given))
-        return logits.softmax().asnumpy(), heads[0].asnumpy() if heads else None
-
-
-def load_language_engine(
-    bundle: LanguageBundle, name: str = "auto", device: str = "auto"
-) -> Union[OnnxLanguage, GluonLanguage]:
-    """Load the engine called name for a language model's bundle; "auto" is onnx, on a GPU gluon."""
-    if chosen_engine(name, device) == "gluon":
-        network, context = gluon_network(bundle, device)
-        network.hybridize()
-        return GluonLanguage(network, context)
-    content, vocabulary = bundle.read("model.onnx"), len(bundle.codec)
-    if not bundle.packaged:
-        batches = [(1, 2), (3, 7), (PIECE, bundle.config.text.max_length)]
-        content = check_language(content, bundle.config.model, vocabulary, batches, bundle.file("model.onnx"))
-    return OnnxLanguage(content, vocabulary)
-
-
-def check_language(
-    content: bytes, settings: MaskedConfig, vocabulary: int, batches: Sequence[tuple[int, int]], where: Union[str, Path]
-) -> bytes:
-    """Return the serialized graph of a language model as `onnx.check.check_graph` does; `batches` are sizes (N, T)."""
-    interface = Interface(MASKED, settings.outputs)
-    places = [{"N": texts, **dict.fromkeys(("T", *AXES), length)} for texts, length in batches]
-    rows, sizes = {"token_ids": vocabulary}, {"V": vocabulary}
-    return bytes(import_check().check_graph(content, rows, interface, sizes, places, where))
-
-
 def load_language_model(
     bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto"
 ) -> LanguageModel:
@@ -204,12 +124,10 @@ def load_language_model(
 
     Engine, device and errors are those of `load_classifier`.
     """
-    return LanguageModel.from_bundle(load_bundle(bundle, LAYOUT), engine, device)
+    return LanguageModel.load(bundle, engine, device)
 
 
-@lru_cache(maxsize=1)
-def packaged_language_model() -> LanguageModel:
-    return load_language_model()
+packaged_language_model = lru_cache(maxsize=1)(load_language_model)
 
 
 def fill(text: str, top: int = 5) -> list[Candidate]:

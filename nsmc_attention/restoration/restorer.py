@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..bundle.format import load_bundle
 from ..errors import ConfigError, DataError
 from ..inference.notebook import shortened
-from ..inference.reference import Predictor, Row, check_text
+from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from .characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, padded, split_spaces
@@ -189,27 +189,17 @@ class Restorer(Predictor):
     `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty.
     """
 
-    layout, types = LAYOUT, TYPES
+    layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_restorer_engine)
 
     def __init__(
         self, bundle: RestorerBundle, engine: Union[EditorEngine, WriterEngine], beam: int = 4, alpha: float = 0.6
     ):
-        self.bundle, self.engine, self.beam, self.alpha = bundle, engine, beam, alpha
+        super().__init__(bundle, engine)
+        self.beam, self.alpha = beam, alpha
         self.characters: Characters = bundle.codec
         is_editor = bundle.config.model.kind == "editor"
         self.longest = longest_read(bundle.config)
         self.run = self.edit if is_editor else self.write
-
-    @classmethod
-    def from_bundle(
-        cls,
-        bundle: RestorerBundle,
-        engine: str = "auto",
-        device: str = "auto",
-        threads: Optional[int] = None,
-        **options: Any,
-    ) -> "Restorer":
-        return cls(bundle, load_restorer_engine(bundle, engine, device, threads), **options)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -221,9 +211,6 @@ class Restorer(Predictor):
         model = self.bundle.config.model
         return model.kind == "writer" and model.attention.kind != "none"
 
-    def __repr__(self) -> str:
-        return f"Restorer(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
-
     def __call__(self, text: str) -> Restoration:
         """Return the Restoration of one text."""
         return self.restore_many([text])[0]
@@ -234,9 +221,8 @@ class Restorer(Predictor):
 
     def restore_stream(self, texts: Iterable[str]) -> Iterator[Restoration]:
         """Yield Restorations in order while reading `texts` window by window."""
-        if isinstance(texts, (str, bytes)):
-            raise DataError("expected a list of texts, found one string; use restore() for one text")
-        for window in cut((clean(check_text(text)) for text in texts), WINDOW, len, CHARACTERS):
+        given = check_texts(texts, "a list of texts, found one string; use restore() for one text")
+        for window in cut(map(clean, given), WINDOW, len, CHARACTERS):
             pieces = [list(pieces_of(text, self.longest)) for text in window]
             parts = cut(chain.from_iterable(pieces), WINDOW, lambda piece: len(piece.text), CHARACTERS)
             found = chain.from_iterable(map(self.in_batches, parts))
@@ -380,9 +366,7 @@ def load_restorer(
     return Restorer.from_bundle(verified, engine, device, **search)
 
 
-@lru_cache(maxsize=1)
-def packaged_restorer() -> Restorer:
-    return load_restorer()
+packaged_restorer = lru_cache(maxsize=1)(load_restorer)
 
 
 def restore(text: str) -> Restoration:

@@ -13,8 +13,8 @@ mxnet = import_mxnet()
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 from nsmc_attention.classification.lowering import lower  # noqa: E402
+from nsmc_attention.language.engines import check_language  # noqa: E402
 from nsmc_attention.language.lowering import lower_language  # noqa: E402
-from nsmc_attention.language.model import check_language  # noqa: E402
 from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
 from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables, snapshot, stored_forms  # noqa: E402
 
