@@ -41,7 +41,7 @@ from .reviews.sources import Source, Span, find_source
 try:
     from distributed import Client, as_completed
 except ImportError as problem:
-    raise MissingPackage(f"bulk needs Dask ({problem}): pip install 'nsmc_attention[bulk]'") from problem
+    raise MissingPackage("bulk", "distributed") from problem
 
 # The underscore hides it from programs that read the folder as one table
 PLAN = "_plan.json"

@@ -1,10 +1,19 @@
 """The errors this package raises on purpose: where, what was expected, what was found and what to do."""
 
 import difflib
+import re
 from typing import Iterable, Optional
 
 # Characters of a message, and of the names it lists: both may quote a file of any size
 LONGEST, LISTED = 600, 200
+# {module: the package that brings it}, where the names differ by more than case and underscores
+PACKAGES = {
+    "sklearn": "scikit-learn",
+    "joblib": "scikit-learn",
+    "mecab": "python-mecab-ko",
+    "mecab_ko_dic": "python-mecab-ko-dic",
+    "dask": "distributed",
+}
 
 
 class NsmcError(Exception):
@@ -53,7 +62,30 @@ class JobError(NsmcError):
 
 
 class MissingPackage(NsmcError):
-    """A package that this feature needs is not installed."""
+    """Packages that a feature needs are not installed; the message has the command that installs them."""
+
+    def __init__(self, feature: str, *modules: str) -> None:
+        if modules:
+            wanted = " ".join(dict.fromkeys(filter(None, map(requirement, modules)))) or "nsmc_attention"
+            feature = f"{feature} needs {', '.join(modules)}: pip install {wanted}"
+        super().__init__(feature)
+
+
+def requirement(module: str) -> Optional[str]:
+    """Return what to give to `pip install` for a module that this package may need; None for any other module."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    package = PACKAGES.get(module, module).lower().replace("_", "-")
+    try:
+        lines = requires("nsmc_attention") or []
+    except PackageNotFoundError:
+        return None
+    named = re.compile(rf"{re.escape(package)}(?![\w.-])", re.IGNORECASE)
+    line = next(filter(named.match, lines), None)
+    if line is None:
+        return None
+    # Of an extra the package alone: nsmc_attention[serve] would bring MXNet to where it was left out. Of the others all
+    return f"'{line.partition(';')[0].strip()}'" if "extra ==" in line else "nsmc_attention"
 
 
 def listed(names: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ import pytest
 from nsmc_attention import load_classifier
 from nsmc_attention._runtime.signals import Ended
 from nsmc_attention.classification.explain import explain
-from nsmc_attention.cli import commands
+from nsmc_attention.cli import commands, run
 from nsmc_attention.cli.app import COMMANDS
 from nsmc_attention.cli.terminal import ATTENTION, NEGATIVE, POSITIVE, WHITE, has_colors, shade, words
 from nsmc_attention.reviews import nsmc
@@ -299,6 +300,32 @@ def test_bad_input_is_one_line_and_exit_code_2(refused, arguments, message, tmp_
         arguments = [*arguments, "--bundle", bundle_folder]
     assert message in refused(*arguments)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+BLOCKED = "import sys; sys.modules[sys.argv[1]] = None; from nsmc_attention.cli import run; sys.exit(run(sys.argv[2:]))"
+NEEDED = [
+    ("safetensors", "train --data sample", "nsmc_attention"),
+    ("sklearn", "compare majority --data sample", "nsmc_attention"),
+    ("pandas", "report reviews.csv --output a.html", "nsmc_attention"),
+    ("distributed", "bulk reviews.csv --output scored", "'distributed>=2023.5'"),
+    ("fastapi", "serve", "'fastapi<1,>=0.120.1'"),
+]
+
+
+@pytest.mark.parametrize("module, line, wanted", NEEDED)
+def test_a_package_that_is_not_installed_is_one_line_with_what_installs_it(module, line, wanted, tmp_path):
+    (tmp_path / "reviews.csv").write_text("document\n좋다\n", encoding="utf-8")
+    words = [sys.executable, "-c", BLOCKED, module, *line.split(), *(["--out", "run"] if "--data" in line else [])]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    expected = f"error: {line.split()[0]} needs {module}: pip install {wanted}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
+
+
+@pytest.mark.parametrize("module", ["numpy.no_part", "nsmc_attention.no_part", "no_package_of_ours"])
+def test_an_import_that_no_installation_mends_is_a_bug(monkeypatch, module):
+    monkeypatch.setattr(commands, "main", lambda *_, **__: import_module(module))
+    with pytest.raises(ModuleNotFoundError):
+        run(["predict"])
 
 
 def test_a_full_disk_is_one_line_and_leaves_no_half_file(command, bundle_folder):

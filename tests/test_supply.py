@@ -1,6 +1,10 @@
 """What is installed: setup.cfg, the lock file, requirements-predict.txt and pre-commit agree."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -95,3 +99,46 @@ def test_pre_commit_formats_as_the_extra_dev_does():
     (revision,) = re.findall(r"rev: v(.*)", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     (ruff,) = (each for each in declared("dev") if each.name == "ruff")
     assert ruff.specifier.contains(revision)
+
+
+@pytest.fixture(scope="module")
+def prediction_alone(tmp_path_factory):
+    """A function that runs the command line of an environment made by the lines of docs/getting-started.md."""
+    folder = tmp_path_factory.mktemp("alone")
+    shutil.copytree(ROOT, folder / "source", ignore=shutil.ignore_patterns(".*", "build", "runs", "site", "*.egg-info"))
+    page = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
+    (install,) = re.findall(r"^pip install .*requirements-predict.txt.*$", page, re.MULTILINE)
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    path = f"{folder / 'venv/bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PATH": path}
+    subprocess.run(install, shell=True, cwd=folder / "source", env=environment, check=True, capture_output=True)
+    (folder / "reviews.csv").write_text("document,film\n좋다,A\n별로,B\n", encoding="utf-8")
+    return lambda line: subprocess.run(
+        f"nsmc-attention {line}", shell=True, cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line, installed",
+    [
+        ("predict 좋다", None),
+        ("restore 좋다", None),
+        ("fill '이 [MASK]'", None),
+        ("film reviews.csv --group-by film", None),
+        ("report reviews.csv -o report.html --group-by film", None),
+        ("compare majority tfidf --data sample --out compared", None),
+        ("train --data sample --out run", "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0'"),
+        ("explain 좋다 --method gradient", "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0'"),
+        ("predict -i reviews.csv -o scored.xlsx", "pip install 'openpyxl<4,>=3.1'"),
+        ("predict -i reviews.csv -o scored.parquet", "pip install 'pyarrow<26,>=14.0.1'"),
+        ("bulk reviews.csv -o scored", "pip install 'distributed>=2023.5'"),
+        ("serve", "'uvicorn[standard]<1,>=0.30'"),
+    ],
+)
+def test_prediction_alone_runs_or_says_in_one_line_what_to_install(prediction_alone, line, installed):
+    done = prediction_alone(line)
+    assert done.returncode == (2 if installed else 0), done.stderr
+    if installed:
+        *_, message = done.stderr.splitlines()
+        assert message.startswith("error: ") and installed in message and "Traceback" not in done.stderr

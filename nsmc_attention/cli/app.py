@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NoReturn, Optional
 
 import click
@@ -16,7 +17,7 @@ from click.utils import PacifyFlushWrapper
 
 from .._io.atomic import NO_ROOM
 from .._runtime import signals
-from ..errors import NsmcError, WrongTask
+from ..errors import MissingPackage, NsmcError, WrongTask, requirement
 from ..version import __version__
 
 # Mode, encoding and what is done about errors, whatever the locale says
@@ -40,14 +41,20 @@ def main(arguments: Optional[list[str]] = None) -> NoReturn:
 
 def run(arguments: Optional[list[str]] = None) -> int:
     """Run a command line and return its exit code."""
+    words = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        arguments = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
-        commands.main(arguments, obj=arguments, prog_name="nsmc-attention", standalone_mode=False)
+        commands.main(words, obj=words, prog_name="nsmc-attention", standalone_mode=False)
         sys.stdout.flush()
     except WrongTask as problem:
         return complain(f"{problem}{right_command(problem.task)}")
     except NsmcError as problem:
         return complain(problem)
+    except ModuleNotFoundError as problem:
+        module = (problem.name or "").partition(".")[0]
+        # what is installed lacks a part, or is none of ours: a bug
+        if find_spec(module) or not requirement(module):
+            raise
+        return complain(MissingPackage(words[0], module))
     except click.ClickException as problem:
         return complain(problem.format_message())
     except (click.Abort, KeyboardInterrupt):

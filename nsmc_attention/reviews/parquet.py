@@ -19,7 +19,7 @@ def require_parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError as problem:
-        raise MissingPackage("parquet needs pyarrow: pip install 'nsmc_attention[parquet]'") from problem
+        raise MissingPackage("parquet", "pyarrow") from problem
     return pyarrow.parquet
 
 

@@ -51,7 +51,7 @@ def require_excel() -> Any:
     try:
         import openpyxl
     except ImportError as problem:
-        raise MissingPackage("xlsx needs openpyxl: pip install 'nsmc_attention[excel]'") from problem
+        raise MissingPackage("xlsx", "openpyxl") from problem
     return openpyxl
 
 

@@ -11,4 +11,4 @@ MISSING = [
 if MISSING:
     from ..errors import MissingPackage
 
-    raise MissingPackage(f"serve needs more packages ({', '.join(MISSING)}): pip install 'nsmc_attention[serve]'")
+    raise MissingPackage("serve", *MISSING)

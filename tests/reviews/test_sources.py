@@ -233,10 +233,10 @@ def test_a_small_workbook_that_unpacks_to_much_is_refused(workbook):
         rows_of(repacked("xl/workbook.xml", b"<workbook"))
 
 
-def test_without_openpyxl_the_message_names_the_extra(workbook, monkeypatch):
+def test_without_openpyxl_the_message_installs_it(workbook, monkeypatch):
     path = workbook(["리뷰"], ["좋다"])
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(MissingPackage, match=r"xlsx needs openpyxl: pip install 'nsmc_attention\[excel\]'"):
+    with pytest.raises(MissingPackage, match="xlsx needs openpyxl: pip install 'openpyxl<4,>=3.1'"):
         rows_of(path)
 
 

@@ -269,10 +269,10 @@ def test_a_file_may_be_called_as_stdin_is_in_messages(tmp_path, monkeypatch):
         assert [row["document"] for row in rows_of("stdin", kind=kind)] == [row["document"] for row in ROWS]
 
 
-def test_without_pyarrow_the_message_names_the_extra(tmp_path, monkeypatch):
+def test_without_pyarrow_the_message_installs_it(tmp_path, monkeypatch):
     path = write(tmp_path, "parquet")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingPackage, match=r"parquet needs pyarrow: pip install 'nsmc_attention\[parquet\]'"):
+    with pytest.raises(MissingPackage, match="parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'"):
         rows_of(path)
 
 
