@@ -1,13 +1,16 @@
 """What the workers of a distributed training exchange over MXNet's parameter server: gradients, results, checkpoints.
 
-The server (`dist_sync`) adds up and returns the sum, so all workers get the same bits and make the same decisions.
+The server (`dist_sync`) adds up and returns the sum, so all workers get the same bits and make the same decisions. It
+waits forever for a dead process: those of `launcher` end together, those of several machines are ended by their user.
 """
 
 import ctypes
 import json
+import os
+import signal
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Protocol, Sequence
 
 import numpy
 from numpy.typing import NDArray
@@ -15,16 +18,26 @@ from safetensors.numpy import load as unpack
 from safetensors.numpy import save as pack
 
 from ..._runtime.mxnet_shim import import_mxnet
+from ..._runtime.processes import exit_with_parent
+from ..._runtime.signals import ENDINGS
 from ...errors import ConfigError
 from ...settings import difference
-from .job import Place, supervised
-
-if TYPE_CHECKING:
-    # imports MXNet, which a scheduler or server must not do before it is supervised
-    from ...classification.batches import Batch
 
 Array = NDArray[Any]
 Arrays = dict[str, Array]
+ROLES = ("scheduler", "server", "worker")
+# Variable with the process number of the launcher
+LAUNCHER = "NSMC_ATTENTION_LAUNCHER"
+SAME = "start all with the same command, data and versions"
+
+
+class Batch(Protocol):
+    """What workers share: N reviews, of which each trains on some."""
+
+    token_ids: NDArray[numpy.int32]  # (N, T)
+    labels: NDArray[numpy.float32]  # (N,)
+
+    def take(self, members: Any) -> "Batch": ...
 
 
 class SingleWorker:
@@ -38,7 +51,7 @@ class SingleWorker:
     def agree(self, settings: dict[str, Any]) -> None:
         """Raise ConfigError in a worker whose settings differ from those of worker 0."""
 
-    def shard_batch(self, batch: "Batch") -> tuple["Batch", float]:
+    def shard_batch(self, batch: Batch) -> tuple[Batch, float]:
         """Return this worker's part of a batch and its share of the reviews, 0 to 1."""
         return batch, 1.0
 
@@ -50,7 +63,7 @@ class SingleWorker:
         """Return the elementwise sums over all workers of each array, as float32 adds them up."""
         return arrays
 
-    def average_gradients(self, gradients: Sequence[Any], batch: "Batch", share: float, loss: Any) -> float:
+    def average_gradients(self, gradients: Sequence[Any], batch: Batch, share: float, loss: Any) -> float:
         """Replace a part's mean gradients, in place, by the whole batch's; return its mean loss."""
         return float(loss.asscalar())
 
@@ -79,15 +92,18 @@ class Workers(SingleWorker):
     def agree(self, settings: dict[str, Any]) -> None:
         if self.first:
             self.barrier()
+        if (self.total(numpy.eye(self.count)[self.rank]) != 1).any():
+            raise ConfigError(f"DMLC_WORKER_ID: expected each number below {self.count} once; {SAME}, another for each")
         expected = json.loads(self.broadcast(json.dumps(settings).encode()))
+        # nobody goes on, or ends, before everyone has compared
+        others = self.total(numpy.array([settings != expected]))[0]
         if settings != expected:
             found = difference("settings", expected, settings)
-            hint = "start all with the same command, data and versions"
-            raise ConfigError(f"this worker cannot join with another {found}; {hint}")
-        # nobody continues before everyone has compared
-        self.barrier()
+            raise ConfigError(f"this worker cannot join with another {found}; {SAME}")
+        if others:
+            raise ConfigError(f"expected the same settings of all workers, found others in {others:.0f}; {SAME}")
 
-    def shard_batch(self, batch: "Batch") -> tuple["Batch", float]:
+    def shard_batch(self, batch: Batch) -> tuple[Batch, float]:
         members = numpy.arange(len(batch.labels))[self.rank :: self.count]
         share = len(members) / len(batch.labels)
         # a worker without reviews computes one with share 0
@@ -98,7 +114,7 @@ class Workers(SingleWorker):
         ends = numpy.cumsum([array.size for array in arrays])[:-1]
         return [part.reshape(array.shape).astype(array.dtype) for part, array in zip(numpy.split(flat, ends), arrays)]
 
-    def average_gradients(self, gradients: Sequence[Any], batch: "Batch", share: float, loss: Any) -> float:
+    def average_gradients(self, gradients: Sequence[Any], batch: Batch, share: float, loss: Any) -> float:
         rows = numpy.unique(batch.token_ids)
         own = [*(from_gradient(gradient, rows) for gradient in gradients), loss.asnumpy()]
         *found, loss = self.all_reduce([share * array for array in own])
@@ -159,11 +175,44 @@ def worker_group(kvstore: str) -> Iterator[SingleWorker]:
     if kvstore == "local":
         yield SINGLE
         return
-    place = Place.from_environment()
-    with supervised(place):
-        # a scheduler or server stays inside this import until it is ended
-        mxnet = import_mxnet()
-        store = mxnet.kv.create(kvstore)
-        # else a failed worker would wait, at its end, for the others
+    rank, count = rank_and_count(os.environ)
+    if LAUNCHER in os.environ:
+        exit_with_parent(int(os.environ[LAUNCHER]))
+    else:
+        # a handler in Python would not run while MXNet waits for a process that may be dead
+        for number in ENDINGS:
+            signal.signal(number, signal.SIG_DFL)
+    # a scheduler or server stays inside this import until the workers are done
+    mxnet = import_mxnet()
+    store = mxnet.kv.create(kvstore)
+    try:
+        yield Workers(store, rank, count)
+    except BaseException:
+        # else this worker would wait, at its end, for the others
         mxnet.base.check_call(mxnet.base._LIB.MXKVStoreSetBarrierBeforeExit(store.handle, ctypes.c_int(0)))
-        yield Workers(store, place.number, place.workers)
+        raise
+
+
+def rank_and_count(variables: Mapping[str, str]) -> tuple[int, int]:
+    """Return the number of this worker, of another process 0, and how many workers there are.
+
+    From the variables of DMLC's parameter server; ConfigError where one is missing or invalid, for which MXNet would
+    wait or abort.
+    """
+
+    def read(name: str, expected: str, valid: Callable[[str], bool]) -> str:
+        value = variables.get(name, "")
+        if not valid(value):
+            raise ConfigError(f"{name}: expected {expected}, found {repr(value) if value else 'nothing'}")
+        return value
+
+    def number(name: str, low: int, high: int, hint: str = "") -> int:
+        expected = f"a number from {low} to {high}{hint}"
+        return int(read(name, expected, lambda value: value.isdecimal() and low <= int(value) <= high))
+
+    role = read("DMLC_ROLE", f"one of {', '.join(ROLES)}", lambda value: value in ROLES)
+    read("DMLC_PS_ROOT_URI", "the scheduler's address", bool)
+    number("DMLC_PS_ROOT_PORT", 1, 65535)
+    number("DMLC_NUM_SERVER", 1, 1000)
+    count = number("DMLC_NUM_WORKER", 1, 1000)
+    return (number("DMLC_WORKER_ID", 0, count - 1, ", another for each worker") if role == "worker" else 0), count

@@ -13,11 +13,11 @@ from typing import IO, Sequence
 
 from ..._runtime.processes import cores
 from ...errors import ConfigError, JobError
-from .job import LAUNCHER
+from .communicator import LAUNCHER
 
 HOST = "127.0.0.1"
 # Below the range for outgoing connections, one of which could take the port meanwhile
-PORTS = range(15000, 32000, 2)
+PORTS = range(15000, 32000)
 
 
 def launch(arguments: Sequence[str], workers: int) -> None:
