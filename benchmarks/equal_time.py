@@ -37,7 +37,7 @@ from nsmc_attention.language.objective import HiddenBatches, LanguageModelTraini
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.reviews import nsmc, tables
-from nsmc_attention.text.encoding import Encoder
+from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.vocabulary import build_vocab
 from nsmc_attention.training.loop import Stage, make_trainer, train_step
 from nsmc_attention.training.stage import run_stage
@@ -88,7 +88,7 @@ class Comparison:
         raw = inputs.parts.stars
         assert raw, "config_of asks for the stage of the stars"
         vocabulary = build_vocab([*raw.reviews, *inputs.parts.train.reviews], config.text, reserved=[MASK])
-        self.encoder = Encoder.from_json(vocabulary.to_json().encode(), config.text)
+        self.encoder = ReviewEncoder.from_json(vocabulary.to_json().encode(), config.text)
         train, dev, stars, test = (
             encode(part, self.encoder)
             for part in (inputs.parts.train, inputs.parts.dev, raw, tokenized(nsmc.load("nsmc", "test"), config))

@@ -30,7 +30,7 @@ from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
 from nsmc_attention.reviews import raw, tables
 from nsmc_attention.reviews.pieces import PIECE
-from nsmc_attention.text.encoding import Encoder
+from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.training.checkpoint import read_arrays
 
 FUZZ = Path(__file__).parent / "fuzz"
@@ -233,7 +233,7 @@ def vocabulary(tokens, unknown, padding):
 )
 def test_a_vocabulary_that_is_none_is_refused(content):
     with pytest.raises(BundleError, match="expected"):
-        Encoder.from_json(content, preset("default").text)
+        ReviewEncoder.from_json(content, preset("default").text)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy
 
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.classification.settings import preset
-from nsmc_attention.text.encoding import Encoder
+from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.token_cache import tokenize
 from nsmc_attention.text.vocabulary import build_vocab
 
@@ -105,7 +105,7 @@ def real(reviews, count, batch_size):
     """
     text = preset("default").text
     token_lists = tokenize(reviews.documents[:count], text.tokenizer)
-    encoder = Encoder.from_json(build_vocab(token_lists, text).to_json(), text)
+    encoder = ReviewEncoder.from_json(build_vocab(token_lists, text).to_json(), text)
     labels = reviews.labels[:count].astype("float32")
     lengths = numpy.array([min(len(tokens), text.max_length) for tokens in token_lists])
     batches = []

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..errors import BundleError
-from ..text.encoding import Encoder
+from ..text.encoding import ReviewEncoder
 from ..text.settings import WordSettings
 from ..text.tokenizers import tokenizer_version
 from .format import Manifest
@@ -18,7 +18,7 @@ class WordConfig(Protocol):
     def text(self) -> WordSettings: ...
 
 
-def read_encoder(content: bytes, path: Path, manifest: Manifest, config: WordConfig) -> Encoder:
+def read_encoder(content: bytes, path: Path, manifest: Manifest, config: WordConfig) -> ReviewEncoder:
     """Return what turns texts into the ids of words; BundleError if it is not what the network was trained with."""
     made_with, found = manifest.get("tokenizer_version"), tokenizer_version(config.text.tokenizer)
     if made_with != found:
@@ -26,7 +26,7 @@ def read_encoder(content: bytes, path: Path, manifest: Manifest, config: WordCon
             f"{path.parent}: its vocabulary was made with {made_with}, found {found}; other versions give "
             "other tokens: install the ones named first, or train again"
         )
-    encoder = Encoder.from_json(content, config.text, where=path)
+    encoder = ReviewEncoder.from_json(content, config.text, where=path)
     check_count(encoder, path, manifest)
     return encoder
 

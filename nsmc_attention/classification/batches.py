@@ -12,7 +12,7 @@ import gluonnlp  # noqa: E402
 import numpy  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
-from ..text.encoding import Encoded, Encoder  # noqa: E402
+from ..text.encoding import Encoded, ReviewEncoder  # noqa: E402
 
 # One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
 EXACT_LENGTH, LENGTH_STEP = 48, 16
@@ -50,7 +50,7 @@ class Batches:
         self,
         reviews: Sequence[Encoded],
         labels: Any,
-        encoder: Encoder,
+        encoder: ReviewEncoder,
         batch_size: int,
         fixed_length: Optional[int] = None,
         importance: Optional[Sequence[NDArray[Any]]] = None,

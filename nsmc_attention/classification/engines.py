@@ -2,7 +2,7 @@
 
     engine(*arrays) -> probability (N,), weights (N, *axes)
 
-The arrays are those of `Encoder.batch`: token_ids, valid_length and, for a model with n-grams, ngram_ids. Only the
+The arrays are those of `ReviewEncoder.batch`: token_ids, valid_length and, for a model with n-grams, ngram_ids. Only the
 gluon engine imports MXNet, and only when it is built.
 """
 

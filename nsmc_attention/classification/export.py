@@ -14,7 +14,7 @@ from ..bundle.format import load_bundle, read_contents, write_bundle
 from ..errors import BundleError, ConfigError
 from ..model.parameters import restore, snapshot
 from ..reviews import nsmc
-from ..text.encoding import Encoder
+from ..text.encoding import ReviewEncoder
 from .engines import GluonEngine, OnnxEngine, load_engine
 from .layout import LAYOUT, ClassifierBundle
 from .lowering import lower
@@ -86,7 +86,7 @@ def parity_texts() -> list[str]:
 
 
 def parity(
-    gluon: GluonEngine, content: bytes, encoder: Encoder, config: Config, texts: Sequence[str]
+    gluon: GluonEngine, content: bytes, encoder: ReviewEncoder, config: Config, texts: Sequence[str]
 ) -> dict[str, Any]:
     """Compare a GluonEngine with a serialized ONNX model on raw texts.
 

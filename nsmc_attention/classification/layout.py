@@ -9,10 +9,10 @@ from .migration import migrated
 from .settings import LABELS, Config
 
 if TYPE_CHECKING:
-    from ..text.encoding import Encoder
+    from ..text.encoding import ReviewEncoder
 
 
-def read_codec(content: bytes, path: Path, manifest: Manifest, config: Config) -> "Encoder":
+def read_codec(content: bytes, path: Path, manifest: Manifest, config: Config) -> "ReviewEncoder":
     """Return the encoder; BundleError where the labels are others, or the vocabulary does not fit."""
     from ..bundle.vocabulary import read_encoder
 
@@ -25,4 +25,4 @@ def read_codec(content: bytes, path: Path, manifest: Manifest, config: Config) -
 LAYOUT = Layout(
     Config, "vocab.json", read_codec, ("model.onnx",), packaged("pretrained"), named=False, migrated=migrated
 )
-ClassifierBundle = Bundle[Config, "Encoder"]
+ClassifierBundle = Bundle[Config, "ReviewEncoder"]

@@ -7,7 +7,7 @@ from typing import Any, Generic, Optional, TypeVar
 import pandas
 from numpy.typing import NDArray
 
-from ..text.encoding import Encoded, Encoder
+from ..text.encoding import Encoded, ReviewEncoder
 
 Review = TypeVar("Review")
 
@@ -43,5 +43,5 @@ class Parts:
     stars: Optional[Tokenized] = None
 
 
-def encode(part: Tokenized, encoder: Encoder) -> EncodedPart:
+def encode(part: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
     return Part([encoder.encode_words(words) for words in part.reviews], part.labels, part.frame)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import BundleError
 from ..inference.reference import Predictor, Row, check_texts
 from ..model.interfaces import AXES
-from ..text.encoding import Encoded, Encoder
+from ..text.encoding import Encoded, ReviewEncoder
 from .engines import Engine, load_engine
 from .layout import LAYOUT, ClassifierBundle
 from .prediction import TYPES, Prediction, output_row
@@ -30,7 +30,7 @@ PAIRS, EACH = 32 * 48 * 48, 32
 class TokenScorer:
     """Encoded reviews in, probabilities and weights out: reviews batched by length, through one engine."""
 
-    def __init__(self, encoder: Encoder, engine: Engine, config: Config):
+    def __init__(self, encoder: ReviewEncoder, engine: Engine, config: Config):
         self.encoder, self.engine, self.fixed_length = encoder, engine, config.fixed_length
         self.pairs = PAIRS * EACH // max(EACH, config.model.numbers_per_pair)
 
@@ -70,7 +70,7 @@ class TokenScorer:
             yield members, probability, weights
 
     def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], tuple[NDArray[Any], ...]]]:
-        """Yield (members, their `Encoder.batch`) over the reviews that have tokens, batched by length."""
+        """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
         lengths = numpy.array([len(each) for each in reviews])
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]

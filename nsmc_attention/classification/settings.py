@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Optional, Union
 from ..config import LoopConfig, TaskConfig, check_scores
 from ..errors import ConfigError, did_you_mean
 from ..model.attention import ATTENTIONS, Additive, Attention
-from ..model.encoders import DESCRIBED, ENCODERS, GRU, Encoder
+from ..model.encoders import DESCRIBED, ENCODERS, GRU, EncoderSettings
 from ..model.interfaces import AXES, Axes
 from ..settings import Settings, check_all, kinds, section, setting
 from ..text.settings import TextConfig
@@ -20,7 +20,7 @@ class ClassifierConfig(Settings):
     # whether there may be a table of n-grams, and whether attention can be trained on erasures
     uses_ngrams: ClassVar[bool] = True
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
-    encoder: Encoder = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
+    encoder: EncoderSettings = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
     attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
     dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
     word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)

@@ -18,7 +18,7 @@ from .._runtime.mxnet_shim import import_mxnet
 from ..evaluation.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
 from ..model import parameters
 from ..model.parameters import restore, snapshot
-from ..text.encoding import Encoder
+from ..text.encoding import ReviewEncoder
 from ..training.checkpoint import Progress
 from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.loop import Stage
@@ -46,7 +46,7 @@ class ClassifierTraining:
     """
 
     config: Config
-    encoder: Encoder
+    encoder: ReviewEncoder
     out: Path
     device: Any
     importance: Callable[[Any, EncodedPart], list[NDArray[Any]]]

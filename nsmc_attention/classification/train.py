@@ -28,7 +28,7 @@ from ..restoration.layout import LAYOUT as RESTORER
 from ..restoration.layout import RestorerBundle
 from ..reviews import nsmc, raw, tables
 from ..reviews.corpus import Reviews
-from ..text.encoding import Encoder, clean
+from ..text.encoding import ReviewEncoder, clean
 from ..text.noise import misspelt
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
@@ -168,7 +168,7 @@ class Inputs:
     stars: Any
     parts: Parts
     vocabulary: bytes
-    encoder: Encoder
+    encoder: ReviewEncoder
 
 
 def read_inputs(reviews: Reviews, dev_reviews: Optional[Reviews], config: Config, data_dir: Any, quiet: bool) -> Inputs:
@@ -186,14 +186,14 @@ def read_inputs(reviews: Reviews, dev_reviews: Optional[Reviews], config: Config
     parts = Parts(train_part, dev_part, misspelt_part(train_part, config), star_part)
     read = [*(star_part.reviews if star_part else []), *train_part.reviews]
     vocabulary = build_vocab(read, config.text).to_json().encode()
-    encoder = Encoder.from_json(vocabulary, config.text)
+    encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train_part.labels):,} reviews to train on, {len(dev_part.labels):,} to choose the epoch by (dev)"
     say(f"{sizes}, a vocabulary of {len(encoder):,}", quiet)
     return Inputs(reviews, dev_reviews, stars, parts, vocabulary, encoder)
 
 
 def erasure_importance(
-    network: Any, part: EncodedPart, encoder: Encoder, config: Config, device: Any, quiet: bool
+    network: Any, part: EncodedPart, encoder: ReviewEncoder, config: Config, device: Any, quiet: bool
 ) -> list[NDArray[Any]]:
     """Return for each review each token's share of what the prediction depends on, (T,).
 

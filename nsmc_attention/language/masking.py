@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..text.encoding import Encoder
+from ..text.encoding import ReviewEncoder
 
 # The entry of a vocabulary that stands for a hidden token
 MASK = "[MASK]"
@@ -26,7 +26,7 @@ class Tokens:
     words: Optional[NDArray[numpy.int32]] = None
 
     @classmethod
-    def of(cls, word_lists: Iterable[Sequence[str]], encoder: Encoder, whole_words: bool) -> "Tokens":
+    def of(cls, word_lists: Iterable[Sequence[str]], encoder: ReviewEncoder, whole_words: bool) -> "Tokens":
         """Number the words of reviews; with `whole_words` the pieces of a word that was cut are known to be one."""
         ids, lengths, numbers = list[int](), list[int](), list[int]()
         for words in word_lists:
@@ -64,7 +64,7 @@ class Masker:
     vocabulary: int
 
     @classmethod
-    def of(cls, share: float, encoder: Encoder) -> "Masker":
+    def of(cls, share: float, encoder: ReviewEncoder) -> "Masker":
         """Return the Masker for the vocabulary of a language model, whose encoder this is."""
         return cls(share, encoder.token_to_idx[MASK], encoder.padding, FIRST_WORD, len(encoder))
 

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from ..config import LoopConfig, TaskConfig, check_scores
-from ..model.encoders import GRU, READERS, Encoder, TransformerEncoder
+from ..model.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
 from ..model.interfaces import Axes
 from ..settings import Settings, check_all, kinds, section, setting
 from ..text.settings import WordsConfig
@@ -15,7 +15,7 @@ class MaskedConfig(Settings):
     kind = "masked"
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     # without dropout: the words that are hidden are others in each pass
-    encoder: Encoder = kinds(READERS, TransformerEncoder(dropout=0.0), "what turns embeddings into states")
+    encoder: EncoderSettings = kinds(READERS, TransformerEncoder(dropout=0.0), "what turns embeddings into states")
     dropout: float = setting(0.0, "dropout after the embedding", low=0.0, high=0.95)
 
     @property

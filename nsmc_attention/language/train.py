@@ -18,7 +18,7 @@ from .._runtime.mxnet_shim import choose_device
 from ..bundle.format import load_bundle, write_bundle
 from ..errors import DataError
 from ..reviews import nsmc, raw
-from ..text.encoding import Encoder, clean
+from ..text.encoding import ReviewEncoder, clean
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import mecab_tags, tokenizer, tokenizer_version
 from ..training.distributed.communicator import SINGLE
@@ -80,7 +80,7 @@ def train_language(
     words = cached_tokens(texts, config.text.tokenizer, nsmc.cache_folder() / "prepared")
     train, dev = hold_out(len(texts), config.training, DEV)
     vocabulary = first.read("vocab.json") if first else new_vocabulary((words[place] for place in train), config)
-    encoder = Encoder.from_json(vocabulary, config.text)
+    encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train):,} reviews to train on, {len(dev):,} to choose the epoch by (dev)"
     say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}", quiet)
     # imports MXNet
@@ -126,7 +126,7 @@ def new_vocabulary(word_lists: Iterable[list[str]], config: LanguageConfig) -> b
     return content.encode()
 
 
-def accuracy_by_speech(objective: Any, network: Any, texts: list[str], encoder: Encoder) -> dict[str, float]:
+def accuracy_by_speech(objective: Any, network: Any, texts: list[str], encoder: ReviewEncoder) -> dict[str, float]:
     """Return the share of hidden tokens that are guessed right, by the part of speech that Mecab gives the dev texts."""
     right: dict[str, list[bool]] = defaultdict(list)
     batches = objective.dev_batches.in_order(objective.seed)
@@ -138,7 +138,7 @@ def accuracy_by_speech(objective: Any, network: Any, texts: list[str], encoder: 
     return {speech: sum(found) / len(found) for speech, found in sorted(right.items())}
 
 
-def parts_of_speech(text: str, encoder: Encoder) -> list[str]:
+def parts_of_speech(text: str, encoder: ReviewEncoder) -> list[str]:
     """Return the part of speech of each token of a clean text; of the pieces of a word that of the word."""
     return [
         SPEECH.get(tag[:1], "others") for start, end, tag in mecab_tags(text) for _ in encoder.units([text[start:end]])

@@ -7,7 +7,7 @@ from ..settings import Settings, setting
 from .interfaces import Axes
 
 
-class Encoder(Settings):
+class EncoderSettings(Settings):
     """What turns embeddings into states."""
 
     @property
@@ -35,7 +35,7 @@ class Encoder(Settings):
         raise NotImplementedError
 
 
-class GRU(Encoder):
+class GRU(EncoderSettings):
     """A bidirectional GRU."""
 
     kind = "gru"
@@ -50,7 +50,7 @@ class GRU(Encoder):
         return Bidirectional(self.kind, self.hidden_size)
 
 
-class NoEncoder(Encoder):
+class NoEncoder(EncoderSettings):
     """Each token by itself: its state is its embedding."""
 
     kind = "none"
@@ -86,7 +86,7 @@ class TransformerSettings(Settings):
             )
 
 
-class TransformerEncoder(TransformerSettings, Encoder):
+class TransformerEncoder(TransformerSettings, EncoderSettings):
     """Self-attention without recurrence, Vaswani et al. 2017 (arXiv:1706.03762)."""
 
     positions: str = setting(
@@ -108,7 +108,7 @@ class TransformerEncoder(TransformerSettings, Encoder):
         return Transformer(self, embedding_size, max_length)
 
 
-ENCODERS: dict[str, type[Encoder]] = {each.kind: each for each in (GRU, TransformerEncoder, NoEncoder)}
+ENCODERS: dict[str, type[EncoderSettings]] = {each.kind: each for each in (GRU, TransformerEncoder, NoEncoder)}
 
 # Those by which a token knows of others
 READERS = {kind: each for kind, each in ENCODERS.items() if each is not NoEncoder}

@@ -76,7 +76,7 @@ class Encoded:
 
 
 @dataclass(frozen=True)
-class Encoder:
+class ReviewEncoder:
     """Turns reviews into token ids, at most `max_length` of them.
 
     `unknown` and `padding` are different ids. With `cut_rare` out-of-vocabulary words are split into the longest known
@@ -94,7 +94,7 @@ class Encoder:
     @classmethod
     def from_json(
         cls, vocabulary: Union[str, bytes], text_config: WordSettings, where: object = "vocab.json"
-    ) -> "Encoder":
+    ) -> "ReviewEncoder":
         """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError if it is not one."""
         values = read_json(vocabulary, where, BundleError, "a vocabulary as gluonnlp writes it")
         try:

@@ -7,7 +7,7 @@ import pytest
 from nsmc_attention.classification.batches import Batches, bucket_lengths
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.reviews import nsmc
-from nsmc_attention.text.encoding import Encoder
+from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.settings import TextConfig
 from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
 from nsmc_attention.text.vocabulary import PADDING, build_vocab, gluonnlp
@@ -34,7 +34,7 @@ def token_lists(documents):
 def test_both_ways_to_ids_agree(token_lists, documents):
     config = TextConfig(max_length=9)
     vocab = build_vocab(token_lists, config)
-    encoder = Encoder.from_json(vocab.to_json(), config)
+    encoder = ReviewEncoder.from_json(vocab.to_json(), config)
     by_gluonnlp = sequence_transform(vocab, 9)
     unseen = nsmc.load("sample", "test").documents
     for review, tokens in zip(documents + unseen, token_lists + tokenize_many(unseen, "mecab")):
@@ -50,7 +50,7 @@ def test_both_ways_agree_on_the_whole_corpus(nsmc_folder):
     reviews = nsmc.load("nsmc", "test").documents
     tokens = tokenize_many(reviews, "mecab")
     vocab = build_vocab(tokens, TextConfig())
-    encoder = Encoder.from_json(vocab.to_json(), TextConfig())
+    encoder = ReviewEncoder.from_json(vocab.to_json(), TextConfig())
     by_gluonnlp = sequence_transform(vocab, 256)
     assert [by_gluonnlp(each) for each in tokens] == [list(encoder.encode_words(each).ids) for each in tokens]
     # 140 characters a review: the default limit loses nothing
@@ -69,7 +69,7 @@ def test_with_pieces_the_vocabulary_holds_the_characters_of_rare_words(token_lis
     vocab = build_vocab(token_lists, config)
     assert len(vocab) <= size
     assert vocab.to_json() == build_vocab(token_lists[::-1], config).to_json()
-    encoder = Encoder.from_json(vocab.to_json(), config)
+    encoder = ReviewEncoder.from_json(vocab.to_json(), config)
     by_gluonnlp = sequence_transform(vocab, config.max_length)
     unknown = 0
     for tokens in token_lists:
@@ -95,7 +95,7 @@ def reviews():
 @pytest.fixture(scope="module")
 def encoder(reviews):
     known = {"<unk>": 0, "<pad>": 1, **{tokens[0]: index + 2 for index, tokens in enumerate(reviews)}}
-    return Encoder("whitespace", known, 0, 1, 256)
+    return ReviewEncoder("whitespace", known, 0, 1, 256)
 
 
 def encode(encoder, token_lists):
@@ -239,7 +239,7 @@ def test_in_order_is_the_same_at_each_call_and_has_all(reviews, encoder):
 
 def test_ngrams_stand_beside_their_tokens_where_they_are_wanted():
     texts = [["영화", "좋다"], ["나쁘다"], ["좋다", "영화"]]
-    wide = Encoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 256, ngram_buckets=1000)
+    wide = ReviewEncoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 256, ngram_buckets=1000)
     for positions, batch in Batches(encode(wide, texts), [1, 0, 1], wide, 8).in_order():
         expected = wide.batch([wide.encode_words(texts[position]) for position in positions])[2]
         assert numpy.array_equal(batch.ngram_ids, expected) and batch.ngram_ids.any()

@@ -26,7 +26,7 @@ with atheris.instrument_imports(include=["nsmc_attention", "json", "zipfile", "c
     from nsmc_attention.errors import NsmcError
     from nsmc_attention.model.parameters import read_gluon_file, snapshot
     from nsmc_attention.reviews import raw, tables
-    from nsmc_attention.text.encoding import Encoder, clean
+    from nsmc_attention.text.encoding import ReviewEncoder, clean
     from nsmc_attention.text.tokenizers import tokenizer
     from nsmc_attention.training.checkpoint import read_arrays, read_progress
 
@@ -45,7 +45,7 @@ def manifest(content):
 
 
 def vocabulary(content):
-    encoder = Encoder.from_json(content, files.CONFIG.text)
+    encoder = ReviewEncoder.from_json(content, files.CONFIG.text)
     list(encoder.encode_words(encoder.encode("정말 재미있는 영화").tokens).ids)
 
 

@@ -53,7 +53,7 @@ from safetensors.numpy import load as unpack  # noqa: E402
 
 from nsmc_attention.classification.lowering import lower  # noqa: E402
 from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables  # noqa: E402
-from nsmc_attention.text.encoding import Encoder  # noqa: E402
+from nsmc_attention.text.encoding import ReviewEncoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
 from nsmc_attention.text.vocabulary import build_vocab  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
@@ -127,7 +127,7 @@ class Materials:
         mxnet.random.seed(0)
         texts = nsmc.load("sample", "train").documents[:100]
         vocabulary = build_vocab([list(text) for text in texts], CONFIG.text)
-        encoder = Encoder.from_json(vocabulary.to_json(), CONFIG.text)
+        encoder = ReviewEncoder.from_json(vocabulary.to_json(), CONFIG.text)
         self.network = CONFIG.network(len(encoder))
         self.network.initialize(mxnet.init.Xavier())
         self.network.ngram_table.weight.set_data(mxnet.nd.random.uniform(shape=(64, 2)))

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.language.masking import MASK, Masker, Tokens
-from nsmc_attention.text.encoding import Encoder
+from nsmc_attention.text.encoding import ReviewEncoder
 
 ENTRIES = ["<unk>", "<pad>", MASK, *"가나다라마바사"]
-ENCODER = Encoder("whitespace", {entry: number for number, entry in enumerate(ENTRIES)}, 0, 1, 12, cut_rare=True)
+ENCODER = ReviewEncoder("whitespace", {entry: number for number, entry in enumerate(ENTRIES)}, 0, 1, 12, cut_rare=True)
 MASKER = Masker.of(0.3, ENCODER)
 words = st.lists(st.text(st.sampled_from("가나다라"), min_size=1, max_size=4), min_size=1, max_size=8)
 

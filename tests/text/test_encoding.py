@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.text.encoding import Encoder, clean, longest_pieces
+from nsmc_attention.text.encoding import ReviewEncoder, clean, longest_pieces
 from nsmc_attention.text.settings import TextConfig
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
@@ -57,14 +57,14 @@ def test_many_combining_marks_are_read_at_once(marks):
 @pytest.mark.parametrize("name", ["mecab", "characters", "whitespace"])
 @given(review=ANY)
 def test_any_review_is_encoded(name, review):
-    encoder = Encoder.from_json(VOCABULARY, TextConfig(tokenizer=name, max_length=8))
+    encoder = ReviewEncoder.from_json(VOCABULARY, TextConfig(tokenizer=name, max_length=8))
     encoded = encoder.encode(review)
     assert len(encoded.tokens) == len(encoded.offsets) <= 8
     assert [encoded.text[a:b] for a, b in encoded.offsets] == list(encoded.tokens)
 
 
 def test_unknown_and_padding_are_different_ids():
-    encoder = Encoder.from_json(VOCABULARY, TextConfig())
+    encoder = ReviewEncoder.from_json(VOCABULARY, TextConfig())
     assert (
         list(encoder.encode_words(["영화", "없는말"]).ids) == [2, encoder.unknown]
         and encoder.unknown != encoder.padding
@@ -87,7 +87,7 @@ def test_unknown_and_padding_are_different_ids():
 )
 def test_a_file_that_is_no_vocabulary_is_refused(broken):
     with pytest.raises(BundleError, match="vocab.json: expected"):
-        Encoder.from_json(broken, TextConfig())
+        ReviewEncoder.from_json(broken, TextConfig())
 
 
 @given(st.text("가나다라ab", max_size=12), st.sets(st.text("가나다라ab", min_size=1, max_size=3)))
@@ -103,7 +103,7 @@ def test_pieces_of_a_word_give_the_word_back_and_are_the_longest(word, known):
 
 @given(ANY)
 def test_cutting_rare_words_keeps_offsets_and_limit(review):
-    encoder = Encoder.from_json(VOCABULARY, TextConfig(rare_words="pieces", max_length=8))
+    encoder = ReviewEncoder.from_json(VOCABULARY, TextConfig(rare_words="pieces", max_length=8))
     encoded = encoder.encode(review)
     assert len(encoded.tokens) <= 8
     assert [encoded.text[a:b] for a, b in encoded.offsets] == list(encoded.tokens)
@@ -112,18 +112,20 @@ def test_cutting_rare_words_keeps_offsets_and_limit(review):
 
 def test_padding_a_batch_keeps_ids_in_their_rows():
     known = {"<unk>": 0, "<pad>": 1, "가": 2, "나": 3}
-    encoder = Encoder("whitespace", known, 0, 1, 4)
+    encoder = ReviewEncoder("whitespace", known, 0, 1, 4)
     ids, lengths = encoder.batch([encoder.encode(text) for text in ("가 나", "나", "다 가 가")])
     assert ids.tolist() == [[2, 3, 1], [3, 1, 1], [0, 2, 2]] and lengths.tolist() == [2, 1, 3]
     assert encoder.batch([encoder.encode("가")], 4)[0].tolist() == [[2, 1, 1, 1]]
 
 
 def test_a_vocabulary_may_be_bytes_and_has_a_length():
-    assert Encoder.from_json(VOCABULARY.encode(), TextConfig()) == Encoder.from_json(VOCABULARY, TextConfig())
-    encoder = Encoder.from_json(VOCABULARY, TextConfig(max_length=7, rare_words="pieces", ngram_buckets=9))
+    assert ReviewEncoder.from_json(VOCABULARY.encode(), TextConfig()) == ReviewEncoder.from_json(
+        VOCABULARY, TextConfig()
+    )
+    encoder = ReviewEncoder.from_json(VOCABULARY, TextConfig(max_length=7, rare_words="pieces", ngram_buckets=9))
     assert (len(encoder), encoder.unknown, encoder.padding, encoder.max_length) == (3, 0, 1, 7)
     assert encoder.cut_rare and encoder.ngram_buckets == 9 and encoder.tokenizer_name == "mecab"
-    assert not Encoder.from_json(VOCABULARY, TextConfig()).cut_rare
+    assert not ReviewEncoder.from_json(VOCABULARY, TextConfig()).cut_rare
 
 
 @pytest.mark.parametrize(
@@ -139,19 +141,19 @@ def test_a_vocabulary_may_be_bytes_and_has_a_length():
 def test_ids_count_from_nought_each_once(ids):
     broken = VOCABULARY.replace(json.dumps({"<unk>": 0, "<pad>": 1, "영화": 2})[1:-1], ids)
     with pytest.raises(BundleError, match=r"mine.json: expected the ids 0 to 1, each once"):
-        Encoder.from_json(broken, TextConfig(), where="mine.json")
+        ReviewEncoder.from_json(broken, TextConfig(), where="mine.json")
 
 
 def test_padding_may_come_before_the_unknown_token():
     turned = VOCABULARY.replace('"<unk>": 0, "<pad>": 1', '"<pad>": 0, "<unk>": 1')
-    encoder = Encoder.from_json(turned, TextConfig())
+    encoder = ReviewEncoder.from_json(turned, TextConfig())
     assert (encoder.padding, encoder.unknown) == (0, 1)
 
 
 def test_unknown_may_not_be_the_padding():
     same = VOCABULARY.replace('"padding_token": "<pad>"', '"padding_token": "<unk>"')
     with pytest.raises(BundleError, match="padding that is not the unknown token"):
-        Encoder.from_json(same, TextConfig())
+        ReviewEncoder.from_json(same, TextConfig())
 
 
 @pytest.mark.parametrize("filler", ["\u115f", "\u1160", "\u3164", "\uffa0", "\u200d", "\xad"])
@@ -161,7 +163,7 @@ def test_what_is_not_seen_is_no_text_of_its_own(filler):
 
 
 def test_what_is_beyond_is_not_read():
-    encoder = Encoder("whitespace", {"<unk>": 0, "<pad>": 1, "가": 2}, 0, 1, 3)
+    encoder = ReviewEncoder("whitespace", {"<unk>": 0, "<pad>": 1, "가": 2}, 0, 1, 3)
     assert list(encoder.encode_words(["가"] * 5).ids) == [2] * 3 and encoder.units(["가"] * 5) == ["가"] * 3
     assert encoder.units(["가가"]) == ["가가"], "rare words are cut where that is asked for alone"
     assert encoder.encode("가 나 다 라").tokens == ("가", "나", "다")
@@ -172,7 +174,7 @@ def test_a_piece_has_at_most_so_many_characters():
 
 
 def test_a_batch_has_ngrams_where_there_are_any():
-    encoder = Encoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 4, ngram_buckets=100)
+    encoder = ReviewEncoder("whitespace", {"<unk>": 0, "<pad>": 1}, 0, 1, 4, ngram_buckets=100)
     ids, lengths, ngrams = encoder.batch([encoder.encode("영화"), encoder.encode("좋다 !")], 3)
     assert ids.dtype == lengths.dtype == ngrams.dtype == "int32"
     assert ngrams.shape == (2, 3, 8) and ngrams[0, 0].any() and not ngrams[0, 1:].any()
