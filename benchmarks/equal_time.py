@@ -1,4 +1,4 @@
-"""What a beginning is worth at equal training time: GRU and Transformer, begun with random numbers, with hidden or replaced
+"""What a beginning is worth at equal training time: GRU and Transformer, begun with random numbers, with hidden
 words, with stars, or with both; the table of docs/language.md.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.equal_time RUNS [--minutes 4] [--seeds 0 1 2] [--rows "GRU: labels" ...]
@@ -33,7 +33,7 @@ from nsmc_attention.classification.stages import ClassifierTraining
 from nsmc_attention.classification.train import read_inputs, tokenized
 from nsmc_attention.evaluation.metrics import headline
 from nsmc_attention.language.masking import MASK, Masker, Tokens
-from nsmc_attention.language.objective import HiddenBatches, LanguageModelTraining
+from nsmc_attention.language.objective import HiddenBatches, LanguageModelTraining, MaskedObjective
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.reviews import nsmc, tables
@@ -48,7 +48,6 @@ ENCODERS: dict[str, dict[str, Any]] = {"GRU": {}, "Transformer": {"model.encoder
 BEGINNINGS = {
     "labels": {"labels": 1.0},
     "hidden words, labels": {"masked": 0.6, "labels": 0.4},
-    "replaced words, labels": {"replaced": 0.6, "labels": 0.4},
     "stars, labels": {"stars": 0.6, "labels": 0.4},
     "hidden words, stars, labels": {"masked": 0.3, "stars": 0.3, "labels": 0.4},
 }
@@ -107,13 +106,14 @@ class Comparison:
         )
         return training.new_network(self.dev)
 
-    def language(self, encoder: str, kind: str, seed: int) -> tuple[Any, Any, Any]:
+    def language(self, encoder: str, seed: int) -> tuple[Any, Any, Any]:
         """Return the network, its objective and its batches."""
-        base = LANGUAGE_PRESETS["replaced" if kind == "replaced" else "transformer"]
-        config = base.with_fields(encoder=encoder.lower(), max_length=self.encoder.max_length, seed=seed)
+        config = LANGUAGE_PRESETS["transformer"].with_fields(
+            encoder=encoder.lower(), max_length=self.encoder.max_length, seed=seed
+        )
         masker = Masker(0.15, self.encoder.token_to_idx[MASK], self.encoder.padding, 3, len(self.encoder))
         training = LanguageModelTraining(config, masker, self.runs, self.device, draw)
-        objective = training.objective(HiddenBatches(self.few, masker, 128))
+        objective = MaskedObjective(HiddenBatches(self.few, masker, 128), self.device, seed)
         network = training.new_network(objective, next(objective.dev_batches.in_order(0))[1])
         return network, objective, HiddenBatches(self.tokens, masker, 128)
 
@@ -126,8 +126,7 @@ class Comparison:
                 network, objective = self.classifier(encoder, 0), LabelsObjective(self.dev, self.device)
                 for stage, batches in (("labels", self.batches), ("stars", self.stars)):
                     found[f"{encoder} {stage}"] = timed(network, objective, batches)
-                for kind in ("masked", "replaced"):
-                    found[f"{encoder} {kind}"] = timed(*self.language(encoder, kind, 0))
+                found[f"{encoder} masked"] = timed(*self.language(encoder, 0))
             path.write_text(json.dumps(found, indent=1))
         rates: dict[str, float] = json.loads(path.read_text())
         return rates
@@ -143,8 +142,8 @@ class Comparison:
         network, rate = None, FIRST_RATE[encoder]
         for stage, number in steps.items():
             folder = self.runs / f"{row}-{seed}-{stage}".replace(" ", "-").replace(":", "").replace(",", "")
-            if stage in ("masked", "replaced"):
-                network = self.begun(encoder, stage, seed, number, folder)
+            if stage == "masked":
+                network = self.begun(encoder, seed, number, folder)
             else:
                 network = network or self.classifier(encoder, seed)
                 self.train(network, stage, seed, number, rate, folder)
@@ -155,11 +154,11 @@ class Comparison:
             figures[name] = headline(part.labels.astype(int), probability)["accuracy"]
         return figures
 
-    def begun(self, encoder: str, kind: str, seed: int, steps: int, folder: Path) -> Any:
+    def begun(self, encoder: str, seed: int, steps: int, folder: Path) -> Any:
         """Return a classifier that begins with a language model, which so many steps train."""
-        model, objective, batches = self.language(encoder, kind, seed)
+        model, objective, batches = self.language(encoder, seed)
         rate = LANGUAGE_PRESETS["transformer"].training.learning_rate
-        stage = Stage(kind, objective, Steps(batches, steps), 1, rate)
+        stage = Stage("masked", objective, Steps(batches, steps), 1, rate)
         run_stage(model, stage, config_of(encoder, seed).training, folder, draw, False)
         arrays, ids = snapshot(model), self.encoder.token_to_idx
         return self.classifier(encoder, seed, lambda network: begin_knowing(network, arrays, ids, ids))

@@ -16,5 +16,16 @@ def read_codec(content: bytes, path: Path, manifest: Manifest, config: LanguageC
     return read_encoder(content, path, manifest, config)
 
 
-LAYOUT = Layout(LanguageConfig, "vocab.json", read_codec, ("model.onnx",), packaged("pretrained_language"))
+def migrated(manifest: Manifest) -> Manifest:
+    """Return a manifest that names the kind `replaced`, of which there is no training any more, as the one it contains."""
+    config = manifest["config"]
+    if config["model"]["kind"] != "replaced":
+        return manifest
+    model = {name: value for name, value in config["model"].items() if name != "detection"}
+    return {**manifest, "config": {**config, "model": {**model, "kind": "masked"}}}
+
+
+LAYOUT = Layout(
+    LanguageConfig, "vocab.json", read_codec, ("model.onnx",), packaged("pretrained_language"), migrated=migrated
+)
 LanguageBundle = Bundle[LanguageConfig, "ReviewEncoder"]

@@ -44,32 +44,9 @@ class MaskedLanguageModel(HybridBlock):
 
         Token t of review n is at the place t * N + n.
         """
-        states, *heads = self.encoded(F, token_ids, valid_length, embedding)
-        return (self.guesses(F, states, places, embedding, bias), *heads)
-
-    def encoded(self, F: Any, token_ids: Any, valid_length: Any, embedding: Any) -> list[Any]:
-        """Return the states (T, N, D), and the heads if there are some."""
         embedded = F.Embedding(F.transpose(token_ids), embedding, *self.sizes)  # (T, N, E)
-        return listed(self.encoder(self.dropout(embedded), valid_length))
-
-    def guesses(self, F: Any, states: Any, places: Any, embedding: Any, bias: Any) -> Any:
+        states, *heads = listed(self.encoder(self.dropout(embedded), valid_length))  # (T, N, D)
         hidden = F.take(F.reshape(states, shape=(-3, 0)), places)  # (M, D)
         hidden = self.norm(F.LeakyReLU(self.narrow(hidden), act_type="gelu"))
-        return F.FullyConnected(hidden, embedding, bias, num_hidden=self.sizes[0], flatten=False)  # (M, V)
-
-
-class ReplacedLanguageModel(MaskedLanguageModel):
-    """What training uses where replaced tokens are told too; a bundle holds the MaskedLanguageModel that it contains.
-
-    Clark et al. 2020 (arXiv:2003.10555), section 2, with all weights tied to those of what replaces (section 3.2).
-    """
-
-    def __init__(self, vocab_size: int, settings: Any, max_length: int) -> None:
-        super().__init__(vocab_size, settings, max_length)
-        with self.name_scope():
-            self.detect = nn.Dense(1, in_units=settings.width, flatten=False)
-
-    def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, places: Any, embedding: Any, bias: Any) -> Any:
-        """As MaskedLanguageModel -> logits (M, V), and the log-odds (T, N) that a token is not the review's."""
-        states = self.encoded(F, token_ids, valid_length, embedding)[0]
-        return self.guesses(F, states, places, embedding, bias), F.reshape(self.detect(states), shape=(0, 0))
+        logits = F.FullyConnected(hidden, embedding, bias, num_hidden=self.sizes[0], flatten=False)  # (M, V)
+        return (logits, *heads)

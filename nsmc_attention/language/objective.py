@@ -9,13 +9,13 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_shim import import_mxnet
-from ..model.parameters import fill, round_tables, snapshot
+from ..model.parameters import round_tables
 from ..training.checkpoint import Progress
 from ..training.loop import Stage
 from ..training.objectives import Objective
 from ..training.stage import run_stage
 from .masking import Masker, Tokens
-from .settings import LanguageConfig, ReplacedConfig
+from .settings import LanguageConfig
 
 mxnet = import_mxnet()
 
@@ -36,15 +36,6 @@ class Hidden:
     places: NDArray[numpy.int64]  # (M,), t * N + n
     wanted: NDArray[numpy.int32]  # (M,)
     weights: NDArray[numpy.float32]  # (M,)
-
-    def replaced(self, drawn: NDArray[Any]) -> tuple[NDArray[numpy.int32], NDArray[numpy.float32]]:
-        """Put tokens (M,) in the hidden ones' places; return the ids (N, T), and 1 for each that is another now."""
-        ids, others = self.token_ids.copy(), numpy.zeros(self.token_ids.shape, dtype="float32")
-        inside = self.weights == 1
-        columns, rows = numpy.divmod(self.places[inside], len(ids))
-        ids[rows, columns] = drawn[inside]
-        others[rows, columns] = (drawn != self.wanted)[inside]
-        return ids, others
 
 
 class HiddenBatches:
@@ -102,11 +93,8 @@ class MaskedObjective(Objective):
         return mxnet.gluon.loss.SoftmaxCELoss()(logits, wanted)
 
     def loss(self, network: Any, batch: Hidden) -> Any:
-        return self.mean_loss(self.logits(network, batch), batch)
-
-    def mean_loss(self, logits: Any, batch: Hidden) -> Any:
         weights = mxnet.nd.array(batch.weights, ctx=self.device)
-        return (self.losses(logits, batch) * weights).sum() / float(batch.weights.sum())
+        return (self.losses(self.logits(network, batch), batch) * weights).sum() / float(batch.weights.sum())
 
     def evaluate(self, network: Any) -> dict[str, float]:
         """Return the mean loss, and the shares of hidden tokens that are the likeliest, and among the first five."""
@@ -121,33 +109,6 @@ class MaskedObjective(Objective):
             right = mxnet.nd.pick(logits, mxnet.nd.array(batch.wanted, ctx=self.device), keepdims=True)
             ranks = mxnet.nd.broadcast_greater(logits, right).sum(axis=1)
             yield self.losses(logits, batch).asnumpy()[:count], ranks.asnumpy()[:count]
-
-
-class ReplacedObjective(MaskedObjective):
-    """That of the hidden tokens, and of telling where the network itself then put in others.
-
-    Clark et al. 2020 (arXiv:2003.10555), section 2: the second is the mean over all tokens, times `weight`.
-    """
-
-    def __init__(self, dev: HiddenBatches, device: Any, seed: int, weight: float):
-        super().__init__(dev, device, seed)
-        self.weight = weight
-
-    def loss(self, network: Any, batch: Hidden) -> Any:
-        logits = self.logits(network, batch)
-        with mxnet.autograd.pause():
-            drawn = mxnet.nd.random.multinomial(mxnet.nd.softmax(logits)).asnumpy()
-        return self.mean_loss(logits, batch) + self.weight * self.detection(network, batch, *batch.replaced(drawn))
-
-    def detection(self, network: Any, batch: Hidden, ids: NDArray[Any], others: NDArray[Any]) -> Any:
-        """Return the mean binary cross entropy of all tokens, (1,), nats."""
-        nd = mxnet.nd
-        lengths = nd.array(batch.valid_length, ctx=self.device)
-        # nothing is to be guessed this time
-        places = nd.zeros((STEP,), ctx=self.device, dtype="int32")
-        odds = network(nd.array(ids, ctx=self.device, dtype="int32"), lengths, places)[1]  # (T, N)
-        losses = nd.relu(odds) - odds * nd.array(others.T, ctx=self.device) + nd.Activation(-odds.abs(), "softrelu")
-        return nd.SequenceMask(losses, lengths, use_sequence_length=True).sum() / lengths.sum()
 
 
 @dataclass(frozen=True)
@@ -165,34 +126,20 @@ class LanguageModelTraining:
     def run(self, train: Tokens, dev: Tokens) -> tuple[Any, Progress, MaskedObjective]:
         """Train; return the network, the Progress and what judges it on the dev part."""
         settings = self.config.training
-        objective = self.objective(HiddenBatches(dev, self.masker, settings.batch_size))
+        objective = MaskedObjective(HiddenBatches(dev, self.masker, settings.batch_size), self.device, settings.seed)
         batches = HiddenBatches(train, self.masker, settings.batch_size)
         stage = Stage("language", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
         network = self.new_network(objective, next(objective.dev_batches.in_order(settings.seed))[1])
         progress = run_stage(network, stage, settings, self.out, self.draw, self.quiet)
-        network = self.inference_network(network)
         round_tables(network)
         return network, progress, objective
-
-    def objective(self, dev: HiddenBatches) -> MaskedObjective:
-        model, seed = self.config.model, self.config.training.seed
-        if isinstance(model, ReplacedConfig):
-            return ReplacedObjective(dev, self.device, seed, model.detection)
-        return MaskedObjective(dev, self.device, seed)
 
     def new_network(self, objective: MaskedObjective, batch: Hidden) -> Any:
         """Build the network; one batch through it creates all its parameters."""
         mxnet.random.seed(self.config.training.seed)
-        network = self.config.training_network(self.masker.vocabulary)
+        network = self.config.network(self.masker.vocabulary)
         network.initialize(mxnet.init.Xavier(), ctx=self.device)
         objective.loss(network, batch).wait_to_read()
         self.begin(network)
         network.hybridize(static_alloc=True)
         return network
-
-    def inference_network(self, network: Any) -> Any:
-        """Return the network as the bundle holds it."""
-        kept, arrays = self.config.network(self.masker.vocabulary), snapshot(network)
-        fill(kept, {name: arrays[name] for name in kept._collect_params_with_prefix()}, self.device)
-        kept.hybridize(static_alloc=True)
-        return kept

@@ -41,24 +41,8 @@ class MaskedConfig(Settings):
 
         return MaskedLanguageModel(vocab_size, self, max_length)
 
-    def training_network(self, vocab_size: int, max_length: int) -> Any:
-        """Build the network that is trained, which contains that of the bundle."""
-        return self.network(vocab_size, max_length)
 
-
-class ReplacedConfig(MaskedConfig):
-    """A language model that also tells which tokens are not the text's: Clark et al. 2020, ELECTRA (arXiv:2003.10555)."""
-
-    kind = "replaced"
-    detection: float = setting(50.0, "weight of the loss of telling replaced tokens", low=0.0)
-
-    def training_network(self, vocab_size: int, max_length: int) -> Any:
-        from .network import ReplacedLanguageModel
-
-        return ReplacedLanguageModel(vocab_size, self, max_length)
-
-
-LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig, "replaced": ReplacedConfig}
+LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig}
 
 
 class LanguageTraining(LoopConfig):
@@ -88,14 +72,5 @@ class LanguageConfig(TaskConfig):
         """Build the HybridBlock, its parameters not yet initialized."""
         return self.model.network(vocab_size, self.text.max_length)
 
-    def training_network(self, vocab_size: int) -> Any:
-        """Build the HybridBlock that is trained, its parameters not yet initialized."""
-        return self.model.training_network(vocab_size, self.text.max_length)
 
-
-LANGUAGE_PRESETS = {
-    "transformer": LanguageConfig(),
-    "gru": LanguageConfig(model=MaskedConfig(encoder=GRU())),
-    # as ELECTRA does it: learns from every token, not from the hidden ones alone
-    "replaced": LanguageConfig(model=ReplacedConfig()),
-}
+LANGUAGE_PRESETS = {"transformer": LanguageConfig(), "gru": LanguageConfig(model=MaskedConfig(encoder=GRU()))}

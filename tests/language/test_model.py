@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from nsmc_attention import LanguageModel, load, load_language_model
+from nsmc_attention.bundle.format import read_contents, write_bundle
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.language.masking import MASK
 
@@ -80,6 +81,13 @@ def test_other_wrong_inputs_are_refused(model, tiny_language, bundle_folder):
 def test_it_is_loaded_by_its_task_and_pickled(tiny_language, model):
     assert isinstance(load(tiny_language), LanguageModel)
     assert pickle.loads(pickle.dumps(model))(TEXT).candidates == model(TEXT).candidates
+
+
+def test_a_bundle_of_the_kind_that_there_was_once_fills_the_same(model, tmp_path):
+    config = model.bundle.manifest["config"]
+    replaced = {**config, "model": {**config["model"], "kind": "replaced", "detection": 50.0}}
+    write_bundle(tmp_path / "bundle", {**model.bundle.manifest, "config": replaced}, read_contents(model.bundle))
+    assert load_language_model(tmp_path / "bundle")(TEXT).candidates == model(TEXT).candidates
 
 
 def test_values_for_json_are_plain(model):

@@ -7,13 +7,7 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.language.masking import Masker, Tokens
-from nsmc_attention.language.objective import (
-    STEP,
-    HiddenBatches,
-    LanguageModelTraining,
-    MaskedObjective,
-    ReplacedObjective,
-)
+from nsmc_attention.language.objective import STEP, HiddenBatches, LanguageModelTraining, MaskedObjective
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.parameters import snapshot
 
@@ -36,7 +30,6 @@ SIZES = {
     "transformer": {"model.encoder.units": 8, "model.encoder.heads": 2, "model.encoder.feed_forward": 16},
     "gru": {"hidden_size": 4},
 }
-SIZES["replaced"] = SIZES["transformer"]
 
 
 def training(kind, out, **changes):
@@ -64,7 +57,7 @@ def test_places_are_those_of_the_hidden_tokens():
         assert not changed.any()
 
 
-@pytest.mark.parametrize("kind", ["transformer", "replaced", pytest.param("gru", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["transformer", pytest.param("gru", marks=pytest.mark.slow)])
 def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, interrupted, tmp_path):
     network, progress, objective = training(kind, tmp_path / "whole").run(TOKENS, TOKENS)
     figures = objective.evaluate(network)
@@ -89,36 +82,9 @@ def test_the_loss_is_that_of_the_hidden_tokens_alone():
     assert objective.evaluate(network)["loss"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_only_tokens_that_are_others_now_count_as_replaced():
-    for members, batch in HiddenBatches(TOKENS, MASKER, 16).in_order(0):
-        whole = TOKENS.padded(TOKENS.ids, members, 1)
-        ids, others = batch.replaced(batch.wanted)
-        assert (ids == whole).all() and not others.any()
-        ids, others = batch.replaced(batch.wanted + 1)
-        assert (others == (ids != whole)).all() and others.sum() == batch.weights.sum()
-
-
-@pytest.mark.parametrize("kind", ["transformer", "gru"])
-def test_replaced_tokens_teach_every_parameter_and_padding_nothing(kind):
-    config = LANGUAGE_PRESETS["replaced"].with_fields(encoder=kind, **SMALL, **SIZES[kind])
-    built = LanguageModelTraining(config, MASKER, None, mxnet.cpu(), lambda *drawn: None, quiet=True)
-    objective = built.objective(HiddenBatches(TOKENS, MASKER, 20))
-    assert isinstance(objective, ReplacedObjective)
-    members, batch = next(objective.dev_batches.in_order(0))
-    network = built.new_network(objective, batch)
-    with mxnet.autograd.record():
-        objective.loss(network, batch).backward()
-    for name, parameter in network.collect_params().items():
-        assert parameter.grad().abs().sum().asscalar() > 0, name
-    ids, others = batch.replaced(batch.wanted + 1)
-    found = objective.detection(network, batch, ids, others).asscalar()
-    wider = [numpy.pad(each, ((0, 0), (0, 3)), constant_values=value) for each, value in ((ids, 1), (others, 1))]
-    assert objective.detection(network, batch, *wider).asscalar() == pytest.approx(found, rel=1e-5)
-
-
 @pytest.mark.parametrize("kind", ["transformer", "gru"])
 def test_embeddings_begin_with_rows_of_about_unit_length(kind):
-    network = LANGUAGE_PRESETS[kind].with_fields(embedding_size=64).training_network(200)
+    network = LANGUAGE_PRESETS[kind].with_fields(embedding_size=64).network(200)
     network.initialize(mxnet.init.Xavier())
     lengths = numpy.linalg.norm(network.embedding.data().asnumpy(), axis=1)
     assert lengths.mean() == pytest.approx(1, abs=0.05)
