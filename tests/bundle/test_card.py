@@ -2,7 +2,7 @@ import pytest
 import yaml
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.card import contract, model_card
+from nsmc_attention.classification.card import model_card
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.settings import PRESETS
 from nsmc_attention.restoration.card import restorer_card
@@ -15,26 +15,16 @@ def test_the_packaged_card_is_what_its_manifest_gives():
     assert (bundle.folder / "README.md").read_text(encoding="utf-8") == model_card(bundle.manifest)
 
 
+def card_of(**changes):
+    return model_card({**load_bundle(None, LAYOUT).manifest, **changes})
+
+
 def test_the_contract_names_the_numbers_that_the_code_uses():
-    bundle = load_bundle(None, LAYOUT)
-    text = contract(bundle.config, bundle.manifest["tokenizer_version"])
+    config, text = PRESETS["default"], card_of(config=PRESETS["default"].to_dict())
     for constant in (ngrams.SEED, ngrams.STEP, ngrams.LAST):
         assert f"0x{int(constant):X}" in text
     assert f"(N, T, {ngrams.NGRAMS})" in text and f"[{ngrams.FIRST} + k]" in text
-    assert f"mod {bundle.config.text.ngram_buckets - 1} + 1" in text
-    assert f"the first {bundle.config.text.max_length}" in text
-
-
-def test_the_contract_asks_for_no_more_than_the_model_reads():
-    for name, config in PRESETS.items():
-        text = contract(config, "mecab")
-        assert ("ngram_ids" in text) == bool(config.text.ngram_buckets), name
-        assert ("pieces" in text) == (config.text.rare_words == "pieces"), name
-        assert ("padded to exactly 30" in text) == (name == "post"), name
-
-
-def card_of(**changes):
-    return model_card({**load_bundle(None, LAYOUT).manifest, **changes})
+    assert f"mod {config.text.ngram_buckets - 1} + 1" in text and f"the first {config.text.max_length}" in text
 
 
 @pytest.mark.parametrize(
@@ -59,12 +49,14 @@ def test_the_front_matter_names_the_data_whatever_their_name(name):
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_the_card_tells_what_the_network_is(name):
-    model = PRESETS[name].model
-    card = card_of(config=PRESETS[name].to_dict())
-    kind = model.attention.kind
+def test_the_card_tells_what_the_network_is_and_reads(name):
+    config = PRESETS[name]
+    card, kind = card_of(config=config.to_dict()), config.model.attention.kind
     assert ("bidirectional GRU" in card) == (name != "average")
     assert ("self-attenti" in card) == (f"{kind} score" in card) == (kind != "uniform")
+    assert ("ngram_ids" in card) == bool(config.text.ngram_buckets)
+    assert ("pieces" in card) == (config.text.rare_words == "pieces")
+    assert ("padded to exactly 30" in card) == (name == "post")
 
 
 @pytest.mark.parametrize("tokenizer", ["characters", "whitespace"])
