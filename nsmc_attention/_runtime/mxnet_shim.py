@@ -1,7 +1,7 @@
-"""The one place where MXNet is first imported: made to work with numpy >= 1.24 and to use the available cores.
+"""The one place where MXNet is first imported: made to work with today's numpy and to use the available cores.
 
-MXNet 1.9.1 reads `numpy.bool` at import, which numpy 1.24 removed (apache/mxnet#21165; MXNet is retired). Four
-settings decide the speed on a CPU, each left alone where the user has set it (figures in docs/performance.md):
+MXNet 1.9.1 reads names of numpy at import that numpy 1.24 (apache/mxnet#21165) and numpy 2 removed, and it is retired:
+numpy has them again while MXNet is imported. Four settings decide the speed on a CPU, each left alone where the user has set it (figures in docs/performance.md):
 
 OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core.
 GOMP_SPINCOUNT     Turns in which a thread waits for the others before it sleeps. With libgomp's 300,000 it takes, beside
@@ -22,6 +22,18 @@ from ..errors import ConfigError, MissingPackage, did_you_mean
 from .processes import cores
 
 DEVICES = ("auto", "cpu", "gpu")
+# Of numpy: what MXNet reads, and functions that it looks up but never calls
+REMOVED_VALUES = {
+    "float_": float,
+    "PZERO": 0.0,
+    "NZERO": -0.0,
+    **dict.fromkeys(("NaN", "NAN"), float("nan")),
+    **dict.fromkeys(("Inf", "Infinity", "infty", "PINF"), float("inf")),
+    "NINF": -float("inf"),
+}
+REMOVED_FUNCTIONS = (
+    "product alltrue sometrue in1d mirr msort npv pmt ppmt pv rate trapz round_ ipmt irr nper fv cumproduct".split()
+)
 # Of mallopt(3), and what they are set to: the largest that glibc takes for the second
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 KEPT, LARGEST_ON_HEAP = 512 * 2**20, 32 * 2**20
@@ -32,32 +44,51 @@ def import_mxnet() -> Any:
     # not at the top: engines without MXNet import this file too
     from importlib.metadata import PackageNotFoundError, version
 
-    import numpy
-
     os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     # the wheels with CUDA are called mxnet-cu112 and the like
     with suppress(PackageNotFoundError):
         version("mxnet")
         os.environ.setdefault("MXNET_ENGINE_TYPE", "NaiveEngine")
-    with warnings.catch_warnings():
-        # numpy < 1.24 has the name and warns of it
-        warnings.simplefilter("ignore")
-        if not hasattr(numpy, "bool"):
-            numpy.bool = numpy.bool_  # type: ignore[attr-defined]
-        try:
+    try:
+        with removed_names():
             import mxnet
-        except ImportError as problem:
-            raise MissingPackage(
-                f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}); "
-                "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0' (x86-64 Linux and macOS), "
-                "prediction (--engine onnx), attention and erasure need none of it"
-            ) from problem
+    except ImportError as problem:
+        raise MissingPackage(
+            f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}); "
+            "pip install --no-deps 'mxnet==1.9.1' 'gluonnlp==0.10.0' graphviz requests (x86-64 Linux and macOS), "
+            "prediction (--engine onnx), attention and erasure need none of it"
+        ) from problem
     keep_freed_memory()
     with stderr_closed():
         # the first operation starts the engine, which prints its name whenever it is not the default one
         mxnet.nd.waitall()
     return mxnet
+
+
+@contextmanager
+def removed_names() -> Iterator[None]:
+    """Give numpy the names that MXNet looks for at import within a `with` block; `bool` stays, which it reads later too."""
+    import numpy
+
+    # their lazily imported parts must not meet the names
+    import numpy.ma
+    import numpy.random
+    import scipy.stats  # noqa: F401
+
+    with warnings.catch_warnings():
+        # a numpy that has a name may warn of it
+        warnings.simplefilter("ignore")
+        absent = [name for name in (*REMOVED_VALUES, *REMOVED_FUNCTIONS) if not hasattr(numpy, name)]
+        for name in absent:
+            setattr(numpy, name, REMOVED_VALUES.get(name, numpy.prod))
+        if not hasattr(numpy, "bool"):
+            numpy.bool = numpy.bool_  # type: ignore[misc]
+        try:
+            yield
+        finally:
+            for name in absent:
+                delattr(numpy, name)
 
 
 def keep_freed_memory() -> None:

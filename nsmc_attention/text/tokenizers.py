@@ -148,6 +148,8 @@ BUILDERS: dict[str, Callable[[], Tokenizer]] = {
     "characters": lambda: characters,
     "whitespace": lambda: str.split,
 }
+# The version of python-mecab-ko whose tokens the compiled decoder gives
+DECODED = "1.3.7"
 # What the tokens depend on, {package: its module}; of the others, konlpy
 PACKAGES: dict[str, dict[str, str]] = {
     "mecab": {"python-mecab-ko": "mecab", "python-mecab-ko-dic": "mecab_ko_dic"},
@@ -174,8 +176,18 @@ def tokenizer(name: str) -> Tokenizer:
 
 
 def tokenizer_version(name: str) -> str:
-    """Return the packages that the tokens depend on, as "name version, ..."."""
+    """Return the packages that the tokens depend on, as "name version, ...".
+
+    The compiled decoder gives the tokens of python-mecab-ko DECODED, which has no wheel for every machine.
+    """
     packages = PACKAGES.get(name, {"konlpy": "konlpy"})
+    if name == "mecab" and not find_spec("mecab"):
+        if not installed_decoder():
+            raise TokenizerError(
+                "tokenizer 'mecab': expected python-mecab-ko, which has no wheel for this Python or machine, or the compiled "
+                "decoder, found neither; install a C++ compiler (Debian: apt install g++) and nsmc_attention again"
+            )
+        return f"python-mecab-ko {DECODED}, python-mecab-ko-dic {installed_version('python-mecab-ko-dic', 'mecab_ko_dic')}"
     return ", ".join(f"{package} {installed_version(package, module)}" for package, module in packages.items())
 
 
