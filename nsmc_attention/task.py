@@ -25,15 +25,17 @@ class Task:
         The settings of its trainings by name, the default first.
     command : str
         The command that uses its bundles.
-    predictor, train : callable
-        Import and return its predictor's class, and the function that trains it: what they import is heavy.
+    load : callable
+        Loads the predictor of a bundle: (bundle, engine, device) -> Predictor.
+    train : callable
+        Trains: (data, config, out, resume, device, data_dir, **options) -> bundle, or None of a worker that writes none.
     """
 
     layout: Layout[TaskConfig, Any]
     presets: Mapping[str, TaskConfig]
     command: str
-    predictor: "Callable[[], type[Predictor]]"
-    train: "Callable[[], Callable[..., Optional[AnyBundle]]]"
+    load: "Callable[..., Predictor]"
+    train: "Callable[..., Optional[AnyBundle]]"
 
     @property
     def name(self) -> str:

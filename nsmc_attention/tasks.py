@@ -27,9 +27,9 @@ def load(bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device
 
     Engine, device and errors are those of `load_classifier`.
     """
-    found = load_any(bundle, [task.layout for task in TASKS.values()])
-    predictor: Any = TASKS[found.layout.task].predictor()
-    return predictor.from_bundle(found, engine, device)
+    verified = load_any(bundle, [task.layout for task in TASKS.values()])
+    predictor: Any = TASKS[verified.layout.task].load(verified, engine, device)
+    return predictor
 
 
 def field_at(path: str) -> Any:

@@ -134,7 +134,7 @@ def trained_once(tmp_path_factory, name, config, data="sample"):
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / name / "bundle").exists():
-            TASKS[config.task].train()(data, config, folder / name, quiet=True)
+            TASKS[config.task].train(data, config, folder / name, quiet=True)
     return folder / name
 
 

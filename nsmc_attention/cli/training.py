@@ -123,7 +123,7 @@ def train(
         refuse_labels(task, reviews, valid, kvstore, workers)
         with resumable(out, arguments):
             columns = {"text_column": reviews.text_column, "encoding": reviews.encoding, **own}
-            TASKS[task].train()(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
+            TASKS[task].train(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
         return None
     if workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")

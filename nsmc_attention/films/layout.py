@@ -1,20 +1,14 @@
 """The files of a film network's bundle. The codec is imported when a bundle is read: `--help` needs no numpy."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._runtime.later import later
 from ..bundle.format import Bundle, Layout, Manifest, packaged
 from .interface import FILM
 from .settings import FilmConfig
 
 if TYPE_CHECKING:
     from .scale import Scale
-
-
-def read_codec(content: bytes, path: Path, manifest: Manifest, config: FilmConfig) -> "Scale":
-    from .scale import Scale
-
-    return Scale.from_json(content, path)
 
 
 def migrated(manifest: Manifest) -> Manifest:
@@ -24,5 +18,12 @@ def migrated(manifest: Manifest) -> Manifest:
     return {**manifest, "config": {**config, "training": training}}
 
 
-LAYOUT = Layout(FilmConfig, "scale.json", read_codec, tuple(FILM), packaged("pretrained_film"), migrated=migrated)
+LAYOUT: "Layout[FilmConfig, Scale]" = Layout(
+    FilmConfig,
+    "scale.json",
+    later("films.scale", "Scale.read"),
+    tuple(FILM),
+    packaged("pretrained_film"),
+    migrated=migrated,
+)
 FilmBundle = Bundle[FilmConfig, "Scale"]

@@ -3,12 +3,14 @@
 import json
 import math
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 from .._io.bounded import read_json
+from ..bundle.format import Manifest
 from ..errors import BundleError
 from .intervals import COUNTS, widened
 
@@ -64,6 +66,11 @@ class Scale:
         if not fits or len(found.margins) != len(COUNTS):
             raise BundleError(f"{where}: expected the scale of a film network, found something else; was it altered?")
         return found
+
+    @classmethod
+    def read(cls, content: bytes, path: Path, manifest: Manifest, config: object) -> "Scale":
+        """Read that of a bundle."""
+        return cls.from_json(content, path)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"

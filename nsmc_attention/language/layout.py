@@ -1,19 +1,13 @@
 """The files of a language model's bundle. The codec is imported when a bundle is read: `--help` needs no numpy."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._runtime.later import later
 from ..bundle.format import Bundle, Layout, Manifest, packaged
 from .settings import LanguageConfig
 
 if TYPE_CHECKING:
     from ..text.encoding import ReviewEncoder
-
-
-def read_codec(content: bytes, path: Path, manifest: Manifest, config: LanguageConfig) -> "ReviewEncoder":
-    from ..bundle.vocabulary import read_encoder
-
-    return read_encoder(content, path, manifest, config)
 
 
 def migrated(manifest: Manifest) -> Manifest:
@@ -25,7 +19,12 @@ def migrated(manifest: Manifest) -> Manifest:
     return {**manifest, "config": {**config, "model": {**model, "kind": "masked"}}}
 
 
-LAYOUT = Layout(
-    LanguageConfig, "vocab.json", read_codec, ("model.onnx",), packaged("pretrained_language"), migrated=migrated
+LAYOUT: "Layout[LanguageConfig, ReviewEncoder]" = Layout(
+    LanguageConfig,
+    "vocab.json",
+    later("bundle.vocabulary", "read_encoder"),
+    ("model.onnx",),
+    packaged("pretrained_language"),
+    migrated=migrated,
 )
 LanguageBundle = Bundle[LanguageConfig, "ReviewEncoder"]

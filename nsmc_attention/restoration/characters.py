@@ -10,12 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
+from pathlib import Path
 from typing import Union
 
 import numpy
 from numpy.typing import NDArray
 
 from .._io.bounded import read_json
+from ..bundle.format import Manifest
+from ..bundle.vocabulary import check_count
 from ..errors import BundleError
 from ..text.noise import FINALS, INITIALS, VOWELS, parts
 
@@ -55,6 +58,13 @@ class Characters:
         ):
             raise BundleError(f"{where}: expected a list of different characters, a space first, found something else")
         return cls(tuple(listed))
+
+    @classmethod
+    def read(cls, content: bytes, path: Path, manifest: Manifest, config: object) -> "Characters":
+        """Read those of a bundle; BundleError if they are not as many as its manifest says."""
+        characters = cls.from_json(content, path)
+        check_count(characters, path, manifest)
+        return characters
 
     def to_json(self) -> str:
         return json.dumps({"characters": self.known}, ensure_ascii=False)

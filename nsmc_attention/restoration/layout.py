@@ -1,9 +1,9 @@
 """The files of an editor's or a writer's bundle. The codec is imported when a bundle is read: `--help` needs no numpy."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..bundle.format import Bundle, Layout, Manifest, packaged
+from .._runtime.later import later
+from ..bundle.format import Bundle, Layout, packaged
 from .settings import RestoreConfig
 
 if TYPE_CHECKING:
@@ -12,15 +12,12 @@ if TYPE_CHECKING:
 GRAPHS = ("model.onnx", "source.onnx", "step.onnx")
 
 
-def read_codec(content: bytes, path: Path, manifest: Manifest, config: RestoreConfig) -> "Characters":
-    from ..bundle.vocabulary import check_count
-    from .characters import Characters
-
-    characters = Characters.from_json(content, path)
-    check_count(characters, path, manifest)
-    return characters
-
-
-LAYOUT = Layout(RestoreConfig, "vocab.json", read_codec, GRAPHS, packaged("pretrained_editor", "pretrained_writer"))
+LAYOUT: "Layout[RestoreConfig, Characters]" = Layout(
+    RestoreConfig,
+    "vocab.json",
+    later("restoration.characters", "Characters.read"),
+    GRAPHS,
+    packaged("pretrained_editor", "pretrained_writer"),
+)
 EDITOR, WRITER = LAYOUT.packaged
 RestorerBundle = Bundle[RestoreConfig, "Characters"]
