@@ -7,25 +7,30 @@ drawn by seed 0 for the tables, the packaged bundle alone for the candidates, 5,
 """
 
 import sys
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy
+import pandas
 
 from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.classification.judgement import evaluate, faithfulness
 from nsmc_attention.classification.network import ngram_log_odds
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.drawing.figure import save_figure
-from nsmc_attention.evaluation.attention_statistics import entropy
+from nsmc_attention.colors import LIGHT, as_hex
+from nsmc_attention.drawing.figure import draw_bars, new_figure, save_figure
+from nsmc_attention.evaluation.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
 from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.visualization.corpus import draw_corpus
 from nsmc_attention.visualization.faithfulness import interval, save_plot
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 REVIEWS, CORPUS = 1000, 5000
+# Rows of a figure of the corpus
+WORDS = 15
+ATTENTION, *LABELS = map(as_hex, (LIGHT.attention, LIGHT.positive, LIGHT.negative))
 
 
 def main(arguments):
@@ -113,6 +118,71 @@ CANDIDATES = {
     "that, and what the word's n-grams say": lambda w, worth, length, ngrams: abs(w.mean(axis=0) * worth + ngrams),
     "what the word's n-grams say alone": lambda w, worth, length, ngrams: abs(ngrams),
 }
+
+
+def draw_corpus(predictions, tag, fewest=20):
+    """Draw which words, parts of speech, positions and distances get the weight in these reviews.
+
+    See `token_table` for tag; words that occur fewer than `fewest` times in reviews of a label are left out.
+    """
+    table = token_table(predictions, tag)
+    words, tags = by_word(table, fewest), by_tag(table).head(WORDS)
+    with new_figure((12, 8.6), 2, 3) as (figure, grid):
+        for axes, label, color in zip(grid[0], ("positive", "negative"), LABELS):
+            rows = words[words["label"] == label].head(WORDS)
+            draw_bars(axes, rows["token"], rows["weight"], color, f"words in {label} reviews")
+        draw_bars(grid[0, 2], tags["tag"], tags["weight"], ATTENTION, "parts of speech (Mecab's tags)")
+        for axes in grid[0]:
+            axes.tick_params("y", labelsize=8)
+            axes.axvline(1, color="0.7", linewidth=1)
+            axes.set_xlabel("weight x T (1: average)")
+        draw_line(grid[1, 0], by_position(table), "position", "position in the review: 0 first, 1 last")
+        draw_line(grid[1, 1], by_distance(predictions), "distance", "position of the key less that of the query")
+        values = [evenness([each.token_weights]) for each in predictions if len(each.tokens) > 1]
+        grid[1, 2].hist(values, bins=40, range=(0, 1), color="0.5")
+        grid[1, 2].set(title="evenness of the attention", xlabel="entropy / log T (1: uniform)", ylabel="reviews")
+    return figure
+
+
+def draw_line(axes, rows, x, label):
+    axes.plot(rows[x], rows["weight"], "o-", markersize=3, color=ATTENTION)
+    axes.axhline(1, color="0.7", linewidth=1)
+    axes.set(title=f"by {x}", xlabel=label, ylim=(0, None), ylabel="weight x T (1: average)")
+    axes.grid(alpha=0.3)
+
+
+def by_tag(table, fewest=50):
+    """Return tag, count, weight (mean), share (of all weight), largest first; see `token_table` with tags."""
+    rows = mean_weight(table, "tag", ["tag", "count", "weight"])
+    rows["share"] = rows["count"] * rows["weight"] / (rows["count"] * rows["weight"]).sum()
+    return rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True)
+
+
+def by_position(table, bins=10):
+    """Return position (midpoint of each of `bins` parts of the review), count and weight (mean)."""
+    part = numpy.minimum((table["position"] * bins).astype(int), bins - 1)
+    rows = mean_weight(table, part, ["position", "count", "weight"])
+    return rows.assign(position=(rows["position"] + 0.5) / bins)
+
+
+def by_distance(predictions, farthest=20):
+    """Return distance (the key's position less the query's), count and weight (mean, times T).
+
+    Over all pairs of query and key, at most `farthest` apart, of the reviews that have a label; other axes are averaged.
+    """
+    totals, counts = defaultdict[int, float](float), Counter[int]()
+    for each in predictions:
+        if each.label is None or "queries" not in each.axes:
+            continue
+        weights = each.weights.mean(axis=tuple(range(each.weights.ndim - 2)))
+        queries, keys = weights.shape
+        for distance in range(-min(farthest, queries - 1), min(farthest, keys - 1) + 1):
+            diagonal = numpy.diagonal(weights, distance)
+            totals[distance] += float(diagonal.sum()) * keys
+            counts[distance] += len(diagonal)
+    rows = [(distance, counts[distance], totals[distance] / counts[distance]) for distance in sorted(counts)]
+    return pandas.DataFrame(rows, columns=["distance", "count", "weight"])
+
 
 if __name__ == "__main__":
     main(sys.argv[1:])

@@ -4,7 +4,6 @@ Takes Predictions or weights, never a network. The weights of a review sum to 1,
 compared here is a token's weight times the review's number of tokens, T: 1 is the average of its review.
 """
 
-from collections import Counter, defaultdict
 from itertools import combinations
 from typing import Any, Callable, Iterable, Optional, Sequence
 
@@ -111,36 +110,3 @@ def by_hop(predictions: Sequence[Any], fewest: int = 20) -> list[pandas.DataFram
         rows = mean_weight(table, "token", ["token", "count", "weight"])
         found.append(rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True))
     return found
-
-
-def by_tag(table: pandas.DataFrame, fewest: int = 50) -> pandas.DataFrame:
-    """Return tag, count, weight (mean), share (of all weight), largest first; see `token_table` with tags."""
-    rows = mean_weight(table, "tag", ["tag", "count", "weight"])
-    rows["share"] = rows["count"] * rows["weight"] / (rows["count"] * rows["weight"]).sum()
-    return rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True)
-
-
-def by_position(table: pandas.DataFrame, bins: int = 10) -> pandas.DataFrame:
-    """Return position (midpoint of each of `bins` parts of the review), count and weight (mean)."""
-    part = numpy.minimum((table["position"] * bins).astype(int), bins - 1)
-    rows = mean_weight(table, part, ["position", "count", "weight"])
-    return rows.assign(position=(rows["position"] + 0.5) / bins)
-
-
-def by_distance(predictions: Iterable[Any], farthest: int = 20) -> pandas.DataFrame:
-    """Return distance (the key's position less the query's), count and weight (mean, times T).
-
-    Over all pairs of query and key, at most `farthest` apart, of the reviews that have a label; other axes are averaged.
-    """
-    totals, counts = defaultdict[int, float](float), Counter[int]()
-    for each in predictions:
-        if each.label is None or "queries" not in each.axes:
-            continue
-        weights = each.weights.mean(axis=tuple(range(each.weights.ndim - 2)))
-        queries, keys = weights.shape
-        for distance in range(-min(farthest, queries - 1), min(farthest, keys - 1) + 1):
-            diagonal = numpy.diagonal(weights, distance)
-            totals[distance] += float(diagonal.sum()) * keys
-            counts[distance] += len(diagonal)
-    rows = [(distance, counts[distance], totals[distance] / counts[distance]) for distance in sorted(counts)]
-    return pandas.DataFrame(rows, columns=["distance", "count", "weight"])
