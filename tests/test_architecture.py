@@ -12,23 +12,12 @@ import pytest
 import nsmc_attention
 
 PACKAGE = Path(nsmc_attention.__file__).parent
-# The floors, from the ground up: a room imports only from those below it. Restoration and language are side by side
-FLOORS = (
-    "version errors colors",
-    "settings _io _runtime native",
-    "text config",
-    "model drawing reviews",
-    "evaluation bundle",
-    "task training inference",
-    "restoration language",
-    "classification",
-    "films",
-    "visualization bulk tasks",
-    "report serve",
-    "cli",
-    "__main__ __init__",
-)
-FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms.split()}
+# From the ground up: a folder imports from those before it. One that is not here is still in no circle
+ORDER = """
+    _io _runtime native, text drawing, model reviews, evaluation bundle, training inference, restoration language,
+    classification, films, visualization, report serve, cli
+"""
+FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -55,20 +44,36 @@ def own_imports(path):
                 )
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_down(path):
-    rooms = {room(each) for each in own_imports(path)} - {room(path)}
-    assert not [name for name in rooms if FLOOR[name] >= FLOOR[room(path)]]
+FILES = {path: set(own_imports(path)) for path in MODULES}
+ROOMS = {
+    name: {room(other) for path in MODULES if room(path) == name for other in FILES[path]} - {name}
+    for name in map(room, MODULES)
+}
 
 
-def test_no_files_import_each_other_in_a_circle():
-    known = {path: set(own_imports(path)) for path in MODULES}
-    # without those that import none of the others, or that none of them imports, until only circles are left
+def in_circles(imports):
+    """Return what is left without those that import none of the others, or that none of them imports."""
     while ends := [
-        path for path in known if not known[path] & set(known) or not any(path in found for found in known.values())
+        name
+        for name in imports
+        if not imports[name] & set(imports) or not any(name in each for each in imports.values())
     ]:
-        known = {path: imports for path, imports in known.items() if path not in ends}
-    assert not [str(path.relative_to(PACKAGE)) for path in known]
+        imports = {name: others for name, others in imports.items() if name not in ends}
+    return sorted(map(str, imports))
+
+
+def test_folders_import_only_from_those_before_them():
+    pairs = [(name, other) for name in ROOMS for other in ROOMS[name] if name in FLOOR and other in FLOOR]
+    assert not [f"{name} imports {other}" for name, other in pairs if FLOOR[other] >= FLOOR[name]]
+
+
+@pytest.mark.parametrize("imports", [ROOMS, FILES], ids=["folders", "files"])
+def test_nothing_imports_itself_in_a_circle(imports):
+    assert in_circles(imports) == []
+
+
+def test_a_circle_is_found():
+    assert in_circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a"}}) == ["b", "c"]
 
 
 def run_python(code):

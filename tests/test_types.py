@@ -25,6 +25,7 @@ def stub_names():
 
 def test_the_stub_has_the_names_that_are_imported_on_first_use():
     assert stub_names() == nsmc_attention.EXPORTS
+    assert dir(nsmc_attention) == sorted([*nsmc_attention.EXPORTS, "__version__"])
 
 
 def test_the_package_says_that_it_is_typed():

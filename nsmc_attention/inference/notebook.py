@@ -26,7 +26,7 @@ STYLE = f"""
 .nsmc-attention b {{ color: var(--ink); }}
 .nsmc-attention .nsmc-ramp {{ display: inline-block; width: 5em; height: .7em; border: 1px solid var(--line); }}
 .nsmc-attention .nsmc-words {{ font-size: 16px; line-height: 2; overflow-wrap: anywhere; }}
-.nsmc-attention .nsmc-words span {{ padding: .1em .15em; margin: 0 1px; border-radius: .2em; }}
+.nsmc-attention .nsmc-words span {{ padding: .1em 0; box-shadow: inset 1px 0 var(--paper); }}
 .nsmc-attention .nsmc-review {{ display: grid; grid-template-columns: 4.5em 1fr; gap: .8em; align-items: start; }}
 .nsmc-attention .nsmc-review > :first-child {{ text-align: right; padding: .2em .4em; margin: .3em 0; border-radius: .2em; }}
 .nsmc-attention .nsmc-against {{ text-decoration: underline dotted; text-underline-offset: .25em; }}

@@ -177,7 +177,7 @@ def layout(attribution: Attribution) -> list[tuple[int, float, float]]:
     places: list[tuple[int, float, float]] = []
     line, left, end = 0, 0.0, 0
     for width, (start, stop) in zip(widths(attribution.tokens), attribution.offsets):
-        left += SPACE if start > end else 0.02
+        left += SPACE if start > end else 0.0
         if places and left + width > WIDTH:
             line, left = line + 1, 0.0
         places.append((line, left if places else 0.0, width))
