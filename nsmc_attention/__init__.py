@@ -18,7 +18,7 @@ EXPORTS = {
     "load_restorer": "restoration.restorer",
     "load": "tasks",
     "Restorer": "restoration.restorer",
-    "Restoration": "restoration.restorer",
+    "Restoration": "restoration.restoration",
     "fill": "language.model",
     "load_language_model": "language.model",
     "LanguageModel": "language.model",

@@ -22,7 +22,7 @@ from .language.model import Filling as Filling
 from .language.model import LanguageModel as LanguageModel
 from .language.model import fill as fill
 from .language.model import load_language_model as load_language_model
-from .restoration.restorer import Restoration as Restoration
+from .restoration.restoration import Restoration as Restoration
 from .restoration.restorer import Restorer as Restorer
 from .restoration.restorer import load_restorer as load_restorer
 from .restoration.restorer import restore as restore

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..inference.notebook import in_frame
 
 if TYPE_CHECKING:
-    from .restorer import Restoration
+    from .restoration import Restoration
 
 
 def restoration_html(restoration: "Restoration") -> str:

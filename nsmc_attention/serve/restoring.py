@@ -17,7 +17,8 @@ from starlette.exceptions import HTTPException
 from ..errors import NsmcError
 from ..inference.sessions import engine_beside
 from ..restoration.layout import EDITOR, WRITER
-from ..restoration.restorer import Restoration, Restorer, load_restorer
+from ..restoration.restoration import Restoration
+from ..restoration.restorer import Restorer, load_restorer
 from ..visualization.page import rounded
 from .batching import Batcher, SerialExecutor
 from .limits import Limits

@@ -187,7 +187,9 @@ def tokenizer_version(name: str) -> str:
                 "tokenizer 'mecab': expected python-mecab-ko, which has no wheel for this Python or machine, or the compiled "
                 "decoder, found neither; install a C++ compiler (Debian: apt install g++) and nsmc_attention again"
             )
-        return f"python-mecab-ko {DECODED}, python-mecab-ko-dic {installed_version('python-mecab-ko-dic', 'mecab_ko_dic')}"
+        return (
+            f"python-mecab-ko {DECODED}, python-mecab-ko-dic {installed_version('python-mecab-ko-dic', 'mecab_ko_dic')}"
+        )
     return ", ".join(f"{package} {installed_version(package, module)}" for package, module in packages.items())
 
 

@@ -12,7 +12,7 @@ from ..errors import ConfigError, DataError
 from ..inference.matrices import NO_HEADS, Matrix, matrices
 from ..language.model import Filling
 from ..model.interfaces import AXES
-from ..restoration.restorer import Restoration
+from ..restoration.restoration import Restoration
 from .heatmap import caption, draw_heads, draw_matrices, draw_words
 from .page import page
 

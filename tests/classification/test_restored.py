@@ -14,7 +14,8 @@ from nsmc_attention.classification.restored import restoring
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.parallel import row_stream
 from nsmc_attention.inference.scoring import score_lines, score_table
-from nsmc_attention.restoration.restorer import BLANK, TYPES
+from nsmc_attention.restoration.restoration import BLANK
+from nsmc_attention.restoration.restorer import TYPES
 from nsmc_attention.reviews import nsmc, tables
 
 TEXTS = ["배우들연기가 정말조앗는데", "", "=1+1 별로", "재밋다"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
 from nsmc_attention.inference.notebook import MOST_CELLS
-from nsmc_attention.restoration.restorer import BLANK, Part, Restoration
+from nsmc_attention.restoration.restoration import BLANK, Chunk, Restoration
 
 VOID = {"br", "img", "input"}
 TOKENS = some.lists(some.text(min_size=1, max_size=6), min_size=1, max_size=6)
@@ -116,7 +116,7 @@ def test_averaged_weights_and_very_long_reviews_are_shown_without_a_matrix():
 
 def restoration(source, text):
     places = numpy.minimum(numpy.arange(len(text)), len(source) - 1)
-    return Restoration(source, text, -0.5, (Part(0, 0, places),))
+    return Restoration(source, text, -0.5, (Chunk(0, 0, places),))
 
 
 @given(some.text("<&\"'>a/ 가", min_size=1).map(str.split).map(" ".join).filter(bool))

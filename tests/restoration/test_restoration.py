@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nsmc_attention.restoration.restorer import Part, Restoration
+from nsmc_attention.restoration.restoration import Chunk, Restoration
 from nsmc_attention.text.encoding import clean
 
 TEXTS = some.text("가나다했햇 ㅋa", max_size=12).map(clean)
@@ -13,7 +13,7 @@ TEXTS = some.text("가나다했햇 ㅋa", max_size=12).map(clean)
 
 def restoration(source, text, places):
     """A restoration whose characters were made of these places of the source."""
-    return Restoration(source, text, -0.5, (Part(0, 0, numpy.array(places, dtype="int64")),))
+    return Restoration(source, text, -0.5, (Chunk(0, 0, numpy.array(places, dtype="int64")),))
 
 
 @some.composite

@@ -12,7 +12,8 @@ from hypothesis import strategies as some
 from nsmc_attention import Classifier, Restorer, load, load_restorer
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.restoration import restorer as module
-from nsmc_attention.restoration.restorer import BLANK, REJECTED, pieces_of
+from nsmc_attention.restoration.pieces import pieces_of
+from nsmc_attention.restoration.restoration import BLANK, REJECTED
 from nsmc_attention.text.encoding import clean
 
 SPACED = some.text("가나 다.!a😀", max_size=80).map(clean)

@@ -13,7 +13,7 @@ from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
 from nsmc_attention.colors import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.restoration.restorer import BLANK, Part, Restoration
+from nsmc_attention.restoration.restoration import BLANK, Chunk, Restoration
 from nsmc_attention.visualization.heatmap import WIDTH, draw_words, layout
 from nsmc_attention.visualization.page import page, panel
 from nsmc_attention.visualization.pictures import LONGEST_AXIS, check_picture, save_attributions, save_restoration
@@ -208,7 +208,7 @@ def test_no_review_is_no_picture(tmp_path):
 
 def restoration(source, text):
     places = numpy.minimum(numpy.arange(len(text)), len(source) - 1)
-    return Restoration(source, text, -0.5, (Part(0, 0, places),))
+    return Restoration(source, text, -0.5, (Chunk(0, 0, places),))
 
 
 @pytest.mark.parametrize("suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml")])

@@ -1,0 +1,145 @@
+"""A restored text, and what each of its characters was made of."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from os.path import commonprefix
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..inference.notebook import shortened
+from .characters import SPACE
+
+Pair = tuple[str, str]
+BLANK = "blank: nothing to restore"
+REJECTED = "more than the edit bound would have changed: returned as it was"
+TRUNCATED = "the search did not end: returned as it was"
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """A piece of the text that was written at once: its place in text and source, and what was attended to there.
+
+    `places` (T,) are those of the largest weights; `weights` (T, S) are all of them, None where each row is a single 1.
+    """
+
+    row: int
+    column: int
+    places: NDArray[numpy.int64]
+    weights: Optional[NDArray[numpy.float32]] = None
+
+
+@dataclass(frozen=True, eq=False)
+class Restoration:
+    """A restored text.
+
+    Attributes
+    ----------
+    source, text : str
+        The clean source, and what it was meant to be.
+    score : float
+        Log-probability of the text given the source (nats, at most 0); a writer's is divided by its length penalty.
+    error : str or None
+        Why the source was returned as it is, where it was not simply right.
+    """
+
+    source: str
+    text: str
+    score: float
+    chunks: tuple[Chunk, ...] = ()
+    error: Optional[str] = None
+
+    @property
+    def weights(self) -> NDArray[numpy.float32]:
+        """(len(text), len(source)) float32: what each character of the text was made of.
+
+        A writer's attention, whose rows sum to 1; of an editor, 1 for the one character that was tagged. Spaces of the
+        source have no column of their own weight: the character before knows that one follows.
+        """
+        weights = numpy.zeros((len(self.text), len(self.source)), dtype="float32")
+        for chunk in self.chunks:
+            rows = slice(chunk.row, chunk.row + len(chunk.places))
+            if chunk.weights is None:
+                weights[numpy.arange(rows.start, rows.stop), chunk.column + chunk.places] = 1
+            else:
+                weights[rows, chunk.column : chunk.column + chunk.weights.shape[1]] = chunk.weights
+        return weights
+
+    @property
+    def alignment(self) -> list[int]:
+        """For each character of the text the place of that in the source which it was mostly made of."""
+        places = [0] * len(self.text)
+        for chunk in self.chunks:
+            places[chunk.row : chunk.row + len(chunk.places)] = (chunk.column + chunk.places).tolist()
+        return places
+
+    @property
+    def changed(self) -> bool:
+        return self.text != self.source
+
+    @property
+    def segments(self) -> list[Pair]:
+        """Source and text side by side, in pairs: of a pair that was changed the two differ.
+
+        All first ones are the source, all second ones the text.
+        """
+        if not self.changed:
+            return [(self.source, self.text)] * bool(self.text)
+        # where attention is a letter late, only neighbours together have what they have in common
+        return merged(trimmed(merged(trimmed(self.units()))))
+
+    def units(self) -> Iterator[Pair]:
+        """Yield each letter of the source, with the space behind it, and what was made of it in the text."""
+        # attention may look back, text is written forwards
+        places = numpy.maximum.accumulate(numpy.array(self.alignment, dtype="int64"))
+        starts = [place for place, character in enumerate(self.source) if character != SPACE]
+        stops = [*starts[1:], len(self.source)]
+        ends = numpy.searchsorted(places, stops).tolist()
+        for start, stop, first, last in zip(starts, stops, [0, *ends], ends):
+            yield self.source[start:stop], self.text[first:last]
+
+    def __repr__(self) -> str:
+        note = f", error={self.error!r}" if self.error else ""
+        return f"Restoration({shortened(self.source)} -> {shortened(self.text)}{note})"
+
+    def to_dict(self, weights: bool = False) -> dict[str, Any]:
+        """Return plain values for JSON; with weights, `weights` (len(text) x len(source)) too, `error` if there is one."""
+        values: dict[str, Any] = {"source": self.source, "text": self.text, "score": self.score}
+        values["alignment"] = self.alignment
+        if weights:
+            values["weights"] = self.weights.tolist()
+        return {**values, "error": self.error} if self.error else values
+
+    def _repr_html_(self) -> str:
+        from .display import restoration_html
+
+        return restoration_html(self)
+
+
+def trimmed(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Yield of each pair what both begin with, what differs and what both end with, as pairs that are not empty."""
+    for source, text in pairs:
+        if source == text:
+            yield source, text
+            continue
+        before = len(commonprefix([source, text]))
+        one, other = source[before:], text[before:]
+        after = len(commonprefix([one[::-1], other[::-1]]))
+        middle = one[: len(one) - after], other[: len(other) - after]
+        yield from (pair for pair in ((source[:before],) * 2, middle, (one[len(middle[0]) :],) * 2) if any(pair))
+
+
+def merged(pairs: Iterable[Pair]) -> list[Pair]:
+    """Join neighbours of which both sides are the same, and neighbours of which they differ."""
+    joint = list[Pair]()
+    for pair in pairs:
+        while joint and (joint[-1][0] == joint[-1][1]) == (pair[0] == pair[1]):
+            pair = (joint[-1][0] + pair[0], joint.pop()[1] + pair[1])
+        joint.append(pair)
+    return joint
+
+
+def unchanged(text: str, error: str) -> Restoration:
+    """Return a source as it is: each of its characters is made of itself."""
+    return Restoration(text, text, 0.0, (Chunk(0, 0, numpy.arange(len(text))),), error)
