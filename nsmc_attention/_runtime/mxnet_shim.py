@@ -82,8 +82,7 @@ def removed_names() -> Iterator[None]:
         absent = [name for name in (*REMOVED_VALUES, *REMOVED_FUNCTIONS) if not hasattr(numpy, name)]
         for name in absent:
             setattr(numpy, name, REMOVED_VALUES.get(name, numpy.prod))
-        if not hasattr(numpy, "bool"):
-            numpy.bool = numpy.bool_  # type: ignore[misc]
+        vars(numpy).setdefault("bool", numpy.bool_)
         try:
             yield
         finally:
