@@ -237,7 +237,7 @@ def split(
         names_of(frame, str(group_by), path)
     spans: Iterable[Optional[Span]] = [None]
     if source.kind == "parquet":
-        spans = (Span(*groups) for groups in row_groups(path, rows))
+        spans = (Span(*groups) for groups in row_groups(source, rows))
     elif source.kind != "xlsx":
         spans = tables.spans(source, rows)
     for place, span in enumerate(spans):

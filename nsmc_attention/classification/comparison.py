@@ -41,6 +41,7 @@ def compare(
     label_column: Optional[str] = None,
     encoding: Optional[str] = None,
     positive: Optional[str] = None,
+    sheet: Optional[str] = None,
 ) -> pandas.DataFrame:
     """Train and evaluate each of `names` with each seed; finished runs in `out` are not trained again.
 
@@ -72,6 +73,7 @@ def compare(
         )
     configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
     columns = {"text_column": text_column, "label_column": label_column, "encoding": encoding, "positive": positive}
+    columns["sheet"] = sheet
     where: dict[str, Any] = {"data_dir": data_dir, **columns}
     train_file = tables.load(data, "train", **where)
     test_file = tables.load(data, "test", **where) if test else None

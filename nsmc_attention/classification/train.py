@@ -60,6 +60,7 @@ def train(
     encoding: Optional[str] = None,
     positive: Optional[str] = None,
     init_from: Optional[Union[str, Path]] = None,
+    sheet: Optional[str] = None,
 ) -> Optional[ClassifierBundle]:
     """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
 
@@ -75,6 +76,8 @@ def train(
     resume : bool
         Continue the run in `out`; its data and config must be the same.
     device : "auto", "cpu" or "gpu"
+    sheet : str or None
+        Of a workbook of training data; of `valid` always the first one.
     init_from : path or None
         A bundle whose sizes the classifier shares: of a language model it begins with encoder and embeddings, of `restore`
         with the reading of characters, which needs the tokenizer `characters`.
@@ -96,7 +99,7 @@ def train(
     tokenizer(config.text.tokenizer)
     named = (text_column, label_column, encoding, positive)
     first = load_any(init_from, tuple(BEGINNINGS)) if init_from else None
-    reviews = tables.load(data, "train", data_dir, *named)
+    reviews = tables.load(data, "train", data_dir, *named, sheet)
     dev_reviews = tables.read_labelled(valid, *named) if valid else None
     settings: dict[str, Any] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},

@@ -240,6 +240,7 @@ class Texts(NamedTuple):
     output: Path
     style: Optional[str]
     text_column: Optional[str]
+    sheet: Optional[str]
     excel: bool
     verbatim: bool
 
@@ -249,6 +250,8 @@ class Texts(NamedTuple):
             raise ConfigError(f"{command}: give reviews or --input, not both")
         if self.kind and not self.source:
             raise ConfigError(f"{command}: --input-format needs --input, which may be - for stdin")
+        if self.sheet and not self.source:
+            raise ConfigError(f"{command}: --sheet needs --input, a workbook")
 
     def lines(self, texts: tuple[str, ...]) -> Optional[Iterable[str]]:
         """Return the texts, or the lines of stdin; None where a table is given."""
@@ -266,7 +269,7 @@ class Texts(NamedTuple):
         if lines is not None:
             found = score_lines(scorer, lines, self.output, self.style, weights, self.verbatim)
         else:
-            names = ("text_column", "kind", "verbatim", "encoding", "excel")
+            names = ("text_column", "kind", "verbatim", "encoding", "excel", "sheet")
             options: dict[str, Any] = {name: getattr(self, name) for name in names}
             found = score_table(scorer, str(self.source), self.output, self.style, weights, **options)
         if str(self.output) not in STDOUT:
@@ -282,11 +285,12 @@ class Labelled(NamedTuple):
     label_column: Optional[str]
     positive: Optional[str]
     encoding: Optional[str]
+    sheet: Optional[str]
 
     @property
     def columns(self) -> dict[str, Any]:
         """The keyword arguments by which `reviews.tables.load` reads a file."""
-        names = ("text_column", "label_column", "positive", "encoding")
+        names = ("text_column", "label_column", "positive", "encoding", "sheet")
         return {name: getattr(self, name) for name in names}
 
     def load_test(self) -> "Reviews":
@@ -316,6 +320,7 @@ class Films(NamedTuple):
 text_column_option = click.option(
     "--text-column", help="[default: the one called document, text, review, 리뷰, 내용, ...]"
 )
+sheet_option = click.option("--sheet", help="of an xlsx file  [default: the first, and said on stderr]")
 encoding_option = click.option(
     "--encoding",
     type=click.Choice(list(ENCODINGS), case_sensitive=False),
@@ -358,6 +363,7 @@ texts_options = gathered(
         help="of the output  [default: by its suffix, else text]",
     ),
     text_column_option,
+    sheet_option,
     click.option("--excel", is_flag=True, help="csv, tsv: begin with the mark by which Excel shows Hangul"),
     verbatim_option,
 )
@@ -407,4 +413,5 @@ def data_options(more: str = "", **rest: Any) -> Decorator:
         click.option("--label-column", help="[default: the one called label, sentiment, 라벨, ...]"),
         click.option("--positive", help="the positive one of two labels  [default: 1, positive or 긍정]"),
         encoding_option,
+        sheet_option,
     )

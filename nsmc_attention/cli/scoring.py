@@ -24,6 +24,7 @@ from .options import (
     model_options,
     path_option,
     restoring_options,
+    sheet_option,
     task_model_options,
     text_argument,
     text_column_option,
@@ -140,6 +141,7 @@ def fill(text: tuple[str, ...], top: int, as_json: bool, heads: Heads, model: Mo
 )
 @path_option("--explain", "page", help=".html: the films' reviews, and their words, shaded by their weights")
 @text_column_option
+@sheet_option
 @input_format_option
 @encoding_option
 @classifier_option
@@ -151,6 +153,7 @@ def film(
     style: Optional[str],
     page: Optional[Path],
     text_column: Optional[str],
+    sheet: Optional[str],
     kind: Optional[str],
     encoding: Optional[str],
     classifier: Optional[Path],
@@ -173,7 +176,7 @@ def film(
     from ..films.tables import rate_table
 
     rater = load_film(model.bundle, model.engine, model.device, classifier)
-    found = rate_table(rater, source, group_by, output, style, text_column, kind, encoding, bool(page))
+    found = rate_table(rater, source, group_by, output, style, text_column, kind, encoding, bool(page), sheet)
     if page:
         from ..visualization.film_page import save_ratings
 
@@ -217,6 +220,7 @@ def print_hypotheses(restorer: "Restorer", texts: tuple[str, ...], as_json: bool
 @film_bundle_option
 @click.option("--date-column", help="column of dates, to show months")
 @text_column_option
+@sheet_option
 @click.option("--date-format", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd", help="order of numeric dates")
 @click.option("--title", help="the page's heading")
 @click.option("--language", type=click.Choice(["ko", "en"]), default="ko", help="of the page")
@@ -234,6 +238,7 @@ def report(
     title: Optional[str],
     language: str,
     text_column: Optional[str],
+    sheet: Optional[str],
     tables: Optional[Path],
     kind: Optional[str],
     encoding: Optional[str],
@@ -251,7 +256,7 @@ def report(
 
     refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
     options: dict[str, Any] = {"encoding": encoding, "title": title, "language": language, "date_format": date_format}
-    options["film_bundle"] = film_bundle
+    options.update(film_bundle=film_bundle, sheet=sheet)
     write(model.load(), source, output, group_by, date_column, text_column, tables, kind, **options)
     print(output)
 

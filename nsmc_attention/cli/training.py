@@ -123,6 +123,7 @@ def train(
         refuse_labels(task, reviews, valid, kvstore, workers)
         with resumable(out, arguments):
             columns = {"text_column": reviews.text_column, "encoding": reviews.encoding, **own}
+            columns["sheet"] = reviews.sheet
             TASKS[task].train(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
         return None
     if workers and kvstore == "local":

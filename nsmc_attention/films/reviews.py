@@ -59,6 +59,7 @@ def load(
     encoding: Optional[str] = None,
     group_by: Optional[str] = None,
     stars_column: Optional[str] = None,
+    sheet: Optional[str] = None,
 ) -> FilmReviews:
     """Read "nsmc", the raw star reviews without those of the official test file, or a table.
 
@@ -70,8 +71,8 @@ def load(
             "train --task film: expected --data nsmc or a table with a column of films and one of stars, found sample"
         )
     if data != "nsmc":
-        return read(Path(data), text_column, encoding, group_by, stars_column)
-    tables.refuse_columns(data, text_column, None)
+        return read(Path(data), text_column, encoding, group_by, stars_column, sheet)
+    tables.refuse_columns(data, text_column, sheet=sheet)
     for option, given in (("--group-by", group_by), ("--stars-column", stars_column)):
         if given is not None:
             raise ConfigError(f"nsmc: has films and stars of its own; leave {option} out, found {given!r}")
@@ -85,9 +86,10 @@ def read(
     encoding: Optional[str],
     group_by: Optional[str],
     stars_column: Optional[str],
+    sheet: Optional[str],
 ) -> FilmReviews:
     """Read a table; rows without a film are left out."""
-    table = tables.open_table(path, text_column, encoding=encoding)
+    table = tables.open_table(path, text_column, encoding=encoding, sheet=sheet)
     frame = pandas.concat([pandas.DataFrame(), *table.frames], ignore_index=True)
     group_by = tables.find_column(frame, group_by, path, FILM_COLUMNS, FILM_HINT)
     stars_column = tables.find_column(frame, stars_column, path, STAR_COLUMNS, STAR_HINT)

@@ -50,6 +50,7 @@ def rate_table(
     kind: Optional[str] = None,
     encoding: Optional[str] = None,
     draw: bool = False,
+    sheet: Optional[str] = None,
 ) -> Rated:
     """Write a row for each film of a table, in the order in which they first come.
 
@@ -75,7 +76,7 @@ def rate_table(
     with opened(output, style, False) as (file, style):
         if style not in WRITERS:
             raise ConfigError(f"film --format {style}: expected one of {', '.join(WRITERS)}")
-        table = tables.open_table(source, text_column, kind=kind, encoding=encoding)
+        table = tables.open_table(source, text_column, kind=kind, encoding=encoding, sheet=sheet)
         shown = ON_PAGE if draw else SHOWN if style == "jsonl" else 0
         bar = progress_bar(named(table, group_by, rated), unit=" reviews", delay=2)
         pools = rater.pool(bar, shown)

@@ -8,6 +8,7 @@ does not grow with the number of rows; an output file appears whole or not at al
 
 import io
 import json
+import os
 import sys
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Itera
 from .._io.atomic import NO_ROOM, replaced_file
 from .._io.spreadsheets import as_cells, table_writer
 from .._runtime.progress import progress_bar
-from ..errors import ConfigError, DataError, did_you_mean
+from ..errors import ConfigError, DataError, did_you_mean, listed
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from .columns import output_columns, output_prefix
@@ -28,6 +29,7 @@ from .reference import Scorer
 if TYPE_CHECKING:
     import pandas
 
+    from ..reviews.sources import Source
     from ..reviews.tables import Table
 
 PathLike = Union[str, Path]
@@ -111,6 +113,7 @@ def score_table(
     verbatim: bool = False,
     encoding: Optional[str] = None,
     excel: bool = False,
+    sheet: Optional[str] = None,
 ) -> Scored:
     """Score a table of any size, see `reviews.tables.open_table` for the input; its columns come first in the output.
 
@@ -118,12 +121,14 @@ def score_table(
     one a core) share a table of more than one chunk, unless the output is jsonl. Csv, tsv and xlsx cells that a
     spreadsheet would compute are marked (see `spreadsheets`), unless verbatim. Csv and tsv begin with a byte-order mark,
     without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
+    DataError where the output is the workbook that is read, and this has other sheets: they would be lost.
     """
     from ..reviews import tables
 
     scored = Scored(output)
     with opened(output, style, weights) as (file, style), scored.bar:
-        table = tables.open_table(source, text_column, kind=kind, encoding=encoding)
+        table = tables.open_table(source, text_column, kind=kind, encoding=encoding, sheet=sheet)
+        refuse_loss(table.source, output)
         if style == "parquet":
             write_parquet(scorer, table, file, processes, scored.add, folder_of(output))
         elif style == "xlsx":
@@ -133,6 +138,18 @@ def score_table(
                 file.write(MARK)
             file.writelines(table_pieces(scorer, table, style, weights, processes, verbatim, scored.add))
     return scored
+
+
+def refuse_loss(source: "Source", output: PathLike) -> None:
+    """Raise DataError where the output replaces a workbook of which one sheet is read; the others cannot be kept."""
+    if (
+        source.other_sheets
+        and source.stream is None
+        and os.path.exists(output)
+        and os.path.samefile(source.path, output)
+    ):
+        others = listed(map(repr, source.other_sheets))
+        raise DataError(f"{output}: would lose the workbook's other sheets, {others}; name another --output")
 
 
 def table_pieces(

@@ -47,6 +47,7 @@ def train_language(
     text_column: Optional[str] = None,
     encoding: Optional[str] = None,
     init_from: Optional[Union[str, Path]] = None,
+    sheet: Optional[str] = None,
 ) -> LanguageBundle:
     """Train a language model and write it as a bundle; return it.
 
@@ -70,7 +71,7 @@ def train_language(
     out = Path(out)
     tokenizer(config.text.tokenizer)
     first = load_bundle(init_from, LAYOUT) if init_from else None
-    name, read = read_reviews(data, data_dir, text_column, encoding)
+    name, read = read_reviews(data, data_dir, text_column, encoding, sheet)
     texts = list(dict.fromkeys(filter(None, map(clean, read))))
     if len(texts) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} different reviews, found {len(texts)}")
@@ -107,10 +108,14 @@ def train_language(
 
 
 def read_reviews(
-    data: Union[str, Path], data_dir: Optional[Union[str, Path]], text_column: Optional[str], encoding: Optional[str]
+    data: Union[str, Path],
+    data_dir: Optional[Union[str, Path]],
+    text_column: Optional[str],
+    encoding: Optional[str],
+    sheet: Optional[str] = None,
 ) -> tuple[str, Iterable[str]]:
     """Return the name of the data and its reviews; of nsmc the raw star reviews too, none of the official test file."""
-    name, train = read_texts(data, data_dir, text_column, encoding)
+    name, train = read_texts(data, data_dir, text_column, encoding, sheet)
     if data != "nsmc":
         return name, train
     test = nsmc.load("nsmc", "test", data_dir).frame

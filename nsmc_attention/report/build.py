@@ -49,10 +49,11 @@ def report(
     language: str = "ko",
     date_format: str = "ymd",
     film_bundle: Optional[PathLike] = None,
+    sheet: Optional[str] = None,
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
-    See `reviews.tables.open_table` for source, text_column, kind and encoding. Shares are by group and by month where
+    See `reviews.tables.open_table` for source, text_column, kind, encoding and sheet. Shares are by group and by month where
     `group_by` and `date_column` name columns; `tables_to` is a folder for the tables as csv, which the page offers too.
     Groups have stars by a film network, see `films.rater.rater_of`; None is the packaged one.
     `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
@@ -69,7 +70,7 @@ def report(
     if tables_to:
         check_folder(Path(tables_to))
     rater = rater_of(classifier.bundle, film_bundle) if group_by else None
-    frame = read(source, text_column, group_by, date_column, kind, encoding, date_format)
+    frame = read(source, text_column, group_by, date_column, kind, encoding, date_format, sheet)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
@@ -131,10 +132,11 @@ def read(
     kind: Optional[str] = None,
     encoding: Optional[str] = None,
     date_format: str = "ymd",
+    sheet: Optional[str] = None,
 ) -> pandas.DataFrame:
     """Return text and, where asked for, group, date and month of each review."""
     parts, missing = [], set(filter(None, (group_by, date_column)))
-    table = tables.open_table(source, text_column, kind=kind, encoding=encoding)
+    table = tables.open_table(source, text_column, kind=kind, encoding=encoding, sheet=sheet)
     for frame in table.frames:
         missing -= set(frame.columns)
         kept = pandas.DataFrame({"text": [tables.as_text(value) for value in frame[table.text_column]]})

@@ -37,6 +37,7 @@ def train_restorer(
     text_column: Optional[str] = None,
     encoding: Optional[str] = None,
     init_from: Optional[Union[str, Path]] = None,
+    sheet: Optional[str] = None,
 ) -> RestorerBundle:
     """Train a restorer and write it as a bundle; return it.
 
@@ -58,7 +59,7 @@ def train_restorer(
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
     out = Path(out)
-    name, texts = read_texts(data, data_dir, text_column, encoding)
+    name, texts = read_texts(data, data_dir, text_column, encoding, sheet)
     targets = well_spelt(map(clean, texts))
     targets = [text for text in targets if len(text) <= config.text.max_length]
     if len(targets) < FEWEST:

@@ -1,12 +1,14 @@
 """Rows of a parquet file, decoded piece by piece in bounded memory, every value and type unchanged."""
 
-import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from ..errors import DataError, MissingPackage
-from .pieces import PIECE, STDIN
+from .pieces import PIECE
+
+if TYPE_CHECKING:
+    from .sources import Source
 
 # Depth of nested lists and structs, the row itself included; as in jsonl
 LEVELS = 100
@@ -24,18 +26,17 @@ def require_parquet() -> Any:
 
 
 @contextmanager
-def parquet_file(path: Path) -> Iterator[tuple[Any, Any]]:
+def parquet_file(table: "Source") -> Iterator[tuple[Any, Any]]:
     """Open a pyarrow ParquetFile twice: plainly, and with text and bytes as dictionaries, where shared values are small.
 
     DataError, also within the `with` block, where the file cannot be read or is nested too deeply.
     """
     parquet = require_parquet()
-    from pyarrow import ArrowException, BufferReader
+    from pyarrow import ArrowException
 
+    path = table.path
     try:
-        source: Any = path
-        if path is STDIN or not path.is_file():
-            source = BufferReader(sys.stdin.buffer.read() if path is STDIN else path.read_bytes())
+        source: Any = table.stream or path
         with parquet.ParquetFile(source) as file:
             check_levels(file.schema_arrow, path)
             columns = [file.schema.column(place) for place in range(len(file.schema))]
@@ -83,9 +84,9 @@ def within(rows: int) -> int:
     return max(1, min(DECODED, rows))
 
 
-def row_groups(path: Path, rows: int) -> Iterator[tuple[int, int]]:
+def row_groups(source: "Source", rows: int) -> Iterator[tuple[int, int]]:
     """Yield (first, end) of consecutive row groups with about `rows` rows together."""
-    with parquet_file(path) as (file, _):
+    with parquet_file(source) as (file, _):
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     first = total = 0
     for group, size in enumerate(sizes):

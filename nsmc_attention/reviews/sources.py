@@ -9,14 +9,15 @@ import csv
 import functools
 import io
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Iterator, Optional, TextIO, Union
 
-from ..errors import DataError
+from ..errors import ConfigError, DataError, listed
 from .encodings import NAMES, detect
 from .pieces import LINE, STDIN, lines
+from .xlsx import choose_sheet
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 FORMATS.update({".xlsx": "xlsx", ".xlsm": "xlsx"})
@@ -29,6 +30,8 @@ NSMC_HEADER = ["id", "document", "label"]
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 # Bytes by which kind and delimiter are found, rows that must agree, and bytes of ASCII after which a stream is UTF-8
 HEAD, AGREEING, ASCII = 2**16, 20, 2**20
+# Bytes of a parquet or xlsx file from a stream, which is kept whole
+STREAM = 2**30
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class Source:
     mark : bytes of the byte-order mark
     delimiter : of csv, tsv and nsmc
     stream : what is read where the path cannot be opened again: stdin or a pipe
-    guessed : whether the encoding was not given
+    guessed : whether the encoding, or the sheet, was not given
+    sheet, other_sheets : of xlsx, the one that is read and the names of the others
     """
 
     path: Path
@@ -52,6 +56,8 @@ class Source:
     delimiter: str = ""
     stream: Optional[BinaryIO] = None
     guessed: bool = True
+    sheet: str = ""
+    other_sheets: tuple[str, ...] = ()
 
     @property
     def from_office(self) -> bool:
@@ -64,6 +70,8 @@ class Source:
         found = [NAMES[self.encoding]] if self.guessed and self.encoding != "utf-8" else []
         if self.kind == "csv" and self.delimiter != ",":
             found.append(f"{DELIMITERS[self.delimiter]}-separated")
+        if self.guessed and self.other_sheets:
+            found.append(f"sheet {self.sheet!r}, not {listed(map(repr, self.other_sheets))}; name one by --sheet")
         return ", ".join(found)
 
 
@@ -115,11 +123,14 @@ def say_once(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def find_source(path: Union[str, Path], kind: Optional[str] = None, encoding: Optional[str] = None) -> Source:
+def find_source(
+    path: Union[str, Path], kind: Optional[str] = None, encoding: Optional[str] = None, sheet: Optional[str] = None
+) -> Source:
     """Return the Source at a path; "-" is stdin.
 
     `kind` is by default that of the path's suffix, of stdin lines; `encoding` is one of `encodings.ENCODINGS`, by
-    default found. DataError where the path is missing, empty, of an unknown kind, or in no known encoding.
+    default found; `sheet` is a workbook's, by default the first visible one. DataError where the path is missing, empty,
+    of an unknown kind, or in no known encoding, or has no such sheet; ConfigError for a sheet of another kind.
     """
     path = STDIN if str(path) == "-" else Path(path)
     if path is not STDIN and (path.is_dir() or not path.exists()):
@@ -128,13 +139,28 @@ def find_source(path: Union[str, Path], kind: Optional[str] = None, encoding: Op
     regular = path is not STDIN and path.is_file()
     if regular and path.stat().st_size == 0:
         raise DataError(f"{path}: the file is empty; expected reviews")
+    if sheet is not None and kind != "xlsx":
+        raise ConfigError(f"{path}: --sheet: expected an xlsx file, found {kind}; leave --sheet out")
     if kind in BINARY:
-        return Source(path, kind)
+        stream = None if regular else read_whole(path)
+        name, others = choose_sheet(path, stream, sheet) if kind == "xlsx" else ("", [])
+        return Source(path, kind, stream=stream, guessed=sheet is None, sheet=name, other_sheets=tuple(others))
     if regular:
         with open(path, "rb") as file:
             return text_source(path, kind, named, file, encoding)
-    stream = Resumed(sys.stdin.buffer if path is STDIN else open(path, "rb"))
-    return text_source(path, kind, named, io.BytesIO(stream.head), encoding, stream)
+    resumed = Resumed(sys.stdin.buffer if path is STDIN else open(path, "rb"))
+    return text_source(path, kind, named, io.BytesIO(resumed.head), encoding, resumed)
+
+
+def read_whole(path: Path) -> BinaryIO:
+    """Return the content of a stream in memory; DataError for more than STREAM bytes."""
+    content = io.BytesIO()
+    with nullcontext(sys.stdin.buffer) if path is STDIN else open(path, "rb") as file:
+        while piece := file.read(HEAD):
+            content.write(piece)
+            if content.tell() > STREAM:
+                raise DataError(f"{path}: expected at most {STREAM:,} bytes from a stream, found more; name a file")
+    return content
 
 
 def text_source(

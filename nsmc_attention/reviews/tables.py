@@ -60,6 +60,7 @@ def open_table(
     kind: Optional[str] = None,
     encoding: Optional[str] = None,
     note: Callable[[Source], object] = announce,
+    sheet: Optional[str] = None,
 ) -> Table:
     """Open a table, whose DataFrames have at most `rows` rows.
 
@@ -75,6 +76,8 @@ def open_table(
         None finds it.
     note : function of a Source
         Is called once, before the rows are read; says on stderr what is not as the file's name promises.
+    sheet : str or None
+        The name of a workbook's sheet; None is the first visible one.
 
     Raises
     ------
@@ -82,7 +85,7 @@ def open_table(
         The file is missing, empty, of no known kind or encoding, or malformed (with its line, also while the frames are
         read); no column is the text's, or it has numbers.
     """
-    source = path if isinstance(path, Source) else find_source(path, kind, encoding)
+    source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet)
     note(source)
     frames = frames_of(source, rows, text_column=text_column)
     first = list(islice(frames, 1))
@@ -256,7 +259,7 @@ def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas
 
 
 def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
-    found = xlsx_rows(source.path)
+    found = xlsx_rows(source)
     header = next(found)
     check_columns(header, f"{source.path} row 1")
     for frame in frames_with(header, found, rows, characters):
@@ -319,7 +322,7 @@ class Types(dict[str, Any]):
 
 def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
     path = source.path
-    with parquet_file(path) as (file, shared):
+    with parquet_file(source) as (file, shared):
         schema = file.schema_arrow
         check_columns(schema.names, path)
         types = Types(zip(schema.names, schema.types))
@@ -358,6 +361,7 @@ def read_labelled(
     label_column: Optional[str] = None,
     encoding: Optional[str] = None,
     positive: Optional[str] = None,
+    sheet: Optional[str] = None,
 ) -> Reviews:
     """Read a labelled table as Reviews, a file with the NSMC header by the strict reader of `nsmc`.
 
@@ -367,7 +371,7 @@ def read_labelled(
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
-    source = find_source(path, encoding=encoding)
+    source = find_source(path, encoding=encoding, sheet=sheet)
     if source.kind == "nsmc":
         announce(source)
         refuse_columns(path, text_column, label_column, positive)
@@ -381,7 +385,8 @@ def read_labelled(
     if not documents:
         raise DataError(f"{path}: the file has no reviews")
     frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
-    given = {"text": table.text_column, "label": label_column, "positive": positive, "encoding": encoding}
+    given = {"text": table.text_column, "label": label_column, "positive": positive}
+    given.update(encoding=encoding, sheet=sheet)
     columns = {name: value for name, value in given.items() if value is not None}
     return Reviews(frame, path.name, sha256(read_bytes(path)), columns)
 
@@ -414,20 +419,27 @@ def load(
     label_column: Optional[str] = None,
     encoding: Optional[str] = None,
     positive: Optional[str] = None,
+    sheet: Optional[str] = None,
 ) -> Reviews:
     """Load the reviews named by `--data`: "nsmc" or "sample" (their `part`, "train" or "test"), or a labelled file."""
     if data in CORPORA:
-        refuse_columns(data, text_column, label_column, positive)
+        refuse_columns(data, text_column, label_column, positive, sheet)
         return nsmc.load(data, part, data_dir)
     if not Path(data).exists() and (hint := nearest(data, CORPORA)):
         raise DataError(f"{data}: no such file{hint}")
-    return read_labelled(data, text_column, label_column, encoding, positive)
+    return read_labelled(data, text_column, label_column, encoding, positive, sheet)
 
 
 def refuse_columns(
-    where: object, text_column: Optional[str], label_column: Optional[str], positive: Optional[str] = None
+    where: object,
+    text_column: Optional[str],
+    label_column: Optional[str] = None,
+    positive: Optional[str] = None,
+    sheet: Optional[str] = None,
 ) -> None:
-    """Raise ConfigError where other names are given for the columns or labels of the NSMC files."""
+    """Raise ConfigError where other names are given for the columns or labels of the NSMC files, or a sheet."""
+    if sheet is not None:
+        raise ConfigError(f"{where}: has no sheets; leave --sheet out, found {sheet!r}")
     given = {"--text-column": text_column, "--label-column": label_column, "--positive": positive}
     for (option, name), own in zip(given.items(), ("document", "label", "1")):
         if name not in (None, own):

@@ -1,33 +1,32 @@
-"""Rows of an Excel workbook (.xlsx), read and written one by one in bounded memory, by openpyxl.
+"""Rows of a sheet of an Excel workbook (.xlsx), read and written one by one in bounded memory, by openpyxl.
 
 Numbers stay numbers and dates become dates; a formula is read as its last value. Text is always written as text.
 """
 
 import datetime
-import io
 import itertools
 import re
-import sys
 import warnings
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO, Any, Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, Optional
 
 from .._io.spreadsheets import as_cell
-from ..errors import DataError, MissingPackage, listed
-from .pieces import STDIN
+from ..errors import DataError, MissingPackage, listed, nearest
+
+if TYPE_CHECKING:
+    from .sources import Source
 
 # Of a sheet, by Excel: rows, and characters of a cell
 ROWS, CELL = 2**20, 32_767
-# Bytes after unpacking: of a workbook, of a part that is parsed whole, and of a row, which is too
-UNPACKED, PART, ROW = 2**29, 2**24, 2**21
-# Parts that are read row by row, or are lists of plain text
-STREAMED = re.compile(r"xl/(worksheets/[^/]+|sharedStrings)\.xml")
+# Bytes after unpacking: of a part that is read row by row, of one that is parsed whole, and of a row
+UNPACKED, PART, ROW = 2**29, 2**20, 2**21
+# Rows of a sheet, or shared strings: four columns of texts, all different
+TAGS = 2**22
 READ = 2**18
-# One that two pieces share is missed, which does not matter
-ROW_END = re.compile(b"(?:row|si)>")
+ROW_TAG = re.compile(rb"<(/?)(?:\w+:)?(?:row|si)\b[^<>]*?(/?)>")
 # Characters that XML does not have; openpyxl refuses them
 CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # What openpyxl raises for a damaged workbook
@@ -55,13 +54,47 @@ def require_excel() -> Any:
     return openpyxl
 
 
-def xlsx_rows(path: Path) -> Iterator[list[Any]]:
-    """Yield the column names of a workbook's first visible sheet, then its rows that are not blank, equally long.
+class BoundedArchive(zipfile.ZipFile):
+    """A workbook's parts, which a small file cannot make large; DataError for one that is."""
+
+    def getinfo(self, name: str) -> zipfile.ZipInfo:
+        part = super().getinfo(name)
+        if part.file_size > UNPACKED or part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            expected = f"expected at most {UNPACKED:,} bytes, stored or deflated, in {name}"
+            raise DataError(f"{self.filename}: {expected}, found {part.file_size:,}")
+        return part
+
+    def read(self, name: Any, pwd: Optional[bytes] = None) -> bytes:
+        if self.getinfo(name).file_size > PART:
+            expected = f"expected at most {PART:,} bytes in {name}"
+            raise DataError(f"{self.filename}: {expected}, found {self.getinfo(name).file_size:,}")
+        return super().read(name, pwd)
+
+
+def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[str] = None) -> tuple[str, list[str]]:
+    """Return the name of the sheet to read, None for the first visible one, and those of all others.
+
+    DataError, with the names there are, where the workbook has no such sheet.
+    """
+    with opened_book(path, stream) as book:
+        every = list(book.parser.find_sheets())
+        tables = [sheet for sheet, part in every if "worksheet" in part.Type and part.target in book.valid_files]
+    names = [str(sheet.name) for sheet in tables]
+    if name is None:
+        name = next((str(sheet.name) for sheet in tables if sheet.state == "visible"), "".join(names[:1]))
+    if name not in names:
+        expected = f"expected a sheet{f' {name!r}' if name else ''}, found {listed(names) if names else 'none'}"
+        raise DataError(f"{path}: {expected}{nearest(name, names) if name else ''}; name one by sheet (--sheet)")
+    return name, [str(sheet.name) for sheet, _ in every if sheet.name != name]
+
+
+def xlsx_rows(source: "Source") -> Iterator[list[Any]]:
+    """Yield the column names of a workbook's sheet, then its rows that are not blank, equally long.
 
     DataError where the file is damaged, protected or too large, or a row is longer than the header.
     """
-    with opened_sheet(path) as sheet:
-        names: list[Any] = []
+    path, names = source.path, list[Any]()
+    with opened_sheet(source) as sheet:
         for number, cells in enumerate(itertools.islice(sheet.iter_rows(values_only=True), ROWS + 1), start=1):
             row = list(cells)
             while row and row[-1] in (None, ""):
@@ -78,68 +111,87 @@ def xlsx_rows(path: Path) -> Iterator[list[Any]]:
                 raise DataError(f"{path} row {number}: {expected}, found {len(row)}; name every column")
             else:
                 yield [plain_cell(cell) for cell in row] + [None] * (len(names) - len(row))
-        if not names:
-            raise DataError(f"{path}: sheet {sheet.title!r} is empty; expected a header and reviews")
+    if not names:
+        raise DataError(f"{path}: sheet {source.sheet!r} is empty; expected a header and reviews")
 
 
 @contextmanager
-def opened_sheet(path: Path) -> Iterator[Any]:
-    """Open the first visible sheet of a workbook; DataError, also within the `with` block, where it cannot be read."""
-    openpyxl = require_excel()
+def opened_book(path: Path, stream: Optional[BinaryIO]) -> Iterator[Any]:
+    """Open a workbook as openpyxl's ExcelReader that has read the list of sheets, nothing else.
+
+    DataError, also within the `with` block, where it cannot be read.
+    """
+    require_excel()
+    from openpyxl.reader.excel import ExcelReader
+
     try:
-        with opened_bytes(path) as file:
-            check_sizes(file, path)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            sheets = book.worksheets
-            sheet = next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
-            # programs write wrong ones, beyond which cells would be lost
-            sheet.reset_dimensions()
-            yield sheet
+        with nullcontext(stream) if stream else open(path, "rb") as file:
+            file.seek(0)
+            if file.read(4) == b"\xd0\xcf\x11\xe0":
+                found = "found an old .xls, or one protected by a password"
+                raise DataError(f"{path}: expected an .xlsx file, {found}; save it as .xlsx without a password")
+            with BoundedArchive(file) as archive:
+                archive.filename = str(path)
+                with quiet():
+                    book = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
+                    book.archive = archive
+                    book.read_manifest()
+                    book.read_workbook()
+                yield book
     except DAMAGE as problem:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise DataError(f"{path}: not a readable xlsx file: {reason}") from problem
 
 
 @contextmanager
-def opened_bytes(path: Path) -> Iterator[IO[bytes]]:
-    if path is STDIN or not path.is_file():
-        yield io.BytesIO(sys.stdin.buffer.read() if path is STDIN else path.read_bytes())
-        return
-    with open(path, "rb") as file:
-        if file.read(4) == b"\xd0\xcf\x11\xe0":
-            found = "found an old .xls, or one protected by a password"
-            raise DataError(f"{path}: expected an .xlsx file, {found}; save it as .xlsx without a password")
-        file.seek(0)
-        yield file
+def opened_sheet(source: "Source") -> Iterator[Any]:
+    """Open a workbook's sheet; not `openpyxl.load_workbook`, which parses much else whole."""
+    require_excel()
+    from openpyxl.styles.stylesheet import apply_stylesheet
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+    from openpyxl.xml.constants import SHARED_STRINGS
+
+    with opened_book(source.path, source.stream) as book:
+        target = next(part.target for sheet, part in book.parser.find_sheets() if sheet.name == source.sheet)
+        strings = book.package.find(SHARED_STRINGS)
+        for name in [target, strings.PartName[1:]] if strings else [target]:
+            with book.archive.open(name) as part:
+                check_rows(part, source.path)
+        with quiet():
+            book.read_strings()
+            apply_stylesheet(book.archive, book.wb)
+            sheet = ReadOnlyWorksheet(book.wb, source.sheet, target, book.shared_strings)
+        # programs write wrong ones, beyond which cells would be lost
+        sheet.reset_dimensions()
+        yield sheet
 
 
-def check_sizes(file: IO[bytes], path: Path) -> None:
-    """Raise DataError for a small file that unpacks to what does not fit into memory."""
-    with zipfile.ZipFile(file) as archive:
-        # pictures and the like are not read
-        parts = [part for part in archive.infolist() if part.filename.endswith((".xml", ".rels"))]
-        streamed = [part for part in parts if STREAMED.fullmatch(part.filename)]
-        whole = max((part.file_size for part in parts if part not in streamed), default=0)
-        total = sum(part.file_size for part in parts)
-        if total > UNPACKED or whole > PART:
-            raise DataError(f"{path}: expected at most {UNPACKED:,} bytes when unpacked, found {total:,}")
-        for part in streamed:
-            with archive.open(part) as sheet:
-                check_rows(sheet, path)
-    file.seek(0)
+@contextmanager
+def quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def check_rows(part: IO[bytes], path: Path) -> None:
-    """Raise DataError where more than ROW bytes are between the ends of rows, or of shared strings."""
-    done = since = 0
+    """Raise DataError for what takes much memory: a row, or shared string, of more than ROW bytes, or very many.
+
+    Comments and rows within rows are refused, which no program writes: they would hide where a row ends.
+    """
+    rest, within, count, largest = b"", False, 0, 0
     while piece := part.read(READ):
-        ends = [done + found.start() for found in ROW_END.finditer(piece)]
-        done += len(piece)
-        if (ends[0] if ends else done) - since > ROW:
+        rest += piece
+        end = 0
+        for tag in ROW_TAG.finditer(rest):
+            if within and not tag[1] or count > TAGS:
+                raise DataError(f"{path}: expected at most {TAGS:,} rows, none within another, found others")
+            largest = max(largest, tag.start() - end)
+            within, end, count = not tag[1] and not tag[2], tag.end(), count + 1
+        if b"<!" in rest:
+            raise DataError(f"{path}: expected no XML comments in a sheet, found one; save it again in Excel")
+        rest = rest[end:]
+        if max(largest, len(rest)) > ROW:
             raise DataError(f"{path}: expected at most {ROW:,} bytes in a row, found more")
-        since = ends[-1] if ends else since
 
 
 def column_name(cell: Any, place: int) -> str:

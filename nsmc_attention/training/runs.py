@@ -54,13 +54,17 @@ def say(message: str, quiet: bool) -> None:
 
 
 def read_texts(
-    data: Union[str, Path], data_dir: Optional[Union[str, Path]], text_column: Optional[str], encoding: Optional[str]
+    data: Union[str, Path],
+    data_dir: Optional[Union[str, Path]],
+    text_column: Optional[str],
+    encoding: Optional[str],
+    sheet: Optional[str] = None,
 ) -> tuple[str, Iterable[str]]:
     """Return the name of the data and its reviews; of a corpus those of its train file."""
     if data in tables.CORPORA:
-        tables.refuse_columns(data, text_column, None)
+        tables.refuse_columns(data, text_column, sheet=sheet)
         return str(data), nsmc.load(str(data), "train", data_dir).documents
-    table = tables.open_table(data, text_column, encoding=encoding)
+    table = tables.open_table(data, text_column, encoding=encoding, sheet=sheet)
     return Path(data).name, (tables.as_text(cell) for frame in table.frames for cell in frame[table.text_column])
 
 

@@ -359,3 +359,19 @@ def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(classifie
     assert second["error"] == "blank: no word to score" and second["label"] is None
     with pytest.raises(ConfigError, match="xlsx output: expected a table, found lines"):
         score_lines(classifier, ["좋다"], tmp_path / "lines.xlsx")
+
+
+def test_a_workbook_with_other_sheets_is_not_replaced_by_one_of_them(classifier, tmp_path):
+    with pandas.ExcelWriter(tmp_path / "two.xlsx") as book:
+        for sheet in ("3월", "4월"):
+            pandas.DataFrame({"리뷰": [sheet]}).to_excel(book, sheet_name=sheet, index=False)
+    before = (tmp_path / "two.xlsx").read_bytes()
+    (tmp_path / "link.xlsx").symlink_to(tmp_path / "two.xlsx")
+    for output in ("two.xlsx", "link.xlsx"):
+        with pytest.raises(DataError, match=f"{output}: would lose the workbook's other sheets, '3월'; name another"):
+            score_table(classifier, tmp_path / "two.xlsx", tmp_path / output, sheet="4월")
+    assert (tmp_path / "two.xlsx").read_bytes() == before
+    score_table(classifier, tmp_path / "two.xlsx", tmp_path / "one.xlsx", sheet="4월")
+    (frame,) = tables.chunks(tmp_path / "one.xlsx")
+    assert frame["리뷰"].tolist() == ["4월"]
+    score_table(classifier, tmp_path / "one.xlsx", tmp_path / "one.xlsx")

@@ -190,12 +190,56 @@ def test_a_hidden_first_sheet_is_not_the_table(tmp_path):
     assert rows_of(tmp_path / "a.xlsx") == [{"리뷰": "좋다"}]
 
 
+@pytest.fixture
+def two_sheets(tmp_path):
+    """The path of a workbook of the sheets 3월 and 4월, and a chart."""
+    book = openpyxl.Workbook()
+    book.active.title = "3월"
+    for sheet, text in ((book.active, "좋다"), (book.create_sheet("4월"), "별로")):
+        sheet.append(["리뷰", "label"])
+        sheet.append([text, int(text == "좋다")])
+    book.create_chartsheet("차트")
+    book.save(tmp_path / "two.xlsx")
+    return tmp_path / "two.xlsx"
+
+
+def test_which_sheet_is_read_is_said_and_another_can_be_named(two_sheets, capsys):
+    assert rows_of(two_sheets) == [{"리뷰": "좋다", "label": 1}]
+    assert capsys.readouterr().err == f"{two_sheets}: read as sheet '3월', not '4월', '차트'; name one by --sheet\n"
+    assert rows_of(two_sheets, sheet="4월") == [{"리뷰": "별로", "label": 0}]
+    assert tables.read_labelled(two_sheets, sheet="4월").columns["sheet"] == "4월"
+    assert capsys.readouterr().err == ""
+
+
+def test_a_sheet_that_is_not_there_is_refused_with_those_that_are(two_sheets):
+    with pytest.raises(
+        DataError, match=r"two.xlsx: expected a sheet '4웓', found 3월, 4월.*name one by sheet \(--sheet"
+    ):
+        rows_of(two_sheets, sheet="4웓")
+    for source in (write(two_sheets.parent, "utf-8", ","), "nsmc"):
+        with pytest.raises(ConfigError, match="leave --sheet out"):
+            tables.load(source, "train", sheet="4월")
+
+
+def test_a_workbook_from_a_stream_is_read_as_its_file_is(two_sheets, monkeypatch):
+    with open(two_sheets, encoding="latin-1") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert rows_of("-", kind="xlsx", sheet="4월") == [{"리뷰": "별로", "label": 0}]
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "parquet"])
+def test_an_endless_stream_is_one_line(kind, monkeypatch):
+    monkeypatch.setattr(sources, "STREAM", 2**20)
+    with pytest.raises(DataError, match="/dev/zero: expected at most 1,048,576 bytes from a stream, found more"):
+        rows_of("/dev/zero", kind=kind)
+
+
 def test_a_written_workbook_computes_nothing_and_reads_back(tmp_path):
     cells = ["=1+1", "'=1", "#N/A", "+1-2", "", "두\n줄", "1.5", 1.5, 7, True, None, datetime.date(2024, 3, 1), 10**20]
     names = [f"c{number}" for number in range(len(cells))]
     with open(tmp_path / "a.xlsx", "wb") as file:
         write_rows(file, [names, cells])
-    header, row = xlsx_rows(tmp_path / "a.xlsx")
+    header, row = xlsx_rows(find_source(tmp_path / "a.xlsx"))
     expected = [cell if cell != "" else None for cell in cells]
     expected[-2:] = [datetime.datetime(2024, 3, 1), str(10**20)]
     assert header == names and row == expected
@@ -215,22 +259,30 @@ def test_text_that_excel_does_not_take_is_refused_or_replaced(tmp_path):
 
 
 def test_a_small_workbook_that_unpacks_to_much_is_refused(workbook):
-    def repacked(name, content):
-        path = workbook(["리뷰"], ["좋다"])
+    def refuse(message, part, content, name=None, method=zipfile.ZIP_DEFLATED):
+        """Expect an error for a workbook of which a part has other content, another name or another compression."""
+        path, name = workbook(["리뷰"], ["좋다"]), name or part
         with zipfile.ZipFile(path) as archive:
-            parts = {part: archive.read(part) for part in archive.namelist()}
+            parts = {each: archive.read(each).replace(part.encode(), name.encode()) for each in archive.namelist()}
+        del parts[part]
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for part, found in {**parts, name: content}.items():
-                archive.writestr(part, found)
-        return path
+            for each, found in parts.items():
+                archive.writestr(each, found)
+            archive.writestr(name, content, method)
+        with pytest.raises(DataError, match=f"reviews.xlsx: {message}"):
+            rows_of(path)
 
-    row = b'<worksheet><sheetData><row r="1">' + b"<c/>" * 2**19 + b"<c/></row></sheetData></worksheet>"
-    with pytest.raises(DataError, match="expected at most 2,097,152 bytes in a row"):
-        rows_of(repacked("xl/worksheets/sheet1.xml", row))
-    with pytest.raises(DataError, match="expected at most 536,870,912 bytes when unpacked"):
-        rows_of(repacked("xl/styles.xml", b" " * (2**24 + 1)))
-    with pytest.raises(DataError, match="reviews.xlsx: not a readable xlsx file"):
-        rows_of(repacked("xl/workbook.xml", b"<workbook"))
+    sheet, cells = "xl/worksheets/sheet1.xml", b"<c/>" * 2**19
+    for name in (sheet, "xl/worksheets/sheet1.bin", "other/strings"):
+        row = b'<worksheet><sheetData><row r="1">' + cells + b"<c/></row></sheetData></worksheet>"
+        refuse("expected at most 2,097,152 bytes in a row", sheet, row, name)
+    refuse("expected no XML comments", sheet, b"<sheetData><row>" + b"<c/><!--row>-->" * 10 + b"</row></sheetData>")
+    refuse("expected at most 4,194,304 rows, none within", sheet, b"<row>" + b"<c/><row></row>" * 10 + b"</row>")
+    for element in (b"<xf/>", b"<font/>"):
+        styles = b"<styleSheet>" + element * 2**20 + b"</styleSheet>"
+        refuse("expected at most 1,048,576 bytes in xl/styles.xml", "xl/styles.xml", styles)
+    refuse("expected at most 536,870,912 bytes, stored or deflated", sheet, b"", method=zipfile.ZIP_LZMA)
+    refuse("not a readable xlsx file", "xl/workbook.xml", b"<workbook")
 
 
 def test_without_openpyxl_the_message_installs_it(workbook, monkeypatch):

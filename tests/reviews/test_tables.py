@@ -277,7 +277,7 @@ def test_without_pyarrow_the_message_installs_it(tmp_path, monkeypatch):
 
 
 def test_an_open_parquet_file_tells_its_rows_and_is_closed_at_the_end(tmp_path):
-    with parquet.parquet_file(write(tmp_path, "parquet")) as (file, _):
+    with parquet.parquet_file(find_source(write(tmp_path, "parquet"))) as (file, _):
         assert file.metadata.num_rows == len(ROWS)
     assert file.closed
 
