@@ -4,11 +4,11 @@ from typing import Any, ClassVar, Union
 
 from ..config import LoopConfig, TaskConfig, check_scores
 from ..errors import ConfigError
-from ..model.attention import Additive, Attention, Dot, General
-from ..model.encoders import TransformerSettings
+from ..model.attention import Attention, General
 from ..model.interfaces import Graphs
-from ..settings import Settings, check_all, kinds, paths, section, setting
-from .interface import EDITOR, recurrent_writer, transformer_writer
+from ..settings import Settings, check_all, kinds, section, setting
+from .decoders import ALIGNMENTS, DECODERS, Decoder, GRUDecoder
+from .interface import EDITOR
 
 
 class CharacterConfig(Settings):
@@ -25,150 +25,6 @@ LONGEST, MORE = 2, 10
 def most_written(length: int) -> int:
     """Return the most characters that a writer may write for a source of `length`, its end counted."""
     return MORE + LONGEST * length
-
-
-class Concat(Additive):
-    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, equation 8: additive, with the state after the step."""
-
-    kind = "concat"
-
-
-class Local(General):
-    """A window around a predicted place, local-p of Luong et al. 2015, section 3.2."""
-
-    kind = "local-p"
-    window: int = setting(10, "places on either side of the predicted one (D)", low=1, high=1024)
-
-
-class NoAttention(Attention):
-    """The decoder knows the source by its first state alone, for comparison (Sutskever et al. 2014, arXiv:1409.3215)."""
-
-    kind = "none"
-
-
-# How a decoder attends to its source
-ALIGNMENTS: dict[str, type[Attention]] = {
-    each.kind: each for each in (NoAttention, Additive, Dot, General, Concat, Local)
-}
-
-
-class Decoder(Settings):
-    """What writes the target of a writer."""
-
-    # whether a training reads a whole target at once, and so nothing that the network itself has written
-    reads_at_once: ClassVar[bool] = False
-
-    @property
-    def numbers_per_pair(self) -> int:
-        """Numbers held for each pair of places that were written: of one whose places attend to each other."""
-        return 0
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Sizes of the axes of its graphs that depend on these settings; see `interfaces`."""
-        return {}
-
-    @property
-    def graphs(self) -> Graphs:
-        """The inputs and outputs of a writer's ONNX graphs, by the names of their files in a bundle."""
-        raise NotImplementedError
-
-    def check_writer(self, settings: "WriterConfig") -> None:
-        """Raise ConfigError unless the writer's settings fit the decoder."""
-
-    def describe(self, attention: Attention) -> str:
-        """Return what it is, as an addition to the encoder."""
-        raise NotImplementedError
-
-    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
-        """Build the writer with these settings, which writes at most `longest` characters."""
-        raise NotImplementedError
-
-
-class GRUDecoder(Decoder):
-    """A decoder of GRU cells; `states` is the number of arrays in its state."""
-
-    kind = "gru"
-    states: ClassVar[int] = 1
-    hidden_size: int = setting(256, "units of the decoder (H)", low=1, high=4096)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {"H": self.hidden_size}
-
-    @property
-    def graphs(self) -> Graphs:
-        return recurrent_writer(self.states)
-
-    def check_writer(self, settings: "WriterConfig") -> None:
-        half, size = settings.encoder.hidden_size, self.hidden_size
-        if settings.first_state != "projection" and half != size:
-            raise ConfigError(
-                f"model.first_state {settings.first_state}: expected a decoder of {half} units, as many as the encoder has "
-                f"in each direction, found {size}; or use projection"
-            )
-        if isinstance(settings.attention, Dot) and size != settings.width:
-            raise ConfigError(
-                f"model.attention.kind dot: expected a decoder of {settings.width} units, as many as a source state has, "
-                f"found {size}; or use general"
-            )
-
-    def describe(self, attention: Attention) -> str:
-        attends = f"{attention.kind} attention" if attention.kind != "none" else "no attention"
-        return f", a {self.kind.upper()} decoder and {attends}"
-
-    def cell(self, inputs: int) -> Any:
-        from ..model.blocks import CELLS
-
-        return CELLS[self.kind](self.hidden_size, input_size=inputs)
-
-    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
-        from .writer import RecurrentWriter
-
-        return RecurrentWriter(rows, vocab_size, settings)
-
-
-class LSTMDecoder(GRUDecoder):
-    """A decoder of LSTM cells."""
-
-    kind = "lstm"
-    states = 2
-
-
-# Settings of a writer that its recurrent decoders alone use
-OF_RECURRENT = ("attention.", "input_feeding", "first_state")
-
-
-class TransformerDecoder(TransformerSettings, Decoder):
-    """Causal self-attention to what was written, and attention of each layer to the source, Vaswani et al. 2017."""
-
-    reads_at_once = True
-    positions: str = setting("learned", "how a character knows its place", choices=("learned", "sinusoidal"))
-
-    @property
-    def graphs(self) -> Graphs:
-        return transformer_writer(self.layers, self.heads, self.units // self.heads)
-
-    def check_writer(self, settings: "WriterConfig") -> None:
-        self.check("model.decoder")
-        default = dict(paths(WriterConfig()))
-        for path, found in paths(settings):
-            if path.startswith(OF_RECURRENT) and found != default[path]:
-                raise ConfigError(
-                    f"model.{path}: expected {default[path]}, the default, which a transformer decoder does not use, found "
-                    f"{found}; leave it out, or choose model.decoder.kind gru or lstm"
-                )
-
-    def describe(self, attention: Attention) -> str:
-        return " and a Transformer decoder"
-
-    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
-        from .transformer_writer import TransformerWriter
-
-        return TransformerWriter(rows, vocab_size, settings, longest)
-
-
-DECODERS: dict[str, type[Settings]] = {each.kind: each for each in (GRUDecoder, LSTMDecoder, TransformerDecoder)}
 
 
 class Stack(Settings):

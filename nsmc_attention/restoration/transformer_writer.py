@@ -20,7 +20,7 @@ from .interface import SOURCE  # noqa: E402
 from .writer import Writer, read  # noqa: E402
 
 
-class Source(HybridBlock):
+class TransformerSource(HybridBlock):
     """Reads the source, and makes of it the keys and values of all layers."""
 
     inputs = SOURCE
@@ -46,7 +46,7 @@ class Source(HybridBlock):
         return (values, keys, F.squeeze(mask, axis=2), *[place * 0] * (2 * self.layers))
 
 
-class Step(Layered):
+class TransformerStep(Layered):
     """The decoder: the characters before in, the logits of the next ones out."""
 
     layer = DecoderLayer
@@ -66,10 +66,10 @@ class Step(Layered):
         `ids` are (N, T), or (N,) for T = 1; the states are keys and values (N, K, W, U / K) of each layer, the first place
         being none. The weights are the mean of the last layer's heads.
         """
-        found, weights, after = self.decode(F, ids, memory, keys, mask, states, positions)
-        found = F.reshape(self.norm(found) if self.norm_first else found, shape=(-3, 0))
+        decoded, weights, after = self.decode(F, ids, memory, keys, mask, states, positions)
+        decoded = F.reshape(self.norm(decoded) if self.norm_first else decoded, shape=(-3, 0))
         _, of_source = weights[-1]
-        logits = self.output(self.narrow(found))
+        logits = self.output(self.narrow(decoded))
         return (logits, F.reshape(F.mean(of_source, axis=1), shape=(-3, 0)), *after)
 
     def decode(self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, states: Any, positions: Any) -> Any:
@@ -78,22 +78,22 @@ class Step(Layered):
         before = F.contrib.arange_like(states[0], axis=2)  # (W,)
         new = F.contrib.arange_like(embedded, axis=1)  # (T,)
         places = F.broadcast_add(F.slice_axis(before, axis=0, begin=-1, end=None), new)
-        found = self.placed(F, embedded, places, positions, axis=0)
-        hidden = later(F, before, new)
+        decoded = self.placed(F, embedded, places, positions, axis=0)
+        hidden = causal_mask(F, before, new)
         padding = F.expand_dims(F.expand_dims((mask - 1) * -MASKED_SCORE, axis=1), axis=1)
         after, weights = list[Any](), list[tuple[Any, Any]]()
         for number, layer in enumerate(self.layers):
             first = number * self.heads
-            source = [F.slice_axis(each, axis=1, begin=first, end=first + self.heads) for each in (keys, memory)]
-            found, *both, own_keys, own_values = layer(
-                found, list(states[2 * number : 2 * number + 2]), hidden, source, padding
+            source = [F.slice_axis(array, axis=1, begin=first, end=first + self.heads) for array in (keys, memory)]
+            decoded, *both, own_keys, own_values = layer(
+                decoded, list(states[2 * number : 2 * number + 2]), hidden, source, padding
             )
             weights.append(tuple(both))
             after += [own_keys, own_values]
-        return found, weights, after
+        return decoded, weights, after
 
 
-def later(F: Any, before: Any, new: Any) -> Any:
+def causal_mask(F: Any, before: Any, new: Any) -> Any:
     """Return what hides from each of T places the first one, which is none, and those after it: (1, 1, T, W + T)."""
     none = F.expand_dims((before <= 0) * MASKED_SCORE, axis=0)  # (1, W)
     column = F.expand_dims(new, axis=1)
@@ -106,20 +106,24 @@ class TransformerWriter(Writer):
     """A writer that reads its target at once: in place of steps, a causal mask."""
 
     def __init__(self, rows: int, vocab_size: int, settings: Any, longest: int) -> None:
-        super().__init__(Source(rows, settings), Step(vocab_size, settings, longest), settings.graphs)
+        super().__init__(
+            TransformerSource(rows, settings), TransformerStep(vocab_size, settings, longest), settings.graphs
+        )
 
-    def forward(self, source_ids: Any, source_length: Any, before: Any, sampled: None = None) -> Any:
+    def forward(self, source_ids: Any, source_length: Any, previous_ids: Any, sampled: None = None) -> Any:
         source, state = self.begin(source_ids, source_length)
-        logits, weights, *_ = self.step(before, *source, *state)
-        return tuple(each.reshape((*before.shape, -1)) for each in (logits, weights))
+        logits, weights, *_ = self.step(previous_ids, *source, *state)
+        return tuple(array.reshape((*previous_ids.shape, -1)) for array in (logits, weights))
 
-    def attention(self, source_ids: Any, source_length: Any, before: Any) -> tuple[Any, Any]:
+    def attention(self, source_ids: Any, source_length: Any, previous_ids: Any) -> tuple[Any, Any]:
         """Return how each place attends to what was written (N, L, K, T, T), and to the source (N, L, K, T, S).
 
         The inputs are those of `forward`. Rows sum to 1; in the first array they are 0 above the diagonal.
         """
         source, state = self.begin(source_ids, source_length)
-        _, weights, _ = self.step.decode(mxnet.nd, before, *source, state, self.step.positions.data(before.context))
+        _, weights, _ = self.step.decode(
+            mxnet.nd, previous_ids, *source, state, self.step.positions.data(previous_ids.context)
+        )
         own, of_source = (mxnet.nd.stack(*each, axis=1) for each in zip(*weights))
         # the first place is none
         return own[..., 1:], of_source

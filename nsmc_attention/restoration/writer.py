@@ -13,12 +13,13 @@ mxnet = import_mxnet()
 
 from mxnet.gluon import Block, HybridBlock, nn  # noqa: E402
 
+from ..model.blocks import CELLS  # noqa: E402
 from .alignment import build_alignment  # noqa: E402
 from .editor import Reader  # noqa: E402
 from .interface import SOURCE  # noqa: E402
 
 
-class Source(HybridBlock):
+class RecurrentSource(HybridBlock):
     """Reads the source, and makes of it what the decoder attends to and its first states."""
 
     inputs = SOURCE
@@ -64,7 +65,7 @@ def read(F: Any, reader: Any, source_ids: Any, source_length: Any) -> tuple[Any,
     return by_review, F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)
 
 
-class Step(HybridBlock):
+class RecurrentStep(HybridBlock):
     """One step of the decoder: the character before in, the logits of the next one out."""
 
     def __init__(self, vocab_size: int, settings: Any, alignment: Any) -> None:
@@ -79,18 +80,20 @@ class Step(HybridBlock):
             self.embedding, self.alignment = nn.Embedding(vocab_size, settings.embedding_size), alignment
             self.dropout = nn.Dropout(settings.dropout)
             self.weights_dropout = nn.Dropout(getattr(settings.attention, "dropout", 0.0))
-            self.cell = settings.decoder.cell(inputs)
+            self.cell = CELLS[settings.decoder.kind](size, input_size=inputs)
             self.combine = nn.Dense(size, in_units=size + width, use_bias=False, activation="tanh")
             self.narrow = nn.Dense(settings.output_units, in_units=size, use_bias=False)
             self.output = nn.Dense(vocab_size, in_units=settings.output_units)
 
-    def hybrid_forward(self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, before: Any, *states: Any) -> Any:
+    def hybrid_forward(
+        self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, previous_attentional_state: Any, *states: Any
+    ) -> Any:
         """Return logits (N, V), the weights (N, S), h~ (N, H) and the new states of ids (N,) and the states before.
 
-        h~ = tanh(W [s; c]) of the state s and the context c, Luong et al. 2015, equation 5; `before` is the one of the
-        step before, which input feeding puts beside the embedding (section 3.3).
+        h~ = tanh(W [s; c]), the attentional state of the state s and the context c, Luong et al. 2015, equation 5; the
+        previous step's is what input feeding puts beside the embedding (section 3.3).
         """
-        parts = [self.embedding(ids), *([before] if self.feeds_input else [])]
+        parts = [self.embedding(ids), *([previous_attentional_state] if self.feeds_input else [])]
         if self.before_step:
             context, weights = self.attend(F, states[0], memory, keys, mask)
             output, states = self.cell(F.concat(*parts, context, dim=1), list(states))
@@ -120,10 +123,11 @@ class Writer(Block):
     def begin(self, source_ids: Any, source_length: Any) -> tuple[list[Any], list[Any]]:
         """Return what does not change between steps, [memory, keys, mask], and the first state."""
         memory, keys, mask, *states = self.source(source_ids, source_length)
-        before = [mxnet.nd.zeros_like(states[0])] if "before" in self.step.inputs else []
-        return [memory, keys, mask], [*before, *states]
+        # a recurrent decoder's attentional state
+        attentional_state = [mxnet.nd.zeros_like(states[0])] if "before" in self.step.inputs else []
+        return [memory, keys, mask], [*attentional_state, *states]
 
-    def forward(self, source_ids: Any, source_length: Any, before: Any, sampled: Any = None) -> Any:
+    def forward(self, source_ids: Any, source_length: Any, previous_ids: Any, sampled: Any = None) -> Any:
         """Return logits (N, T, V) and weights (N, T, S) of the targets, given the character before each, (N, T).
 
         `sampled` (N, T) of 0 and 1: where it is 1, what the network itself finds most likely is read instead, as
@@ -137,12 +141,14 @@ class RecurrentWriter(Writer):
 
     def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
         alignment = build_alignment(settings.attention, settings.decoder.hidden_size)
-        super().__init__(Source(rows, settings, alignment), Step(vocab_size, settings, alignment), settings.graphs)
+        super().__init__(
+            RecurrentSource(rows, settings, alignment), RecurrentStep(vocab_size, settings, alignment), settings.graphs
+        )
 
-    def forward(self, source_ids: Any, source_length: Any, before: Any, sampled: Any = None) -> Any:
+    def forward(self, source_ids: Any, source_length: Any, previous_ids: Any, sampled: Any = None) -> Any:
         nd, steps = mxnet.nd, list[Any]()
         source, state = self.begin(source_ids, source_length)
-        for place, ids in enumerate(before.transpose()):
+        for place, ids in enumerate(previous_ids.transpose()):
             if sampled is not None and place:
                 ids = nd.where(sampled[:, place], steps[-1][0].detach().argmax(axis=1).astype("int32"), ids)
             logits, weights, *state = self.step(ids, *source, *state)

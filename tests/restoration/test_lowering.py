@@ -26,18 +26,10 @@ from nsmc_attention.model.parameters import (  # noqa: E402
     stored_forms,
 )
 from nsmc_attention.restoration.characters import ROWS, Characters  # noqa: E402
+from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder  # noqa: E402
 from nsmc_attention.restoration.engines import GluonWriter, WriterEngine, check_restorer  # noqa: E402
 from nsmc_attention.restoration.lowering import lower_restorer  # noqa: E402
-from nsmc_attention.restoration.settings import (  # noqa: E402
-    ALIGNMENTS,
-    EditorConfig,
-    GRUDecoder,
-    LSTMDecoder,
-    LSTMStack,
-    Stack,
-    TransformerDecoder,
-    WriterConfig,
-)
+from nsmc_attention.restoration.settings import EditorConfig, LSTMStack, Stack, WriterConfig  # noqa: E402
 
 WIDTH = 7
 CHARACTERS = Characters((" ", *"정말재미있는영화였어요"))

@@ -8,12 +8,13 @@ import pytest
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.restoration.characters import ROWS
-from nsmc_attention.restoration.settings import RESTORE_PRESETS, Stack, TransformerDecoder, WriterConfig
+from nsmc_attention.restoration.decoders import TransformerDecoder
+from nsmc_attention.restoration.settings import RESTORE_PRESETS, Stack, WriterConfig
 
 mxnet = import_mxnet()
 
 from nsmc_attention.model.transformer import DecoderLayer  # noqa: E402
-from nsmc_attention.restoration.transformer_writer import later  # noqa: E402
+from nsmc_attention.restoration.transformer_writer import causal_mask  # noqa: E402
 
 VOCABULARY, SOURCE, TARGET, ROWS_OF_TABLE = 20, 7, 5, 30
 LENGTHS = [7, 3, 1]
@@ -88,7 +89,7 @@ def test_no_weight_of_the_self_attention_is_above_the_diagonal():
     layer, nd = DecoderLayer(DECODER), mxnet.nd
     layer.initialize(mxnet.init.Normal(0.5))
     nothing, source = [nd.zeros((3, 2, 1, 4))] * 2, [nd.random.normal(shape=(3, 2, 6, 4))] * 2
-    hidden = later(nd, nd.arange(1), nd.arange(TARGET))
+    hidden = causal_mask(nd, nd.arange(1), nd.arange(TARGET))
     _, weights, *_ = layer(nd.random.normal(shape=(3, TARGET, 8)), nothing, hidden, source, nd.zeros((3, 1, 1, 6)))
     rows = weights.asnumpy()
     assert (rows[..., 0] == 0).all(), "the first place is none"

@@ -8,7 +8,8 @@ import pytest
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.restoration.characters import ROWS
-from nsmc_attention.restoration.settings import ALIGNMENTS, GRUDecoder, LSTMDecoder, LSTMStack, Stack, WriterConfig
+from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder
+from nsmc_attention.restoration.settings import LSTMStack, Stack, WriterConfig
 
 mxnet = import_mxnet()
 
