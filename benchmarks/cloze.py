@@ -20,6 +20,7 @@ from nsmc_attention.language.masking import MASK
 from nsmc_attention.language.model import LanguageModel, load_language_model
 from nsmc_attention.language.train import read_reviews
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.reviews.data import Texts
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.token_cache import cached_tokens
 
@@ -101,7 +102,7 @@ def ngrams(model: LanguageModel, ids: Sequence[list[int]], places: Sequence[int]
     """Yield the n-gram model's probabilities (V,) at each place."""
     encoder = model.encoder
     words = cached_tokens(
-        list(dict.fromkeys(filter(None, map(clean, read_reviews("nsmc", None, None, None)[1])))),
+        list(dict.fromkeys(filter(None, map(clean, read_reviews(Texts("nsmc"))[1])))),
         encoder.tokenizer_name,
         nsmc.cache_folder() / "prepared",
     )

@@ -15,9 +15,10 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -25,22 +26,24 @@ import numpy
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.classification.batches import Batches
-from nsmc_attention.classification.initial import begin_knowing
+from nsmc_attention.classification.initial import init_from_language_model
 from nsmc_attention.classification.objectives import LabelsObjective, predict_batches
 from nsmc_attention.classification.parts import encode
 from nsmc_attention.classification.settings import PRESETS, Config
-from nsmc_attention.classification.stages import ClassifierTraining
+from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.train import read_inputs, tokenized
 from nsmc_attention.evaluation.metrics import headline
 from nsmc_attention.language.masking import MASK, Masker, Tokens
-from nsmc_attention.language.objective import HiddenBatches, LanguageModelTraining, MaskedObjective
+from nsmc_attention.language.objective import HiddenBatches, LanguageModelTrainer, MaskedObjective
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.vocabulary import build_vocab
-from nsmc_attention.training.loop import Stage, make_trainer, train_step
-from nsmc_attention.training.stage import run_stage
+from nsmc_attention.training.initial import Beginning
+from nsmc_attention.training.loop import make_trainer, train_step
+from nsmc_attention.training.runs import Run
+from nsmc_attention.training.stage import Stage
 
 mxnet = import_mxnet()
 
@@ -83,7 +86,7 @@ class Comparison:
         self.runs, self.device = runs, mxnet.cpu()
         config = config_of("GRU", 0)
         reviews = tables.load("nsmc", "train", None, None, None, None, None)
-        inputs = read_inputs(reviews, None, config, None, quiet=False)
+        inputs = read_inputs(reviews, None, config, None, Run(runs))
         raw = inputs.parts.stars
         assert raw, "config_of asks for the stage of the stars"
         vocabulary = build_vocab([*raw.reviews, *inputs.parts.train.reviews], config.text, reserved=[MASK])
@@ -100,11 +103,9 @@ class Comparison:
         self.tokens = Tokens(numpy.concatenate([each.ids for each in stars.reviews]).astype("int32"), lengths)
         self.few = Tokens(self.tokens.ids[: lengths[:1000].sum()], lengths[:1000])
 
-    def classifier(self, encoder: str, seed: int, begin: Any = lambda network: None) -> Any:
-        training = ClassifierTraining(
-            config_of(encoder, seed), self.encoder, self.runs, self.device, lambda *given: [], draw, begin=begin
-        )
-        return training.new_network(self.dev)
+    def classifier(self, encoder: str, seed: int, begin: Optional[Beginning] = None) -> Any:
+        trainer = ClassifierTrainer(config_of(encoder, seed), self.encoder, Run(self.runs, device="cpu"), begin)
+        return trainer.new_network(self.dev)
 
     def language(self, encoder: str, seed: int) -> tuple[Any, Any, Any]:
         """Return the network, its objective and its batches."""
@@ -112,7 +113,7 @@ class Comparison:
             encoder=encoder.lower(), max_length=self.encoder.max_length, seed=seed
         )
         masker = Masker(0.15, self.encoder.token_to_idx[MASK], self.encoder.padding, 3, len(self.encoder))
-        training = LanguageModelTraining(config, masker, self.runs, self.device, draw)
+        training = LanguageModelTrainer(config, masker, Run(self.runs, device="cpu"))
         objective = MaskedObjective(HiddenBatches(self.few, masker, 128), self.device, seed)
         network = training.new_network(objective, next(objective.dev_batches.in_order(0))[1])
         return network, objective, HiddenBatches(self.tokens, masker, 128)
@@ -159,25 +160,22 @@ class Comparison:
         model, objective, batches = self.language(encoder, seed)
         rate = LANGUAGE_PRESETS["transformer"].training.learning_rate
         stage = Stage("masked", objective, Steps(batches, steps), 1, rate)
-        run_stage(model, stage, config_of(encoder, seed).training, folder, draw, False)
+        Run(folder).fit(model, stage, config_of(encoder, seed).training)
         arrays, ids = snapshot(model), self.encoder.token_to_idx
-        return self.classifier(encoder, seed, lambda network: begin_knowing(network, arrays, ids, ids))
+        begin = partial(init_from_language_model, arrays=arrays, codec=self.encoder, token_to_idx=ids)
+        return self.classifier(encoder, seed, begin)
 
     def train(self, network: Any, stage: str, seed: int, steps: int, rate: float, folder: Path) -> None:
         """Train a classifier on the stars or on the labels; of these the best of EPOCHS moments is kept."""
         epochs, batches = (EPOCHS, self.batches) if stage == "labels" else (1, self.stars)
         objective = LabelsObjective(self.dev, self.device)
         parts = Stage(stage, objective, Steps(batches, steps // epochs), epochs, rate, EPOCHS)
-        run_stage(network, parts, config_of("GRU", seed).training, folder, draw, False)
+        Run(folder).fit(network, parts, config_of("GRU", seed).training)
 
 
 def config_of(encoder: str, seed: int) -> Config:
     base = PRESETS["extended"].with_fields(ngram_buckets=0, erasure_reviews=0, vocab_size=8000, checkpoint_steps=10**6)
     return base.with_fields(seed=seed, **ENCODERS[encoder])
-
-
-def draw(progress: Any, stage: Any, folder: Path) -> None:
-    """Draw nothing."""
 
 
 def timed(network: Any, objective: Any, batches: Any) -> float:

@@ -28,7 +28,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from nsmc_attention.classification.predictor import Classifier, load_classifier
 from nsmc_attention.films import reviews as films
-from nsmc_attention.films.objective import JUDGED, Case, Films
+from nsmc_attention.films.objective import MIN_OTHERS_EVAL, Case, FilmVectors
 from nsmc_attention.films.pooling import Pool
 from nsmc_attention.films.rater import FilmRater, load_film
 from nsmc_attention.films.settings import FilmConfig
@@ -61,20 +61,20 @@ def mean_probability(vectors: Any, groups: list[Any]) -> Any:
     return numpy.array([expit(vectors[own, -1].astype("float64")).mean() for own in groups])
 
 
-def baseline(train: Films, count: int) -> Any:
+def baseline(train: FilmVectors, count: int) -> Any:
     """Fit mean probabilities of `count` reviews of the training films to the mean stars of their others."""
     cases = train.cases(count, numpy.random.RandomState(SEED), 3)
     given = mean_probability(train.vectors, [case.given for case in cases])
     return IsotonicRegression(out_of_bounds="clip").fit(given, [case.stars for case in cases])
 
 
-def given_and_wanted(test: Films, count: int) -> tuple[list[Any], Any]:
+def given_and_wanted(test: FilmVectors, count: int) -> tuple[list[Any], Any]:
     """Draw `count` reviews of each film; return groups of places, and the mean stars of the others (N,)."""
     cases: list[Case] = test.cases(count, numpy.random.RandomState(SEED), DRAWS)
     return [case.given for case in cases], numpy.array([case.stars for case in cases])
 
 
-def judged(rater: FilmRater, test: Films, count: int) -> tuple[Any, float, float]:
+def judged(rater: FilmRater, test: FilmVectors, count: int) -> tuple[Any, float, float]:
     """Return the errors (N,) with `count` reviews given, the share of films inside their interval, and its width."""
     groups, wanted = given_and_wanted(test, count)
     low, stars, high = stars_of(rater, test.vectors, groups).T
@@ -89,7 +89,7 @@ def lower(plain: Any, error: Any) -> str:
     return f"{100 * gain.mean() / plain.mean():.1f} ± {100 * spread:.1f} %"
 
 
-def rows(rater: FilmRater, train: Films, test: Films) -> Iterator[str]:
+def rows(rater: FilmRater, train: FilmVectors, test: FilmVectors) -> Iterator[str]:
     for count in GIVEN:
         groups, wanted = given_and_wanted(test, count)
         plain = abs(baseline(train, count).predict(mean_probability(test.vectors, groups)) - wanted)
@@ -120,7 +120,7 @@ def unseen_rows(rater: FilmRater, reviews: films.FilmReviews, chosen: list[int])
         drawn = [own[place] for place in random.permutation(len(own))[:UNSEEN]]
         left = random.permutation(reviews.members[film]).tolist()
         alike = list(take_alike(left, [star for _, star in drawn], reviews.stars))
-        if len(alike) == UNSEEN and len(left) >= JUDGED:
+        if len(alike) == UNSEEN and len(left) >= MIN_OTHERS_EVAL:
             unseen[film], seen[film] = [text for text, _ in drawn], [reviews.documents[place] for place in alike]
             wanted[film] = reviews.stars[left].mean()
     for name, given in (("of the official test file", unseen), ("that the classifier has learnt from", seen)):
@@ -142,7 +142,7 @@ def main(bundle: Optional[Path]) -> None:
     rater, reviews = load_film(bundle), films.load("nsmc")
     vectors = cached_vectors(reviews.documents, rater.reader, nsmc.cache_folder() / "prepared")
     several = [film for film, own in enumerate(reviews.members) if len(own) >= SEVERAL]
-    whole = Films(vectors, reviews.stars, [reviews.members[film] for film in several])
+    whole = FilmVectors(vectors, reviews.stars, [reviews.members[film] for film in several])
     places = split(len(several), rater.bundle.config.training)
     train, test = whole.of(places[0]), whole.of(places[2])
     print("| reviews given | films | baseline | film | lower by | inside | width |\n|---|---|---|---|---|---|---|")

@@ -11,7 +11,7 @@ from nsmc_attention.model.attention import ATTENTIONS, Dot, General
 from nsmc_attention.restoration.settings import RESTORE_PRESETS
 from nsmc_attention.settings import paths
 from nsmc_attention.tasks import TASKS
-from nsmc_attention.training.runs import nearest_preset
+from nsmc_attention.training.description import nearest_preset
 
 DEFAULT = Config().to_dict()
 

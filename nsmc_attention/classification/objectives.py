@@ -9,7 +9,7 @@ from .._runtime.mxnet_shim import import_mxnet
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
 from ..training.distributed.communicator import SINGLE, SingleWorker
-from ..training.objectives import SMALLEST, Objective
+from ..training.stage import SMALLEST, Objective
 from .batches import Batch, Batches
 
 mxnet = import_mxnet()

@@ -13,7 +13,7 @@ Review = TypeVar("Review")
 
 
 @dataclass(frozen=True)
-class Part(Generic[Review]):
+class TrainingPart(Generic[Review]):
     """N reviews, none of them blank: a list of words each, or an Encoded each, and the rows of the file.
 
     `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9.
@@ -23,14 +23,14 @@ class Part(Generic[Review]):
     labels: NDArray[Any]
     frame: pandas.DataFrame
 
-    def take(self, members: Sequence[int]) -> "Part[Review]":
+    def take(self, members: Sequence[int]) -> "TrainingPart[Review]":
         """Return the part of these positions, in the order of the file."""
         members = sorted(members)
-        return Part([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members])
+        return TrainingPart([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members])
 
 
-Tokenized = Part[list[str]]
-EncodedPart = Part[Encoded]
+Tokenized = TrainingPart[list[str]]
+EncodedPart = TrainingPart[Encoded]
 
 
 @dataclass(frozen=True)
@@ -44,4 +44,4 @@ class Parts:
 
 
 def encode(part: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
-    return Part([encoder.encode_words(words) for words in part.reviews], part.labels, part.frame)
+    return TrainingPart([encoder.encode_words(words) for words in part.reviews], part.labels, part.frame)

@@ -2,33 +2,38 @@
 
     stars -> labels -> table of n-grams, calibrated on the dev part -> attention taught by erasure, calibrated again
 
-Each stage has a folder with its checkpoints and is trained once; `recipe` brings the reviews and writes the bundle.
+Each stage has a folder with its checkpoints and is trained once; `train` brings the reviews and writes the bundle.
 """
 
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.progress import progress_bar
 from ..evaluation.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
+from ..evaluation.erasure import leave_one_out, shares
 from ..model import parameters
 from ..model.parameters import restore, snapshot
 from ..text.encoding import ReviewEncoder
 from ..training.checkpoint import Progress
-from ..training.distributed.communicator import SINGLE, SingleWorker
-from ..training.loop import Stage
-from ..training.stage import run_stage
+from ..training.initial import Beginning, initialize
+from ..training.runs import Run
+from ..training.stage import Stage
 from . import wide
 from .batches import Batches
+from .engines import OnnxEngine
+from .gradients import GradientEngine
+from .lowering import lower
 from .objectives import ErasureObjective, LabelsObjective, as_inputs, predict_batches
 from .parts import EncodedPart, Parts, encode
+from .predictor import TokenScorer
 from .settings import Config
 
+# Share of the importance that the attention is taught which comes from gradients
+GRADIENT_SHARE = 0.25
 # The folder of each stage within the run folder, and what it trains for
 STAGES: dict[str, tuple[str, type[LabelsObjective]]] = {
     "stars": ("pretraining", LabelsObjective),
@@ -38,24 +43,15 @@ STAGES: dict[str, tuple[str, type[LabelsObjective]]] = {
 
 
 @dataclass(frozen=True)
-class ClassifierTraining:
-    """A classifier's training in the run folder `out`, on an mxnet context `device`.
-
-    `importance` returns for each review the share of each token in what the prediction depends on, (T,); `draw` draws
-    the curves of a stage that has ended into its folder; `begin` changes the network's first parameters.
-    """
+class ClassifierTrainer:
+    """Trains a classifier in a Run; `begin` changes the network's first parameters."""
 
     config: Config
     encoder: ReviewEncoder
-    out: Path
-    device: Any
-    importance: Callable[[Any, EncodedPart], list[NDArray[Any]]]
-    draw: Callable[[Progress, Stage, Path], None]
-    quiet: bool = False
-    group: SingleWorker = SINGLE
-    begin: Callable[[Any], None] = lambda network: None
+    run: Run
+    begin: Optional[Beginning] = None
 
-    def run(self, parts: Parts) -> tuple[Any, Progress, dict[str, Any]]:
+    def train(self, parts: Parts) -> tuple[Any, Progress, dict[str, Any]]:
         """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
 
         The n-grams are not trained on misspelt reviews, which make them worse (docs/accuracy.md).
@@ -70,15 +66,15 @@ class ClassifierTraining:
         progress = self.fit(network, "labels", self.batches(misspelt), dev_batches)
         table, ngrams = None, None
         if self.config.text.ngram_buckets:
-            fitted = self.group.run_on_first(self.fit_ngrams, stars, train, len(dev.labels))
+            fitted = self.run.workers.run_on_first(self.fit_ngrams, stars, train, len(dev.labels))
             table, alone = fitted["table"], float(fitted["alone"])
             ngrams = wide.log_odds(table, [review.tokens for review in dev.reviews]), alone
         network = self.inference_network(network, table)
         dev_batches = self.batches(dev, with_ngrams=True)
         figures = self.calibrate(network, dev_batches, ngrams)
-        if ngrams and not self.quiet and self.group.first:
+        if ngrams:
             before, after = (100 * figures[name]["accuracy"] for name in ("before", "after"))
-            print(f"n-grams: dev accuracy {after:.2f} % with them, {before:.2f} % without", file=sys.stderr)
+            self.run.say(f"n-grams: dev accuracy {after:.2f} % with them, {before:.2f} % without")
         if training.erasure.reviews:
             drawn = numpy.random.RandomState(training.seed).permutation(len(misspelt.labels))
             part = misspelt.take(drawn[: training.erasure.reviews].tolist())
@@ -88,13 +84,13 @@ class ClassifierTraining:
         return network, progress, figures
 
     def fit(self, network: Any, name: str, batches: Batches, dev_batches: Batches) -> Progress:
-        """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
+        """Train a stage; if that is done, load its result."""
         training, settings = self.config.training, getattr(self.config.training, name)
-        folder, penalty = self.out / STAGES[name][0], self.config.model.attention.penalty
-        objective = STAGES[name][1](dev_batches, self.device, self.group, penalty)
+        folder, kind = STAGES[name]
+        objective = kind(dev_batches, self.run.context, self.run.workers, self.config.model.attention.penalty)
         patience = settings.patience if name == "labels" else None
         stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
-        return run_stage(network, stage, training, folder, self.draw, self.quiet)
+        return self.run.fit(network, stage, training, folder)
 
     def teach_attention(self, network: Any, part: EncodedPart, dev_batches: Batches) -> None:
         """Train the attention to highlight the tokens whose erasure changes the prediction.
@@ -102,12 +98,27 @@ class ClassifierTraining:
         The labels are the predictions of the deep part alone: the attention is to change, not the prediction.
         Dropout is off: attention cannot learn to point at a dropped token.
         """
-        joined = self.group.run_on_first(lambda: {"shares": numpy.concatenate(self.importance(network, part))})
+        joined = self.run.workers.run_on_first(lambda: {"shares": numpy.concatenate(self.importance(network, part))})
         importance = numpy.split(joined["shares"], numpy.cumsum([len(review) for review in part.reviews])[:-1])
         restore(network, parameters.without_wide(snapshot(network)))
-        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.device, self.group)
+        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context, self.run.workers)
         batches = self.batches(replace(part, labels=labels), importance, with_ngrams=True)
         self.fit(network, "erasure", batches, dev_batches)
+
+    def importance(self, network: Any, part: EncodedPart) -> list[NDArray[Any]]:
+        """Return for each review each token's share of what the prediction depends on, (T,).
+
+        Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with erasure
+        only in part (docs/faithfulness.md) and is the other measure that the attention is judged by.
+        """
+        # ONNX Runtime is three times as fast
+        engine = OnnxEngine(lower(network).SerializeToString(), network.axes)
+        bar = partial(progress_bar, shown=not self.run.quiet, desc="erasing words")
+        erased = leave_one_out(TokenScorer(self.encoder, engine, self.config), part.reviews, bar)
+        gradients = TokenScorer(self.encoder, GradientEngine(network, self.run.context), self.config)
+        products = gradients.predict_with_weights(part.reviews)[1]
+        share = GRADIENT_SHARE
+        return [(1 - share) * shares(one) + share * shares(other) for one, other in zip(erased, products)]
 
     def batches(
         self, part: EncodedPart, importance: Optional[list[NDArray[Any]]] = None, with_ngrams: bool = False
@@ -119,12 +130,9 @@ class ClassifierTraining:
 
     def new_network(self, batches: Batches) -> Any:
         """Build the network without its n-grams; one batch through it creates all its parameters."""
-        mxnet = import_mxnet()
-        mxnet.random.seed(self.config.training.seed)
-        network = self.config.network(len(self.encoder), with_ngrams=False)
-        network.initialize(mxnet.init.Xavier(), ctx=self.device)
-        network(*as_inputs(next(batches.in_order())[1], self.device))
-        self.begin(network)
+        network, device = self.config.network(len(self.encoder), with_ngrams=False), self.run.context
+        _, batch = next(batches.in_order())
+        initialize(network, self.config.training.seed, device, lambda: network(*as_inputs(batch, device)), self.begin)
         network.hybridize(static_alloc=True)
         return network
 
@@ -134,7 +142,7 @@ class ClassifierTraining:
         kept = config.without_dropout().network(len(self.encoder))
         if table is not None:
             arrays = parameters.add_wide_part(arrays, table, config.model.width)
-        parameters.fill(kept, arrays, self.device)
+        parameters.fill(kept, arrays, self.run.context)
         kept.hybridize(static_alloc=True)
         return kept
 
@@ -154,11 +162,8 @@ class ClassifierTraining:
             others = [position for position, name in enumerate(ids) if name not in known]
             reviews = [*stars.take(clear).reviews, *train.take(others).reviews]
             labels = numpy.concatenate([values[clear] > 5, labels[others]])
-        token_lists, labels, buckets = (
-            [review.tokens for review in reviews],
-            labels.astype(int),
-            self.config.text.ngram_buckets,
-        )
+        token_lists = [review.tokens for review in reviews]
+        labels, buckets = labels.astype(int), self.config.text.ngram_buckets
         alone = 1.0
         if dev_count < FEW_DEV and not stars and numpy.bincount(labels).min() > 1:
             odds = wide.cross_fitted_log_odds(token_lists, labels, buckets)
@@ -173,7 +178,7 @@ class ClassifierTraining:
         `ngrams` are the log-odds (N,) of the dev part by the n-grams, and what these are worth alone (`fit_ngrams`).
         """
         arrays, (ngram_odds, alone) = snapshot(network), ngrams or (None, 1.0)
-        odds = log_odds(predict_batches(network, dev_batches, self.device, self.group)[0])
+        odds = log_odds(predict_batches(network, dev_batches, self.run.context, self.run.workers)[0])
         deep = odds if ngram_odds is None else odds - parameters.wide_scale(arrays) * ngram_odds
         figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds, alone)
         restore(network, calibrated(arrays, figures))

@@ -1,12 +1,10 @@
-"""A whole training as one function: reviews and a Config in, a run folder with a bundle out.
+"""A whole training of a classifier as one function: reviews and a Config in, a run folder with a bundle out.
 
-The command line, the notebooks and every experiment call `train`; it composes reviews, text, training, inference
-(the importance of words, by erasure), export and bundle, and has no numerics of its own.
+The command line, the notebooks and every experiment call `train`; `stages` has the numerics.
 """
 
-import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -17,32 +15,32 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_shim import choose_device
-from .._runtime.progress import progress_bar
-from ..bundle.format import Layout, load_any, load_bundle, write_bundle
+from ..bundle.format import PARAMETERS, AnyBundle, Manifest, load_any, load_bundle
 from ..errors import BundleError, DataError
 from ..evaluation.calibration import FEW_DEV
 from ..language.layout import LAYOUT as LANGUAGE_MODEL
-from ..language.layout import LanguageBundle
 from ..restoration.layout import LAYOUT as RESTORER
-from ..restoration.layout import RestorerBundle
-from ..reviews import nsmc, raw, tables
+from ..reviews import nsmc, raw
 from ..reviews.corpus import Reviews
+from ..reviews.data import Labelled
 from ..text.encoding import ReviewEncoder, clean
 from ..text.noise import misspelt
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
+from ..training.description import command, in_words, manifest_of, nearest_preset
 from ..training.distributed.communicator import SINGLE, SingleWorker
-from ..training.run_folder import begun_run, check_run
-from ..training.runs import draw_curves, in_words, nearest_preset, say
-from ..version import __version__
+from ..training.initial import Beginning
+from ..training.runs import Run
 from .card import model_card
+from .initial import init_from_language_model, init_from_restorer
 from .layout import LAYOUT, ClassifierBundle
-from .parts import EncodedPart, Part, Parts, Tokenized
-from .settings import LABELS, PRESETS, Config
+from .parts import Parts, Tokenized, TrainingPart
+from .settings import LABELS, PRESETS, Config, TrainingConfig
 
-# Share of the importance that the attention is taught which comes from gradients
-GRADIENT_SHARE = 0.25
+# What a classifier may begin with, by the task of the bundle
+BEGINNINGS: dict[Any, Any] = {RESTORER: init_from_restorer, LANGUAGE_MODEL: init_from_language_model}
+# The option of each column, and the name that the command need not say
+USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label")}
 
 
 def train(
@@ -54,13 +52,9 @@ def train(
     device: str = "auto",
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
-    text_column: Optional[str] = None,
-    label_column: Optional[str] = None,
-    workers: SingleWorker = SINGLE,
-    encoding: Optional[str] = None,
-    positive: Optional[str] = None,
     init_from: Optional[Union[str, Path]] = None,
-    sheet: Optional[str] = None,
+    workers: SingleWorker = SINGLE,
+    **columns: Optional[str],
 ) -> Optional[ClassifierBundle]:
     """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
 
@@ -76,13 +70,14 @@ def train(
     resume : bool
         Continue the run in `out`; its data and config must be the same.
     device : "auto", "cpu" or "gpu"
-    sheet : str or None
-        Of a workbook of training data; of `valid` always the first one.
     init_from : path or None
         A bundle whose sizes the classifier shares: of a language model it begins with encoder and embeddings, of `restore`
         with the reading of characters, which needs the tokenizer `characters`.
     workers : SingleWorker
         The group of workers that share each batch, from `training.distributed.communicator.worker_group`.
+    columns : str or None
+        `text_column`, `label_column`, `encoding`, `positive`, the positive one of two labels, and `sheet` of a workbook, but
+        of `valid` always the first one; None finds them.
 
     Raises
     ------
@@ -93,14 +88,12 @@ def train(
     TokenizerError
         The tokenizer is unknown or needs Java.
     """
-    out = Path(out)
+    run, source = Run(Path(out), resume, device, quiet, workers), Labelled(data, data_dir, **columns)
     workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
-    named = (text_column, label_column, encoding, positive)
     first = load_any(init_from, tuple(BEGINNINGS)) if init_from else None
-    reviews = tables.load(data, "train", data_dir, *named, sheet)
-    dev_reviews = tables.read_labelled(valid, *named) if valid else None
+    reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
     settings: dict[str, Any] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
         "columns": reviews.columns,
@@ -108,58 +101,35 @@ def train(
         "config": config.to_dict(),
         **({"init_from": first.fingerprint} if first else {}),
     }
-    if workers.first:
-        check_run(out, settings, resume)
+    run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
-    say(f"settings: {' '.join(['--preset', name, *changes])}; {'continuing' if resume else 'writing'} in {out}", quiet)
-    inputs = read_inputs(reviews, dev_reviews, config, data_dir, quiet)
+    run.say_settings(" ".join(["--preset", name, *changes]))
+    inputs = read_inputs(reviews, dev_reviews, config, data_dir, run)
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),
         "vocabulary": sha256(inputs.vocabulary).hexdigest(),
         "stars": inputs.stars and inputs.stars.sha256,
     }
-    context = choose_device(device)
     # imports MXNet
-    from .stages import ClassifierTraining
+    from .stages import ClassifierTrainer
 
-    importance = partial(erasure_importance, encoder=inputs.encoder, config=config, device=context, quiet=quiet)
-    training = ClassifierTraining(config, inputs.encoder, out, context, importance, draw_curves, quiet, workers)
-    if first:
-        training = replace(training, begin=BEGINNINGS[first.layout](first, inputs.encoder.token_to_idx))
+    trainer = ClassifierTrainer(config, inputs.encoder, run, beginning(first, inputs.encoder) if first else None)
     # nothing about the input can be wrong from here on: only now is anything written
-    with begun_run(out, settings, resume, workers):
-        network, progress, calibration = training.run(inputs.parts)
+    with run.begun(settings):
+        network, progress, calibration = trainer.train(inputs.parts)
         if not workers.first:
             return None
-        manifest = describe(inputs, config, progress, calibration)
-        manifest["command"] = command(inputs, config, settings["columns"])
-        if first:
-            manifest["data"]["init_from"] = {"name": first.name, "fingerprint": first.fingerprint}
-            manifest["command"] += f" --init-from {shlex.quote(first.name)}"
-        return finish(out, inputs, config, manifest, network, context, quiet)
+        best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
+        manifest = {**describe(inputs, config, best, first), "calibration": calibration}
+        return finish(run, inputs, config, manifest, network)
 
 
-def reading_of(first: RestorerBundle, token_to_idx: dict[str, int]) -> Callable[[Any], None]:
+def beginning(first: AnyBundle, encoder: ReviewEncoder) -> Beginning:
+    """Return what gives a network with this encoder the parameters of a bundle of one of BEGINNINGS."""
     from ..inference.sessions import parameters_of
-    from .initial import begin_reading
 
     arrays = parameters_of(first)[1]
-    return partial(begin_reading, arrays=arrays, characters=first.codec, token_to_idx=token_to_idx)
-
-
-def knowledge_of(first: LanguageBundle, token_to_idx: dict[str, int]) -> Callable[[Any], None]:
-    from ..inference.sessions import parameters_of
-    from .initial import begin_knowing
-
-    arrays = parameters_of(first)[1]
-    return partial(begin_knowing, arrays=arrays, known=first.codec.token_to_idx, token_to_idx=token_to_idx)
-
-
-# What a classifier's network begins with, by the task of the bundle that it is taken from
-BEGINNINGS: dict[Layout[Any, Any], Callable[[Any, dict[str, int]], Callable[[Any], None]]] = {
-    RESTORER: reading_of,
-    LANGUAGE_MODEL: knowledge_of,
-}
+    return partial(BEGINNINGS[first.layout], arrays=arrays, codec=first.codec, token_to_idx=encoder.token_to_idx)
 
 
 @dataclass(frozen=True)
@@ -168,53 +138,33 @@ class Inputs:
 
     reviews: Reviews
     dev_reviews: Optional[Reviews]
-    stars: Any
+    stars: Optional[raw.StarReviews]
     parts: Parts
     vocabulary: bytes
     encoder: ReviewEncoder
 
 
-def read_inputs(reviews: Reviews, dev_reviews: Optional[Reviews], config: Config, data_dir: Any, quiet: bool) -> Inputs:
+def read_inputs(
+    reviews: Reviews, dev_reviews: Optional[Reviews], config: Config, data_dir: Optional[Union[str, Path]], run: Run
+) -> Inputs:
     from ..text.vocabulary import build_vocab
 
-    say(f"data: {reviews.name}, {in_words(reviews.counts())}", quiet)
+    run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
     whole = tokenized(reviews, config)
     train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
     stars, star_part = None, None
     if config.training.stars.epochs:
         # without the reviews of the official test file and of the dev part, by id and by text
         stars = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev_part.frame])
-        say(f"raw star reviews: {in_words(stars.counts)}", quiet)
+        run.say(f"raw star reviews: {in_words(stars.counts)}")
         star_part = tokenized_part(stars.frame, stars.targets, config)
     parts = Parts(train_part, dev_part, misspelt_part(train_part, config), star_part)
     read = [*(star_part.reviews if star_part else []), *train_part.reviews]
     vocabulary = build_vocab(read, config.text).to_json().encode()
     encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train_part.labels):,} reviews to train on, {len(dev_part.labels):,} to choose the epoch by (dev)"
-    say(f"{sizes}, a vocabulary of {len(encoder):,}", quiet)
+    run.say(f"{sizes}, a vocabulary of {len(encoder):,}")
     return Inputs(reviews, dev_reviews, stars, parts, vocabulary, encoder)
-
-
-def erasure_importance(
-    network: Any, part: EncodedPart, encoder: ReviewEncoder, config: Config, device: Any, quiet: bool
-) -> list[NDArray[Any]]:
-    """Return for each review each token's share of what the prediction depends on, (T,).
-
-    Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with erasure
-    only in part (docs/faithfulness.md) and is the other measure that the attention is judged by.
-    """
-    from ..evaluation.erasure import leave_one_out, shares
-    from .engines import OnnxEngine
-    from .gradients import GradientEngine
-    from .lowering import lower
-    from .predictor import TokenScorer
-
-    # ONNX Runtime is three times as fast
-    engine = OnnxEngine(lower(network).SerializeToString(), network.axes)
-    bar = partial(progress_bar, shown=not quiet, desc="erasing words")
-    erased = leave_one_out(TokenScorer(encoder, engine, config), part.reviews, bar)
-    products = TokenScorer(encoder, GradientEngine(network, device), config).predict_with_weights(part.reviews)[1]
-    return [(1 - GRADIENT_SHARE) * shares(one) + GRADIENT_SHARE * shares(other) for one, other in zip(erased, products)]
 
 
 def tokenized(reviews: Reviews, config: Config) -> Tokenized:
@@ -227,18 +177,18 @@ def tokenized(reviews: Reviews, config: Config) -> Tokenized:
 
 def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config) -> Tokenized:
     token_lists = token_lists_of(frame["document"], config)
-    return Part(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
+    return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
 
 
 def token_lists_of(texts: Iterable[str], config: Config) -> list[list[str]]:
     return cached_tokens(list(texts), config.text.tokenizer, nsmc.cache_folder() / "prepared")
 
 
-def split(part: Tokenized, training: Any) -> list[Tokenized]:
+def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
     """Hold the dev part out: stratified by label, decided by the seed alone. Return [training part, dev part]."""
     from sklearn.model_selection import train_test_split
 
-    positions, size, seed = numpy.arange(len(part.labels)), training.dev_fraction, training.seed
+    positions, size, seed = numpy.arange(len(part.labels)), settings.dev_fraction, settings.seed
     try:
         chosen = train_test_split(positions, test_size=size, stratify=part.labels, random_state=seed)
     except ValueError as problem:
@@ -248,68 +198,55 @@ def split(part: Tokenized, training: Any) -> list[Tokenized]:
 
 def misspelt_part(part: Tokenized, config: Config) -> Tokenized:
     """Return the part with config.training.misspelt_fraction of its reviews misspelt."""
-    training = config.training
-    if not training.misspelt_fraction:
+    settings = config.training
+    if not settings.misspelt_fraction:
         return part
-    others = misspelt([clean(text) for text in part.frame["document"]], training.misspelt_fraction, training.seed)
+    others = misspelt([clean(text) for text in part.frame["document"]], settings.misspelt_fraction, settings.seed)
     changed = dict(zip(others, token_lists_of(others.values(), config)))
     return replace(part, reviews=[changed.get(i) or tokens for i, tokens in enumerate(part.reviews)])
 
 
-def describe(inputs: Inputs, config: Config, progress: Any, calibration: dict[str, Any]) -> dict[str, Any]:
-    """Return the manifest of a finished training: its data, and its metrics on the dev part."""
+def describe(inputs: Inputs, config: Config, best: dict[str, Any], first: Optional[AnyBundle]) -> Manifest:
+    """Return the manifest of a finished training: its data, its metrics on the dev part, the command that repeats it."""
     reviews, dev_reviews, parts = inputs.reviews, inputs.dev_reviews, inputs.parts
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {
         "train": {**reviews.describe(), "used": len(parts.train.labels)},
         "dev": {**dev, "used": len(parts.dev.labels)},
+        **({"pretraining": inputs.stars.describe()} if inputs.stars else {}),
     }
+    columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
+    given = {option: value for (option, usual), value in columns.items() if value != usual}
+    valid = dev_reviews and dev_reviews.name
+    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, init_from=first and first.name)
     return {
         "labels": list(LABELS),
-        "package_version": __version__,
         "tokenizer_version": tokenizer_version(config.text.tokenizer),
         "vocabulary": len(inputs.encoder),
-        "config": config.to_dict(),
-        "data": {**data, "pretraining": inputs.stars.describe()} if inputs.stars else data,
-        "calibration": calibration,
-        "metrics": {"dev": {"best_epoch": progress.best_epoch + 1, **calibration["after"]}},
+        **manifest_of(LAYOUT, config, data, best, again, first),
     }
 
 
-def command(inputs: Inputs, config: Config, columns: dict[str, str]) -> str:
-    """Return the command line that repeats this training: the nearest preset, and what differs from it."""
-    given = ["--valid", inputs.dev_reviews.name] if inputs.dev_reviews else []
-    usual = {"text": "document", "label": "label"}
-    for name, value in columns.items():
-        given += [f"--{name}-column" if name in usual else f"--{name}", value] if value != usual.get(name) else []
-    name, changes = nearest_preset(config, PRESETS)
-    chosen = [] if name == "default" else ["--preset", name]
-    return shlex.join(["nsmc-attention", "train", "--data", inputs.reviews.name, *given, *chosen, *changes])
-
-
-def finish(
-    out: Path, inputs: Inputs, config: Config, manifest: dict[str, Any], network: Any, device: Any, quiet: bool
-) -> ClassifierBundle:
-    """Export, write the bundle and load it back, so that a run ends with a bundle known to be whole."""
+def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network: Any) -> ClassifierBundle:
+    """Export the network, write the bundle and say how good it is."""
     from ..model.parameters import gluon_file
     from .engines import GluonEngine
     from .export import disagreement, exceeds, parity
     from .lowering import lower
 
-    contents = {"vocab.json": inputs.vocabulary, "weights.params": gluon_file(network)}
-    model = lower(network).SerializeToString()
-    manifest["parity"] = parity(GluonEngine(network, device), model, inputs.encoder, config, inputs.reviews.documents)
+    contents = {"vocab.json": inputs.vocabulary, PARAMETERS: gluon_file(network)}
+    model, engine = lower(network).SerializeToString(), GluonEngine(network, run.context)
+    manifest["parity"] = parity(engine, model, inputs.encoder, config, inputs.reviews.documents)
     if exceeds(manifest["parity"]):
-        say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}", quiet)
+        run.say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
     else:
         contents["model.onnx"] = model
-    manifest["metrics"].update(recorded_metrics(out / "bundle", contents))
-    contents["README.md"] = model_card(manifest).encode(errors="replace")
-    write_bundle(out / "bundle", manifest, contents)
+    manifest["metrics"].update(recorded_metrics(run.out / "bundle", contents))
+    bundle = run.write(LAYOUT, manifest, contents, model_card)
     best = manifest["metrics"]["dev"]
-    say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {out / 'bundle'}", quiet)
+    run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
     warn_if_small(best["accuracy"], len(inputs.parts.dev.labels))
-    return load_bundle(out / "bundle", LAYOUT)
+    return bundle
 
 
 def warn_if_small(accuracy: float, count: int) -> None:
@@ -333,4 +270,4 @@ def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]
         same = all(bundle.read(name) == contents[name] for name in ("vocab.json", "weights.params"))
     except BundleError:
         return {}
-    return {part: found for part, found in bundle.manifest["metrics"].items() if part != "dev"} if same else {}
+    return {part: figures for part, figures in bundle.manifest["metrics"].items() if part != "dev"} if same else {}

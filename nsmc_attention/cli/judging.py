@@ -8,9 +8,9 @@ from typing import Optional
 import click
 
 from ..errors import ConfigError
+from ..reviews.data import Labelled
 from .options import (
     Heads,
-    Labelled,
     Model,
     Restoring,
     TextCommand,
@@ -51,7 +51,7 @@ def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool, resto
         )
     if record and restoring.bundle:
         raise ConfigError("--record: the figures of restored reviews are not the bundle's own; leave --restore out")
-    classifier, test = model.load(), reviews.load_test()
+    classifier, test = model.load(), reviews.load("test")
     found = judgement.evaluate(classifier, test, restoring.load(model))
     print(json.dumps(found) if as_json else "\n".join(f"{name:10} {value}" for name, value in found.items()))
     if record:
@@ -103,7 +103,7 @@ def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: O
 
     if plot:
         check_suffix(plot)
-    found = judgement.faithfulness(model.load(), reviews.load_test(), limit, seed)
+    found = judgement.faithfulness(model.load(), reviews.load("test"), limit, seed)
     print(json.dumps(found) if as_json else as_text(found))
     if plot:
         save_plot({found["bundle"]: found}, plot)
@@ -139,9 +139,9 @@ def hops(
     nsmc-attention hops --data reviews.csv --bundle runs/structured/bundle --fewest 5 --json
     """
     from ..classification import judgement
-    from ..training.runs import read_texts
+    from ..reviews.data import Texts
 
-    found = judgement.hops(model.load(), read_texts(data, data_dir, text_column, encoding)[1], limit, fewest)
+    found = judgement.hops(model.load(), Texts(data, data_dir, text_column, encoding).read()[1], limit, fewest)
     found["words"] = [words[:top] for words in found["words"]]
     if as_json:
         print(json.dumps(found, ensure_ascii=False))

@@ -16,6 +16,7 @@ from ..classification.settings import PRESETS
 from ..classification.task import CLASSIFY
 from ..config import SHORT_NAMES
 from ..errors import ConfigError
+from ..reviews.data import Labelled
 from ..reviews.encodings import ENCODINGS
 from ..settings import KIND, descriptions, paths
 from ..tasks import TASKS, choices_at, field_at
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ..inference.reference import Scorer
     from ..language.model import Filling
     from ..restoration.restorer import Restorer
-    from ..reviews.corpus import Reviews
 
 Decorator = Callable[[Any], Any]
 # The sections of `train --help`: each begins at this setting of SHORT_NAMES
@@ -274,29 +274,6 @@ class Texts(NamedTuple):
             found = score_table(scorer, str(self.source), self.output, self.style, weights, **options)
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {found}", file=sys.stderr)
-
-
-class Labelled(NamedTuple):
-    """Labelled reviews: a corpus or a file, and its columns."""
-
-    data: str
-    data_dir: Optional[Path]
-    text_column: Optional[str]
-    label_column: Optional[str]
-    positive: Optional[str]
-    encoding: Optional[str]
-    sheet: Optional[str]
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The keyword arguments by which `reviews.tables.load` reads a file."""
-        names = ("text_column", "label_column", "positive", "encoding", "sheet")
-        return {name: getattr(self, name) for name in names}
-
-    def load_test(self) -> "Reviews":
-        from ..reviews import tables
-
-        return tables.load(self.data, "test", self.data_dir, **self.columns)
 
 
 class Films(NamedTuple):

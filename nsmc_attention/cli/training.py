@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
@@ -12,11 +13,11 @@ import click
 from .._runtime.signals import Ended
 from ..classification.settings import PRESETS
 from ..errors import ConfigError
+from ..reviews.data import Labelled
 from ..tasks import TASKS
 from .options import (
     Films,
     GroupedCommand,
-    Labelled,
     TrainCommand,
     choices,
     data_options,
@@ -28,11 +29,11 @@ from .options import (
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["nsmc", "raw"]))
+@click.argument("corpus", type=click.Choice(["nsmc", "raw"]))
 @path_option(
     "--data-dir", help="where to  [default: where it is already ($NSMC_ATTENTION_DATA), else the cache folder]"
 )
-def fetch(what: str, data_dir: Optional[Path]) -> None:
+def fetch(corpus: str, data_dir: Optional[Path]) -> None:
     """Download a corpus and print its path.
 
     nsmc: the official files, verified by sha256. raw: the archive with all star reviews (47 MB and more), which
@@ -40,8 +41,8 @@ def fetch(what: str, data_dir: Optional[Path]) -> None:
     """
     from ..reviews import nsmc, raw
 
-    found = [raw.find(data_dir)] if what == "raw" else [nsmc.find(part, data_dir) for part in nsmc.FILES]
-    print(*found, sep="\n")
+    paths = [raw.find(data_dir)] if corpus == "raw" else [nsmc.find(part, data_dir) for part in nsmc.FILES]
+    print(*paths, sep="\n")
 
 
 @click.command(cls=TrainCommand)
@@ -106,10 +107,9 @@ def train(
     nsmc-attention train --task film --data nsmc --out runs/films
     nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
     """
-    from ..classification.train import train as run
     from ..training.distributed import launcher
     from ..training.distributed.communicator import worker_group
-    from ..training.run_folder import read_settings
+    from ..training.runs import read_settings
 
     run_settings = read_settings(out) if resume else {}
     task = resumed_task(out, run_settings, task)
@@ -118,34 +118,20 @@ def train(
     else:
         base = TASKS[task].preset(preset)
     config: Any = base.with_fields(**settings)
+    run = partial(TASKS[task].train, reviews.data, config, out, resume=resume, device=device, data_dir=reviews.data_dir)
     own = films.given(task, init_from)
     if task != "classify":
         refuse_labels(task, reviews, valid, kvstore, workers)
-        with resumable(out, arguments):
-            columns = {"text_column": reviews.text_column, "encoding": reviews.encoding, **own}
-            columns["sheet"] = reviews.sheet
-            TASKS[task].train(reviews.data, config, out, resume, device, reviews.data_dir, **columns)
-        return None
-    if workers and kvstore == "local":
+    elif workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
-    if kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
-        with resumable(out, arguments):
-            return launcher.launch(arguments, workers or 2)
-    with resumable(out, arguments), worker_group(kvstore) as group:
-        quiet = not group.first
-        run(
-            reviews.data,
-            config,
-            out,
-            valid,
-            resume,
-            device,
-            reviews.data_dir,
-            quiet,
-            workers=group,
-            **own,
-            **reviews.columns,
-        )
+    with resumable(out, arguments):
+        if task != "classify":
+            run(text_column=reviews.text_column, encoding=reviews.encoding, sheet=reviews.sheet, **own)
+        elif kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
+            launcher.launch(arguments, workers or 2)
+        else:
+            with worker_group(kvstore) as group:
+                run(valid=valid, workers=group, **own, **reviews.columns)
 
 
 def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:
@@ -172,7 +158,7 @@ def resumable(run: Path, arguments: list[str]) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, Ended):
         if (run / "settings.json").is_file():
-            again = [each for each in arguments if each != "--resume"]
+            again = [word for word in arguments if word != "--resume"]
             print(f"continue with: nsmc-attention {shlex.join([*again, '--resume'])}", file=sys.stderr)
         raise
 

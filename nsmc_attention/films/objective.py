@@ -4,9 +4,8 @@ How many are given is drawn anew each time, few as often as many, so that one ne
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -15,9 +14,9 @@ from numpy.typing import NDArray
 from .._runtime.mxnet_shim import import_mxnet
 from ..model.parameters import restore, snapshot
 from ..training.checkpoint import Progress
-from ..training.loop import Stage
-from ..training.objectives import Objective
-from ..training.stage import run_stage
+from ..training.initial import initialize
+from ..training.runs import Run
+from ..training.stage import DEV_STREAM, Objective, Stage
 from .settings import FilmConfig
 
 mxnet = import_mxnet()
@@ -29,25 +28,23 @@ SHARES = (1, 2, 1)
 # a film counts m / (m + 4)
 SPREAD = 4
 # Fewest others whose mean is a target in training, and in what a network is judged by
-FEWEST, JUDGED = 3, 10
+MIN_OTHERS_TRAIN, MIN_OTHERS_EVAL = 3, 10
 # A unit of numbers that do not vary
 SMALLEST = 1e-3
-# Which of the random numbers of a seed draw the reviews of films that are not trained on
-DEV = 2**31 - 1
 # How far films in a batch may differ in how many reviews are given, so that it is another batch in each epoch
 JITTER = 0.3
 
 
 @dataclass(frozen=True)
-class Films:
+class FilmVectors:
     """N films: the vectors (M, F) and stars (M,) of all reviews there are, and for each film the places of its own."""
 
     vectors: NDArray[Any]
     stars: NDArray[numpy.float32]
     members: Sequence[NDArray[numpy.int64]]
 
-    def of(self, places: Sequence[int]) -> "Films":
-        return Films(self.vectors, self.stars, [self.members[place] for place in places])
+    def of(self, places: Sequence[int]) -> "FilmVectors":
+        return FilmVectors(self.vectors, self.stars, [self.members[place] for place in places])
 
     def draw(self, count: int, film: int, random: numpy.random.RandomState) -> "Case":
         """Draw so many reviews of a film; the others are its target."""
@@ -55,8 +52,8 @@ class Films:
         return Case(order[:count], float(self.stars[order[count:]].mean()), len(order) - count)
 
     def cases(self, count: int, random: numpy.random.RandomState, draws: int = 1) -> list["Case"]:
-        """Draw so many reviews of each film that has JUDGED others, several times."""
-        enough = [film for film, own in enumerate(self.members) if len(own) >= count + JUDGED]
+        """Draw so many reviews of each film that has MIN_OTHERS_EVAL others, several times."""
+        enough = [film for film, own in enumerate(self.members) if len(own) >= count + MIN_OTHERS_EVAL]
         return [self.draw(count, film, random) for film in enough for _ in range(draws)]
 
 
@@ -81,9 +78,9 @@ class FilmBatch:
 class FilmBatches:
     """Films in batches of about as many reviews given, at most `most`."""
 
-    def __init__(self, films: Films, batch_size: int, most: int):
+    def __init__(self, films: FilmVectors, batch_size: int, most: int):
         self.films, self.batch_size, self.most = films, batch_size, most
-        self.usable = [film for film, own in enumerate(films.members) if len(own) > FEWEST]
+        self.usable = [film for film, own in enumerate(films.members) if len(own) > MIN_OTHERS_TRAIN]
 
     def __len__(self) -> int:
         """Batches in an epoch."""
@@ -99,13 +96,13 @@ class FilmBatches:
 
     def in_order(self, seed: int) -> Iterator[FilmBatch]:
         """Yield batches over all films once, the same at each call."""
-        random = numpy.random.RandomState([seed, DEV])
+        random = numpy.random.RandomState([seed, DEV_STREAM])
         cases = [self.films.draw(self.count(film, random), film, random) for film in self.usable]
         yield from map(self.batch, self.batches(cases, numpy.ones(len(cases))))
 
     def count(self, film: int, random: numpy.random.RandomState) -> int:
         """Draw how many reviews are given: each power of two as often as the next."""
-        most = min(self.most, len(self.films.members[film]) - FEWEST)
+        most = min(self.most, len(self.films.members[film]) - MIN_OTHERS_TRAIN)
         return max(1, int(math.exp(random.random_sample() * math.log(most + 1))))
 
     def batches(self, cases: Sequence[Case], factors: NDArray[Any]) -> list[list[Case]]:
@@ -164,46 +161,33 @@ class FilmObjective(Objective):
 
 
 @dataclass(frozen=True)
-class FilmTraining:
-    """A training of `film` in the run folder `out`, on an mxnet context `device`; `draw` as for the classifier's."""
+class FilmTrainer:
+    """Trains a film network in a Run."""
 
     config: FilmConfig
-    out: Path
-    device: Any
-    draw: Callable[[Progress, Stage, Path], None]
-    quiet: bool = False
+    run: Run
 
-    def run(self, train: Films, dev: Films) -> tuple[Any, Progress, FilmObjective]:
+    def train(self, train: FilmVectors, dev: FilmVectors) -> tuple[Any, Progress, FilmObjective]:
         """Train; return the network, the Progress and what judges it."""
         settings = self.config.training
-        objective = self.objective(dev)
-        stage = Stage(
-            "film", objective, self.batches(train), settings.epochs, settings.learning_rate, settings.patience
-        )
-        network = self.new_network(train)
-        progress = run_stage(network, stage, settings, self.out, self.draw, self.quiet)
+        batches, dev_batches = (FilmBatches(films, settings.batch_size, settings.given) for films in (train, dev))
+        objective = FilmObjective(dev_batches, self.run.context, settings.seed)
+        stage = Stage("film", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
+        network = self.new_network(train, objective.device)
+        progress = self.run.fit(network, stage, settings)
         return network, progress, objective
 
-    def objective(self, dev: Films) -> FilmObjective:
-        """Return what judges a network by these films."""
-        return FilmObjective(self.batches(dev), self.device, self.config.training.seed)
-
-    def batches(self, films: Films) -> FilmBatches:
-        settings = self.config.training
-        return FilmBatches(films, settings.batch_size, settings.given)
-
-    def new_network(self, films: Films) -> Any:
+    def new_network(self, films: FilmVectors, device: Any) -> Any:
         """Build the network, with the means and units of what it reads and tells."""
-        mxnet.random.seed(self.config.training.seed)
         network = self.config.network(films.vectors.shape[1])
-        network.initialize(mxnet.init.Xavier(), ctx=self.device)
+        initialize(network, self.config.training.seed, device, lambda: None)
         restore(network, in_units(snapshot(network), films))
         for part in network.parts:
             part.hybridize()
         return network
 
 
-def in_units(arrays: dict[str, NDArray[Any]], films: Films) -> dict[str, NDArray[Any]]:
+def in_units(arrays: dict[str, NDArray[Any]], films: FilmVectors) -> dict[str, NDArray[Any]]:
     """Return {name: array} of the parameters with the means and units of these films' vectors and mean stars."""
     vectors = films.vectors[numpy.concatenate(films.members)].astype("float32")
     stars = numpy.array([films.stars[own].mean() for own in films.members])

@@ -40,7 +40,7 @@ class PoolingConfig(Settings):
 FILM_NETWORKS: dict[str, type[Settings]] = {"pooling": PoolingConfig}
 
 
-class FilmTraining(LoopConfig):
+class FilmTrainingConfig(LoopConfig):
     """How `film` is trained; a batch is of films."""
 
     batch_size: int = setting(64, "films in a batch", low=1)
@@ -61,7 +61,7 @@ class FilmConfig(TaskConfig):
 
     task: ClassVar[str] = "film"
     model: PoolingConfig = kinds(FILM_NETWORKS, PoolingConfig(), "the network")
-    training: FilmTraining = section(FilmTraining(), "how the network is trained")
+    training: FilmTrainingConfig = section(FilmTrainingConfig(), "how the network is trained")
 
     def __post_init__(self) -> None:
         check_all(self)

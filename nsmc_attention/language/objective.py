@@ -1,9 +1,8 @@
 """What a language model is trained on and for: reviews with hidden words, hidden anew in each epoch. Imports MXNet."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -11,9 +10,9 @@ from numpy.typing import NDArray
 from .._runtime.mxnet_shim import import_mxnet
 from ..model.parameters import round_tables
 from ..training.checkpoint import Progress
-from ..training.loop import Stage
-from ..training.objectives import Objective
-from ..training.stage import run_stage
+from ..training.initial import Beginning, initialize
+from ..training.runs import Run
+from ..training.stage import DEV_STREAM, Objective, Stage
 from .masking import Masker, Tokens
 from .settings import LanguageConfig
 
@@ -23,8 +22,6 @@ mxnet = import_mxnet()
 JITTER = 2
 # Hidden tokens of a batch are filled up to a multiple of this: MXNet plans its memory anew for each size
 STEP = 64
-# Which of the random numbers of a seed hide words of the dev part
-DEV = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ class HiddenBatches:
 
     def in_order(self, seed: int) -> Iterator[tuple[NDArray[Any], Hidden]]:
         """Yield (members, batch) over all reviews once, the same way at each call."""
-        random = numpy.random.RandomState([seed, DEV])
+        random = numpy.random.RandomState([seed, DEV_STREAM])
         order = numpy.argsort(self.tokens.lengths, kind="stable")
         for start in range(0, len(order), self.batch_size):
             members = order[start : start + self.batch_size]
@@ -112,34 +109,28 @@ class MaskedObjective(Objective):
 
 
 @dataclass(frozen=True)
-class LanguageModelTraining:
-    """A training of a language model in the run folder `out`, on an mxnet context `device`; `draw` and `begin` as elsewhere."""
+class LanguageModelTrainer:
+    """Trains a language model in a Run; `begin` changes the network's first parameters."""
 
     config: LanguageConfig
     masker: Masker
-    out: Path
-    device: Any
-    draw: Callable[[Progress, Stage, Path], None]
-    quiet: bool = False
-    begin: Callable[[Any], None] = lambda network: None
+    run: Run
+    begin: Optional[Beginning] = None
 
-    def run(self, train: Tokens, dev: Tokens) -> tuple[Any, Progress, MaskedObjective]:
+    def train(self, train: Tokens, dev: Tokens) -> tuple[Any, Progress, MaskedObjective]:
         """Train; return the network, the Progress and what judges it on the dev part."""
-        settings = self.config.training
-        objective = MaskedObjective(HiddenBatches(dev, self.masker, settings.batch_size), self.device, settings.seed)
-        batches = HiddenBatches(train, self.masker, settings.batch_size)
+        settings, size = self.config.training, self.config.training.batch_size
+        objective = MaskedObjective(HiddenBatches(dev, self.masker, size), self.run.context, settings.seed)
+        batches = HiddenBatches(train, self.masker, size)
         stage = Stage("language", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
         network = self.new_network(objective, next(objective.dev_batches.in_order(settings.seed))[1])
-        progress = run_stage(network, stage, settings, self.out, self.draw, self.quiet)
+        progress = self.run.fit(network, stage, settings)
         round_tables(network)
         return network, progress, objective
 
     def new_network(self, objective: MaskedObjective, batch: Hidden) -> Any:
         """Build the network; one batch through it creates all its parameters."""
-        mxnet.random.seed(self.config.training.seed)
-        network = self.config.network(self.masker.vocabulary)
-        network.initialize(mxnet.init.Xavier(), ctx=self.device)
-        objective.loss(network, batch).wait_to_read()
-        self.begin(network)
+        network, seed = self.config.network(self.masker.vocabulary), self.config.training.seed
+        initialize(network, seed, objective.device, lambda: objective.loss(network, batch), self.begin)
         network.hybridize(static_alloc=True)
         return network

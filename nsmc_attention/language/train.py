@@ -1,37 +1,36 @@
 """A whole training of a language model as one function: reviews and a LanguageConfig in, a run folder with a bundle out.
 
-Masked words, Devlin et al. 2019 (arXiv:1810.04805): what reviews teach that nobody has labelled. The counterpart of
-`recipe`, which trains the classifier.
+Masked words, Devlin et al. 2019 (arXiv:1810.04805): what reviews teach that nobody has labelled.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy
 
-from .._runtime.mxnet_shim import choose_device
-from ..bundle.format import load_bundle, write_bundle
+from ..bundle.format import PARAMETERS, load_bundle
 from ..errors import DataError
 from ..reviews import nsmc, raw
+from ..reviews.data import Texts
 from ..text.encoding import ReviewEncoder, clean
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import mecab_tags, tokenizer, tokenizer_version
-from ..training.distributed.communicator import SINGLE
-from ..training.run_folder import begun_run, check_run
-from ..training.runs import command, describe, draw_curves, hold_out, read_texts, run_settings, say
+from ..training.description import command, digest, manifest_of, run_settings
+from ..training.runs import Run, hold_out
 from .card import language_card
 from .layout import LAYOUT, LanguageBundle
 from .masking import MASK, Masker, Tokens
 from .settings import LANGUAGE_PRESETS, LanguageConfig
 
-# Reviews that the epoch is chosen by, at most
-DEV = 5000
-FEWEST = 100
+if TYPE_CHECKING:
+    from .objective import MaskedObjective
+
+# Most reviews that the epoch is chosen by, and fewest to train on
+MOST_DEV, FEWEST = 5000, 100
 # Parts of speech by the first letter of mecab-ko-dic's tags
 SPEECH = {"N": "nouns", "V": "verbs and adjectives", "M": "adverbs", "J": "particles", "E": "endings"}
 
@@ -44,10 +43,8 @@ def train_language(
     device: str = "auto",
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
-    text_column: Optional[str] = None,
-    encoding: Optional[str] = None,
     init_from: Optional[Union[str, Path]] = None,
-    sheet: Optional[str] = None,
+    **columns: Optional[str],
 ) -> LanguageBundle:
     """Train a language model and write it as a bundle; return it.
 
@@ -57,9 +54,11 @@ def train_language(
         Reviews, no labels: for "nsmc" those of the training file and the raw star reviews, without any of the official
         test file; for "sample" those of its training file; else of a table, or of a txt file with one a line.
     out : path
-        The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/.
+        The run folder, see `training.runs`.
     init_from : path or None
         A language model's bundle of the same settings, whose parameters and vocabulary the training begins with.
+    columns : str or None
+        `text_column`, `encoding` and `sheet` of a table.
 
     Raises
     ------
@@ -68,60 +67,61 @@ def train_language(
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
-    out = Path(out)
+    run = Run(Path(out), resume, device, quiet)
     tokenizer(config.text.tokenizer)
     first = load_bundle(init_from, LAYOUT) if init_from else None
-    name, read = read_reviews(data, data_dir, text_column, encoding, sheet)
-    texts = list(dict.fromkeys(filter(None, map(clean, read))))
+    name, reviews = read_reviews(Texts(data, data_dir, **columns))
+    texts = list(dict.fromkeys(filter(None, map(clean, reviews))))
     if len(texts) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} different reviews, found {len(texts)}")
-    settings = run_settings(name, texts, "reviews", config, first)
-    check_run(out, settings, resume)
-    say(f"settings: {command(name, config, LANGUAGE_PRESETS)}; {'continuing' if resume else 'writing'} in {out}", quiet)
+    settings = run_settings(config, name, first, reviews=digest(texts))
+    run.check(settings)
+    again = partial(command, config, LANGUAGE_PRESETS, {"task": config.task, "data": name})
+    run.say_settings(again())
     words = cached_tokens(texts, config.text.tokenizer, nsmc.cache_folder() / "prepared")
-    train, dev = hold_out(len(texts), config.training, DEV)
-    vocabulary = first.read("vocab.json") if first else new_vocabulary((words[place] for place in train), config)
+    train, dev = hold_out(len(texts), config.training, MOST_DEV)
+    vocabulary = first.read("vocab.json") if first else new_vocabulary((words[i] for i in train), config)
     encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train):,} reviews to train on, {len(dev):,} to choose the epoch by (dev)"
-    say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}", quiet)
+    run.say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}")
     # imports MXNet
     from ..inference.sessions import parameters_of
-    from ..training.initial import begin_same
-    from .objective import LanguageModelTraining
+    from ..model.parameters import gluon_file
+    from ..training.initial import init_from_same
+    from .lowering import lower_language
+    from .objective import LanguageModelTrainer
 
     whole = bool(config.training.whole_words)
-    parts = [Tokens.of((words[place] for place in part), encoder, whole) for part in (train, dev)]
+    parts = [Tokens.of((words[i] for i in part), encoder, whole) for part in (train, dev)]
     masker = Masker.of(config.training.masked, encoder)
-    training = LanguageModelTraining(config, masker, out, choose_device(device), draw_curves, quiet)
-    if first:
-        training = replace(training, begin=partial(begin_same, arrays=parameters_of(first)[1]))
-    with begun_run(out, settings, resume, SINGLE):
-        network, progress, objective = training.run(*parts)
-        figures: dict[str, Any] = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
-        figures["perplexity"] = math.exp(figures["loss"])
+    begin = partial(init_from_same, arrays=parameters_of(first)[1]) if first else None
+    trainer = LanguageModelTrainer(config, masker, run, begin)
+    with run.begun(settings):
+        network, progress, objective = trainer.train(*parts)
+        best: dict[str, Any] = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
+        best["perplexity"] = math.exp(best["loss"])
         if config.text.tokenizer == "mecab":
-            spoken = accuracy_by_speech(objective, network, [texts[place] for place in dev], encoder)
-            figures["accuracy_by_speech"] = spoken
-        manifest = describe(name, (len(train), len(dev)), "reviews", config, LANGUAGE_PRESETS, first, figures)
+            best["accuracy_by_speech"] = accuracy_by_speech(objective, network, [texts[i] for i in dev], encoder)
+        counts = {"train": {"name": name, "reviews": len(train)}, "dev": {"reviews": len(dev)}}
+        manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
         manifest.update(tokenizer_version=tokenizer_version(config.text.tokenizer), vocabulary=len(encoder))
-        return finish(out, vocabulary, manifest, network, quiet)
+        contents = {"vocab.json": vocabulary, PARAMETERS: gluon_file(network)}
+        contents["model.onnx"] = lower_language(network).SerializeToString()
+        bundle = run.write(LAYOUT, manifest, contents, language_card)
+        guesses = f"{100 * best['accuracy']:.2f} % of the hidden tokens guessed, {100 * best['among_five']:.2f} %"
+        run.say(f"dev: {guesses} in five guesses, perplexity {best['perplexity']:.1f}; bundle: {bundle.folder}")
+        return bundle
 
 
-def read_reviews(
-    data: Union[str, Path],
-    data_dir: Optional[Union[str, Path]],
-    text_column: Optional[str],
-    encoding: Optional[str],
-    sheet: Optional[str] = None,
-) -> tuple[str, Iterable[str]]:
+def read_reviews(texts: Texts) -> tuple[str, Iterable[str]]:
     """Return the name of the data and its reviews; of nsmc the raw star reviews too, none of the official test file."""
-    name, train = read_texts(data, data_dir, text_column, encoding, sheet)
-    if data != "nsmc":
+    name, train = texts.read()
+    if texts.data != "nsmc":
         return name, train
-    test = nsmc.load("nsmc", "test", data_dir).frame
+    test = nsmc.load("nsmc", "test", texts.data_dir).frame
     tested = set(map(raw.folded, test["document"]))
-    stars = raw.load(raw.find(data_dir), [test]).frame["document"]
-    return name, [*stars, *(each for each in train if raw.folded(each) not in tested)]
+    stars = raw.load(raw.find(texts.data_dir), [test]).frame["document"]
+    return name, [*stars, *(text for text in train if raw.folded(text) not in tested)]
 
 
 def new_vocabulary(word_lists: Iterable[list[str]], config: LanguageConfig) -> bytes:
@@ -131,7 +131,9 @@ def new_vocabulary(word_lists: Iterable[list[str]], config: LanguageConfig) -> b
     return content.encode()
 
 
-def accuracy_by_speech(objective: Any, network: Any, texts: list[str], encoder: ReviewEncoder) -> dict[str, float]:
+def accuracy_by_speech(
+    objective: "MaskedObjective", network: Any, texts: list[str], encoder: ReviewEncoder
+) -> dict[str, float]:
     """Return the share of hidden tokens that are guessed right, by the part of speech that Mecab gives the dev texts."""
     right: dict[str, list[bool]] = defaultdict(list)
     batches = objective.dev_batches.in_order(objective.seed)
@@ -140,7 +142,7 @@ def accuracy_by_speech(objective: Any, network: Any, texts: list[str], encoder: 
         columns, rows = numpy.divmod(batch.places[: len(ranks)], len(members))
         for row, column, rank in zip(rows.tolist(), columns.tolist(), ranks.tolist()):
             right[spoken[row][column]].append(rank < 1)
-    return {speech: sum(found) / len(found) for speech, found in sorted(right.items())}
+    return {speech: sum(hits) / len(hits) for speech, hits in sorted(right.items())}
 
 
 def parts_of_speech(text: str, encoder: ReviewEncoder) -> list[str]:
@@ -148,20 +150,3 @@ def parts_of_speech(text: str, encoder: ReviewEncoder) -> list[str]:
     return [
         SPEECH.get(tag[:1], "others") for start, end, tag in mecab_tags(text) for _ in encoder.units([text[start:end]])
     ]
-
-
-def finish(out: Path, vocabulary: bytes, manifest: dict[str, Any], network: Any, quiet: bool) -> LanguageBundle:
-    """Write the bundle and load it back, so that a run ends with a bundle known to be whole."""
-    from ..model.parameters import gluon_file
-    from .lowering import lower_language
-
-    contents = {"vocab.json": vocabulary, "weights.params": gluon_file(network)}
-    contents["model.onnx"] = lower_language(network).SerializeToString()
-    contents["README.md"] = language_card(manifest).encode(errors="replace")
-    write_bundle(out / "bundle", manifest, contents)
-    best = manifest["metrics"]["dev"]
-    guessed = (
-        f"{100 * best['accuracy']:.2f} % of the hidden tokens guessed, {100 * best['among_five']:.2f} % in five guesses"
-    )
-    say(f"dev: {guessed}, perplexity {best['perplexity']:.1f}; bundle: {out / 'bundle'}", quiet)
-    return load_bundle(out / "bundle", LAYOUT)

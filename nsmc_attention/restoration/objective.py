@@ -3,9 +3,8 @@
 A source is drawn anew each time a sentence is read. Long texts are rare among reviews: some sentences are joined.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Optional
 
 import numpy
@@ -15,9 +14,9 @@ from .._runtime.mxnet_shim import import_mxnet
 from ..model.parameters import round_tables
 from ..text.noise import typed
 from ..training.checkpoint import Progress
-from ..training.loop import Stage
-from ..training.objectives import Objective
-from ..training.stage import run_stage
+from ..training.initial import Beginning, initialize
+from ..training.runs import Run
+from ..training.stage import DEV_STREAM, Objective, Stage
 from .characters import BEGIN, END, KEEP, Characters, padded, split_spaces
 from .settings import RestoreConfig, most_written
 from .tags import character_error, tagged, tags_of, written
@@ -28,8 +27,6 @@ mxnet = import_mxnet()
 STEP = 4
 # How far sentences in a batch may differ in length, so that it is another batch in each epoch
 JITTER = 4
-# Which of the random numbers of a seed draw the noise of the dev part
-DEV = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ class NoisyBatches:
 
 def dev_pairs(targets: Sequence[str], seed: int) -> Pairs:
     """Return the dev part with noise that is the same in every evaluation, sorted by length."""
-    random = numpy.random.RandomState([seed, DEV])
+    random = numpy.random.RandomState([seed, DEV_STREAM])
     pairs = sorted(((typed(text, random), text) for text in targets), key=lambda pair: (len(pair[0]), pair))
     return Pairs([source for source, _ in pairs], [target for _, target in pairs])
 
@@ -196,38 +193,33 @@ OBJECTIVES: dict[str, type[RestoringObjective]] = {"editor": EditorObjective, "w
 
 
 @dataclass(frozen=True)
-class RestorerTraining:
-    """A training of `restore` in the run folder `out`, on an mxnet context `device`; `draw` and `begin` as for the classifier's."""
+class RestorerTrainer:
+    """Trains an editor or a writer in a Run; `begin` changes the network's first parameters."""
 
     config: RestoreConfig
     characters: Characters
-    out: Path
-    device: Any
-    draw: Callable[[Progress, Stage, Path], None]
-    quiet: bool = False
-    begin: Callable[[Any], None] = lambda network: None
+    run: Run
+    begin: Optional[Beginning] = None
 
-    def run(self, train: Sequence[str], dev: Sequence[str]) -> tuple[Any, Progress, dict[str, float]]:
+    def train(self, train: Sequence[str], dev: Sequence[str]) -> tuple[Any, Progress, dict[str, float]]:
         """Train on clean sentences; return the network, the Progress and the figures of the dev part."""
         settings, size = self.config.training, self.config.training.batch_size
         noisy = dev_pairs(dev, settings.seed)
         kind = OBJECTIVES[self.config.model.kind]
-        objective = kind(noisy, self.device, self.characters, size, settings.label_smoothing)
+        objective = kind(noisy, self.run.context, self.characters, size, settings.label_smoothing)
         batches = NoisyBatches(
             train, size, self.config.text.max_length, settings.joined, settings.sampling, settings.epochs
         )
         stage = Stage("restore", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
         network = self.new_network(objective, Pairs(noisy.sources[:1], noisy.targets[:1]))
-        progress = run_stage(network, stage, settings, self.out, self.draw, self.quiet)
+        progress = self.run.fit(network, stage, settings)
         round_tables(network)
         return network, progress, objective.evaluate(network)
 
     def new_network(self, objective: RestoringObjective, pairs: Pairs) -> Any:
         """Build the network; one batch through it creates all its parameters."""
-        mxnet.random.seed(self.config.training.seed)
         network = self.config.network(self.characters.rows, len(self.characters))
-        network.initialize(mxnet.init.Xavier(), ctx=self.device)
-        objective.loss(network, pairs).wait_to_read()
-        self.begin(network)
+        seed = self.config.training.seed
+        initialize(network, seed, objective.device, lambda: objective.loss(network, pairs), self.begin)
         network.hybridize(static_alloc=self.config.model.kind == "editor")
         return network

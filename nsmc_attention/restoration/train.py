@@ -1,29 +1,23 @@
-"""A whole training of `restore` as one function: clean sentences and a RestoreConfig in, a run folder with a bundle out.
+"""A whole training of `restore` as one function: clean sentences and a RestoreConfig in, a run folder with a bundle out."""
 
-The counterpart of `recipe`, which trains the classifier.
-"""
-
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
-from .._runtime.mxnet_shim import choose_device
-from ..bundle.format import load_bundle, write_bundle
+from ..bundle.format import PARAMETERS, load_bundle
 from ..errors import DataError
+from ..reviews.data import Texts
 from ..text.encoding import clean
-from ..training.distributed.communicator import SINGLE
-from ..training.run_folder import begun_run, check_run
-from ..training.runs import command, describe, draw_curves, hold_out, read_texts, run_settings, say
+from ..training.description import command, digest, manifest_of, run_settings
+from ..training.runs import Run, hold_out
 from .card import restorer_card
 from .characters import Characters
 from .layout import LAYOUT, RestorerBundle
 from .settings import RESTORE_PRESETS, RestoreConfig
 from .spelling import well_spelt
 
-# Sentences that the epoch is chosen by, at most
-DEV = 2000
-FEWEST = 100
+# Most sentences that the epoch is chosen by, and fewest to train on
+MOST_DEV, FEWEST = 2000, 100
 
 
 def train_restorer(
@@ -34,10 +28,8 @@ def train_restorer(
     device: str = "auto",
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
-    text_column: Optional[str] = None,
-    encoding: Optional[str] = None,
     init_from: Optional[Union[str, Path]] = None,
-    sheet: Optional[str] = None,
+    **columns: Optional[str],
 ) -> RestorerBundle:
     """Train a restorer and write it as a bundle; return it.
 
@@ -47,9 +39,11 @@ def train_restorer(
         Reviews, of which the sentences are taken that seem to be spelt well (`restoration.spelling`); for "nsmc" and "sample"
         those of the train file, else of a table, or of a txt file with one a line.
     out : path
-        The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/.
+        The run folder, see `training.runs`.
     init_from : path or None
         A restorer's bundle of the same settings, whose parameters and characters the training begins with.
+    columns : str or None
+        `text_column`, `encoding` and `sheet` of a table.
 
     Raises
     ------
@@ -58,46 +52,38 @@ def train_restorer(
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
-    out = Path(out)
-    name, texts = read_texts(data, data_dir, text_column, encoding, sheet)
-    targets = well_spelt(map(clean, texts))
-    targets = [text for text in targets if len(text) <= config.text.max_length]
-    if len(targets) < FEWEST:
-        raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(targets)}")
+    run = Run(Path(out), resume, device, quiet)
+    name, reviews = Texts(data, data_dir, **columns).read()
+    sentences = [text for text in well_spelt(map(clean, reviews)) if len(text) <= config.text.max_length]
+    if len(sentences) < FEWEST:
+        raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(sentences)}")
     first = load_bundle(init_from, LAYOUT) if init_from else None
-    settings = run_settings(name, targets, "sentences", config, first)
-    check_run(out, settings, resume)
-    train, dev = ([targets[place] for place in part] for part in hold_out(len(targets), config.training, DEV))
+    settings = run_settings(config, name, first, sentences=digest(sentences))
+    run.check(settings)
+    train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
     characters = first.codec if first else Characters.of(train, config.text.min_count)
+    again = partial(command, config, RESTORE_PRESETS, {"task": config.task, "data": name})
+    run.say_settings(again())
     sizes = f"{len(train):,} sentences to train on, {len(dev):,} to choose the epoch by (dev)"
-    say(f"settings: {command(name, config, RESTORE_PRESETS)}; {'continuing' if resume else 'writing'} in {out}", quiet)
-    say(f"data: {name}, {sizes}, {len(characters):,} characters", quiet)
+    run.say(f"data: {name}, {sizes}, {len(characters):,} characters")
     # imports MXNet
     from ..inference.sessions import parameters_of
-    from ..training.initial import begin_same
-    from .objective import RestorerTraining
-
-    training = RestorerTraining(config, characters, out, choose_device(device), draw_curves, quiet)
-    if first:
-        training = replace(training, begin=partial(begin_same, arrays=parameters_of(first)[1]))
-    with begun_run(out, settings, resume, SINGLE):
-        network, progress, figures = training.run(train, dev)
-        judged = {"best_epoch": progress.best_epoch + 1, **figures}
-        manifest = describe(name, (len(train), len(dev)), "sentences", config, RESTORE_PRESETS, first, judged)
-        manifest["vocabulary"] = len(characters)
-        return finish(out, characters, manifest, network, quiet)
-
-
-def finish(out: Path, characters: Characters, manifest: dict[str, Any], network: Any, quiet: bool) -> RestorerBundle:
-    """Write the bundle and load it back, so that a run ends with a bundle known to be whole."""
     from ..model.parameters import gluon_file
+    from ..training.initial import init_from_same
     from .lowering import lower_restorer
+    from .objective import RestorerTrainer
 
-    models = {name: model.SerializeToString() for name, model in lower_restorer(network).items()}
-    contents = {"vocab.json": characters.to_json().encode(), "weights.params": gluon_file(network), **models}
-    contents["README.md"] = restorer_card(manifest).encode(errors="replace")
-    write_bundle(out / "bundle", manifest, contents)
-    best = manifest["metrics"]["dev"]
-    figures = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
-    say(f"dev: {figures} (epoch {best['best_epoch']}); bundle: {out / 'bundle'}", quiet)
-    return load_bundle(out / "bundle", LAYOUT)
+    begin = partial(init_from_same, arrays=parameters_of(first)[1]) if first else None
+    trainer = RestorerTrainer(config, characters, run, begin)
+    with run.begun(settings):
+        network, progress, figures = trainer.train(train, dev)
+        counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
+        best = {"best_epoch": progress.best_epoch + 1, **figures}
+        manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
+        manifest["vocabulary"] = len(characters)
+        graphs = {name: model.SerializeToString() for name, model in lower_restorer(network).items()}
+        contents = {"vocab.json": characters.to_json().encode(), PARAMETERS: gluon_file(network), **graphs}
+        bundle = run.write(LAYOUT, manifest, contents, restorer_card)
+        judged = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
+        run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
+        return bundle

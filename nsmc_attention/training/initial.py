@@ -1,31 +1,45 @@
-"""What a training begins with instead of random numbers: the parameters of a bundle. Imports MXNet.
+"""The parameters that a training begins with: random numbers, or those of a bundle (`--init-from`)."""
 
-Of what `restore` has learnt a classifier of characters takes the reading: the embedding of each character, which is the
-sum of its rows, and the first layer. Of a language model a classifier takes the encoder and the embeddings.
-"""
-
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Optional
 
 from .._runtime.mxnet_shim import import_mxnet
 from ..errors import ConfigError
 from ..model.parameters import Arrays, snapshot
 
-import_mxnet()
+Beginning = Callable[[Any], None]
 
 
-def begin_same(network: Any, arrays: Arrays) -> None:
-    """Give a network all parameters of another of the same settings and vocabulary; ConfigError where they differ.
+def initialize(
+    network: Any, seed: int, device: Any, first_call: Callable[[], object], begin: Optional[Beginning] = None
+) -> None:
+    """Draw a network's parameters, all of which exist after `first_call`; `begin` then changes them."""
+    mxnet = import_mxnet()
+    mxnet.random.seed(seed)
+    network.initialize(mxnet.init.Xavier(), ctx=device)
+    first_call()
+    if begin:
+        begin(network)
 
-    What training alone uses (`detect`) is not among them.
-    """
-    own = {name: each for name, each in snapshot(network).items() if not name.startswith("detect.")}
-    for name in {**own, **arrays}:
-        one, other = (each[name].shape if name in each else None for each in (own, arrays))
-        if one != other:
-            raise ConfigError(
-                f"--init-from: expected {name} of {one}, found {other}; give the model settings of that bundle, which its "
-                "manifest.json has"
-            )
+
+def init_from_same(network: Any, arrays: Arrays) -> None:
+    """Give a network all parameters of another of the same settings and vocabulary; ConfigError where they differ."""
+    hint = "give the model settings of that bundle, which its manifest.json has"
+    check_shapes(snapshot(network), {name: array.shape for name, array in arrays.items()}, "", hint)
+    set_parameters(network, arrays)
+
+
+def check_shapes(own: Arrays, expected: Mapping[str, tuple[int, ...]], prefix: Optional[str], hint: str) -> None:
+    """Raise ConfigError unless parameters have the expected shapes, and none else begins with the prefix."""
+    others = [name for name in own if prefix is not None and name.startswith(prefix)]
+    for name in {**expected, **dict.fromkeys(others)}:
+        shape = own[name].shape if name in own else None
+        if shape != expected.get(name):
+            raise ConfigError(f"--init-from: expected {name} of {expected.get(name)}, found {shape}; {hint}")
+
+
+def set_parameters(network: Any, arrays: Arrays) -> None:
+    """Set some of an initialized network's parameters."""
     parameters = network._collect_params_with_prefix()
     for name, array in arrays.items():
         parameters[name].set_data(array)

@@ -6,53 +6,32 @@ Knows nothing of text, files or what is trained for: the stage brings an objecti
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Iterator, Optional, Protocol
+from typing import Any, Iterator
 
 from .._runtime.mxnet_shim import import_mxnet, stderr_closed
+from ..config import LoopConfig
 from ..errors import ConfigError
 from ..model.operators import FastAdam
 from ..model.parameters import restore, snapshot
 from .average import Average
 from .checkpoint import Checkpoints, Progress
-from .objectives import Objective
+from .distributed.communicator import SingleWorker
+from .stage import Objective, Stage
 
 mxnet = import_mxnet()
 
 # Seconds of training that a crash may cost at most
 LONGEST_UNSAVED = 60
 
-
-class TrainingBatches(Protocol):
-    """What a stage is trained on: `len` batches an epoch, in an order that (seed, epoch) alone decides."""
-
-    def __len__(self) -> int: ...
-
-    def epoch(self, seed: int, epoch: int) -> Iterator[Any]: ...
+ProgressCallback = Callable[..., None]
 
 
-@dataclass(frozen=True)
-class Stage:
-    """A part of a training, with the settings of `training.<name>`.
-
-    `epochs` is the largest number of passes over the batches, `learning_rate` the largest one, after warm-up. After
-    `patience` epochs without a better dev metric the stage ends and the best epoch is kept; with None, the last.
-    """
-
-    name: str
-    objective: Objective
-    batches: TrainingBatches
-    epochs: int
-    learning_rate: float
-    patience: Optional[int] = None
-
-
-def fit(network: Any, stage: Stage, config: Any, checkpoints: Checkpoints, report: Callable[..., None]) -> Progress:
+def fit(network: Any, stage: Stage, config: LoopConfig, checkpoints: Checkpoints, report: ProgressCallback) -> Progress:
     """Train an initialized network, from the newest checkpoint on; leave the parameters of the selected epoch in it.
 
-    `config` is a TrainingConfig. `report` is called with Progress after each step and, with the epoch's record as
-    second argument, after each epoch: epoch, steps, train_loss, dev_* by the objective's figures, and seconds.
+    `report` is called with Progress after each step and, with the epoch's record as second argument, after each epoch:
+    epoch, steps, train_loss, dev_* by the objective's figures, and seconds.
     """
     trainer, group = make_trainer(network, stage.learning_rate), stage.objective.group
     average = Average(network, config.average)
@@ -99,7 +78,7 @@ def fit(network: Any, stage: Stage, config: Any, checkpoints: Checkpoints, repor
     return progress
 
 
-def skip_done(batches: Iterator[Any], network: Any, stage: Stage, progress: Progress, config: Any) -> None:
+def skip_done(batches: Iterator[Any], network: Any, stage: Stage, progress: Progress, config: LoopConfig) -> None:
     """Pass the batches of a resumed epoch that are done; of the last stretch, with the random numbers they drew."""
     group, drawn = stage.objective.group, min(progress.batch, progress.step % config.checkpoint_steps)
     for _ in islice(batches, progress.batch - drawn):
@@ -111,7 +90,7 @@ def skip_done(batches: Iterator[Any], network: Any, stage: Stage, progress: Prog
             stage.objective.loss(network, group.shard_batch(batch)[0]).wait_to_read()
 
 
-def seed_dropout(seed: int, step: int, group: Any) -> None:
+def seed_dropout(seed: int, step: int, group: SingleWorker) -> None:
     """Seed the random numbers from `step` on, differently for each worker."""
     mxnet.random.seed((seed * 1_000_003 + group.rank * 104_729_003 + step) % 2**31)
 
@@ -131,7 +110,7 @@ def check_finite(loss: float, step: int, stage: Stage) -> None:
 def make_trainer(network: Any, rate: float) -> Any:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
     take_lazy_update_warning()
-    trained = {name: each for name, each in network.collect_params().items() if each.grad_req != "null"}
+    trained = {name: own for name, own in network.collect_params().items() if own.grad_req != "null"}
     return mxnet.gluon.Trainer(
         trained, FastAdam.__name__.lower(), {"learning_rate": rate, "lazy_update": True}, kvstore=None
     )
@@ -167,7 +146,7 @@ def gradient_norm(trainer: Any) -> float:
     return math.sqrt(mxnet.nd.multi_sum_sq(*arrays, num_arrays=len(arrays)).sum().asscalar())
 
 
-def learning_rate(step: int, total_steps: int, largest: float, config: Any) -> float:
+def learning_rate(step: int, total_steps: int, largest: float, config: LoopConfig) -> float:
     """Rise linearly over the warm-up, then fall along a half cosine to 0, or stay."""
     warmup = config.warmup * total_steps
     if step < warmup:

@@ -1,118 +1,170 @@
-"""The frame of a training: its texts, the run's settings, the command that repeats it, its manifest."""
+"""The frame of a training, the same for every task: its folder, its stages, and the bundle that it ends with.
 
-import shlex
+    settings -> check -> (read, tokenize) -> begun: fit, fit, ... -> write: bundle/, loaded back
+
+The folder: settings.json, history.jsonl, curves.png and checkpoints of each stage, and at the end bundle/.
+"""
+
+import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional, TypeVar, Union
 
 import numpy
 
-from ..bundle.format import AnyBundle
-from ..config import SHORT_NAMES, TaskConfig
-from ..reviews import nsmc, tables
-from ..settings import KIND, leaves, paths
+from .._io.atomic import folder_lock, refuse_links, vacant, write_text
+from .._io.bounded import read_file, read_json
+from .._runtime.mxnet_shim import choose_device
+from .._runtime.progress import progress_bar
+from ..bundle.format import CARD, Bundle, Codec, Layout, Manifest, load_bundle, write_bundle
+from ..config import LoopConfig, TaskConfig
+from ..errors import ConfigError
+from ..settings import difference
 from ..version import __version__
+from .checkpoint import Checkpoints, Progress
+from .distributed.communicator import SINGLE, SingleWorker
+from .stage import Stage
+
+# Largest settings.json in bytes; those of a run have 2,000
+LARGEST = 2**20
+
+ConfigT = TypeVar("ConfigT", bound=TaskConfig)
+CodecT = TypeVar("CodecT", bound=Codec)
 
 
-def draw_curves(progress: Any, stage: Any, folder: Path) -> None:
-    from ..drawing.curves import save_curves
+@dataclass(frozen=True)
+class Run:
+    """Where and how a training runs: in the folder `out`, on "auto", "cpu" or "gpu", by the workers of a group."""
 
-    save_curves(progress, f"dev_{stage.objective.metric}", folder / "curves.png")
+    out: Path
+    resume: bool = False
+    device: str = "auto"
+    quiet: bool = False
+    workers: SingleWorker = SINGLE
+
+    @property
+    def context(self) -> Any:
+        """The MXNet context of the device."""
+        return choose_device(self.device)
+
+    def say(self, message: str) -> None:
+        if not self.quiet and self.workers.first:
+            print(message, file=sys.stderr)
+
+    def say_settings(self, settings: str) -> None:
+        self.say(f"settings: {settings}; {'continuing' if self.resume else 'writing'} in {self.out}")
+
+    def check(self, settings: dict[str, Any]) -> None:
+        """Refuse a folder that is in use or, when resuming, one with other settings or links in it."""
+        out = self.out
+        if not self.workers.first:
+            return
+        if self.resume:
+            saved = read_settings(out)
+            for key in settings:
+                if settings[key] != saved.get(key):
+                    other = difference(key, saved.get(key), settings[key])
+                    raise ConfigError(f"{out}: cannot resume with another {other}")
+            refuse_links(out.iterdir())
+        elif not vacant(out):
+            raise ConfigError(f"{out}: the run folder exists; continue with --resume, or name another with --out")
+        elif not out.exists():
+            # tried before the work, so that a place that cannot be written to is reported at once
+            out.mkdir(parents=True)
+            out.rmdir()
+
+    @contextmanager
+    def begun(self, settings: dict[str, Any]) -> Iterator[None]:
+        """Write settings.json, once all workers are known to train the same from the same data.
+
+        Worker 0 locks the folder within the `with` block: two trainings in it would use each other's checkpoints.
+        """
+        self.workers.agree({**settings, "package": __version__})
+        if not self.workers.first:
+            yield
+            return
+        self.out.mkdir(parents=True, exist_ok=True)
+        with folder_lock(self.out) as alone:
+            if not alone:
+                found = "another training runs in this folder; wait for its end, or name another with --out"
+                raise ConfigError(f"{self.out}: {found}")
+            # again: another training may have begun and ended since the first check
+            self.check(settings)
+            write_text(self.out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+            yield
+
+    def fit(self, network: Any, stage: Stage, settings: LoopConfig, folder: str = ".") -> Progress:
+        """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
+        from .loop import fit
+
+        path, group = self.out / folder, stage.objective.group
+        checkpoints = Checkpoints(path, settings.keep_checkpoints, group)
+        if not group.first:
+            return fit(network, stage, settings, checkpoints, lambda *progress: None)
+        from ..drawing.curves import save_curves
+
+        path.mkdir(parents=True, exist_ok=True)
+        report = Reporter(path, stage, self.quiet)
+        with report.bar:
+            progress = fit(network, stage, settings, checkpoints, report)
+            # again: a run that was killed right after its last checkpoint has not written it
+            report.write(progress.history)
+        save_curves(progress, report.metric, path / "curves.png")
+        return progress
+
+    def write(
+        self,
+        layout: Layout[ConfigT, CodecT],
+        manifest: Manifest,
+        contents: dict[str, bytes],
+        card: Callable[[Manifest], str],
+    ) -> Bundle[ConfigT, CodecT]:
+        """Write the bundle and load it back, so that a run ends with a bundle known to be whole."""
+        folder = self.out / "bundle"
+        write_bundle(folder, manifest, {**contents, CARD: card(manifest).encode(errors="replace")})
+        return load_bundle(folder, layout)
 
 
-def in_words(counts: dict[str, int]) -> str:
-    """Return `540 rows, 270 positive`: what is 0 is left out."""
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+class Reporter:
+    """Shows progress on stderr and writes history.jsonl after each epoch."""
+
+    def __init__(self, folder: Path, stage: Stage, quiet: bool):
+        self.path, self.metric = folder / "history.jsonl", f"dev_{stage.objective.metric}"
+        total = stage.epochs * len(stage.batches)
+        self.bar = progress_bar(shown=not quiet, total=total, desc=stage.name, unit="step")
+
+    def __call__(self, progress: Progress, record: Optional[dict[str, float]] = None) -> None:
+        self.bar.update(progress.step - self.bar.n)
+        if record is None:
+            self.bar.set_postfix_str(f"loss {progress.loss_sum / progress.batch:.3f}", refresh=False)
+            return
+        self.write(progress.history)
+        if not self.bar.disable:
+            others = [name for name in record if name.startswith("dev_") and name != self.metric]
+            shown = ["train_loss", self.metric, *others[:1]]
+            figures = ", ".join(f"{name.replace('_', ' ')} {record[name]:.4f}" for name in shown)
+            self.bar.write(f"epoch {record['epoch']}: {figures}, {record['seconds']:.0f} s", file=sys.stderr)
+
+    def write(self, history: list[dict[str, float]]) -> None:
+        write_text(self.path, "".join(json.dumps(record) + "\n" for record in history))
 
 
-def nearest_preset(config: TaskConfig, presets: Mapping[str, TaskConfig]) -> tuple[str, list[str]]:
-    """Return the preset that a config differs least from, and the flags that make up the difference."""
-    same_kind = {name: known for name, known in presets.items() if known.model.kind == config.model.kind}
-    found = [(name, flags(config, known)) for name, known in same_kind.items()]
-    return min(found, key=lambda choice: len(choice[1]) + 2 * (choice[0] != next(iter(presets))))
+def read_settings(out: Union[str, Path]) -> dict[str, Any]:
+    """Return the settings of the run in folder `out`; ConfigError if there is no run."""
+    path = Path(out) / "settings.json"
+    if not path.is_file():
+        raise ConfigError(f"{out}: no run to resume (no settings.json); start it without --resume")
+    settings = read_json(read_file(path, LARGEST, ConfigError), path, ConfigError, "JSON settings")
+    if not isinstance(settings, dict):
+        raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; start the run again")
+    return {"config": {}, **settings}
 
 
-def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
-    """Return the flags that make `config` of `base`, both of one kind of network."""
-    settings, known = dict(paths(config)), dict(paths(base))
-    kinds = {path: kind for path, kind in settings.items() if path.endswith(f".{KIND}") and known.get(path) != kind}
-    # a new kind begins with its defaults
-    known = dict(leaves(base.changed(kinds)))
-    changes = {**kinds, **{path: value for path, value in settings.items() if known.get(path) != value}}
-    short = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
-    words = []
-    for path, value in changes.items():
-        words += [short[path], str(value)] if path in short else ["--set", f"{path}={value}"]
-    return words
-
-
-def say(message: str, quiet: bool) -> None:
-    if not quiet:
-        print(message, file=sys.stderr)
-
-
-def read_texts(
-    data: Union[str, Path],
-    data_dir: Optional[Union[str, Path]],
-    text_column: Optional[str],
-    encoding: Optional[str],
-    sheet: Optional[str] = None,
-) -> tuple[str, Iterable[str]]:
-    """Return the name of the data and its reviews; of a corpus those of its train file."""
-    if data in tables.CORPORA:
-        tables.refuse_columns(data, text_column, sheet=sheet)
-        return str(data), nsmc.load(str(data), "train", data_dir).documents
-    table = tables.open_table(data, text_column, encoding=encoding, sheet=sheet)
-    return Path(data).name, (tables.as_text(cell) for frame in table.frames for cell in frame[table.text_column])
-
-
-def run_settings(
-    name: str, texts: Sequence[str], what: str, config: TaskConfig, first: Optional[AnyBundle]
-) -> dict[str, Any]:
-    """Return what a run's settings.json holds: `what` the texts are, sentences or reviews, and the bundle it begins with."""
-    settings = {
-        "task": config.task,
-        "data": name,
-        what: sha256("\n".join(texts).encode()).hexdigest(),
-        "config": config.to_dict(),
-    }
-    return {**settings, "init_from": first.fingerprint} if first else settings
-
-
-def hold_out(count: int, training: Any, most: int) -> tuple[list[int], list[int]]:
-    """Divide places of texts into those to train on and, at most so many, the dev part; the seed alone decides."""
-    order = numpy.random.RandomState(training.seed).permutation(count).tolist()
-    size = min(most, max(1, round(count * training.dev_fraction)))
+def hold_out(count: int, settings: LoopConfig, most: int) -> tuple[list[int], list[int]]:
+    """Divide positions of texts into those to train on and, at most so many, the dev part; the seed alone decides."""
+    order = numpy.random.RandomState(settings.seed).permutation(count).tolist()
+    size = min(most, max(1, round(count * settings.dev_fraction)))
     return sorted(order[size:]), order[:size]
-
-
-def command(name: str, config: TaskConfig, presets: Mapping[str, TaskConfig]) -> str:
-    """Return the command line that repeats a training."""
-    preset, changes = nearest_preset(config, presets)
-    return shlex.join(["nsmc-attention", "train", "--task", config.task, "--data", name, "--preset", preset, *changes])
-
-
-def describe(
-    name: str,
-    counts: tuple[int, int],
-    what: str,
-    config: TaskConfig,
-    presets: Mapping[str, TaskConfig],
-    first: Optional[AnyBundle],
-    figures: dict[str, Any],
-) -> dict[str, Any]:
-    """Return the manifest of a training on the first of `counts` texts, with the figures of the others, the dev part."""
-    manifest: dict[str, Any] = {
-        "task": config.task,
-        "package_version": __version__,
-        "config": config.to_dict(),
-        "data": {"train": {"name": name, what: counts[0]}, "dev": {what: counts[1]}},
-        "metrics": {"dev": figures},
-        "command": command(name, config, presets),
-    }
-    if first:
-        manifest["data"]["init_from"] = {"name": first.name, "fingerprint": first.fingerprint}
-        manifest["command"] += f" --init-from {shlex.quote(first.name)}"
-    return manifest

@@ -1,59 +1,56 @@
-"""A classifier's training as a list of stages: tokenized reviews in, a calibrated network out.
+"""A stage of a training: batches, and the objective that it trains for. Knows nothing of MXNet's loop, see `loop`."""
 
-    stars -> labels -> table of n-grams, calibrated on the dev part -> attention taught by erasure, calibrated again
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Iterator, Optional, Protocol
 
-Each stage has a folder with its checkpoints and is trained once; `recipe` brings the reviews and writes the bundle.
-"""
+from .distributed.communicator import SINGLE, SingleWorker
 
-import json
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Optional
-
-from .._io.atomic import write_text
-from .._runtime.progress import progress_bar
-from .checkpoint import Checkpoints, Progress
-from .loop import Stage, fit
+# Added to weights before their logarithm is taken
+SMALLEST = 1e-6
+# Which of the random numbers of a seed are drawn for the dev part: no epoch has this number
+DEV_STREAM = 2**31 - 1
 
 
-def run_stage(
-    network: Any, stage: Stage, training: Any, folder: Path, draw: Callable[[Progress, Stage, Path], None], quiet: bool
-) -> Progress:
-    """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
-    group = stage.objective.group
-    checkpoints = Checkpoints(folder, training.keep_checkpoints, group)
-    if not group.first:
-        return fit(network, stage, training, checkpoints, lambda *progress: None)
-    folder.mkdir(exist_ok=True)
-    report = Reporter(folder, stage, quiet)
-    with report.bar:
-        progress = fit(network, stage, training, checkpoints, report)
-        # again: a run that was killed right after its last checkpoint has not written it
-        report.write(progress.history)
-    draw(progress, stage, folder)
-    return progress
+class Objective(ABC):
+    """What a stage trains for, evaluated on `dev_batches` by the workers of a group.
+
+    `metric` names the figure of `evaluate` that selects the epoch; smaller is better.
+    """
+
+    metric: str
+
+    def __init__(self, dev_batches: Any, device: Any, group: SingleWorker = SINGLE):
+        self.dev_batches, self.device, self.group = dev_batches, device, group
+
+    @abstractmethod
+    def loss(self, network: Any, batch: Any) -> Any:
+        """Return the mean loss of a batch, (1,) NDArray; called while gradients are recorded."""
+
+    @abstractmethod
+    def evaluate(self, network: Any) -> dict[str, float]:
+        """Return figures of the dev part by name, `metric` among them."""
 
 
-class Reporter:
-    """Shows progress on stderr and writes history.jsonl after each epoch."""
+class TrainingBatches(Protocol):
+    """What a stage is trained on: `len` batches an epoch, in an order that (seed, epoch) alone decides."""
 
-    def __init__(self, folder: Path, stage: Stage, quiet: bool):
-        self.path, self.metric = folder / "history.jsonl", f"dev_{stage.objective.metric}"
-        total = stage.epochs * len(stage.batches)
-        self.bar = progress_bar(shown=not quiet, total=total, desc=stage.name, unit="step")
+    def __len__(self) -> int: ...
 
-    def __call__(self, progress: Progress, record: Optional[dict[str, float]] = None) -> None:
-        self.bar.update(progress.step - self.bar.n)
-        if record is None:
-            self.bar.set_postfix_str(f"loss {progress.loss_sum / progress.batch:.3f}", refresh=False)
-            return
-        self.write(progress.history)
-        if not self.bar.disable:
-            others = [name for name in record if name.startswith("dev_") and name != self.metric]
-            shown = ["train_loss", self.metric, *others[:1]]
-            figures = ", ".join(f"{name.replace('_', ' ')} {record[name]:.4f}" for name in shown)
-            self.bar.write(f"epoch {record['epoch']}: {figures}, {record['seconds']:.0f} s", file=sys.stderr)
+    def epoch(self, seed: int, epoch: int) -> Iterator[Any]: ...
 
-    def write(self, history: list[dict[str, float]]) -> None:
-        write_text(self.path, "".join(json.dumps(each) + "\n" for each in history))
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of a training, with the settings of `training.<name>`.
+
+    `epochs` is the largest number of passes over the batches, `learning_rate` the largest one, after warm-up. After
+    `patience` epochs without a better dev metric the stage ends and the best epoch is kept; with None, the last.
+    """
+
+    name: str
+    objective: Objective
+    batches: TrainingBatches
+    epochs: int
+    learning_rate: float
+    patience: Optional[int] = None

@@ -22,8 +22,7 @@ from nsmc_attention.evaluation.metrics import metrics
 from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
-from nsmc_attention.training.distributed.communicator import SINGLE
-from nsmc_attention.training.run_folder import begun_run, read_settings
+from nsmc_attention.training.runs import Run, read_settings
 
 TIMES = {"seconds"}
 
@@ -346,7 +345,7 @@ def test_a_run_is_not_resumed_while_it_is_under_way(short_run, short, tmp_path):
 def test_of_two_trainings_that_begin_in_one_folder_one_is_refused(tmp_path):
     """Both had found it empty."""
     run = tmp_path / "run"
-    other, own = (partial(begun_run, run, {"config": name}, False, SINGLE) for name in ("of the other", "own"))
+    other, own = (partial(Run(run).begun, {"config": name}) for name in ("of the other", "own"))
     with other(), pytest.raises(ConfigError, match="another training runs in this folder"), own():
         pass
     with pytest.raises(ConfigError, match="the run folder exists; continue with --resume"), own():

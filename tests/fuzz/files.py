@@ -59,7 +59,7 @@ from nsmc_attention.text.vocabulary import build_vocab  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
 from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, write_arrays  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402
-from nsmc_attention.training.run_folder import check_run  # noqa: E402
+from nsmc_attention.training.runs import Run  # noqa: E402
 
 CONFIG = preset("default").with_fields(
     tokenizer="characters", embedding_size=4, hidden_size=4, attention_units=3, ngram_buckets=64, max_length=16
@@ -290,7 +290,7 @@ def read_as(kind, folder, materials, draw):
         sealed_again(folder / kind, draw)
         return Checkpoints(folder, 3).load_best(materials.network) or []
     if kind == "settings.json":
-        check_run(folder, json.loads(materials.contents[kind]), True)
+        Run(folder, resume=True).check(json.loads(materials.contents[kind]))
         return []
     if kind == "_plan.json":
         # beside no output a plan is written anew

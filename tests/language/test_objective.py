@@ -1,15 +1,14 @@
 """What a language model learns from: words that a seed hides, and a training that can be continued."""
 
-from dataclasses import replace
-
 import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.language.masking import Masker, Tokens
-from nsmc_attention.language.objective import STEP, HiddenBatches, LanguageModelTraining, MaskedObjective
+from nsmc_attention.language.objective import STEP, HiddenBatches, LanguageModelTrainer, MaskedObjective
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.parameters import snapshot
+from nsmc_attention.training.runs import Run
 
 mxnet = import_mxnet()
 
@@ -34,7 +33,7 @@ SIZES = {
 
 def training(kind, out, **changes):
     config = LANGUAGE_PRESETS[kind].with_fields(**SMALL, **SIZES[kind], **changes)
-    return LanguageModelTraining(config, MASKER, out, mxnet.cpu(), lambda *drawn: None, quiet=True)
+    return LanguageModelTrainer(config, MASKER, Run(out, device="cpu", quiet=True))
 
 
 def test_an_epoch_has_every_review_and_hides_other_words_than_the_last():
@@ -59,13 +58,13 @@ def test_places_are_those_of_the_hidden_tokens():
 
 @pytest.mark.parametrize("kind", ["transformer", pytest.param("gru", marks=pytest.mark.slow)])
 def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, interrupted, tmp_path):
-    network, progress, objective = training(kind, tmp_path / "whole").run(TOKENS, TOKENS)
+    network, progress, objective = training(kind, tmp_path / "whole").train(TOKENS, TOKENS)
     figures = objective.evaluate(network)
     assert figures["loss"] < progress.before["dev_loss"] and 0 <= figures["accuracy"] <= figures["among_five"] <= 1
     halted = training(kind, tmp_path / "halves")
     with interrupted(HiddenBatches, 1, 3):
-        halted.run(TOKENS, TOKENS)
-    again, _, _ = replace(halted).run(TOKENS, TOKENS)
+        halted.train(TOKENS, TOKENS)
+    again, _, _ = halted.train(TOKENS, TOKENS)
     one, other = snapshot(network), snapshot(again)
     assert one.keys() == other.keys() and all((one[name] == other[name]).all() for name in one)
 

@@ -7,11 +7,12 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.restoration.characters import Characters
-from nsmc_attention.restoration.objective import OBJECTIVES, NoisyBatches, RestorerTraining, dev_pairs
+from nsmc_attention.restoration.objective import OBJECTIVES, NoisyBatches, RestorerTrainer, dev_pairs
 from nsmc_attention.restoration.settings import RESTORE_PRESETS
 from nsmc_attention.restoration.spelling import well_spelt
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import clean
+from nsmc_attention.training.runs import Run
 
 mxnet = import_mxnet()
 
@@ -42,7 +43,7 @@ def settings(kind, **changes):
 
 
 def training(kind, out, **changes):
-    return RestorerTraining(settings(kind, **changes), CHARACTERS, out, mxnet.cpu(), lambda *drawn: None, quiet=True)
+    return RestorerTrainer(settings(kind, **changes), CHARACTERS, Run(out, device="cpu", quiet=True))
 
 
 def test_an_epoch_has_every_sentence_and_is_decided_by_its_seed():
@@ -70,14 +71,14 @@ def test_the_dev_part_has_the_same_noise_each_time():
 )
 def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, tmp_path):
     changes = {"training.sampling": 0.0 if kind == "transformer" else 0.5, "training.label_smoothing": 0.1}
-    network, progress, figures = training(kind, tmp_path / "whole", **changes).run(SENTENCES[10:], SENTENCES[:10])
+    network, progress, figures = training(kind, tmp_path / "whole", **changes).train(SENTENCES[10:], SENTENCES[:10])
     losses = [record["train_loss"] for record in progress.history]
     assert losses[-1] < losses[0] and set(figures) == {"character_error", "exact"}
     part = training(kind, tmp_path / "part", **changes)
     half = NoisyBatches(SENTENCES[10:], 16, 140, 0.1)
     with pytest.raises(KeyboardInterrupt):
         interrupted(part, len(half) + 1)
-    resumed, again, _ = part.run(SENTENCES[10:], SENTENCES[:10])
+    resumed, again, _ = part.train(SENTENCES[10:], SENTENCES[:10])
     assert [each["train_loss"] for each in again.history] == losses
     for one, other in zip(network.collect_params().values(), resumed.collect_params().values()):
         assert (one.data() == other.data()).asnumpy().all()
@@ -97,7 +98,7 @@ def interrupted(part, steps):
 
     objective.loss = loss
     try:
-        part.run(SENTENCES[10:], SENTENCES[:10])
+        part.train(SENTENCES[10:], SENTENCES[:10])
     finally:
         objective.loss = whole
 

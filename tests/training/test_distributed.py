@@ -22,9 +22,9 @@ from nsmc_attention.classification.settings import Config
 from nsmc_attention.classification.train import train
 from nsmc_attention.cli import run
 from nsmc_attention.errors import ConfigError
+from nsmc_attention.training.description import flags as command_flags
 from nsmc_attention.training.distributed.communicator import rank_and_count
 from nsmc_attention.training.distributed.launcher import free_port, names
-from nsmc_attention.training.runs import flags as command_flags
 
 # No timing is asserted; what hangs is ended here
 LIMIT = 240

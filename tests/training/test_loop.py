@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy
 import pytest
 
-from nsmc_attention.classification.objectives import Objective
 from nsmc_attention.classification.settings import TrainingConfig
 from nsmc_attention.training.checkpoint import Checkpoints
-from nsmc_attention.training.loop import Stage, fit, mxnet
+from nsmc_attention.training.loop import fit, mxnet
+from nsmc_attention.training.stage import Objective, Stage
 
 nd = mxnet.nd
 X = numpy.linspace(-1, 1, 32, dtype="float32").reshape(-1, 1)

@@ -1,0 +1,56 @@
+"""What a command reads, as values: a corpus or a file, and how. Read without pandas, which the methods import."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+if TYPE_CHECKING:
+    from .corpus import Reviews
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Reviews without labels: "nsmc", "sample" or a file; a column, encoding or sheet that is None is found."""
+
+    data: Union[str, Path]
+    data_dir: Optional[Union[str, Path]] = None
+    text_column: Optional[str] = None
+    encoding: Optional[str] = None
+    sheet: Optional[str] = None
+
+    def read(self) -> tuple[str, Iterable[str]]:
+        """Return the name of the data and its reviews; of a corpus those of its train file."""
+        from . import nsmc, tables
+
+        if self.data in tables.CORPORA:
+            tables.refuse_columns(self.data, self.text_column, sheet=self.sheet)
+            return str(self.data), nsmc.load(str(self.data), "train", self.data_dir).documents
+        table = tables.open_table(self.data, self.text_column, encoding=self.encoding, sheet=self.sheet)
+        texts = (tables.as_text(cell) for frame in table.frames for cell in frame[table.text_column])
+        return Path(self.data).name, texts
+
+
+@dataclass(frozen=True)
+class Labelled(Texts):
+    """Labelled reviews; `positive` is the label that means so where it is not known by itself."""
+
+    label_column: Optional[str] = None
+    positive: Optional[str] = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The keyword arguments of functions that read such files."""
+        return {name: getattr(self, name) for name in ("text_column", "label_column", "positive", "encoding", "sheet")}
+
+    def load(self, part: str) -> "Reviews":
+        """Return the reviews; of a corpus those of its `part`, "train" or "test"."""
+        from . import tables
+
+        return tables.load(self.data, part, self.data_dir, **self.columns)
+
+    def read_other(self, path: Union[str, Path]) -> "Reviews":
+        """Return the reviews of another file with the same columns."""
+        from . import tables
+
+        return tables.read_labelled(path, **{**self.columns, "sheet": None})
