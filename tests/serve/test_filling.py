@@ -118,6 +118,6 @@ def test_before_it_is_loaded_the_client_is_told_to_try_again(tiny_language):
 
 @pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "names no task")])
 def test_a_bundle_that_cannot_fill_ends_the_command_with_one_line(command, tmp_path, name, message):
-    folder = LAYOUT.packaged[0] if name == "classifier" else tmp_path / name
+    folder = CLASSIFIER.packaged[0] if name == "classifier" else tmp_path / name
     done = command("serve", "--port", "0", "--language-bundle", folder)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
