@@ -1,4 +1,4 @@
-"""The sequence-to-sequence network: masks, alignments, one step at a time."""
+"""The sequence-to-sequence networks: masks, alignments, one step at a time, and no place that knows of a later one."""
 
 from dataclasses import replace
 
@@ -8,14 +8,22 @@ import pytest
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.restoration.characters import ROWS
-from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder
-from nsmc_attention.restoration.settings import LSTMStack, Stack, WriterConfig
+from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
+from nsmc_attention.restoration.settings import RESTORE_PRESETS, LSTMStack, Stack, WriterConfig
 
 mxnet = import_mxnet()
 
+from nsmc_attention.model.transformer import DecoderLayer  # noqa: E402
+from nsmc_attention.restoration.transformer_writer import causal_mask  # noqa: E402
+
 VOCABULARY, SOURCE, TARGET, ROWS_OF_TABLE = 20, 7, 5, 30
-SMALL = WriterConfig(embedding_size=6, encoder=Stack(1, 4), output_units=5, decoder=GRUDecoder(8), dropout=0.0)
 LENGTHS = [7, 3, 1]
+SMALL = WriterConfig(embedding_size=6, encoder=Stack(1, 4), output_units=5, decoder=GRUDecoder(8), dropout=0.0)
+DECODER = TransformerDecoder(layers=2, heads=2, units=8, feed_forward=10, dropout=0.0)
+TRANSFORMERS = [
+    replace(SMALL, decoder=decoder)
+    for decoder in (DECODER, replace(DECODER, layers=1, norm="pre", positions="sinusoidal"))
+]
 
 
 def config(attention="general", cell="gru", **changes):
@@ -23,105 +31,161 @@ def config(attention="general", cell="gru", **changes):
     return replace(SMALL, encoder=encoder, decoder=decoder, attention=ALIGNMENTS[attention](), **changes)
 
 
-def network(settings, seed=0):
-    mxnet.random.seed(seed)
+RECURRENT = [config(kind, cell, input_feeding=fed) for kind in ALIGNMENTS for cell in ("gru", "lstm") for fed in (0, 1)]
+FIRST = [config(first_state=first) for first in ("mean", "maximum")]
+WRITERS = [*RECURRENT, *(replace(settings, encoder=Stack(1, 8)) for settings in FIRST), *TRANSFORMERS]
+
+
+def title(settings):
+    parts = (settings.attention.kind, settings.decoder.kind, settings.first_state, settings.input_feeding)
+    return "-".join(map(str, parts)) if settings.decoder.kind != "transformer" else settings.decoder.norm
+
+
+every_writer = pytest.mark.parametrize("settings", WRITERS, ids=title)
+every_transformer = pytest.mark.parametrize("settings", TRANSFORMERS, ids=title)
+
+
+def network(settings):
+    mxnet.random.seed(0)
     built = settings.network(ROWS_OF_TABLE, VOCABULARY, 10)
     built.initialize(mxnet.init.Xavier(magnitude=6))
+    # the first call finds out the sizes, by MXNet's own operators, which round otherwise
+    built(*inputs())
     return built
 
 
-def inputs(width=SOURCE, seed=0):
-    random = numpy.random.RandomState(seed)
+def inputs(width=SOURCE):
+    random = numpy.random.RandomState(0)
     source = random.randint(0, ROWS_OF_TABLE, (3, SOURCE, ROWS))
     padded = numpy.pad(source, ((0, 0), (0, width - SOURCE), (0, 0)), constant_values=3)
     target = random.randint(0, VOCABULARY, (3, TARGET))
     return mxnet.nd.array(padded, dtype="int32"), mxnet.nd.array(LENGTHS), mxnet.nd.array(target, dtype="int32")
 
 
-EACH = [(kind, cell, fed) for kind in ALIGNMENTS for cell in ("gru", "lstm") for fed in (0, 1)]
+def run(built, *arrays):
+    return [array.asnumpy() for array in built(*arrays)]
 
 
-@pytest.mark.parametrize("kind, cell, fed", EACH)
-def test_padding_and_other_reviews_change_nothing(kind, cell, fed):
-    built = network(config(kind, cell, input_feeding=fed))
-    logits, weights = (array.asnumpy() for array in built(*inputs()))
-    wider, more = (array.asnumpy() for array in built(*inputs(SOURCE + 4)))
-    assert numpy.allclose(wider, logits, atol=1e-5) and numpy.allclose(more[:, :, :SOURCE], weights, atol=1e-5)
+def close(array, expected):
+    numpy.testing.assert_allclose(array, expected, atol=1e-5)
+
+
+@every_writer
+def test_padding_and_other_reviews_change_nothing(settings):
+    built = network(settings)
+    logits, weights = run(built, *inputs())
+    assert logits.shape == (3, TARGET, VOCABULARY) and weights.shape == (3, TARGET, SOURCE)
+    wider, more = run(built, *inputs(SOURCE + 4))
+    close(wider, logits)
+    close(more[:, :, :SOURCE], weights)
+    source_ids, source_length, target = inputs()
     for row, length in enumerate(LENGTHS):
+        own = slice(row, row + 1)
         assert (more[row, :, length:] == 0).all()
-        alone = built(*(array[row : row + 1] if array.ndim == 1 else cut(array, row, length) for array in inputs()))
-        assert numpy.allclose(alone[0].asnumpy()[0], logits[row], atol=1e-5)
-        assert numpy.allclose(alone[1].asnumpy()[0], weights[row, :, :length], atol=1e-5)
+        alone = run(built, source_ids[own, :length], source_length[own], target[own])
+        close(alone[0][0], logits[row])
+        close(alone[1][0], weights[row, :, :length])
 
 
-def cut(array, row, length):
-    return array[row : row + 1, :length] if array.shape[1] == SOURCE else array[row : row + 1]
-
-
-@pytest.mark.parametrize("kind", ALIGNMENTS)
-def test_weights_are_shares_of_the_source(kind):
-    sums = network(config(kind))(*inputs())[1].asnumpy().sum(axis=2)
-    if kind == "none":
+@pytest.mark.parametrize("settings", [*map(config, ALIGNMENTS), *TRANSFORMERS], ids=title)
+def test_weights_are_shares_of_the_source(settings):
+    sums = run(network(settings), *inputs())[1].sum(axis=2)
+    if settings.attention.kind == "none":
         assert (sums == 0).all()
-    elif kind == "local-p":
+    elif settings.attention.kind == "local-p":
         assert (sums > 0).all() and (sums <= 1 + 1e-6).all()
     else:
-        assert sums == pytest.approx(1, abs=1e-5)
+        close(sums, 1)
 
 
 def test_local_weights_are_within_a_window():
     settings = config("local-p")
-    settings = replace(settings, attention=replace(settings.attention, window=1))
-    weights = network(settings)(*inputs())[1].asnumpy()
+    _, weights = run(network(replace(settings, attention=replace(settings.attention, window=1))), *inputs())
     assert ((weights > 0).sum(axis=2) <= 3).all()
 
 
-FIRST = [("general", "gru", 1, first) for first in ("mean", "maximum")]
-
-
-@pytest.mark.parametrize("kind, cell, fed, first", [*((*each, "projection") for each in EACH), *FIRST])
-def test_every_parameter_gets_a_gradient(kind, cell, fed, first):
-    settings = config(kind, cell, input_feeding=fed, first_state=first)
-    if first != "projection":
-        settings = replace(settings, encoder=Stack(1, 8))
+@every_writer
+def test_every_parameter_gets_a_gradient(settings):
     built = network(settings)
     with mxnet.autograd.record():
         loss = (built(*inputs())[0] ** 2).sum()
     loss.backward()
-    without = [name for name, each in built.collect_params().items() if not each.grad().asnumpy().any()]
-    assert not without
+    learnt = {name: each for name, each in built.collect_params().items() if each.grad_req != "null"}
+    assert not [name for name, each in learnt.items() if not each.grad().asnumpy().any()]
 
 
-@pytest.mark.parametrize("kind", ALIGNMENTS)
-def test_hybridized_and_step_by_step_are_the_same(kind):
-    built = network(config(kind))
-    source_ids, source_length, target_ids = inputs()
-    expected = [array.asnumpy() for array in built(source_ids, source_length, target_ids)]
+@pytest.mark.parametrize("settings", [*map(config, ALIGNMENTS), *TRANSFORMERS], ids=title)
+def test_hybridized_and_step_by_step_are_the_same_as_at_once(settings):
+    built = network(settings)
+    source_ids, source_length, target = inputs()
+    logits, weights = run(built, source_ids, source_length, target)
     built.hybridize()
-    memory, keys, mask, *states = built.source(source_ids, source_length)
-    combined = mxnet.nd.zeros_like(states[0])
+    source, state = built.begin(source_ids, source_length)
     for place in range(TARGET):
-        logits, weights, combined, *states = built.step(target_ids[:, place], memory, keys, mask, combined, *states)
-        assert numpy.allclose(logits.asnumpy(), expected[0][:, place], atol=1e-5)
-        assert numpy.allclose(weights.asnumpy(), expected[1][:, place], atol=1e-5)
+        of_step, attended, *state = built.step(target[:, place], *source, *state)
+        close(of_step.asnumpy(), logits[:, place])
+        close(attended.asnumpy(), weights[:, place])
 
 
 def test_only_input_feeding_reads_what_was_attended_to_before():
     for fed in (0, 1):
         built = network(config(input_feeding=fed))
-        memory, keys, mask, *states = built.source(*inputs()[:2])
-        ids, zeros = mxnet.nd.array([1, 2, 3]), mxnet.nd.zeros_like(states[0])
-        one, other = (built.step(ids, memory, keys, mask, before, *states)[2] for before in (zeros, zeros + 1))
+        source, (zeros, *states) = built.begin(*inputs()[:2])
+        ids = mxnet.nd.array([1, 2, 3])
+        one, other = (built.step(ids, *source, before, *states)[2] for before in (zeros, zeros + 1))
         assert numpy.allclose(one.asnumpy(), other.asnumpy()) == (not fed)
 
 
+@every_transformer
+def test_a_later_character_changes_nothing_before_it(settings):
+    built, (*source, target) = network(settings), inputs()
+    before = run(built, *source, target)
+    target[:, 3:] = (target[:, 3:] + 1) % VOCABULARY
+    for changed, expected in zip(run(built, *source, target), before):
+        assert (changed[:, :3] == expected[:, :3]).all() and (changed[:, 3:] != expected[:, 3:]).any()
+
+
+def test_the_first_place_of_the_self_attention_is_none():
+    layer, nd = DecoderLayer(DECODER), mxnet.nd
+    layer.initialize(mxnet.init.Normal(0.5))
+    nothing, source = [nd.zeros((3, 2, 1, 4))] * 2, [nd.random.normal(shape=(3, 2, 6, 4))] * 2
+    hidden = causal_mask(nd, nd.arange(1), nd.arange(TARGET))
+    _, weights, *_ = layer(nd.random.normal(shape=(3, TARGET, 8)), nothing, hidden, source, nd.zeros((3, 1, 1, 6)))
+    assert (weights.asnumpy()[..., 0] == 0).all()
+
+
+@every_transformer
+def test_the_weights_of_all_layers_are_those_that_the_network_uses(settings):
+    built, given, decoder = network(settings), inputs(SOURCE + 2), settings.decoder
+    _, used = run(built, *given)
+    built.hybridize()
+    own, of_source = run(built.attention, *given)
+    assert own.shape == (3, decoder.layers, decoder.heads, TARGET, TARGET)
+    assert of_source.shape == (3, decoder.layers, decoder.heads, TARGET, SOURCE + 2)
+    close(of_source[:, -1].mean(axis=1), used)
+    for weights in (own, of_source):
+        close(weights.sum(axis=-1), 1)
+    assert (numpy.triu(own, 1) == 0).all() and (own[..., numpy.tri(TARGET) > 0] > 0).all()
+
+
+UNUSED = {"model.decoder.kind": "transformer"}
+
+
 @pytest.mark.parametrize(
-    "settings, message",
+    "changes, message",
     [
-        (replace(config("dot"), decoder=GRUDecoder(9)), "expected a decoder of 8 units.*found 9; or use general"),
-        (config(first_state="mean"), "expected a decoder of 4 units.*found 8; or use projection"),
+        ({"attention": "dot"}, "expected a decoder of 384 units.*found 256; or use general"),
+        ({"model.first_state": "mean"}, "expected a decoder of 192 units.*found 256; or use projection"),
+        ({**UNUSED, "attention": "dot"}, "model.attention.kind: expected general, the default, .*dot; leave it out"),
+        ({**UNUSED, "model.attention.dropout": 0.5}, "model.attention.dropout: expected 0.0, the default"),
+        ({**UNUSED, "model.input_feeding": 0}, "model.input_feeding: expected 1, the default"),
+        ({**UNUSED, "model.first_state": "mean"}, "model.first_state: expected projection, the default"),
+        ({**UNUSED, "model.decoder.heads": 3}, "model.decoder.heads: expected a divisor of 128"),
+        ({**UNUSED, "training.sampling": 0.5}, "training.sampling: expected 0, because a transformer decoder"),
+        ({**UNUSED, "model.decoder.hidden_size": 8}, "unknown setting 'hidden_size' of the kind transformer"),
+        ({**UNUSED, "max_length": 1024, "model.decoder.layers": 24}, "attention scores of at most"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(settings, message):
+def test_settings_that_do_not_fit_each_other_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
-        settings.check_sizes()
+        RESTORE_PRESETS["writer"].with_fields(**changes)
