@@ -1,15 +1,14 @@
 """The Rating of a film's reviews: a set is read, whatever its size, by one classifier alone."""
 
-import pickle
 from dataclasses import replace
 
 import numpy
 import pytest
 
-from nsmc_attention import FilmRater, load, load_film
+from nsmc_attention import load_film
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.predictor import WINDOW
-from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.errors import BundleError
 from nsmc_attention.films.layout import LAYOUT as FILMS_LAYOUT
 from nsmc_attention.films.rater import BLANK
 
@@ -101,25 +100,6 @@ def test_another_classifier_is_refused_in_one_line(tiny_film, bundle_folder):
         BundleError, match=r"expected the classifier pretrained \(.*…\).*, found tiny/bundle .*--classifier"
     ):
         load_film(tiny_film, classifier=bundle_folder)
-
-
-def test_other_wrong_inputs_are_refused(rater, tiny_film, bundle_folder):
-    with pytest.raises(DataError, match="expected a list of reviews, found one string"):
-        rater(GOOD)
-    with pytest.raises(DataError, match="expected a review as str, found int"):
-        rater([3])
-    with pytest.raises(ConfigError, match="unknown engine 'torch'"):
-        load_film(tiny_film, engine="torch")
-    with pytest.raises(
-        BundleError, match="expected a bundle of the task film, found one that names no task, a classifier's"
-    ):
-        load_film(bundle_folder)
-
-
-def test_it_is_loaded_by_its_task_and_pickled(tiny_film, rater):
-    assert isinstance(load(tiny_film), FilmRater)
-    again = pickle.loads(pickle.dumps(rater))
-    assert again(TEXTS).to_dict() == rater(TEXTS).to_dict()
 
 
 def test_graphs_that_are_not_the_networks_are_refused(tiny_film, tmp_path):

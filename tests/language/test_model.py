@@ -1,13 +1,11 @@
 """A language model's candidates for a hidden word."""
 
-import pickle
-
 import numpy
 import pytest
 
-from nsmc_attention import LanguageModel, load, load_language_model
+from nsmc_attention import load_language_model
 from nsmc_attention.bundle.format import read_contents, write_bundle
-from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.language.masking import MASK
 
 TEXT = f"주인공의 {MASK}에 소름이 돋았다"
@@ -65,22 +63,11 @@ def test_another_number_of_masks_is_refused(model, text, found):
         model(text)
 
 
-def test_other_wrong_inputs_are_refused(model, tiny_language, bundle_folder):
+def test_other_wrong_inputs_are_refused(model):
     with pytest.raises(ConfigError, match="--top: expected at least 1, found 0"):
         model(TEXT, top=0)
     with pytest.raises(DataError):
         model(None)
-    with pytest.raises(ConfigError, match="unknown engine 'torch'"):
-        load_language_model(tiny_language, engine="torch")
-    with pytest.raises(
-        BundleError, match="expected a bundle of the task language, found one that names no task, a classifier's"
-    ):
-        load_language_model(bundle_folder)
-
-
-def test_it_is_loaded_by_its_task_and_pickled(tiny_language, model):
-    assert isinstance(load(tiny_language), LanguageModel)
-    assert pickle.loads(pickle.dumps(model))(TEXT).candidates == model(TEXT).candidates
 
 
 def test_a_bundle_of_the_kind_that_there_was_once_fills_the_same(model, tmp_path):

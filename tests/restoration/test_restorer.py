@@ -1,7 +1,5 @@
 """Texts through a Restorer: whatever they hold, each comes back as a text, in its place, with an alignment."""
 
-import pickle
-import shutil
 import unicodedata
 
 import numpy
@@ -9,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
-from nsmc_attention import Classifier, Restorer, load, load_restorer
-from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention import load_restorer
+from nsmc_attention.errors import ConfigError
 from nsmc_attention.restoration import restorer as module
 from nsmc_attention.restoration.pieces import pieces_of
 from nsmc_attention.restoration.restoration import BLANK, REJECTED
@@ -74,37 +72,11 @@ def test_no_more_texts_are_read_than_a_window_holds(restorer):
     stream.close()
 
 
-@pytest.mark.parametrize("texts", ["정말", b"x"])
-def test_one_string_is_no_list_of_texts(restorer, texts):
-    with pytest.raises(DataError, match="expected a list of texts, found one string"):
-        restorer.restore_many(texts)
-
-
-def test_a_restorer_that_was_pickled_restores_the_same(restorer):
-    copy = pickle.loads(pickle.dumps(restorer))
-    assert isinstance(copy, Restorer) and (copy.beam, copy.alpha) == (restorer.beam, restorer.alpha)
-    texts = ["배우들연기가 정말조앗는데", ""]
-    assert copy.rows(texts) == restorer.rows(texts)
-
-
-def test_a_restorer_in_a_folder_that_stays_is_pickled_as_a_reference(tiny_editor, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    shutil.copytree(tiny_editor, tmp_path / "bundle")
-    content = pickle.dumps(load_restorer(tmp_path / "bundle"))
-    assert len(content) < 1000 and pickle.loads(content).bundle.folder == (tmp_path / "bundle").resolve()
-
-
-def test_load_gives_the_predictor_of_a_bundles_task(tiny_editor, bundle_folder):
-    assert isinstance(load(tiny_editor), Restorer)
-    assert isinstance(load(bundle_folder), Classifier) and isinstance(load(), Classifier)
-
-
 @pytest.mark.parametrize(
     "options, message",
     [
         ({"beam": 4}, "--beam 4: expected a writer's bundle, found an editor's"),
         ({"alpha": 0.5}, "--alpha 0.5: expected a writer's bundle, found an editor's"),
-        ({"engine": "torch"}, "unknown engine 'torch'"),
         ({"device": "gpu", "engine": "onnx"}, "runs on the CPU"),
     ],
 )
@@ -113,13 +85,6 @@ def test_what_an_editor_has_not_is_refused(tiny_editor, options, message):
         load_restorer(tiny_editor, **options)
     with pytest.raises(ConfigError, match="n_best: expected a writer's bundle"):
         load_restorer(tiny_editor).n_best("정말")
-
-
-def test_a_classifiers_bundle_is_no_restorers(bundle_folder):
-    with pytest.raises(
-        BundleError, match="expected a bundle of the task restore, found one that names no task, a classifier's"
-    ):
-        load_restorer(bundle_folder)
 
 
 def test_an_editor_that_would_change_most_of_a_text_changes_nothing(restorer, monkeypatch):
