@@ -27,7 +27,7 @@ from nsmc_attention.restoration.spelling import is_plain, sentences
 from nsmc_attention.restoration.tags import character_error
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.noise import no_spaces, other_vowels, typed
+from nsmc_attention.text.noise import WAYS, typed
 
 SHORT, LONG = (10, 60), (90, 140)
 SEED = 1
@@ -71,7 +71,7 @@ def parts(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
         yield f"{name}: trained noise", [typed(text, random) for text in targets], targets
         random = numpy.random.RandomState(SEED)
         yield f"{name}: other noise", [typed(text, random, unseen=True) for text in targets], targets
-        yield f"{name}: no spaces", [no_spaces(text) for text in targets], targets
+        yield f"{name}: no spaces", [WAYS["no spaces"](text) for text in targets], targets
         yield f"{name}: clean", targets, targets
 
 
@@ -126,7 +126,7 @@ def classified(judged: dict[str, Restore]) -> None:
     print("\n| official test file | " + " | ".join(judged) + " |\n|---|" + "---|" * len(judged))
     ways: dict[str, Callable[[str], str]] = {
         "as it is": str,
-        "ㅐ and ㅔ exchanged": other_vowels,
+        "ㅐ and ㅔ exchanged": WAYS["other vowels"],
         "two neighbours exchanged": two_exchanged,
     }
     for name, way in ways.items():

@@ -8,6 +8,7 @@ are others.
 
 import sys
 import unicodedata
+from collections.abc import Callable
 
 import numpy
 
@@ -28,10 +29,6 @@ SHIFTED = {
     "\u1164": "\u1162",
     "\u1168": "\u1166",
 }
-
-
-def as_it_is(text):
-    return text
 
 
 def decomposed(text):
@@ -61,7 +58,14 @@ def two_exchanged(text):
     return " ".join(words)
 
 
-CHANGES = (as_it_is, decomposed, *WAYS, without_shift, spaces_within, two_exchanged)
+CHANGES: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "decomposed": decomposed,
+    **WAYS,
+    "without shift": without_shift,
+    "spaces within": spaces_within,
+    "two exchanged": two_exchanged,
+}
 
 
 def main():
@@ -69,13 +73,13 @@ def main():
     reviews = nsmc.load("nsmc", "test")
     print("| the test reviews | accuracy | against as it is | labels that change |\n|---|---|---|---|")
     first = None
-    for change in CHANGES:
+    for name, change in CHANGES.items():
         texts = [change(text) for text in reviews.documents]
         probability = numpy.nan_to_num(classifier.probabilities(texts), nan=0.5)
         accuracy, labels = metrics(reviews.labels, probability)["accuracy"], probability >= 0.5
         first = first or (accuracy, labels)
         print(
-            f"| {change.__name__.replace('_', ' ')} | {100 * accuracy:.2f} % | {100 * (accuracy - first[0]):+.2f} | "
+            f"| {name} | {100 * accuracy:.2f} % | {100 * (accuracy - first[0]):+.2f} | "
             f"{100 * (labels != first[1]).mean():.2f} % |",
             flush=True,
         )

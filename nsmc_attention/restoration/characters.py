@@ -20,7 +20,7 @@ from .._io.bounded import read_json
 from ..bundle.format import Manifest
 from ..bundle.vocabulary import check_count
 from ..errors import BundleError
-from ..text.noise import FINALS, INITIALS, VOWELS, parts
+from ..text.hangul import FINALS, INITIALS, VOWELS, parts
 
 # Ids that are no characters. What a tag says of a character that is not replaced: keep it, or leave it out
 PADDING, UNKNOWN, BEGIN, END = range(4)

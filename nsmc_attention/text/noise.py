@@ -5,34 +5,27 @@ A kind of misspelling is a function: a text and a place in it -> the edits that 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from itertools import chain
 from typing import NamedTuple
 
 import numpy
 
-INITIALS, VOWELS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ", "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
-FINALS = ("", *"ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ")
+from .hangul import FINALS, joined, parts
+
 # Finals and vowels that are often confused: 있 for 잇, 재 for 제
 SIMPLER_FINALS = {"ㅆ": "ㅅ", "ㅈ": "ㅅ", "ㅌ": "ㅅ", "ㅀ": "ㄹ", "ㄶ": "ㄴ"}
 OTHER_VOWELS = {"ㅐ": "ㅔ", "ㅔ": "ㅐ", "ㅚ": "ㅙ", "ㅙ": "ㅚ"}
 # What a final is where the next syllable begins with a vowel: what stays, and what is heard with the vowel
 HEARD = {
     **{final: ("", final) for final in "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅈㅊㅋㅌㅍ"},
-    "ㅎ": ("", "ㅇ"),
-    "ㄶ": ("", "ㄴ"),
-    "ㅀ": ("", "ㄹ"),
-    "ㄺ": ("ㄹ", "ㄱ"),
-    "ㄻ": ("ㄹ", "ㅁ"),
-    "ㄵ": ("ㄴ", "ㅈ"),
-    "ㄼ": ("ㄹ", "ㅂ"),
-    "ㅄ": ("ㅂ", "ㅅ"),
-    "ㄾ": ("ㄹ", "ㅌ"),
+    **{final: ("", heard) for final, heard in ("ㅎㅇ", "ㄶㄴ", "ㅀㄹ")},
+    **{final: (stays, heard) for final, stays, heard in ("ㄺㄹㄱ", "ㄻㄹㅁ", "ㄵㄴㅈ", "ㄼㄹㅂ", "ㅄㅂㅅ", "ㄾㄹㅌ")},
 }
 # The letters that are typed with the shift key, and the same keys without it
-SHIFTED = dict(zip("ㄲㄸㅃㅆㅉㅒㅖ", "ㄱㄷㅂㅅㅈㅐㅔ"))
-UNSHIFTED = {plain: shifted for shifted, plain in SHIFTED.items()}
+SHIFTED, PLAIN = "ㄲㄸㅃㅆㅉㅒㅖ", "ㄱㄷㅂㅅㅈㅐㅔ"
+SHIFT = dict(zip(SHIFTED + PLAIN, PLAIN + SHIFTED))
 # The rows of the Korean keyboard, by hand: consonants on the left, vowels on the right
 ROWS = ("ㅂㅈㄷㄱㅅ", "ㅁㄴㅇㄹㅎ", "ㅋㅌㅊㅍ", "ㅛㅕㅑㅐㅔ", "ㅗㅓㅏㅣ", "ㅠㅜㅡ")
 NEIGHBOURS = {
@@ -46,7 +39,7 @@ CONFUSED = (("않", "안"), ("되", "돼"), ("데", "대"), ("로서", "로써")
 PLAIN_VOWELS = {"ㅢ": "ㅣ", "ㅖ": "ㅔ", "ㅟ": "ㅣ", "ㅝ": "ㅓ", "ㅘ": "ㅏ"}
 TENSING, TENSE = "ㄹㄱㅂㅅㅆㄷㅈ", dict(zip("ㄱㄷㅂㅅㅈ", "ㄲㄸㅃㅆㅉ"))
 NASAL = {"ㅂ": "ㅁ", "ㅄ": "ㅁ", "ㄱ": "ㅇ", "ㄲ": "ㅇ", "ㅅ": "ㄴ", "ㅆ": "ㄴ", "ㄷ": "ㄴ", "ㅈ": "ㄴ"}
-TIMES, FIRST, LAST = 5, ord("가"), ord("힣")
+TIMES = 5
 
 
 class Edit(NamedTuple):
@@ -58,24 +51,9 @@ class Edit(NamedTuple):
 
 
 Kind = Callable[[str, int], list[Edit]]
-# From the letters of a syllable to those of others
-Letters = tuple[str, str, str]
-Change = Callable[[str, str, str], Iterable[Letters]]
-
-
-def parts(syllable: str) -> tuple[str, str, str]:
-    """Return the initial, vowel and final of a Hangul syllable; three times nothing for another character."""
-    if not "가" <= syllable <= "힣":
-        return "", "", ""
-    rest, final = divmod(ord(syllable) - FIRST, len(FINALS))
-    initial, vowel = divmod(rest, len(VOWELS))
-    return INITIALS[initial], VOWELS[vowel], FINALS[final]
-
-
-def joined(initial: str, vowel: str, final: str = "") -> str:
-    """Return the syllable of its parts, the inverse of `parts`."""
-    number = INITIALS.index(initial) * len(VOWELS) + VOWELS.index(vowel)
-    return chr(FIRST + number * len(FINALS) + FINALS.index(final))
+# {letter: those that may be written in its place}
+Letters = Mapping[str, str]
+NONE: Letters = {}
 
 
 def lost_spaces(text: str, place: int) -> list[Edit]:
@@ -96,7 +74,7 @@ def moved_spaces(text: str, place: int) -> list[Edit]:
     return [Edit(place - 1, place + 1, " " + before), Edit(place, place + 2, after + " ")]
 
 
-def longer_ends_of(text: str, place: int) -> list[Edit]:
+def longer_ends(text: str, place: int) -> list[Edit]:
     """Laughter, crying and punctuation five times as long."""
     return [Edit(place, place + 1, text[place] * TIMES)] if text[place] in "ㅋㅎㅠㅜ!?.~" else []
 
@@ -107,31 +85,6 @@ def stretched(text: str, place: int) -> list[Edit]:
     if not initial or final or re.match(r"\w", text[place + 1 : place + 2]):
         return []
     return [Edit(place + 1, place + 1, joined("ㅇ", vowel) * times) for times in (1, 2, 3)]
-
-
-def finals(text: str, place: int) -> list[Edit]:
-    """재미있었다 as 재미잇엇다."""
-    return replaced(text, place, simpler_final)
-
-
-def vowels(text: str, place: int) -> list[Edit]:
-    """ㅐ for ㅔ and ㅔ for ㅐ, ㅚ for ㅙ and ㅙ for ㅚ: 재미 as 제미."""
-    return replaced(text, place, other_vowel)
-
-
-def shift_key(text: str, place: int) -> list[Edit]:
-    """갔다 as 갓다, 진짜 as 진자, and 자 as 짜: the shift key forgotten or held."""
-    return replaced(text, place, shifted)
-
-
-def neighbouring_keys(text: str, place: int) -> list[Edit]:
-    """정말 as 정만: a key beside the right one."""
-    return replaced(text, place, beside)
-
-
-def plain_vowels(text: str, place: int) -> list[Edit]:
-    """희망 as 히망, 계속 as 게속: a diphthong without its glide."""
-    return replaced(text, place, without_glide)
 
 
 def tensed(text: str, place: int) -> list[Edit]:
@@ -148,37 +101,6 @@ def assimilated(text: str, place: int) -> list[Edit]:
     if final in NASAL and following in ("ㄴ", "ㅁ"):
         return [Edit(place, place + 1, joined(initial, vowel, NASAL[final]))]
     return []
-
-
-def simpler_final(one: str, two: str, three: str) -> list[Letters]:
-    return [(one, two, SIMPLER_FINALS.get(three, three))]
-
-
-def other_vowel(one: str, two: str, three: str) -> list[Letters]:
-    return [(one, OTHER_VOWELS.get(two, two), three)]
-
-
-def shifted(one: str, two: str, three: str) -> list[Letters]:
-    keys = {**SHIFTED, **UNSHIFTED}
-    # ㄸ, ㅃ and ㅉ are no finals
-    final = keys.get(three, three)
-    return [
-        (keys.get(one, one), two, three),
-        (one, keys.get(two, two), three),
-        *([(one, two, final)] * (final in FINALS)),
-    ]
-
-
-def beside(one: str, two: str, three: str) -> list[Letters]:
-    return [
-        *((key, two, three) for key in NEIGHBOURS.get(one, "")),
-        *((one, key, three) for key in NEIGHBOURS.get(two, "")),
-        *((one, two, key) for key in NEIGHBOURS.get(three, "")),
-    ]
-
-
-def without_glide(one: str, two: str, three: str) -> list[Letters]:
-    return [(one, PLAIN_VOWELS.get(two, two), three)]
 
 
 def liaison(text: str, place: int) -> list[Edit]:
@@ -213,39 +135,43 @@ def within_word(text: str, place: int) -> bool:
     return place > 0 and "가" <= text[place - 1] <= "힣" and "가" <= text[place] <= "힣"
 
 
-def replaced(text: str, place: int, change: Change) -> list[Edit]:
-    """Return the edits of a syllable to the other ones that `change` makes of its letters."""
-    return [Edit(place, place + 1, other) for other in other_syllables(text[place], change)]
+def other_letters(initials: Letters = NONE, vowels: Letters = NONE, finals: Letters = NONE) -> Kind:
+    """Return the kind that replaces a letter of a syllable by another one of its table."""
 
+    @lru_cache(maxsize=None)
+    def other_syllables(character: str) -> tuple[str, ...]:
+        initial, vowel, final = parts(character)
+        others = [joined(letter, vowel, final) for letter in initials.get(initial, "")]
+        others += [joined(initial, letter, final) for letter in vowels.get(vowel, "")]
+        # ㄸ, ㅃ and ㅉ are no finals
+        others += [joined(initial, vowel, letter) for letter in finals.get(final, "") if letter in FINALS]
+        return tuple(others)
 
-@lru_cache(maxsize=None)
-def other_syllables(character: str, change: Change) -> tuple[str, ...]:
-    letters = parts(character)
-    others = [joined(*each) for each in change(*letters)] if letters[0] else []
-    return tuple(other for other in dict.fromkeys(others) if other != character)
+    return lambda text, place: [Edit(place, place + 1, other) for other in other_syllables(text[place])]
 
 
 # What is typed by hand; the last two are kept from training, so that there is a noise that was not trained on
 KINDS: dict[str, Kind] = {
-    each.__name__: each
-    for each in (
-        lost_spaces,
-        added_spaces,
-        moved_spaces,
-        stretched,
-        finals,
-        vowels,
-        liaison,
-        confused_words,
-        shift_key,
-        neighbouring_keys,
-        exchanged_syllables,
-        tensed,
-        plain_vowels,
-        assimilated,
-    )
+    "lost_spaces": lost_spaces,
+    "added_spaces": added_spaces,
+    "moved_spaces": moved_spaces,
+    "stretched": stretched,
+    # 재미있었다 as 재미잇엇다
+    "finals": other_letters(finals=SIMPLER_FINALS),
+    # 재미 as 제미
+    "vowels": other_letters(vowels=OTHER_VOWELS),
+    "liaison": liaison,
+    "confused_words": confused_words,
+    # 갔다 as 갓다, 진짜 as 진자, and 자 as 짜: the shift key forgotten or held
+    "shift_key": other_letters(SHIFT, SHIFT, SHIFT),
+    # 정말 as 정만: a key beside the right one
+    "neighbouring_keys": other_letters(NEIGHBOURS, NEIGHBOURS, NEIGHBOURS),
+    "exchanged_syllables": exchanged_syllables,
+    "tensed": tensed,
+    # 희망 as 히망, 계속 as 게속: a diphthong without its glide
+    "plain_vowels": other_letters(vowels=PLAIN_VOWELS),
+    "assimilated": assimilated,
 }
-
 
 # Of the texts of `typed`: the share that is left as it is, is misspelt, has other spaces; of the misspelt ones the share
 # that has a kind, of the others that without any space and that with spaces in wrong places
@@ -315,31 +241,23 @@ def typed(text: str, random: numpy.random.RandomState, unseen: bool = False) -> 
     return noisy(text, rates, random)
 
 
-def no_spaces(text: str) -> str:
-    """정말재미있는영화."""
-    return edited(text, edits(text, lost_spaces))
+def fully_edited(text: str, kind: Kind) -> str:
+    """Return the text with all edits of a kind made."""
+    return edited(text, edits(text, kind))
 
 
-def longer_ends(text: str) -> str:
-    """Laughter, crying and punctuation five times as long."""
-    return edited(text, edits(text, longer_ends_of))
-
-
-def simpler_finals(text: str) -> str:
-    """재미있었다 as 재미잇엇다."""
-    return edited(text, edits(text, finals))
-
-
-def other_vowels(text: str) -> str:
-    """ㅐ for ㅔ and ㅔ for ㅐ, ㅚ for ㅙ and ㅙ for ㅚ: 재미 as 제미."""
-    return edited(text, edits(text, vowels))
-
-
-WAYS: tuple[Callable[[str], str], ...] = (no_spaces, longer_ends, simpler_finals, other_vowels)
+# What `misspelt` makes of a text: 정말재미있는영화, ㅋㅋㅋㅋㅋ for ㅋ, 재미잇엇다 for 재미있었다, 제미 for 재미
+WAYS: dict[str, Callable[[str], str]] = {
+    "no spaces": partial(fully_edited, kind=lost_spaces),
+    "longer ends": partial(fully_edited, kind=longer_ends),
+    "simpler finals": partial(fully_edited, kind=KINDS["finals"]),
+    "other vowels": partial(fully_edited, kind=KINDS["vowels"]),
+}
 
 
 def misspelt(texts: list[str], share: float, seed: int) -> dict[int, str]:
     """Misspell a share of the texts, drawn by the seed, each in one of WAYS; return {index: misspelt text}."""
     random = numpy.random.RandomState(seed)
-    chosen, ways = random.rand(len(texts)) < share, random.randint(len(WAYS), size=len(texts))
-    return {index: WAYS[ways[index]](texts[index]) for index in numpy.flatnonzero(chosen).tolist()}
+    known = list(WAYS.values())
+    chosen, ways = random.rand(len(texts)) < share, random.randint(len(known), size=len(texts))
+    return {index: known[ways[index]](texts[index]) for index in numpy.flatnonzero(chosen).tolist()}
