@@ -151,9 +151,10 @@ def write_bundle(folder: Union[str, Path], manifest: Manifest, contents: dict[st
     `contents` is {file name: bytes}, at least of the files that its layout requires; `files` and `schema` are added to the
     manifest here.
     """
-    files = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
+    others = {name: content for name, content in sorted(contents.items()) if name != MANIFEST}
+    files = {name: hashlib.sha256(content).hexdigest() for name, content in others.items()}
     text = json.dumps({"schema": SCHEMA, **manifest, "files": files}, ensure_ascii=False, indent=2) + "\n"
-    write_contents(folder, {**contents, MANIFEST: text.encode(errors="replace")})
+    write_contents(folder, {**others, MANIFEST: text.encode(errors="replace")})
 
 
 def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None:
@@ -164,13 +165,9 @@ def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None
 
 
 def read_contents(bundle: Bundle[Any, Any]) -> dict[str, bytes]:
-    """Return {file name: bytes} of every file that the manifest lists."""
-    return {name: bundle.read(name) for name in bundle.manifest["files"]}
-
-
-def read_all(bundle: Bundle[Any, Any]) -> dict[str, bytes]:
-    """Return what `write_contents` writes again as the same bundle: every file, the manifest among them."""
-    return {**read_contents(bundle), MANIFEST: (bundle.folder / MANIFEST).read_bytes()}
+    """Return {file name: bytes} of every file, the manifest among them."""
+    contents = {name: bundle.read(name) for name in bundle.manifest["files"]}
+    return {**contents, MANIFEST: (bundle.folder / MANIFEST).read_bytes()}
 
 
 def load_bundle(folder: Optional[Union[str, Path]], layout: Layout[ConfigT, CodecT]) -> Bundle[ConfigT, CodecT]:

@@ -34,14 +34,9 @@ def compare(
     seeds: Sequence[int] = (0,),
     test: bool = False,
     changes: Optional[dict[str, Any]] = None,
-    data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
     report: Callable[[dict[str, Any]], None] = print,
-    text_column: Optional[str] = None,
-    label_column: Optional[str] = None,
-    encoding: Optional[str] = None,
-    positive: Optional[str] = None,
-    sheet: Optional[str] = None,
+    **where: Any,
 ) -> pandas.DataFrame:
     """Train and evaluate each of `names` with each seed; finished runs in `out` are not trained again.
 
@@ -60,6 +55,8 @@ def compare(
         Settings changed in every preset, by short name or path.
     report : callable
         Called with each row when it is known.
+    **where
+        Where and how the data are read: `data_dir`, `text_column` and so on, as `reviews.tables.load` takes them.
 
     Raises
     ------
@@ -72,9 +69,6 @@ def compare(
             f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test file"
         )
     configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
-    columns = {"text_column": text_column, "label_column": label_column, "encoding": encoding, "positive": positive}
-    columns["sheet"] = sheet
-    where: dict[str, Any] = {"data_dir": data_dir, **columns}
     train_file = tables.load(data, "train", **where)
     test_file = tables.load(data, "test", **where) if test else None
     out, rows = Path(out), []
@@ -85,14 +79,14 @@ def compare(
     for run, (name, config) in zip(runs, configs):
         seconds = None
         if name in BASELINES:
-            found = baseline_row(name, config, train_file, test_file)
+            row = baseline_row(name, config, train_file, test_file)
         else:
             if not finished(run, config, train_file):
                 started, resume = time.perf_counter(), (run / "settings.json").is_file()
                 train(data, config, run, quiet=quiet, resume=resume, **where)
                 seconds = round(time.perf_counter() - started, 1)
-            found = preset_row(run, seconds, test_file)
-        rows.append({"name": name, "seed": config.training.seed, **found})
+            row = preset_row(run, seconds, test_file)
+        rows.append({"name": name, "seed": config.training.seed, **row})
         report(rows[-1])
     table = pandas.DataFrame(rows)
     with replaced_file(as_csv) as temporary:
@@ -162,8 +156,8 @@ def baseline_row(name: str, config: Config, train_file: Reviews, test_file: Opti
     return {"seconds": round(time.perf_counter() - started, 1), **row}
 
 
-def figures(part: str, found: dict[str, Any]) -> dict[str, Any]:
-    return {f"{part}_{name}": found[name] for name in HEADLINE}
+def figures(part: str, metrics: dict[str, Any]) -> dict[str, Any]:
+    return {f"{part}_{name}": metrics[name] for name in HEADLINE}
 
 
 def as_markdown(table: pandas.DataFrame) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..bundle.format import read_all
+from ..bundle.format import read_contents
 from ..config import SHORT_NAMES
 from ..errors import ConfigError, DataError, did_you_mean
 from ..inference.reference import predictor_of
@@ -108,7 +108,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             with open(table, "w", encoding="utf-8", newline="", errors="replace") as file:
                 csv.writer(file).writerows([["document", "label"], *zip(texts, numbers.tolist())])
             bundle = train(table, config, Path(folder) / "run", device=self.device, quiet=True)
-            self.contents_ = read_all(cast(ClassifierBundle, bundle))
+            self.contents_ = read_contents(cast(ClassifierBundle, bundle))
         self.__dict__.pop("loaded_", None)
         return self
 

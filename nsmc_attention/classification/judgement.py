@@ -54,23 +54,26 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
     encoded = list(filter(len, map(classifier.bundle.codec.encode, reviews.frame["document"].iloc[chosen])))
     has_hops = "hops" in classifier.engine.axes
-    predictions = [each if has_hops else each.averaged() for each in classifier.predict_encoded(encoded)]
-    weights, hops = [each.token_weights for each in predictions], None
-    if has_hops:
-        hops = list(zip(*(each.weights for each in predictions)))
-    explainer, gradients, rollouts, replaced = Explainer(classifier), None, None, None
-    if explainer.has_heads:
-        rollouts = [explainer.rollout(each, explainer.heads(review)) for each, review in zip(predictions, encoded)]
+    predictions = [
+        prediction if has_hops else prediction.averaged() for prediction in classifier.predict_encoded(encoded)
+    ]
+    orders: dict[str, Any] = {"attention": [prediction.token_weights for prediction in predictions]}
+    hops = list(zip(*(prediction.weights for prediction in predictions))) if has_hops else None
+    explainer, replaced = Explainer(classifier), None
     try:
-        gradients = explainer.gradients(encoded)
+        orders["gradient"] = explainer.gradients(encoded)
         # the network of a fixed length reads its weights by position: other ones have no meaning
         if classifier.bundle.config.fixed_length is None:
             replaced = {how: explainer.replaced(encoded, how, seed) for how in ("uniform", "permuted")}
     except MissingPackage as problem:
         print(f"no gradients: {problem}", file=sys.stderr)
+    if explainer.has_heads:
+        orders["rollout"] = [
+            explainer.rollout(prediction, explainer.heads(review)) for prediction, review in zip(predictions, encoded)
+        ]
     bar = partial(progress_bar, desc="erasing words")
     return {
-        **measure(classifier.score, encoded, weights, gradients, rollouts, hops, replaced, seed, bar),
+        **measure(classifier.score, encoded, orders, hops, replaced, seed, bar),
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "seconds": round(time.perf_counter() - started, 3),
@@ -90,16 +93,16 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
             f"{classifier.bundle.folder}: expected a classifier of structured attention, found "
             f"{classifier.bundle.config.model.attention.kind}, which has no hops; train one with --attention structured"
         )
-    predictions = [each for each in classifier.predict_stream(islice(texts, limit)) if each.label is not None]
+    predictions = [one for one in classifier.predict_stream(islice(texts, limit)) if one.label is not None]
     return {
         "reviews": len(predictions),
-        "overlap": overlap(each.weights for each in predictions),
+        "overlap": overlap(prediction.weights for prediction in predictions),
         "words": [rows.to_dict("records") for rows in by_hop(predictions, fewest)],
         "bundle": classifier.bundle.name,
     }
 
 
-def record(bundle: ClassifierBundle, found: dict[str, Any], reviews: Reviews) -> None:
+def record(bundle: ClassifierBundle, judged: dict[str, Any], reviews: Reviews) -> None:
     """Write what `evaluate` returned for reviews into the bundle's manifest and model card, with the command."""
     from ..bundle.format import read_contents, write_bundle
     from .card import model_card
@@ -107,8 +110,8 @@ def record(bundle: ClassifierBundle, found: dict[str, Any], reviews: Reviews) ->
     # as it was given; but no card holds a whole path
     path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)
     which = [] if bundle.packaged else ["--bundle", path]
-    command = shlex.join(["nsmc-attention", "evaluate", "--data", found["data"], *which])
-    figures = {name: value for name, value in found.items() if name not in ("bundle", "seconds")}
+    command = shlex.join(["nsmc-attention", "evaluate", "--data", judged["data"], *which])
+    figures = {name: value for name, value in judged.items() if name not in ("bundle", "seconds")}
     try:
         part = metrics_key(reviews, bundle.manifest["data"]["train"])
         manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: {**figures, "command": command}}}

@@ -190,7 +190,7 @@ def compare(
     except ValueError:
         raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
     table = comparison.compare(
-        reviews.data, names, out, numbers, test, settings, reviews.data_dir, report=say_row, **reviews.columns
+        reviews.data, names, out, numbers, test, settings, report=say_row, data_dir=reviews.data_dir, **reviews.columns
     )
     print(comparison.as_markdown(table), end="")
 

@@ -5,11 +5,14 @@ compared here is a token's weight times the review's number of tokens, T: 1 is t
 """
 
 from itertools import combinations
-from typing import Any, Callable, Iterable, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence
 
 import numpy
 import pandas
 from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from ..classification.prediction import Prediction
 
 Tagger = Callable[[str], list[tuple[int, int, str]]]
 
@@ -20,9 +23,9 @@ def evenness(token_weights: Iterable[ArrayLike]) -> float:
     0 (all on one token) to 1 (all tokens equal); reviews of one token are left out.
     """
     arrays = [numpy.asarray(weights, dtype="float64") for weights in token_weights]
-    found = [entropy(weights) / numpy.log(len(weights)) for weights in arrays if len(weights) > 1]
+    shares = [entropy(weights) / numpy.log(len(weights)) for weights in arrays if len(weights) > 1]
     # float32 weights sum to 1 only nearly
-    return float(numpy.clip(found, 0, 1).mean()) if found else 1.0
+    return float(numpy.clip(shares, 0, 1).mean()) if shares else 1.0
 
 
 def entropy(weights: ArrayLike) -> float:
@@ -47,40 +50,38 @@ def overlap(weights: Iterable[ArrayLike]) -> float:
         intersection of Swain & Ballard 1991, 1 less the total variation distance. 0 (no token in common, or a single
         hop) to 1 (all hops equal).
     """
-    arrays = [numpy.asarray(each, dtype="float64") for each in weights]
-    found = [
-        numpy.minimum(each[one], each[other]).sum()
-        for each in arrays
-        if each.shape[1] > 1
-        for one, other in combinations(range(len(each)), 2)
+    reviews = [numpy.asarray(hops, dtype="float64") for hops in weights]
+    shared = [
+        numpy.minimum(one, other).sum() for hops in reviews if hops.shape[1] > 1 for one, other in combinations(hops, 2)
     ]
-    return float(numpy.mean(found)) if found else 0.0
+    return float(numpy.mean(shared)) if shared else 0.0
 
 
-def token_table(predictions: Iterable[Any], tag: Optional[Tagger] = None) -> pandas.DataFrame:
+def token_table(predictions: Iterable["Prediction"], tag: Optional[Tagger] = None) -> pandas.DataFrame:
     """Return one row a token of all Predictions that have a label.
 
     token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token) and,
     with `tag`, as `text.tokenizers.mecab_tags`, the tag of the morpheme that the token begins in.
     """
-    labelled = [each for each in predictions if each.label is not None]
-    sizes = [len(each.tokens) for each in labelled]
-    places = [numpy.linspace(0, 1, size) if size > 1 else numpy.array([0.5]) for size in sizes]
+    labelled = [prediction for prediction in predictions if prediction.label is not None]
+    sizes = [len(prediction.tokens) for prediction in labelled]
+    positions = [numpy.linspace(0, 1, size) if size > 1 else numpy.array([0.5]) for size in sizes]
+    weights = [prediction.token_weights * size for prediction, size in zip(labelled, sizes)]
     columns = {
-        "token": [token for each in labelled for token in each.tokens],
-        "label": numpy.repeat(numpy.array([each.label for each in labelled], dtype=object), sizes),
-        "weight": numpy.concatenate([[], *(each.token_weights * size for each, size in zip(labelled, sizes))]),
-        "position": numpy.concatenate([[], *places]),
+        "token": [token for prediction in labelled for token in prediction.tokens],
+        "label": numpy.repeat(numpy.array([prediction.label for prediction in labelled], dtype=object), sizes),
+        "weight": numpy.concatenate([[], *weights]),
+        "position": numpy.concatenate([[], *positions]),
     }
     if tag:
-        columns["tag"] = [name for each in labelled for name in tags_at(each.offsets, tag(each.text))]
+        columns["tag"] = [name for one in labelled for name in tags_at(one.offsets, tag(one.text))]
     return pandas.DataFrame(columns)
 
 
 def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]]) -> list[str]:
     """Return for each token the tag of the last of (start, end, tag) that begins no later."""
     begins, starts = [start for start, *_ in spans], [start for start, _ in offsets]
-    return [spans[max(0, place)][2] for place in numpy.searchsorted(begins, starts, side="right") - 1]
+    return [spans[max(0, index)][2] for index in numpy.searchsorted(begins, starts, side="right") - 1]
 
 
 def mean_weight(table: pandas.DataFrame, keys: Any, names: list[str]) -> pandas.DataFrame:
@@ -99,14 +100,14 @@ def by_word(table: pandas.DataFrame, fewest: int = 20) -> pandas.DataFrame:
     return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
 
 
-def by_hop(predictions: Sequence[Any], fewest: int = 20) -> list[pandas.DataFrame]:
+def by_hop(predictions: Sequence["Prediction"], fewest: int = 20) -> list[pandas.DataFrame]:
     """Return for each hop its words by weight: token, count, weight (mean, times T), largest first.
 
     The axes of the Predictions are (hops, keys). Words that occur fewer than `fewest` times are left out.
     """
-    found = []
-    for hop in range(max((len(each.weights) for each in predictions), default=0)):
-        table = token_table(each.of_hop(hop) for each in predictions if each.label is not None)
+    tables = []
+    for hop in range(max((len(prediction.weights) for prediction in predictions), default=0)):
+        table = token_table(prediction.of_hop(hop) for prediction in predictions if prediction.label is not None)
         rows = mean_weight(table, "token", ["token", "count", "weight"])
-        found.append(rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True))
-    return found
+        tables.append(rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True))
+    return tables

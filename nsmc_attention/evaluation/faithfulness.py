@@ -29,15 +29,13 @@ Weights = Sequence[ArrayLike]
 def faithfulness(
     score: Scorer,
     reviews: Sequence[Encoded],
-    weights: Weights,
-    gradients: Optional[Weights] = None,
-    rollouts: Optional[Weights] = None,
+    orders: Mapping[str, Weights],
     hops: Optional[Sequence[Weights]] = None,
     replaced: Optional[Mapping[str, ArrayLike]] = None,
     seed: int = 0,
     progress: Progress = iter,
 ) -> dict[str, Any]:
-    """Measure weights, and beside them their rollouts, erasure, gradients and a random order.
+    """Measure the weights of attention, and beside them other orders of the words, erasure and a random order.
 
     Parameters
     ----------
@@ -45,57 +43,53 @@ def faithfulness(
         list of Encoded -> (N,) probability of positive; NaN or any number for one without tokens.
     reviews : list of Encoded
         Those of fewer than 3 tokens are left out; DataError if fewer than 2 remain.
-    weights, gradients : list of (T,) arrays
-        Gradients are gradient x input of the log-odds (see `classification.gradients`); their signs are not used.
-    rollouts : list of (T,) arrays, or None
-        The weights carried down through the encoder (`classification.rollout`).
+    orders : dict of name to lists of (T,) arrays
+        "attention", and others to compare it with; their signs are not used. "gradient", the gradient x input of the
+        log-odds (`classification.gradients`), is also a measure of importance, as erasure is.
     hops : list of lists of (T,) arrays, or None
-        The weights of each hop, of which `weights` are the mean.
+        The weights of each hop, of which those of attention are the mean.
     replaced : dict of name to (N,) arrays, or None
         Probabilities of positive with other attention weights (`classification.interventions`).
 
     Returns
     -------
     dict
-        reviews; tau: the `agreement` of each order (attention, gradient, rollout, random) with each measure of importance
-        (erasure, gradient); orders: the `aopc` of each order and of erasure's; replaced: the `effect` of each. With
-        hops one more order, best hop: the one that agrees most with erasure on these reviews; and best_hop, its number
-        from 1.
+        reviews; tau: the `agreement` of each order with each measure of importance (erasure, gradient); orders: the
+        `aopc` of each order and of erasure's; replaced: the `effect` of each. With hops one more order, best hop: the
+        one that agrees most with erasure on these reviews; and best_hop, its number from 1.
     """
     kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
     if len(kept) < 2:
         raise DataError(f"faithfulness: expected at least 2 reviews of {SHORTEST} tokens or more, found {len(kept)}")
-    reviews, weights = [reviews[number] for number in kept], [numpy.abs(weights[number]) for number in kept]
-    random = numpy.random.RandomState(seed)
-    orders: dict[str, Weights] = {"attention": weights, "random": [random.rand(len(review)) for review in reviews]}
+    reviews, random = [reviews[number] for number in kept], numpy.random.RandomState(seed)
+    ranked: dict[str, Weights] = {
+        "attention": [],
+        "random": [random.rand(len(review)) for review in reviews],
+        **{name: [numpy.abs(weights[number]) for number in kept] for name, weights in orders.items()},
+    }
     erased = [numpy.abs(change) for change in leave_one_out(score, reviews, progress)]
-    measures: dict[str, Weights] = {"erasure": erased}
-    if gradients is not None:
-        orders["gradient"] = measures["gradient"] = [numpy.abs(gradients[number]) for number in kept]
-    if rollouts is not None:
-        orders["rollout"] = [numpy.asarray(rollouts[number]) for number in kept]
-    best = None
+    measures = {"erasure": erased, **({"gradient": ranked["gradient"]} if "gradient" in ranked else {})}
+    best = {}
     if hops is not None:
-        best = best_hop([[hop[number] for number in kept] for hop in hops], erased)
-        orders["best hop"] = [hops[best][number] for number in kept]
+        chosen = [[hop[number] for number in kept] for hop in hops]
+        best["best_hop"] = best_hop(chosen, erased) + 1
+        ranked["best hop"] = chosen[best["best_hop"] - 1]
     whole = score(reviews)
-    found: dict[str, Any] = {
+    effects = {name: effect(whole, numpy.asarray(changed)[kept]) for name, changed in (replaced or {}).items()}
+    return {
         "reviews": len(kept),
-        **({} if best is None else {"best_hop": best + 1}),
+        **best,
         "tau": {
             name: {measure: agreement(order, values) for measure, values in measures.items() if measure != name}
-            for name, order in orders.items()
+            for name, order in ranked.items()
         },
+        "orders": {name: aopc(score, reviews, order, whole) for name, order in {**ranked, "erasure": erased}.items()},
+        **({"replaced": effects} if effects else {}),
     }
-    everything = {**orders, "erasure": erased}
-    found["orders"] = {name: aopc(score, reviews, order, whole) for name, order in everything.items()}
-    if replaced is not None:
-        found["replaced"] = {name: effect(whole, numpy.asarray(each)[kept]) for name, each in replaced.items()}
-    return found
 
 
 def best_hop(hops: Sequence[Weights], erased: Weights) -> int:
-    """Return the place of the hop whose weights agree most with the effect of erasing each word."""
+    """Return the index of the hop whose weights agree most with the effect of erasing each word."""
     taus = [agreement(hop, erased)["mean"] for hop in hops]
     return int(numpy.argmax([-math.inf if tau is None else tau for tau in taus]))
 
@@ -105,13 +99,13 @@ def agreement(ones: Weights, others: Weights) -> dict[str, Optional[float]]:
 
     Tau is undefined where all weights of a review are equal; None if fewer than two reviews have one.
     """
-    found = [kendalltau(one, other) for one, other in zip(ones, others)]
-    taus = numpy.array([each.statistic for each in found])
+    tests = [kendalltau(one, other) for one, other in zip(ones, others)]
+    taus = numpy.array([test.statistic for test in tests])
     defined = taus[~numpy.isnan(taus)]
     return {
         **mean_of(defined),
         "sd": float(defined.std(ddof=1)) if len(defined) > 1 else None,
-        "significant": float(numpy.mean([each.pvalue < SIGNIFICANT for each in found])),
+        "significant": float(numpy.mean([test.pvalue < SIGNIFICANT for test in tests])),
     }
 
 
@@ -132,7 +126,7 @@ def aopc(
     """
     drops: dict[str, list[NDArray[Any]]] = {"comprehensiveness": [], "sufficiency": []}
     for share in SHARES:
-        top = [set(largest(each, share)) for each in weights]
+        top = [set(largest(values, share)) for values in weights]
         for name, keep in (("comprehensiveness", False), ("sufficiency", True)):
             changed = [
                 review.take([position for position in range(len(review)) if (position in chosen) is keep])

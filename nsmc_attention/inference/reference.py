@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union
 
-from ..bundle.format import PACKAGE, AnyBundle, Layout, load_bundle, read_all, write_contents
+from ..bundle.format import PACKAGE, AnyBundle, Layout, load_bundle, read_contents, write_contents
 from ..errors import BundleError, DataError
 
 Self = TypeVar("Self", bound="Predictor")
@@ -120,7 +120,7 @@ class Predictor:
         """Pickle by the bundle's folder; by its files where it is in a temporary folder and not in the package."""
         temporary = Path(tempfile.gettempdir()).resolve() in self.bundle.folder.resolve().parents
         if temporary and not self.bundle.packaged:
-            return predictor_of, (type(self), read_all(self.bundle), self.engine.name, self.options)
+            return predictor_of, (type(self), read_contents(self.bundle), self.engine.name, self.options)
         return Reference.load, (self.reference,)
 
 
