@@ -22,7 +22,11 @@ from nsmc_attention.settings import paths
 
 ROOT = Path(__file__).parent.parent
 READMES = [ROOT / "README.md", ROOT / "README.ko.md"]
-PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md")), ROOT / "benchmarks/README.md", ROOT / "data/README.md"]
+PAGES = [
+    *READMES,
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / name for name in ("benchmarks/README.md", "benchmarks/RESULTS.md", "data/README.md")),
+]
 BASH_PROMPT = re.compile(r"^\$ ", re.MULTILINE)
 
 
@@ -97,8 +101,9 @@ def test_the_readme_is_short():
 
 
 def anchors(path):
-    """Return the anchors of a page's headings, as the documentation site makes them."""
-    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text_of(path), flags=re.DOTALL | re.M), re.M)
+    """Return the anchors of a page's headings, as the documentation site makes them; a page may be another file."""
+    text = re.sub(r'^--8<-- "([\w./]+)"$', lambda included: text_of(ROOT / included[1]), text_of(path), flags=re.M)
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.M), re.M)
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
 
