@@ -12,6 +12,7 @@ pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
+from nsmc_attention.classification.layout import LAYOUT as CLASSIFIER
 from nsmc_attention.language.layout import LAYOUT
 from nsmc_attention.language.model import load_language_model
 from nsmc_attention.serve.app import create_app
