@@ -5,28 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention import film, load_film, predict
+from nsmc_attention import film, load_film
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.judgement import evaluate
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.films.layout import LAYOUT as FILMS_LAYOUT
 from nsmc_attention.reviews import nsmc
-
-
-@pytest.mark.parametrize(
-    "text, label",
-    [
-        ("정말 재미있는 영화였어요", "positive"),
-        ("지루하고 돈이 아까워요", "negative"),
-        ("최고의 영화", "positive"),
-        ("가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집", "negative"),
-        ("재미없다", "negative"),
-        ("강추!!", "positive"),
-    ],
-)
-def test_plain_sentences_are_understood(text, label):
-    assert predict(text).label == label
 
 
 @pytest.mark.parametrize("engine", ["onnx", "gluon"])

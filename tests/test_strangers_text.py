@@ -30,7 +30,7 @@ from nsmc_attention.text.tokenizers import LONGEST, tokenizer
 from nsmc_attention.visualization.heatmap import draw_heatmap, draw_words
 from nsmc_attention.visualization.page import page
 
-HOSTILE = [
+FORMULAS = [
     "=cmd|'/C calc'!A0",
     "+1+cmd|' /C calc'!A0",
     "-2+3",
@@ -40,17 +40,22 @@ HOSTILE = [
     "\n=1",
     " =1+1",
     "＝1+1",
+]
+QUOTED = [
     '=HYPERLINK("http://x","y")',
     "'=1",
     "''=1",
-    "</script><script>alert(1)</script>",
-    "<script>",
-    "<!--",
-    "-->",
-    "<!--<script>",
-    "]]>",
-    "<img src=x onerror=alert(1)>",
-    "&lt;script&gt;",
+    "\ufeff=1",
+    "\u200b\xad =1",
+    "\u2060\t",
+    "\\",
+    '"',
+    "'",
+    '",=1,"',
+]
+MARKUP = ["</script><script>alert(1)</script>", "<script>", "<!--", "-->", "<!--<script>", "]]>", "&lt;script&gt;"]
+TEMPLATES = ["<img src=x onerror=alert(1)>", "$\\frac{1}{2}$", "$", "@@BODY@@", "WORDS_JS", "{0}", "%s"]
+LETTERS = [
     "\u2028",
     "\u2029",
     "a\u2028b",
@@ -61,19 +66,8 @@ HOSTILE = [
     "\x85",
     "\ufeff영화",
     "\u202e영화\u202c",
-    "$\\frac{1}{2}$",
-    "$",
-    "\ufeff=1",
-    "\u200b\xad =1",
-    "\u2060\t",
-    "\\",
-    '"',
-    "'",
-    '",=1,"',
-    "@@BODY@@",
-    "WORDS_JS",
-    "{0}",
-    "%s",
+]
+WORDS = [
     "영화",
     "\u1112\u1161\u11ab",
     "e\u0301",
@@ -85,6 +79,7 @@ HOSTILE = [
     "ㅋ" * 300,
     "\u0301" * 50,
 ]
+HOSTILE = [*FORMULAS, *QUOTED, *MARKUP, *TEMPLATES, *LETTERS, *WORDS]
 ANYTHING = (
     st.text(st.characters(exclude_categories=()), max_size=20)
     | st.sampled_from(HOSTILE)
@@ -329,7 +324,7 @@ def test_a_report_shows_hostile_films_and_texts_as_text(classifier, tmp_path):
     rows = [
         {"document": f"정말 재미있는 영화 {text}", "film": film, "date": "2019.04.01"}
         for film in HOSTILE
-        for text in HOSTILE[12:20]
+        for text in (*MARKUP, TEMPLATES[0])
     ]
     source = tmp_path / "=cmd'<script>alert(1)<!--.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -116,34 +116,17 @@ def test_no_folder_and_an_empty_folder_are_refused(tmp_path):
         load_bundle(tmp_path, LAYOUT)
 
 
-def test_what_a_message_quotes_is_bounded(copy, tmp_path):
+def test_what_a_message_quotes_is_bounded(copy):
     for letter in "xyz":
         (copy / (letter * 100)).touch()
     with pytest.raises(BundleError, match=f"a foreign file '{'x' * 60}',"):
         load_bundle(copy, LAYOUT)
-    for letter in "xyz":
-        (copy / (letter * 100)).unlink()
     (copy / "README.md").unlink()
-    with pytest.raises(BundleError, match="has no README.md .found manifest.json, model.onnx, .*; was the copy"):
+    with pytest.raises(BundleError, match=f"has no README.md .found manifest.json, .*{'y' * 34}…\\); was the copy"):
         load_bundle(copy, LAYOUT)
     change(copy, files={"g" * 100: "0", "f" * 100: "0", "h": "0"})
     with pytest.raises(BundleError, match=f"lists a foreign file '{'f' * 60}'$"):
         load_bundle(copy, LAYOUT)
-    many = tmp_path / "many"
-    many.mkdir()
-    for letter in "abc":
-        (many / (letter * 150)).touch()
-    with pytest.raises(BundleError, match=f"found {'a' * 150}, {'b' * 48}…\\); is it"):
-        load_bundle(many, LAYOUT)
-    manifest = {
-        "schema": 4,
-        "labels": ["negative", "positive"],
-        "metrics": {},
-        "files": {"vocab.json": "0", "weights.params": "0"},
-    }
-    (many / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    with pytest.raises(BundleError, match=f"has no vocab.json .found {'a' * 150}, {'b' * 48}…\\); was the copy"):
-        load_bundle(many, LAYOUT)
 
 
 def test_files_of_the_largest_size_are_read_and_larger_ones_refused(copy):
@@ -215,13 +198,6 @@ def test_a_file_that_the_bundle_was_written_without_is_refused_by_name(copy):
     with pytest.raises(BundleError, match="has no model.onnx; write it with `nsmc-attention export"):
         load_bundle(copy, LAYOUT).read("model.onnx")
     assert load_bundle(copy, LAYOUT).file("vocab.json") == copy / "vocab.json"
-
-
-def test_a_file_altered_after_loading_is_refused_when_it_is_read(copy):
-    bundle = load_bundle(copy, LAYOUT)
-    (copy / "model.onnx").write_bytes(b"another")
-    with pytest.raises(BundleError, match="truncated or altered"):
-        bundle.read("model.onnx")
 
 
 def test_a_vocabulary_of_the_largest_size_is_read(copy):

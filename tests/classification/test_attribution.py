@@ -2,7 +2,6 @@ import numpy
 import pytest
 
 from nsmc_attention.classification.attribution import Attribution
-from nsmc_attention.classification.display import METHODS
 from nsmc_attention.classification.prediction import Prediction
 
 TEXT, TOKENS, OFFSETS = (
@@ -29,12 +28,6 @@ def test_words_between_white_space_have_the_sum_of_their_tokens():
     assert words.matrix[2] == pytest.approx([MATRIX[4, :2].sum(), MATRIX[4, 2:4].sum(), MATRIX[4, 4]])
 
 
-def test_words_of_one_token_each_are_the_tokens():
-    one = Prediction("가 나", "negative", 0.8, 0.2, ("가", "나"), ((0, 1), (2, 3)), numpy.eye(2))
-    words = Attribution(one, VALUES[:2], "attention").by_word()
-    assert words.tokens == ("가", "나") and numpy.array_equal(words.matrix, numpy.eye(2))
-
-
 @pytest.mark.parametrize(
     "shape, axes, queries, expected",
     [
@@ -59,7 +52,3 @@ def test_only_attention_has_a_matrix_and_only_with_more_axes_than_the_keys():
     assert words.matrix is None and words.signed
     short = attribution().without_matrix()
     assert short.matrix is None and numpy.array_equal(short.prediction.token_weights, MATRIX.mean(axis=0))
-
-
-def test_every_method_says_what_it_is():
-    assert all(name in text for name, text in METHODS.items() if name not in ("gradient", "integrated"))

@@ -8,7 +8,6 @@ import pytest
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.card import model_card
 from nsmc_attention.classification.engines import ForeignEngine
-from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
@@ -56,19 +55,6 @@ def test_predictions_have_a_row_of_weights_for_each_hop(command, tiny_structured
     assert found["axes"] == ["hops", "keys"] and numpy.shape(found["weights"]) == (HOPS, len(found["tokens"]))
     blank = json.loads(command("predict", "", *options).stdout)
     assert blank["weights"] == [] and "blank" in blank["error"]
-
-
-def test_its_own_weights_in_the_place_of_each_hop_change_nothing(tiny_structured, texts, monkeypatch):
-    class Same(numpy.random.RandomState):
-        def permutation(self, values):
-            return values
-
-    explainer = Explainer(load_classifier(tiny_structured))
-    encoded = [each for each in map(explainer.bundle.codec.encode, texts[:40]) if len(each)]
-    own = explainer.classifier.score(encoded)
-    assert abs(explainer.replaced(encoded, "uniform") - own).max() > 1e-5
-    monkeypatch.setattr(numpy.random, "RandomState", Same)
-    numpy.testing.assert_allclose(explainer.replaced(encoded, "permuted"), own, atol=1e-5)
 
 
 @pytest.mark.parametrize("method", ["attention", "erasure", "gradient", "integrated"])

@@ -6,8 +6,6 @@ from itertools import count, islice
 
 import numpy
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from nsmc_attention.classification import native
 from nsmc_attention.classification.engines import ForeignEngine
@@ -15,8 +13,6 @@ from nsmc_attention.classification.predictor import Classifier, TokenScorer, loa
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.reviews import nsmc
-
-ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
 
 
 @pytest.fixture(scope="module")
@@ -62,18 +58,6 @@ def test_where_all_was_laid_on_the_padding_every_token_has_the_same():
     found = renormalize_rows(numpy.float32([[0, 0], [0.1, 0.3]]))
     assert found.dtype == numpy.float32
     numpy.testing.assert_allclose(found, [[0.5, 0.5], [0.25, 0.75]])
-
-
-def test_what_is_no_weights_is_answered_as_the_engine_has_it(post_run_folder):
-    bundle = load_classifier(post_run_folder / "bundle").bundle
-
-    def log_odds(token_ids, valid_length):
-        return numpy.full(len(token_ids), 0.5), token_ids.astype("float32")
-
-    log_odds.batch_size, log_odds.axes = 8, ("keys",)
-    review = bundle.codec.encode("정말 재미있는 영화")
-    _, (found,) = TokenScorer(bundle.codec, log_odds, bundle.config).predict_with_weights([review])
-    numpy.testing.assert_array_equal(found, bundle.codec.batch([review])[0][0])
 
 
 @pytest.mark.parametrize(
@@ -203,61 +187,20 @@ def test_a_text_without_a_word_is_answered_with_the_reason(classifier, text):
     assert each.error == "blank: no word to score"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "👍👍🎬",
-        "ㅋㅋㅋㅋㅋㅋ",
-        "!!!",
-        "가" * 10000,
-        "재미 " * 5000,
-        "좋\0다",
-        "좋다\udfff",
-        "\u1112\u1161\u11ab글",
-        "<script>",
-        "=cmd|x",
-        "\u202e거꾸로",
-        "a\u0301\u0302" * 50,
-    ],
-)
-def test_strange_texts_are_answered(classifier, text):
-    each = classifier.predict(text)
-    assert each.label in ("positive", "negative") and 0 <= each.probability <= 1
-
-
-def test_decomposed_hangul_is_the_composed_word(classifier):
-    import unicodedata
-
-    assert classifier.predict(unicodedata.normalize("NFD", "재미있는 영화")) == classifier.predict("재미있는 영화")
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(ANY, max_size=4))
-def test_any_text_is_answered(bundle_folder, many):
-    for each in onnx(bundle_folder).predict_many(many):
-        assert each.error or 0 <= each.probability <= 1
-
-
-def onnx(folder, cache=None):
-    if cache is None:
-        cache = {}
-    return cache.setdefault(folder, load_classifier(folder, "onnx"))
-
-
 def test_a_review_longer_than_the_limit_is_cut_and_the_offsets_tell(bundle_folder):
-    each = onnx(bundle_folder).predict("가 나 " * 300)
+    each = load_classifier(bundle_folder).predict("가 나 " * 300)
     assert len(each.tokens) == 256 and each.offsets[-1][1] < len(each.text)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"bytes", ["list"]])
 def test_what_is_no_text_is_refused(bundle_folder, wrong):
     with pytest.raises(DataError, match="expected a review as str, found"):
-        onnx(bundle_folder).predict(wrong)
+        load_classifier(bundle_folder).predict(wrong)
 
 
 def test_a_string_for_a_list_is_refused(bundle_folder):
     with pytest.raises(DataError, match="expected a list of reviews, found one string"):
-        onnx(bundle_folder).predict_many("영화")
+        load_classifier(bundle_folder).predict_many("영화")
 
 
 def test_an_unknown_engine_names_the_nearest(bundle_folder):

@@ -37,18 +37,6 @@ def test_it_is_the_product_of_the_paper_s_equation():
     assert rollout(heads, numpy.eye(4)) == pytest.approx(third @ second @ first)
 
 
-def test_layers_that_attend_to_the_token_itself_give_the_weights_back():
-    pooled = distributions(0, 5)
-    for layers in (1, 3):
-        assert rollout(numpy.broadcast_to(numpy.eye(5), (layers, 2, 5, 5)), pooled) == pytest.approx(pooled)
-
-
-def test_the_residual_keeps_half_of_what_another_token_is_given():
-    first = numpy.zeros((1, 1, 3, 3))
-    first[..., 0] = 1
-    assert rollout(first, numpy.array([0, 0, 1])).tolist() == [0.5, 0, 0.5]
-
-
 @pytest.mark.parametrize("text", TEXTS)
 def test_engines_agree_on_the_rollout_of_a_review(classifier, tiny_transformer, text):
     found = explain(classifier, text, "rollout")

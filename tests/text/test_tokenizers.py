@@ -61,11 +61,6 @@ def test_java_taggers_give_tokens_with_ordered_spans(name):
     assert tokenizer(name)("") == []
 
 
-def test_a_token_that_rewrites_the_text_is_found_by_its_letters():
-    assert align("밥을 했다", ["밥", "을", "하", "았", "다"])[:3] == [(0, 1), (1, 2), (3, 4)]
-    assert align("했다", ["하", "았", "다"])[-1] == (1, 2)
-
-
 def test_letters_that_are_frequent_in_a_long_text_are_found_too():
     spans = align("해" + "하" * 250, ["하", "아"] + ["하"] * 250)
     assert spans == [(0, 1), (0, 0)] + [(at, at + 1) for at in range(1, 251)]
@@ -93,7 +88,7 @@ def test_without_java_the_message_says_what_to_do(monkeypatch):
 
 def test_the_version_names_what_decides_the_tokens():
     assert tokenizer_version("mecab") == "python-mecab-ko 1.3.7, python-mecab-ko-dic 2.1.1.post2"
-    assert tokenizer_version("characters") == ""
+    assert (tokenizer_version("okt"), tokenizer_version("characters")) == ("konlpy 0.6.0", "")
 
 
 def test_threads_do_not_read_each_other_s_tokens():
@@ -120,11 +115,6 @@ def test_a_tokenizer_is_built_once_and_reads_so_much(name):
     assert tokenizer(name)("") == []
 
 
-def test_characters_and_words():
-    assert tokenizer("characters")("가 나다") == ["가", "나", "다"]
-    assert tokenizer("whitespace")("가 나다") == ["가", "나다"]
-
-
 def test_tags_stand_where_their_morphemes_do():
     assert mecab_tags("영화 좋다") == [(0, 2, "NNG"), (3, 4, "VA"), (4, 5, "EC")]
     assert mecab_tags("") == []
@@ -149,10 +139,6 @@ def test_tags_stand_where_their_morphemes_do():
 )
 def test_where_tokens_stand(text, tokens, spans):
     assert align(text, tokens) == spans
-
-
-def test_the_version_of_a_tagger_is_that_of_konlpy():
-    assert tokenizer_version("okt") == "konlpy 0.6.0"
 
 
 @pytest.mark.parametrize(
