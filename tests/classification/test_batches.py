@@ -10,15 +10,12 @@ from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.settings import TextConfig
 from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
-from nsmc_attention.text.vocabulary import PADDING, build_vocab, gluonnlp
+from nsmc_attention.text.vocabulary import build_vocab, gluonnlp
 
 
-def sequence_transform(vocab, length, pad=False):
-    """GluonNLP's own tokens -> ids: Vocab, then ClipSequence or PadSequence."""
-    fit = gluonnlp.data.ClipSequence(length)
-    if pad:
-        fit = gluonnlp.data.PadSequence(length, pad_val=vocab[PADDING], clip=True)
-    return lambda tokens: fit(vocab[list(tokens)]) if tokens or pad else []
+def by_gluonnlp(vocab, tokens, length):
+    """GluonNLP's own tokens -> ids: Vocab, then ClipSequence."""
+    return gluonnlp.data.ClipSequence(length)(vocab[list(tokens)]) if tokens else []
 
 
 @pytest.fixture(scope="module")
@@ -35,32 +32,20 @@ def test_both_ways_to_ids_agree(token_lists, documents):
     config = TextConfig(max_length=9)
     vocab = build_vocab(token_lists, config)
     encoder = ReviewEncoder.from_json(vocab.to_json(), config)
-    by_gluonnlp = sequence_transform(vocab, 9)
     unseen = nsmc.load("sample", "test").documents
     for review, tokens in zip(documents + unseen, token_lists + tokenize_many(unseen, "mecab")):
         assert (
-            by_gluonnlp(tokens)
+            by_gluonnlp(vocab, tokens, 9)
             == list(encoder.encode_words(tokens).ids)
             == list(encoder.encode_words(encoder.encode(review).tokens).ids)
         )
 
 
-@pytest.mark.slow
-def test_both_ways_agree_on_the_whole_corpus(nsmc_folder):
-    reviews = nsmc.load("nsmc", "test").documents
-    tokens = tokenize_many(reviews, "mecab")
-    vocab = build_vocab(tokens, TextConfig())
-    encoder = ReviewEncoder.from_json(vocab.to_json(), TextConfig())
-    by_gluonnlp = sequence_transform(vocab, 256)
-    assert [by_gluonnlp(each) for each in tokens] == [list(encoder.encode_words(each).ids) for each in tokens]
-    # 140 characters a review: the default limit loses nothing
-    assert max(map(len, tokens)) < TextConfig().max_length
-
-
 def test_the_vocabulary_is_the_same_to_the_byte_whatever_the_order(token_lists):
     config = TextConfig(vocab_size=300)
-    assert build_vocab(token_lists, config).to_json() == build_vocab(token_lists[::-1], config).to_json()
-    assert len(build_vocab(token_lists, config)) == 300
+    vocab = build_vocab(token_lists, config)
+    assert vocab.to_json() == build_vocab(token_lists[::-1], config).to_json()
+    assert len(vocab) == 300 and vocab[vocab.padding_token] != vocab[vocab.unknown_token]
 
 
 @pytest.mark.parametrize("size", [300, 900])
@@ -70,19 +55,14 @@ def test_with_pieces_the_vocabulary_holds_the_characters_of_rare_words(token_lis
     assert len(vocab) <= size
     assert vocab.to_json() == build_vocab(token_lists[::-1], config).to_json()
     encoder = ReviewEncoder.from_json(vocab.to_json(), config)
-    by_gluonnlp = sequence_transform(vocab, config.max_length)
     unknown = 0
     for tokens in token_lists:
         units = encoder.units(tokens)
-        assert "".join(units) == "".join(tokens) and by_gluonnlp(units) == list(encoder.encode_words(units).ids)
+        assert "".join(units) == "".join(tokens) and by_gluonnlp(vocab, units, 256) == list(
+            encoder.encode_words(units).ids
+        )
         unknown += list(encoder.encode_words(units).ids).count(encoder.unknown)
     assert unknown == 0 or size == 300
-
-
-def test_padding_is_not_the_unknown_id(token_lists):
-    vocab = build_vocab(token_lists, TextConfig())
-    assert vocab[vocab.padding_token] != vocab[vocab.unknown_token]
-    assert sequence_transform(vocab, 4, pad=True)([]) == [vocab["<pad>"]] * 4
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +132,9 @@ def test_prepared_tokens_are_read_back_as_they_were(tmp_path, documents, token_l
     first = cached_tokens(reviews, "mecab", tmp_path)
     assert first == [*token_lists, [], []] == cached_tokens(reviews, "mecab", tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
-    cached_tokens(reviews, "characters", tmp_path)
-    assert len(list(tmp_path.iterdir())) == 2
+    for others, tokenizer in ((reviews, "characters"), (["ab", "c"], "characters"), (["a", "bc"], "characters")):
+        cached_tokens(others, tokenizer, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 4, "what decides the tokens is in the name"
 
 
 @pytest.mark.slow
@@ -192,28 +173,11 @@ def test_with_pieces_words_give_way_to_the_characters_of_what_is_left_out():
     assert entries(4) == ["<unk>", "<pad>", "다", "가"]
 
 
-@pytest.mark.parametrize(
-    "longest, expected",
-    [
-        (1, [1]),
-        (5, [1, 2, 3, 4, 5]),
-        (48, list(range(1, 49))),
-        (49, [*range(1, 49), 64]),
-        (64, [*range(1, 49), 64]),
-        (65, [*range(1, 49), 64, 80]),
-        (256, [*range(1, 49), *range(64, 257, 16)]),
-    ],
-)
-def test_every_short_length_has_a_bucket_and_long_ones_share(longest, expected):
-    assert bucket_lengths(longest) == expected
-
-
-def test_clipping_and_padding_of_one_review(token_lists):
-    vocab = build_vocab([["가", "나"] * 2], TextConfig())
-    assert sequence_transform(vocab, 3)(["가", "나", "다", "가"]) == [2, 3, 0]
-    assert sequence_transform(vocab, 3)([]) == []
-    assert sequence_transform(vocab, 3, pad=True)(["나"]) == [3, 1, 1]
-    assert sequence_transform(vocab, 1, pad=True)(["나", "가"]) == [3]
+def test_every_short_length_has_a_bucket_and_long_ones_share():
+    exact = list(range(1, 49))
+    assert bucket_lengths(5) == [1, 2, 3, 4, 5] and bucket_lengths(48) == exact
+    assert bucket_lengths(49) == bucket_lengths(64) == [*exact, 64]
+    assert bucket_lengths(65) == [*exact, 64, 80] and bucket_lengths(256) == [*exact, *range(64, 257, 16)]
 
 
 def test_reviews_longer_than_are_read_are_clipped_and_the_last_batch_is_smaller(encoder):
@@ -260,12 +224,6 @@ def test_prepared_tokens_that_do_not_fit_are_prepared_again(tmp_path):
         path.write_bytes(other)
         assert cached_tokens(reviews, "characters", tmp_path / "new" / "er") == expected
         assert path.read_bytes() == written
-
-
-def test_what_decides_the_tokens_is_in_the_name(tmp_path):
-    for reviews, name in ((["ab", "c"], "characters"), (["a", "bc"], "characters"), (["ab", "c"], "whitespace")):
-        cached_tokens(reviews, name, tmp_path)
-    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_a_cache_that_cannot_be_written_is_told(tmp_path):

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from nsmc_attention._io.atomic import folder_lock
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification import train as recipe
 from nsmc_attention.classification.judgement import record
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.settings import TrainingConfig
 from nsmc_attention.classification.train import train
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.evaluation.metrics import metrics
-from nsmc_attention.reviews import nsmc, tables
+from nsmc_attention.reviews import nsmc
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
 from nsmc_attention.training.runs import Run, read_settings
@@ -67,11 +66,6 @@ def test_the_same_seed_gives_the_same_bytes(short_run, short, tmp_path):
         assert (tmp_path / "again/bundle" / name).read_bytes() == (short_run / "bundle" / name).read_bytes()
 
 
-def test_another_seed_gives_another_model(short_run, short, tmp_path):
-    train("sample", short.with_fields(seed=1), tmp_path / "other", quiet=True)
-    assert parameters(tmp_path / "other") != parameters(short_run)
-
-
 @pytest.mark.parametrize(
     "stop_after, unsaved", [(24, 0), *(pytest.param(steps, 60, marks=pytest.mark.slow) for steps in (7, 16, 21))]
 )
@@ -103,21 +97,12 @@ def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, t
     shutil.rmtree(copy / "bundle")
     newest = sorted(copy.glob("checkpoint-*.safetensors"))[-1]
     newest.write_bytes(newest.read_bytes()[:-100])
+    # as when a run is killed right after the last checkpoint of a stage
+    (copy / "attention" / "history.jsonl").unlink()
     with pytest.warns(UserWarning, match="the checkpoint is damaged"):
         train("sample", tiny, copy, quiet=True, resume=True)
     assert parameters(copy) == parameters(run_folder)
-
-
-@pytest.mark.slow
-def test_a_history_that_was_not_written_before_the_end_came_is_written_on_resuming(run_folder, tiny, tmp_path):
-    """As when a run is killed right after the last checkpoint of a stage."""
-    copy = tmp_path / "run"
-    shutil.copytree(run_folder, copy)
-    for path in copy.rglob("history.jsonl"):
-        path.unlink()
-    train("sample", tiny, copy, quiet=True, resume=True)
-    for stage in (".", "attention"):
-        assert history(copy / stage) == history(run_folder / stage)
+    assert history(copy / "attention") == history(run_folder / "attention")
 
 
 def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
@@ -158,29 +143,19 @@ def test_resuming_where_there_is_no_run_says_so(tiny, tmp_path):
         train("sample", tiny, tmp_path / "none", resume=True, quiet=True)
 
 
-def test_a_bad_file_leaves_no_run_folder(tiny, tmp_path):
-    (tmp_path / "bad.csv").write_text("document,label\n가,3\n", encoding="utf-8")
-    with pytest.raises(DataError, match="bad.csv row 1: expected labels 0 and 1, .*found '3'"):
-        train(tmp_path / "bad.csv", tiny, tmp_path / "run", quiet=True)
-    assert not (tmp_path / "run").exists()
-
-
 @pytest.mark.parametrize(
     "rows, message",
     [
+        ("가,3\n", "few.csv row 1: expected labels 0 and 1, .*found '3'"),
         ("좋다,1\n최고,1\n", "expected reviews of both labels, found one"),
         ("좋다,1\n별로,0\n", "too few reviews to hold a dev part out"),
     ],
 )
-def test_too_little_data_is_refused(tiny, tmp_path, rows, message):
+def test_a_bad_file_or_too_little_data_leaves_no_run_folder(tiny, tmp_path, rows, message):
     (tmp_path / "few.csv").write_text("document,label\n" + rows, encoding="utf-8")
     with pytest.raises(DataError, match=message):
         train(tmp_path / "few.csv", tiny, tmp_path / "run", quiet=True)
     assert not (tmp_path / "run").exists()
-
-
-def test_the_article_model_trains_too(post_run_folder):
-    assert load_bundle(post_run_folder / "bundle", LAYOUT).config.model.kind == "article"
 
 
 def test_a_dev_file_of_the_user_is_used_whole(short, tmp_path):
@@ -240,18 +215,6 @@ def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_fol
         assert parameters(run) == before, stage
 
 
-def test_a_share_of_the_training_reviews_is_learned_misspelt(tiny):
-    part = recipe.tokenized(tables.load("sample", "train"), tiny)
-    assert recipe.misspelt_part(part, tiny) is part
-    found = recipe.misspelt_part(part, tiny.with_fields(misspelt_fraction=0.3))
-    changed = [place for place, tokens in enumerate(found.reviews) if tokens != part.reviews[place]]
-    # what a way does not change stays as it was
-    assert 0.1 * len(part.labels) < len(changed) < 0.3 * len(part.labels)
-    assert all(found.reviews) and (found.labels == part.labels).all() and found.frame is part.frame
-    every = recipe.misspelt_part(part, tiny.with_fields(misspelt_fraction=1.0))
-    assert all(every.reviews[place] == found.reviews[place] for place in changed)
-
-
 def test_misspelt_reviews_change_the_parameters_not_the_vocabulary(short_run, short, tmp_path):
     train("sample", short.with_fields(misspelt_fraction=0.3), tmp_path / "run", quiet=True)
     assert parameters(tmp_path / "run") != parameters(short_run)
@@ -259,17 +222,11 @@ def test_misspelt_reviews_change_the_parameters_not_the_vocabulary(short_run, sh
 
 
 @given(st.integers(1, 400), st.floats(0, 1), st.sampled_from(["cosine", "constant"]))
-def test_the_learning_rate_is_never_above_its_highest(total, warmup, schedule):
+def test_the_learning_rate_rises_to_its_highest_and_never_above(total, warmup, schedule):
     training = TrainingConfig(warmup=warmup, schedule=schedule)
     rates = [fit_module.learning_rate(step, total, 0.002, training) for step in range(total)]
     assert min(rates) >= 0 and max(rates) <= 0.002
-
-
-@pytest.mark.parametrize("total", [1, 2, 10, 30, 1000])
-def test_the_learning_rate_rises_to_its_highest_however_few_the_steps(total):
-    training = TrainingConfig(warmup=0.05)
-    rates = [fit_module.learning_rate(step, total, 0.002, training) for step in range(total)]
-    assert max(rates) == 0.002 == rates[int(0.05 * total)]
+    assert rates[min(total - 1, int(warmup * total))] == pytest.approx(0.002)
 
 
 def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):

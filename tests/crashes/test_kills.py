@@ -255,16 +255,8 @@ def fetch(child, tmp_path):
     server.server_close()
 
 
-@pytest.mark.parametrize(
-    "kills",
-    [
-        pytest.param([(9, "fsync")], id="in a checkpoint"),
-        pytest.param([(1, "os.rename"), (14, "os.rename")], id="before a file has its name", marks=pytest.mark.slow),
-    ],
-)
-def test_a_killed_training_resumes_to_the_same_bytes(train, kills):
-    for k, kind in kills:
-        assert train.die_at(k, kind)
+def test_a_training_killed_in_a_checkpoint_resumes_to_the_same_bytes(train):
+    assert train.die_at(9, "fsync")
     train.finish()
 
 
@@ -278,54 +270,13 @@ def test_a_training_killed_while_its_bundle_is_written_ends_with_it(train, run_f
     train.finish()
 
 
-@pytest.mark.slow
-def test_a_killed_download_is_simply_started_again(fetch):
-    assert fetch.die(fetch.child.dying_at_byte(20_000, fetch.also))
-    assert fetch.die_at(1, "os.rename") and fetch.die_at(3, "fsync")
-    fetch.finish()
-
-
-@pytest.mark.parametrize("at", ["byte", pytest.param("name", marks=pytest.mark.slow)])
-def test_a_killed_prediction_is_simply_started_again(predict, at):
-    if at == "byte":
-        assert predict.die(predict.child.dying_at_byte(predict.largest // 2))
-    else:
-        assert predict.die_at(1, "os.rename")
+def test_a_killed_prediction_is_simply_started_again(predict):
+    assert predict.die(predict.child.dying_at_byte(predict.largest // 2))
     predict.finish()
 
 
-@pytest.mark.slow
-def test_a_killed_bulk_goes_on_where_it_was(bulk):
-    process = bulk.child().start(*bulk.arguments())
-    while not list(bulk.folder.glob("out/*.csv")):
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    process.kill()
-    process.communicate()
-    check_whole(bulk.folder)
-    bulk.finish()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "also, k, kind",
-    [
-        pytest.param("", 1, "shutil.rmtree", id="right after the exchange"),
-        pytest.param(NO_EXCHANGE, 2, "os.rename", id="between two renames where there is no exchange"),
-    ],
-)
-def test_a_bundle_is_there_when_its_replacement_is_killed(export, also, k, kind):
-    """Elsewhere than on Linux, the old one is beside it, and is renamed back."""
-    export.also = also
-    assert export.die_at(k, kind)
-    assert (export.folder / "bundle").exists() == (also == "")
-    rename_back(export.folder)
-    load_bundle(export.folder / "bundle", LAYOUT)
-    export.finish()
-
-
 def rename_back(folder):
-    """Do what the README tells where a bundle is missing."""
+    """Do what the README tells where a bundle is missing: elsewhere than on Linux, the old one is beside it."""
     if not (folder / "bundle").exists():
         (old,) = folder.glob("bundle.old-*")
         old.rename(folder / "bundle")

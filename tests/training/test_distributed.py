@@ -246,21 +246,6 @@ def test_machines_without_a_folder_in_common_need_none(drawing_run, tiny, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["worker 0"]
 
 
-@pytest.mark.slow
-def test_two_workers_reach_one_process_with_dropout_too(tmp_path):
-    """Dropout is drawn differently, so that only the accuracy is compared."""
-    from nsmc_attention.classification.judgement import evaluate
-    from nsmc_attention.classification.predictor import load_classifier
-    from nsmc_attention.reviews import tables
-
-    command = [sys.executable, "-m", "nsmc_attention", "train", "--data", "sample", "--out"]
-    subprocess.run([*command, tmp_path / "one"], check=True, timeout=LIMIT)
-    assert outcome(start("--out", tmp_path / "two")) == (0, [])
-    reviews = tables.load("sample", "test")
-    one, two = (evaluate(load_classifier(tmp_path / name / "bundle"), reviews)["accuracy"] for name in ("one", "two"))
-    assert two >= one - 0.03
-
-
 @pytest.mark.parametrize(
     "arguments, message",
     [
