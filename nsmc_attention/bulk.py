@@ -3,17 +3,17 @@
     files -> Partitions (whole rows of one file) -> one output file each, written atomically
 
 A rerun scores only the partitions whose output is missing. A worker loads the model once; if it dies, its partition is
-given to another. With groups, each partition also leaves what its films' reviews amount to, which is merged at the end.
+given to another. With groups, each partition also gives what its films' reviews amount to, which is merged in order.
 Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
 """
 
 import glob
 import json
+from collections import deque
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice, tee
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Union
 
 from ._io.atomic import PREFIX, replaced_file, sweep, vacant, write_text
 from ._io.bounded import read_json
@@ -25,11 +25,11 @@ from .classification.layout import LAYOUT
 from .classification.predictor import Classifier
 from .classification.restored import RestoringReference
 from .errors import ConfigError, DataError, MissingPackage
-from .films.parts import PoolingScorer, merged, save_pools, shown_in, write_films
-from .films.rater import FilmRater, load_film
-from .films.tables import names_of
+from .films.pooling_scorer import PoolingScorer, merge
+from .films.rater import FilmRater, Pools, load_film
+from .films.tables import names_of, shown_in, write_ratings
 from .inference.reference import Reference, Scorer, worker_scorer
-from .inference.scoring import table_pieces, write_parquet
+from .inference.scoring import table_pieces, texts_of, write_parquet
 from .inference.sessions import engine_beside
 from .restoration.restorer import Restorer
 from .reviews import tables
@@ -39,9 +39,12 @@ from .reviews.sources import FORMATS as KINDS
 from .reviews.sources import Source, Span, find_source
 
 try:
-    from distributed import Client, as_completed
+    from distributed import Client
 except ImportError as problem:
     raise MissingPackage("bulk", "distributed") from problem
+
+if TYPE_CHECKING:
+    import pandas
 
 # The underscore hides it from programs that read the folder as one table
 PLAN = "_plan.json"
@@ -58,9 +61,7 @@ OWN_MACHINE = {
     "worker_dashboard_address": "127.0.0.1:0",
     "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
 }
-
-
-# The folder, within that of the outputs, of what partitions know of their films, and of the table of films
+# The folder, within that of the outputs, of the table of films
 FILMS = "_groups"
 
 
@@ -78,12 +79,8 @@ class Partition:
     state: tuple[int, int]
     group_by: Optional[str] = None
 
-    def pools(self, folder: Path) -> Path:
-        """Return the file of what this partition knows of its films."""
-        return folder / FILMS / f"{self.output}.safetensors"
-
     def missing(self, folder: Path) -> bool:
-        return not (folder / self.output).exists() or bool(self.group_by) and not self.pools(folder).exists()
+        return not (folder / self.output).exists()
 
 
 def bulk(
@@ -123,7 +120,7 @@ def bulk(
         Classify the restored text: True, or the bundle of a restorer.
     group_by : str or None
         The column that names each review's film: a table with a row for each film, as of `film`, is written to the folder
-        FILMS within the output. Until then there is a file a partition there, of a bounded size for each of its films.
+        FILMS within the output. A rerun reads all partitions for it, and writes those that are missing.
     film_bundle : path or None
         The bundle of the films' stars, trained with the same classifier; None is the packaged one.
 
@@ -146,39 +143,40 @@ def bulk(
     plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, "group_by": group_by}
     settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim}
     check_plan(folder, {**plan, **settings, **fingerprints(rater or model)})
-    missing = [each for each in partitions if each.missing(folder)]
-    done = score(missing, (model, str(folder.resolve()), verbatim), folder, scheduler, workers)
-    found = {"partitions": len(partitions), "scored": len(missing), "rows": done}
-    if rater:
-        found["films"] = rate_films(rater, partitions, folder, style, verbatim)
-    return found
-
-
-def score(
-    missing: list[Partition], others: tuple[Any, ...], folder: Path, scheduler: Optional[str], workers: Optional[int]
-) -> int:
-    """Score Partitions on Dask, `others` the further arguments of `score_partition`; return the number of rows."""
-    bar = partial(progress_bar, total=len(missing), desc="partitions")
-    if any(each.group_by for each in missing):
-        (folder / FILMS).mkdir(exist_ok=True)
+    missing = [part for part in partitions if part.missing(folder)]
+    counts = {"partitions": len(partitions), "scored": len(missing)}
+    others = (model, str(folder.resolve()), verbatim)
     try:
         with connected(scheduler, workers) as client:
-            futures = [client.submit(score_partition, each, *others, pure=False, retries=2) for each in missing]
-            results: Any = as_completed(futures, with_results=True)  # type: ignore[no-untyped-call]
-            return sum(scored for _, scored in bar(results))
+            if not rater:
+                return {**counts, "rows": sum(results(client, score_partition, missing, *others))}
+            counts["rows"], shown = 0, shown_in(style)
+            pools: Pools = {}
+            for rows, own in results(client, pool_partition, partitions, *others):
+                counts["rows"] += rows
+                merge(pools, own, shown)
     finally:
         # temporary files of workers that were killed
         sweep(folder)
-        sweep(folder / FILMS)
+    write_films(rater, pools, str(group_by), folder / FILMS / f"groups.{style}", verbatim)
+    return {**counts, "films": len(pools)}
 
 
-def rate_films(rater: FilmRater, partitions: list[Partition], folder: Path, style: str, verbatim: bool) -> int:
-    """Write the table of films from what all Partitions know of them; return the number of films."""
-    pools = merged((each.pools(folder) for each in partitions), shown_in(style))
-    options: Any = ["wb"] if style == "parquet" else ["w", -1, "utf-8", "replace", ""]
-    with replaced_file(folder / FILMS / f"groups.{style}") as temporary, open(temporary, *options) as file:
-        write_films(rater, pools, str(partitions[0].group_by), style, file, verbatim)
-    return len(pools)
+def results(client: Any, function: Callable[..., Any], partitions: list[Partition], *others: Any) -> Iterator[Any]:
+    """Yield function(partition, *others) of each Partition, computed by Dask's workers, in order."""
+    futures = [client.submit(function, part, *others, pure=False, retries=2) for part in partitions]
+    for future in progress_bar(futures, total=len(futures), desc="partitions"):
+        yield future.result()
+        # else its worker would keep the result
+        future.release()
+
+
+def write_films(rater: FilmRater, pools: Pools, group_by: str, path: Path, verbatim: bool) -> None:
+    path.parent.mkdir(exist_ok=True)
+    options: Any = ["wb"] if path.suffix == ".parquet" else ["w", -1, "utf-8", "replace", ""]
+    with replaced_file(path) as temporary, open(temporary, *options) as file:
+        ratings = zip(pools, rater.ratings(pools.values()))
+        write_ratings(file, path.suffix[1:], group_by, ratings, verbatim)
 
 
 def model_of(
@@ -289,22 +287,38 @@ def score_partition(
 
     DataError if the source was modified: rows of two versions would be mixed.
     """
-    scorer, output = worker_scorer(model), Path(folder) / partition.output
+    return write_output(worker_scorer(model), partition, frames_of(partition), folder, verbatim)
+
+
+def pool_partition(partition: Partition, model: Reference, folder: str, verbatim: bool = False) -> tuple[int, Pools]:
+    """Return the rows that were scored for the output, none if there is one, and what is known of each film."""
+    frames, again = tee(frames_of(partition))
+    names = (name for frame in again for name in names_of(frame, str(partition.group_by), partition.source.path))
+    scorer = PoolingScorer(worker_scorer(model), names, shown_in(Path(partition.output).suffix[1:]))
+    if partition.missing(Path(folder)):
+        return write_output(scorer, partition, frames, folder, verbatim), scorer.pools
     check_state(partition)
+    for frame in frames:
+        deque(scorer.read(texts_of(frame, partition.text_column)), maxlen=0)
+    check_state(partition)
+    return 0, scorer.pools
+
+
+def frames_of(partition: Partition) -> Iterator["pandas.DataFrame"]:
     source, column = partition.source, partition.text_column
-    frames = tables.frames_of(source, span=partition.span, text_column=column)
-    if partition.group_by:
-        frames, again = tee(frames)
-        names = (name for frame in again for name in names_of(frame, str(partition.group_by), source.path))
-        scorer = PoolingScorer(scorer, names, shown_in(output.suffix[1:]))
-    table = tables.Table(source, column, tables.with_column(frames, column, source.path))
+    return tables.with_column(tables.frames_of(source, span=partition.span, text_column=column), column, source.path)
+
+
+def write_output(
+    scorer: Scorer, partition: Partition, frames: Iterator["pandas.DataFrame"], folder: str, verbatim: bool
+) -> int:
+    """Write a Partition's output; return the number of rows."""
+    check_state(partition)
+    output = Path(folder) / partition.output
     with replaced_file(output) as temporary:
+        table = tables.Table(partition.source, partition.text_column, frames)
         rows = write_scored(scorer, table, temporary, output.suffix[1:], verbatim)
         check_state(partition)
-        # before the output has its name, so that there are both or none
-        if partition.group_by:
-            with replaced_file(partition.pools(Path(folder))) as pools:
-                save_pools(scorer.pools, scorer.rater.bundle.config.model.units, pools)
     return rows
 
 

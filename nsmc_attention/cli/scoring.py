@@ -136,7 +136,7 @@ def fill(text: tuple[str, ...], top: int, as_json: bool, heads: Heads, model: Mo
     "--format",
     "-f",
     "style",
-    type=click.Choice(["text", "csv", "tsv", "jsonl"]),
+    type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
     help="of the output  [default: by its suffix, else text]",
 )
 @path_option("--explain", "page", help=".html: the films' reviews, and their words, shaded by their weights")

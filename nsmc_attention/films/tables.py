@@ -1,16 +1,16 @@
-"""A table of reviews -> a row for each of its films: csv, tsv, jsonl or lines of text."""
+"""A table of reviews -> a row for each of its films: csv, tsv, jsonl, parquet, xlsx or lines of text."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
-from .._io.spreadsheets import as_cell, table_writer
 from .._runtime.progress import progress_bar
-from ..errors import ConfigError, DataError
-from ..inference.columns import output_prefix
-from ..inference.scoring import opened
+from ..errors import DataError
+from ..inference.parquet import ParquetSpool
+from ..inference.scoring import MARK, WRITERS, marks, opened, output_names, refuse_loss
+from ..reviews.xlsx import write_rows
 from .rater import SHOWN, FilmRater, Rating
 
 if TYPE_CHECKING:
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
     from ..reviews.tables import Table
 
-# The columns of a film after its name
-COLUMNS = ("reviews", "stars", "stars_low", "stars_high")
+# The columns of a film after its name, and their types
+TYPES = {"reviews": "int64", "stars": "double", "stars_low": "double", "stars_high": "double"}
 # Reviews of a film on its page, and films that a page has room for
 ON_PAGE, FILMS = 30, 100
-Write = Callable[[str, Rating], None]
 
 
 @dataclass
@@ -37,7 +36,14 @@ class Rated:
     def __str__(self) -> str:
         more = {"rows name no film and are left out": self.nameless, "blank reviews are left out": self.blank}
         films = f"{self.films:,} film{'s' * (self.films != 1)}"
-        return "; ".join([films, *(f"{count:,} {what}" for what, count in more.items() if count)])
+        return "; ".join([films, *(f"{count:,} {rows}" for rows, count in more.items() if count)])
+
+    def keep(self, ratings: Iterable[tuple[Hashable, Rating]], films: int) -> Iterator[tuple[Hashable, Rating]]:
+        """Yield the ratings, of which the first ones are `drawn`."""
+        for film, rating in ratings:
+            if len(self.drawn) < films:
+                self.drawn[str(film)] = rating
+            yield film, rating
 
 
 def rate_table(
@@ -58,7 +64,7 @@ def rate_table(
     ----------
     group_by : str
         The column that names the film of a review; rows where it is empty are left out and counted.
-    style : text, csv, tsv, jsonl or None
+    style : text, csv, tsv, jsonl, parquet, xlsx or None
         By default that of the output's suffix, else text. jsonl has the reviews with the largest weights.
     draw : bool
         Whether the result has the Ratings of the first FILMS films, for a page, with up to ON_PAGE reviews of each.
@@ -74,20 +80,18 @@ def rate_table(
 
     rated = Rated()
     with opened(output, style, False) as (file, style):
-        if style not in WRITERS:
-            raise ConfigError(f"film --format {style}: expected one of {', '.join(WRITERS)}")
         table = tables.open_table(source, text_column, kind=kind, encoding=encoding, sheet=sheet)
-        shown = ON_PAGE if draw else SHOWN if style == "jsonl" else 0
+        refuse_loss(table.source, output)
+        if marks(style, table.source, output):
+            file.write(MARK)
+        shown = ON_PAGE if draw else shown_in(style)
         bar = progress_bar(named(table, group_by, rated), unit=" reviews", delay=2)
         pools = rater.pool(bar, shown)
         if not pools:
             raise DataError(f"{source}: expected rows that name a film in column {group_by!r}, found none")
-        write = WRITERS[style](file, group_by)
-        for film, rating in zip(pools, rater.ratings(pools.values())):
-            write(str(film), rating)
-            rated.films, rated.blank = rated.films + 1, rated.blank + rating.blank
-            if draw and len(rated.drawn) < FILMS:
-                rated.drawn[str(film)] = rating
+        rated.films, rated.blank = len(pools), sum(pool.blank for pool in pools.values())
+        ratings = zip(pools, rater.ratings(pools.values()))
+        write_ratings(file, style, group_by, rated.keep(ratings, FILMS if draw else 0))
     return rated
 
 
@@ -110,51 +114,49 @@ def names_of(frame: "pandas.DataFrame", group_by: str, where: Path) -> list[Opti
     return [tables.as_text(value).strip() or None for value in frame[group_by]]
 
 
-def values_of(rating: Rating) -> list[Any]:
-    """Return the values of COLUMNS, stars to two digits; a film without stars has none."""
+def shown_in(style: str) -> int:
+    """Return how many reviews of a film a table of this style has."""
+    return SHOWN if style == "jsonl" else 0
+
+
+def write_ratings(
+    file: IO[Any], style: str, group_by: str, ratings: Iterable[tuple[Hashable, Rating]], verbatim: bool = False
+) -> None:
+    """Write a row for each film: the group column and TYPES, stars to two digits, in parquet to all.
+
+    A film without stars has none. jsonl has the `representative` reviews too; text has stars, interval, reviews, name.
+    """
+    if style == "text":
+        for film, rating in ratings:
+            reviews, stars, low, high = (cell or "-" for cell in cells_of(rating))
+            print(f"{stars}\t{low}-{high}\t{reviews}\t{film}", file=file)
+    elif style == "jsonl":
+        write = WRITERS["jsonl"](file, [group_by], {**TYPES, "representative": "", "error": ""}, verbatim)
+        for film, rating in ratings:
+            values = rating.to_dict()
+            write({group_by: [film]}, [""], [{**values, "representative": values["representative"][:SHOWN]}])
+    elif style == "parquet":
+        films, rated = zip(*pairs) if (pairs := list(ratings)) else ((), ())
+        with ParquetSpool(TYPES) as spool:
+            columns = {name: [getattr(rating, name) for rating in rated] for name in TYPES}
+            spool.append({group_by: list(map(str, films))}, columns, {group_by: "string"})
+            spool.write(file)
+    elif style == "xlsx":
+        header = [group_by, *output_names([group_by], TYPES)]
+        write_rows(file, chain([header], ([str(film), *numbers_of(rating)] for film, rating in ratings)), verbatim)
+    else:
+        write = WRITERS[style](file, [group_by], TYPES, verbatim)
+        for film, rating in ratings:
+            write({group_by: [film]}, [""], [cells_of(rating)])
+
+
+def numbers_of(rating: Rating) -> list[Any]:
+    """Return the values of TYPES, stars to two digits."""
     stars = (rating.stars, rating.stars_low, rating.stars_high)
-    return [rating.reviews, *("" if each is None else f"{each:.2f}" for each in stars)]
+    return [rating.reviews, *(None if value is None else round(value, 2) for value in stars)]
 
 
-def text_writer(file: IO[str], group_by: str, verbatim: bool = False) -> Write:
-    """One line a film: stars, the interval, reviews, name."""
-
-    def write(film: str, rating: Rating) -> None:
-        reviews, stars, low, high = (each or "-" for each in values_of(rating))
-        print(f"{stars}\t{low}-{high}\t{reviews}\t{film}", file=file)
-
-    return write
-
-
-def table_of(delimiter: str) -> Callable[..., Write]:
-    """Return a writer of the group column and COLUMNS."""
-
-    def begin(file: IO[str], group_by: str, verbatim: bool = False) -> Write:
-        rows, shown = table_writer(file, delimiter), str if verbatim else as_cell
-        prefix = output_prefix([group_by], COLUMNS)
-        rows.writerow([shown(group_by), *(prefix + name for name in COLUMNS)])
-        return lambda film, rating: rows.writerow([shown(film), *values_of(rating)])
-
-    return begin
-
-
-def jsonl_writer(file: IO[str], group_by: str, verbatim: bool = False) -> Write:
-    """One object a film: the group column, COLUMNS, and the `representative` reviews."""
-    prefix = output_prefix([group_by], (*COLUMNS, "representative"))
-
-    def write(film: str, rating: Rating) -> None:
-        values = rating.to_dict()
-        values["representative"] = values["representative"][:SHOWN]
-        line = {group_by: film, **{prefix + name: value for name, value in values.items()}}
-        print(json.dumps(line, ensure_ascii=False), file=file)
-
-    return write
-
-
-# (file, group column, verbatim) -> write(film, Rating)
-WRITERS: dict[str, Callable[..., Write]] = {
-    "text": text_writer,
-    "csv": table_of(","),
-    "tsv": table_of("\t"),
-    "jsonl": jsonl_writer,
-}
+def cells_of(rating: Rating) -> list[Any]:
+    """Return `numbers_of` with stars as text."""
+    reviews, *stars = numbers_of(rating)
+    return [reviews, *("" if value is None else f"{value:.2f}" for value in stars)]

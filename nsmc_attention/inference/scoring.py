@@ -134,10 +134,15 @@ def score_table(
         elif style == "xlsx":
             write_xlsx(scorer, table, file, processes, scored.add, verbatim)
         else:
-            if style in ("csv", "tsv") and (excel or table.source.from_office and str(output) not in STDOUT):
+            if marks(style, table.source, output, excel):
                 file.write(MARK)
             file.writelines(table_pieces(scorer, table, style, weights, processes, verbatim, scored.add))
     return scored
+
+
+def marks(style: str, source: "Source", output: PathLike, excel: bool = False) -> bool:
+    """Return whether an output begins with a byte-order mark, without which Excel shows no Hangul."""
+    return style in ("csv", "tsv") and (excel or source.from_office and str(output) not in STDOUT)
 
 
 def refuse_loss(source: "Source", output: PathLike) -> None:

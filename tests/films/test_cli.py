@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import pandas
 import pytest
 
 from nsmc_attention.bundle.format import load_bundle
@@ -60,6 +61,19 @@ def test_rows_without_a_film_and_blank_reviews_are_left_out_and_counted(command,
     assert "2 films; 2 rows name no film and are left out; 2 blank reviews are left out" in done.stderr
 
 
+def test_a_workbook_becomes_one_of_films_or_a_csv_that_excel_reads(command, tiny_film, tmp_path):
+    pandas.DataFrame({"film": ["가", "나"], "review": ["좋다", None]}).to_excel(tmp_path / "a.xlsx", index=False)
+    for output in ("b.xlsx", "b.csv"):
+        done = command(
+            "film", tmp_path / "a.xlsx", "--group-by", "film", "--bundle", tiny_film, "-o", tmp_path / output
+        )
+        assert done.returncode == 0, done.stderr
+    read = pandas.read_excel(tmp_path / "b.xlsx")
+    assert read["film"].tolist() == ["가", "나"] and read["reviews"].tolist() == [1, 0]
+    assert 1 < read["stars"][0] < 10 and pandas.isna(read["stars"][1])
+    assert (tmp_path / "b.csv").read_bytes().startswith("\ufefffilm,reviews,stars".encode())
+
+
 def test_a_film_that_a_spreadsheet_would_compute_is_marked(command, tiny_film, tmp_path):
     table = write(tmp_path / "a.csv", ["=1+1,좋다"], "stars,review")
     done = command("film", table, "--group-by", "stars", "--bundle", tiny_film, "--format", "csv")
@@ -81,10 +95,6 @@ def test_many_films_are_rated_in_the_order_in_which_they_come(command, tiny_film
     [
         (["--group-by", "movie"], "expected a column 'movie', found film, review"),
         (["--group-by", "film", "--format", "xml"], "'xml' is not one of"),
-        (
-            ["--group-by", "film", "--output", "a.parquet"],
-            "film --format parquet: expected one of text, csv, tsv, jsonl",
-        ),
         (["--group-by", "film", "--explain", "a.png"], "a.png: expected a name that ends with .html, found '.png'"),
         (["--group-by", "film", "--classifier", "nowhere"], "nowhere: no such bundle folder"),
         ([], "Missing option '--group-by'"),
