@@ -1,10 +1,9 @@
 """A trained model as a folder of plain files: written whole or not at all, each verified before it is used.
 
     manifest.json   schema, task, versions, labels, config, data, metrics, sha256 of every other file
-    vocab.json      gluonnlp's Vocab.to_json(); of restore, the characters; a film's bundle has scale.json in its place
+    vocab.json      what stands between texts and numbers; a task's Layout says how it is called and read
     weights.params  Gluon parameters
-    model.onnx      the same function for ONNX Runtime; of a writer, source.onnx and step.onnx; of film, reviews.onnx and
-                    film.onnx
+    model.onnx      the same function for ONNX Runtime; of some networks, several graphs, which the Layout names
     README.md       model card
 
 A sha256 proves that a copy is whole, not who made it: the readers of the files check their contents.

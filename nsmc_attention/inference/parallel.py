@@ -1,6 +1,6 @@
 """The output columns of a stream of windows of texts, computed by worker processes, in order.
 
-Each worker holds a whole classifier or restorer on one thread, so that work in Python (tokenizing, which holds its
+Each worker holds a whole predictor on one thread, so that work in Python (tokenizing, which holds its
 lock) and the network use every core. At most two windows a worker are under way: memory does not grow with the stream.
 """
 

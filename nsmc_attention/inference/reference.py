@@ -1,4 +1,4 @@
-"""What a classifier and a restorer share: a bundle and its engine, which a pickle or another process finds again.
+"""What predictors share: a bundle and its engine, which a pickle or another process finds again.
 
     Predictor -> Reference (its class, the bundle's folder and fingerprint, engine, options) -> the same Predictor
 
@@ -22,7 +22,7 @@ Row = tuple[Any, ...]
 
 
 class Scorer(Protocol):
-    """What gives each text output columns: a Classifier, a Restorer, or a RestoringClassifier."""
+    """What gives each text output columns: a predictor, or two in turn."""
 
     @property
     def types(self) -> Mapping[str, str]:
