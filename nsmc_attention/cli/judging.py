@@ -9,31 +9,19 @@ import click
 
 from ..errors import ConfigError
 from ..reviews.data import Labelled
-from .options import (
-    Heads,
-    Model,
-    Restoring,
-    TextCommand,
-    choices,
-    data_options,
-    encoding_option,
-    heads_options,
-    json_option,
-    model_options,
-    path_option,
-    restoring_options,
-    text_argument,
-    text_column_option,
-)
+from .declare import TextCommand, choices, command, option, text_argument
+from .options import DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Heads, Model, Restoring, labelled
 
 
-@click.command()
-@data_options(required=True)
-@model_options
-@json_option
-@click.option("--record", is_flag=True, help="write the figures into the bundle's manifest and model card")
-@restoring_options
-def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool, restoring: Restoring) -> None:
+@command()
+def evaluate(
+    *,
+    reviews: Labelled = labelled(required=True),
+    model: Model,
+    as_json: bool = JSON,
+    record: bool = option("write the figures into the bundle's manifest and model card"),
+    restoring: Restoring,
+) -> None:
     """Score a bundle on labelled reviews.
 
     `--data nsmc` is the official test file.
@@ -52,17 +40,19 @@ def evaluate(reviews: Labelled, model: Model, as_json: bool, record: bool, resto
     if record and restoring.bundle:
         raise ConfigError("--record: the figures of restored reviews are not the bundle's own; leave --restore out")
     classifier, test = model.load(), reviews.load("test")
-    found = judgement.evaluate(classifier, test, restoring.load(model))
-    print(json.dumps(found) if as_json else "\n".join(f"{name:10} {value}" for name, value in found.items()))
+    figures = judgement.evaluate(classifier, test, restoring.load(model))
+    print(json.dumps(figures) if as_json else "\n".join(f"{name:10} {value}" for name, value in figures.items()))
     if record:
-        judgement.record(classifier.bundle, found, test)
+        judgement.record(classifier.bundle, figures, test)
 
 
-@click.command()
-@model_options
-@click.option("--failures", is_flag=True, help="list the cases that failed, not the categories")
-@click.option("--json", "as_json", is_flag=True, help="one JSON object a row")
-def behaviour(model: Model, failures: bool, as_json: bool) -> None:
+@command()
+def behaviour(
+    *,
+    model: Model,
+    failures: bool = option("list the cases that failed, not the categories"),
+    as_json: bool = option("one JSON object a row", "--json"),
+) -> None:
     """Test a bundle on 320 hand-written sentences.
 
     Negation, contrast, slang, typos, missing spaces.
@@ -81,14 +71,16 @@ def behaviour(model: Model, failures: bool, as_json: bool) -> None:
         print(shown.to_string(index=False, na_rep="", float_format="{:.3f}".format))
 
 
-@click.command()
-@data_options(required=True)
-@model_options
-@click.option("--limit", type=click.IntRange(1), default=1000, help="reviews, drawn by seed")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0)
-@path_option("--plot", help=".png, .svg or .pdf, beside published figures")
-@json_option
-def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: Optional[Path], as_json: bool) -> None:
+@command()
+def faithfulness(
+    *,
+    reviews: Labelled = labelled(required=True),
+    model: Model,
+    limit: int = option("reviews, drawn by seed", type=click.IntRange(1), default=1000),
+    seed: int = option(type=click.IntRange(0, 2**31 - 1), default=0),
+    plot: Optional[Path] = option(".png, .svg or .pdf, beside published figures"),
+    as_json: bool = JSON,
+) -> None:
     """Measure how faithful the attention is.
 
     By its agreement with erased words and gradients, beside a random order.
@@ -103,32 +95,24 @@ def faithfulness(reviews: Labelled, model: Model, limit: int, seed: int, plot: O
 
     if plot:
         check_suffix(plot)
-    found = judgement.faithfulness(model.load(), reviews.load("test"), limit, seed)
-    print(json.dumps(found) if as_json else as_text(found))
+    figures = judgement.faithfulness(model.load(), reviews.load("test"), limit, seed)
+    print(json.dumps(figures) if as_json else as_text(figures))
     if plot:
-        save_plot({found["bundle"]: found}, plot)
+        save_plot({figures["bundle"]: figures}, plot)
 
 
-@click.command()
-@click.option("--data", required=True, help="nsmc, sample, or a csv, tsv, jsonl, parquet, xlsx or txt file of reviews")
-@path_option("--data-dir", help="folder of the official files")
-@text_column_option
-@encoding_option
-@click.option("--limit", type=click.IntRange(1), default=5000, help="reviews, the first ones")
-@click.option("--fewest", type=click.IntRange(1), default=20, help="times that a word must occur")
-@click.option("--top", type=click.IntRange(1), default=10, help="words of each hop")
-@model_options
-@json_option
+@command()
 def hops(
-    data: str,
-    data_dir: Optional[Path],
-    text_column: Optional[str],
-    encoding: Optional[str],
-    limit: int,
-    fewest: int,
-    top: int,
+    *,
+    data: str = option("nsmc, sample, or a csv, tsv, jsonl, parquet, xlsx or txt file of reviews", required=True),
+    data_dir: Optional[Path] = DATA_DIR,
+    text_column: Optional[str] = TEXT_COLUMN,
+    encoding: Optional[str] = ENCODING,
+    limit: int = option("reviews, the first ones", type=click.IntRange(1), default=5000),
+    fewest: int = option("times that a word must occur", type=click.IntRange(1), default=20),
+    top: int = option("words of each hop", type=click.IntRange(1), default=10),
     model: Model,
-    as_json: bool,
+    as_json: bool = JSON,
 ) -> None:
     """Show which words each hop of structured attention takes, and how far the hops overlap.
 
@@ -141,44 +125,37 @@ def hops(
     from ..classification import judgement
     from ..reviews.data import Texts
 
-    found = judgement.hops(model.load(), Texts(data, data_dir, text_column, encoding).read()[1], limit, fewest)
-    found["words"] = [words[:top] for words in found["words"]]
+    statistics = judgement.hops(model.load(), Texts(data, data_dir, text_column, encoding).read()[1], limit, fewest)
+    statistics["words"] = [words[:top] for words in statistics["words"]]
     if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(json.dumps(statistics, ensure_ascii=False))
         return
-    for hop, words in enumerate(found["words"], 1):
+    for hop, words in enumerate(statistics["words"], 1):
         shown = ", ".join(f"{each['token']} {each['weight']:.2f}" for each in words)
         print(f"hop {hop}: {shown}")
-    print(f"overlap {found['overlap']:.3f} (0: no token in common, 1: equal), {found['reviews']:,} reviews")
+    print(f"overlap {statistics['overlap']:.3f} (0: no token in common, 1: equal), {statistics['reviews']:,} reviews")
 
 
-@click.command(cls=TextCommand)
-@text_argument("give the text itself, or summarize the file with nsmc-attention report %s", required=True)
-@path_option("--output", "-o", help=".png, .svg, .pdf or .html  [default: shaded words in the terminal]")
-@click.option(
-    "--method",
-    "methods",
-    multiple=True,
-    default=["attention"],
-    metavar=choices(["attention", "rollout", "erasure", "gradient", "integrated", "random"]),
-    help="may be given again",
-)
-@click.option(
-    "--picture",
-    type=click.Choice(["matrix", "words"]),
-    help="of .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
-)
-@click.option("--by-word", is_flag=True, help="weights of words between white space, not of morphemes")
-@path_option("--beside", multiple=True, help="another bundle to draw beside")
-@heads_options
-@model_options
+@command(TextCommand)
 def explain(
-    text: tuple[str, ...],
-    output: Optional[Path],
-    methods: tuple[str, ...],
-    picture: Optional[str],
-    by_word: bool,
-    beside: tuple[Path, ...],
+    *,
+    text: tuple[str, ...] = text_argument(
+        "give the text itself, or summarize the file with nsmc-attention report %s", required=True
+    ),
+    output: Optional[Path] = option(".png, .svg, .pdf or .html  [default: shaded words in the terminal]", "-o"),
+    methods: tuple[str, ...] = option(
+        "may be given again",
+        "--method",
+        multiple=True,
+        default=["attention"],
+        metavar=choices(["attention", "rollout", "erasure", "gradient", "integrated", "random"]),
+    ),
+    picture: Optional[str] = option(
+        "of .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
+        type=click.Choice(["matrix", "words"]),
+    ),
+    by_word: bool = option("weights of words between white space, not of morphemes"),
+    beside: tuple[Path, ...] = option("another bundle to draw beside", multiple=True),
     heads: Heads,
     model: Model,
 ) -> None:
@@ -219,10 +196,12 @@ def explain(
         print(f"{first.label}\t{max(first.probability, 1 - first.probability):.4f}\t{output}")
 
 
-@click.command()
-@path_option("--bundle", required=True)
-@path_option("--output", "-o", help="model.onnx  [default: into the bundle itself]")
-def export(bundle: Path, output: Optional[Path]) -> None:
+@command()
+def export(
+    *,
+    bundle: Path = option(required=True),
+    output: Optional[Path] = option("model.onnx  [default: into the bundle itself]", "-o"),
+) -> None:
     """Write a bundle's function for ONNX Runtime.
 
     It is compared with Gluon's on 1,000 raw texts first.

@@ -8,41 +8,39 @@ from typing import TYPE_CHECKING, Any, Optional
 import click
 
 from ..errors import ConfigError
+from .declare import TextCommand, argument, choices, command, option, text_argument
 from .options import (
+    BUNDLE,
+    CLASSIFIER,
+    ENCODING,
+    ENGINE,
+    FILM_BUNDLE,
+    FORMAT,
+    KIND_OF_INPUT,
+    OUTPUT,
+    SHEET,
+    TEXT_COLUMN,
+    VERBATIM,
     Heads,
     Model,
     Restoring,
-    TextCommand,
+    TaskModel,
     Texts,
-    choices,
-    classifier_option,
-    cpu_model_options,
-    encoding_option,
-    film_bundle_option,
-    heads_options,
-    input_format_option,
-    model_options,
-    path_option,
-    restoring_options,
-    sheet_option,
-    task_model_options,
-    text_argument,
-    text_column_option,
-    texts_options,
-    verbatim_option,
 )
 
 if TYPE_CHECKING:
     from ..restoration.restorer import Restorer
 
 
-@click.command(cls=TextCommand)
-@text_argument("score its rows with --input %s")
-@texts_options
-@click.option("--weights", is_flag=True, help="with the attention weights (jsonl)")
-@restoring_options
-@model_options
-def predict(text: tuple[str, ...], texts: Texts, weights: bool, restoring: Restoring, model: Model) -> None:
+@command(TextCommand)
+def predict(
+    *,
+    text: tuple[str, ...] = text_argument("score its rows with --input %s"),
+    texts: Texts,
+    weights: bool = option("with the attention weights (jsonl)"),
+    restoring: Restoring,
+    model: Model,
+) -> None:
     """Classify reviews as positive or negative.
 
     \b
@@ -56,22 +54,18 @@ def predict(text: tuple[str, ...], texts: Texts, weights: bool, restoring: Resto
     texts.score(restoring.scorer(model), text, weights)
 
 
-@click.command(cls=TextCommand)
-@text_argument("restore its rows with --input %s")
-@texts_options
-@click.option("--beam", type=int, help="use the writer, whose search follows so many hypotheses, 1: greedy")
-@click.option("--alpha", type=float, help="use the writer, with this length penalty, 0: none  [default: 0.6]")
-@click.option("--n-best", is_flag=True, help="all that the writer found for TEXT, best first: score, restored text")
-@path_option("--explain", "picture", help=".png, .svg or .pdf: which characters were made of which, for one TEXT")
-@task_model_options
+@command(TextCommand)
 def restore(
-    text: tuple[str, ...],
+    *,
+    text: tuple[str, ...] = text_argument("restore its rows with --input %s"),
     texts: Texts,
-    beam: Optional[int],
-    alpha: Optional[float],
-    n_best: bool,
-    picture: Optional[Path],
-    model: Model,
+    beam: Optional[int] = option("use the writer, whose search follows so many hypotheses, 1: greedy"),
+    alpha: Optional[float] = option("use the writer, with this length penalty, 0: none  [default: 0.6]"),
+    n_best: bool = option("all that the writer found for TEXT, best first: score, restored text"),
+    picture: Optional[Path] = option(
+        ".png, .svg or .pdf: which characters were made of which, for one TEXT", "--explain"
+    ),
+    model: TaskModel,
 ) -> None:
     """Correct the spacing and spelling of texts.
 
@@ -100,13 +94,15 @@ def restore(
     texts.score(restorer, text)
 
 
-@click.command(cls=TextCommand)
-@text_argument("read its reviews one by one: `fill` takes one text, not %s", required=True)
-@click.option("--top", default=5, type=click.IntRange(1), help="candidates")
-@click.option("--json", "as_json", is_flag=True, help="one line of JSON, with what [MASK] attended to")
-@heads_options
-@task_model_options
-def fill(text: tuple[str, ...], top: int, as_json: bool, heads: Heads, model: Model) -> None:
+@command(TextCommand)
+def fill(
+    *,
+    text: tuple[str, ...] = text_argument("read its reviews one by one: `fill` takes one text, not %s", required=True),
+    top: int = option("candidates", default=5, type=click.IntRange(1)),
+    as_json: bool = option("one line of JSON, with what [MASK] attended to", "--json"),
+    heads: Heads,
+    model: TaskModel,
+) -> None:
     """Print the likeliest words at the [MASK] of a text: probability, word and the text with it.
 
     \b
@@ -128,36 +124,20 @@ def fill(text: tuple[str, ...], top: int, as_json: bool, heads: Heads, model: Mo
         print(f"{each.probability:.4f}\t{each.token}\t{each.text}")
 
 
-@click.command()
-@click.argument("source", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE")
-@click.option("--group-by", required=True, help="column that names the film of each review")
-@path_option("--output", "-o", allow_dash=True, default=Path("-"), help="file, or - for stdout")
-@click.option(
-    "--format",
-    "-f",
-    "style",
-    type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
-    help="of the output  [default: by its suffix, else text]",
-)
-@path_option("--explain", "page", help=".html: the films' reviews, and their words, shaded by their weights")
-@text_column_option
-@sheet_option
-@input_format_option
-@encoding_option
-@classifier_option
-@task_model_options
+@command()
 def film(
-    source: Path,
-    group_by: str,
-    output: Path,
-    style: Optional[str],
-    page: Optional[Path],
-    text_column: Optional[str],
-    sheet: Optional[str],
-    kind: Optional[str],
-    encoding: Optional[str],
-    classifier: Optional[Path],
-    model: Model,
+    *,
+    source: Path = argument(metavar="FILE", allow_dash=True),
+    group_by: str = option("column that names the film of each review", required=True),
+    output: Path = OUTPUT,
+    style: Optional[str] = FORMAT,
+    page: Optional[Path] = option(".html: the films' reviews, and their words, shaded by their weights", "--explain"),
+    text_column: Optional[str] = TEXT_COLUMN,
+    sheet: Optional[str] = SHEET,
+    kind: Optional[str] = KIND_OF_INPUT,
+    encoding: Optional[str] = ENCODING,
+    classifier: Optional[Path] = CLASSIFIER,
+    model: TaskModel,
 ) -> None:
     """Print the mean stars of each film of a table, with an interval, from the texts of its reviews alone.
 
@@ -184,17 +164,17 @@ def film(
     print(f"{source}: {found}", file=sys.stderr)
 
 
-def refuse_without(option: str, given: Any, other: str, needed: Any) -> None:
+def refuse_without(flag: str, given: Any, other: str, needed: Any) -> None:
     """Raise ConfigError for an option that has no effect without another."""
     if given and not needed:
-        raise ConfigError(f"{option}: expected {other} too, found none; add it, or leave {option} out")
+        raise ConfigError(f"{flag}: expected {other} too, found none; add it, or leave {flag} out")
 
 
 def check_extras(text: tuple[str, ...], texts: Texts, n_best: bool, picture: Optional[Path]) -> None:
     """Raise ConfigError for what --n-best and --explain do not go together with."""
-    for option, given in (("--n-best", n_best), ("--explain", picture)):
+    for flag, given in (("--n-best", n_best), ("--explain", picture)):
         if given and text in ((), ("-",)):
-            raise ConfigError(f"restore {option}: expected TEXT, found none; give the text itself")
+            raise ConfigError(f"restore {flag}: expected TEXT, found none; give the text itself")
     if n_best and (picture or str(texts.output) != "-" or texts.style not in (None, "text", "jsonl")):
         raise ConfigError("restore --n-best: prints text or jsonl; leave --output, --explain and other formats out")
     if picture:
@@ -213,35 +193,22 @@ def print_hypotheses(restorer: "Restorer", texts: tuple[str, ...], as_json: bool
             print(json.dumps(each.to_dict(), ensure_ascii=False) if as_json else line)
 
 
-@click.command()
-@click.argument("source", type=click.Path(path_type=Path), metavar="FILE")
-@path_option("--output", "-o", required=True, help="the page, .html")
-@click.option("--group-by", help="column to compare by, as the film; each group has stars, too")
-@film_bundle_option
-@click.option("--date-column", help="column of dates, to show months")
-@text_column_option
-@sheet_option
-@click.option("--date-format", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd", help="order of numeric dates")
-@click.option("--title", help="the page's heading")
-@click.option("--language", type=click.Choice(["ko", "en"]), default="ko", help="of the page")
-@path_option("--tables", help="folder for the tables as csv")
-@input_format_option
-@encoding_option
-@model_options
+@command()
 def report(
-    source: Path,
-    output: Path,
-    group_by: Optional[str],
-    film_bundle: Optional[Path],
-    date_column: Optional[str],
-    date_format: str,
-    title: Optional[str],
-    language: str,
-    text_column: Optional[str],
-    sheet: Optional[str],
-    tables: Optional[Path],
-    kind: Optional[str],
-    encoding: Optional[str],
+    *,
+    source: Path = argument(metavar="FILE"),
+    output: Path = option("the page, .html", "-o", required=True),
+    group_by: Optional[str] = option("column to compare by, as the film; each group has stars, too"),
+    film_bundle: Optional[Path] = FILM_BUNDLE,
+    date_column: Optional[str] = option("column of dates, to show months"),
+    text_column: Optional[str] = TEXT_COLUMN,
+    sheet: Optional[str] = SHEET,
+    date_format: str = option("order of numeric dates", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd"),
+    title: Optional[str] = option("the page's heading"),
+    language: str = option("of the page", type=click.Choice(["ko", "en"]), default="ko"),
+    tables: Optional[Path] = option("folder for the tables as csv"),
+    kind: Optional[str] = KIND_OF_INPUT,
+    encoding: Optional[str] = ENCODING,
     model: Model,
 ) -> None:
     """Summarize what viewers think on one page.
@@ -261,34 +228,23 @@ def report(
     print(output)
 
 
-@click.command()
-@click.argument("sources", nargs=-1, required=True, metavar="FILES...")
-@path_option("--output", "-o", required=True, help="folder, one file a partition")
-@click.option("--format", "-f", "style", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"]))
-@text_column_option
-@click.option("--group-by", help="column of the films: rate each in a second table, in _groups/ of the output")
-@film_bundle_option
-@click.option("--scheduler", help="address of a running Dask scheduler  [default: processes here]")
-@click.option("--workers", type=click.IntRange(1), help="processes here  [default: as many as cores]")
-@click.option("--rows", type=click.IntRange(1), default=50_000, help="rows of a partition")
-@encoding_option
-@verbatim_option
-@restoring_options
-@cpu_model_options
+@command()
 def bulk(
-    sources: tuple[str, ...],
-    output: Path,
-    style: str,
-    text_column: Optional[str],
-    group_by: Optional[str],
-    film_bundle: Optional[Path],
-    scheduler: Optional[str],
-    workers: Optional[int],
-    rows: int,
-    encoding: Optional[str],
-    verbatim: bool,
+    *,
+    sources: tuple[str, ...] = argument(nargs=-1, required=True, metavar="FILES..."),
+    output: Path = option("folder, one file a partition", "-o", required=True),
+    style: str = option(None, "--format", "-f", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"])),
+    text_column: Optional[str] = TEXT_COLUMN,
+    group_by: Optional[str] = option("column of the films: rate each in a second table, in _groups/ of the output"),
+    film_bundle: Optional[Path] = FILM_BUNDLE,
+    scheduler: Optional[str] = option("address of a running Dask scheduler  [default: processes here]"),
+    workers: Optional[int] = option("processes here  [default: as many as cores]", type=click.IntRange(1)),
+    rows: int = option("rows of a partition", type=click.IntRange(1), default=50_000),
+    encoding: Optional[str] = ENCODING,
+    verbatim: bool = VERBATIM,
     restoring: Restoring,
-    model: Model,
+    bundle: Optional[Path] = BUNDLE,
+    engine: str = ENGINE,
 ) -> None:
     """Classify files, patterns and folders of any size on Dask.
 
@@ -305,26 +261,29 @@ def bulk(
 
     options: dict[str, Any] = {"encoding": encoding, "verbatim": verbatim, "restore": restoring.bundle}
     options.update(group_by=group_by, film_bundle=film_bundle)
-    found = dask.bulk(
-        sources, output, style, text_column, model.bundle, model.engine, scheduler, workers, rows, **options
-    )
+    found = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows, **options)
     films = f"; {found['films']:,} films in {output / dask.FILMS}/groups.{style}" if group_by else ""
     print(
         f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now{films}"
     )
 
 
-@click.command()
-@click.option("--host", default="127.0.0.1", help="0.0.0.0 for every network this machine is in")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 for any that is free")
-@click.option("--workers", type=click.IntRange(1, 64), default=1, help="processes")
-@cpu_model_options
-@path_option("--restore-bundle", help="bundle that corrects spacing and spelling  [default: the packaged editor]")
-@path_option("--language-bundle", help="bundle that fills blanks  [default: the packaged language model]")
-@path_option(
-    "--film-bundle", help="bundle that rates films, trained with the same classifier  [default: the packaged one]"
-)
-def serve(host: str, port: int, workers: int, model: Model, **bundles: Any) -> None:
+@command()
+def serve(
+    *,
+    host: str = option("0.0.0.0 for every network this machine is in", default="127.0.0.1"),
+    port: int = option("0 for any that is free", type=click.IntRange(0, 65535), default=8000),
+    workers: int = option("processes", type=click.IntRange(1, 64), default=1),
+    bundle: Optional[Path] = BUNDLE,
+    engine: str = ENGINE,
+    restore_bundle: Optional[Path] = option(
+        "bundle that corrects spacing and spelling  [default: the packaged editor]"
+    ),
+    language_bundle: Optional[Path] = option("bundle that fills blanks  [default: the packaged language model]"),
+    film_bundle: Optional[Path] = option(
+        "bundle that rates films, trained with the same classifier  [default: the packaged one]"
+    ),
+) -> None:
     """Serve an interactive page and an HTTP API.
 
     \b
@@ -334,4 +293,13 @@ def serve(host: str, port: int, workers: int, model: Model, **bundles: Any) -> N
     """
     from ..serve.server import serve as run_server
 
-    run_server(host, port, model.bundle, model.engine, workers, **bundles)
+    run_server(
+        host,
+        port,
+        bundle,
+        engine,
+        workers,
+        restore_bundle=restore_bundle,
+        language_bundle=language_bundle,
+        film_bundle=film_bundle,
+    )

@@ -15,25 +15,18 @@ from ..classification.settings import PRESETS
 from ..errors import ConfigError
 from ..reviews.data import Labelled
 from ..tasks import TASKS
-from .options import (
-    Films,
-    GroupedCommand,
-    TrainCommand,
-    choices,
-    data_options,
-    device_option,
-    films_options,
-    path_option,
-    settings_options,
-)
+from .declare import GroupedCommand, TrainCommand, argument, choices, command, option
+from .options import DEVICE, Films, labelled, refuse, settings_options
 
 
-@click.command()
-@click.argument("corpus", type=click.Choice(["nsmc", "raw"]))
-@path_option(
-    "--data-dir", help="where to  [default: where it is already ($NSMC_ATTENTION_DATA), else the cache folder]"
-)
-def fetch(corpus: str, data_dir: Optional[Path]) -> None:
+@command()
+def fetch(
+    *,
+    corpus: str = argument(type=click.Choice(["nsmc", "raw"])),
+    data_dir: Optional[Path] = option(
+        "where to  [default: where it is already ($NSMC_ATTENTION_DATA), else the cache folder]"
+    ),
+) -> None:
     """Download a corpus and print its path.
 
     nsmc: the official files, verified by sha256. raw: the archive with all star reviews (47 MB and more), which
@@ -45,54 +38,35 @@ def fetch(corpus: str, data_dir: Optional[Path]) -> None:
     print(*paths, sep="\n")
 
 
-@click.command(cls=TrainCommand)
-@data_options("; of other tasks, any of these without labels, or txt", required=True)
-@path_option("--valid", help="labelled file to choose the epoch by")
-@click.option(
-    "--task",
-    type=click.Choice(list(TASKS)),
-    show_default="classify; with --resume that of the run",
-    help="what is learnt",
-)
-@click.option(
-    "--preset",
-    metavar=choices(name for each in TASKS.values() for name in each.presets),
-    show_default="default; of restore, editor; of language, transformer; of film, pooling; with --resume that of the run",
-)
-@path_option("--out", default=Path("runs/latest"), help="run folder, new unless --resume")
-@path_option(
-    "--init-from",
-    help="bundle to begin with: a classifier with a language model's encoder, or a restorer's reading of characters",
-)
-@films_options
-@click.option("--resume", is_flag=True, help="continue the run in --out")
-@device_option
-@click.option(
-    "--kvstore",
-    default="local",
-    type=click.Choice(["local", "dist_sync"]),
-    help="dist_sync: several processes, here or, by the DMLC_* variables, on several machines",
-)
-@click.option(
-    "--workers", type=click.IntRange(1, 64), help="processes here that share each batch, of dist_sync  [default: 2]"
-)
-@settings_options()
-@click.pass_obj
+@command(TrainCommand)
 def train(
-    arguments: list[str],
-    /,
-    reviews: Labelled,
-    valid: Optional[Path],
-    task: Optional[str],
-    preset: Optional[str],
-    out: Path,
-    init_from: Optional[Path],
+    *,
+    reviews: Labelled = labelled("; of other tasks, any of these without labels, or txt", required=True),
+    valid: Optional[Path] = option("labelled file to choose the epoch by"),
+    task: Optional[str] = option(
+        "what is learnt", type=click.Choice(list(TASKS)), show_default="classify; with --resume that of the run"
+    ),
+    preset: Optional[str] = option(
+        metavar=choices(name for each in TASKS.values() for name in each.presets),
+        show_default="default; of restore, editor; of language, transformer; of film, pooling; "
+        "with --resume that of the run",
+    ),
+    out: Path = option("run folder, new unless --resume", default=Path("runs/latest")),
+    init_from: Optional[Path] = option(
+        "bundle to begin with: a classifier with a language model's encoder, or a restorer's reading of characters"
+    ),
     films: Films,
-    resume: bool,
-    device: str,
-    kvstore: str,
-    workers: Optional[int],
-    settings: dict[str, Any],
+    resume: bool = option("continue the run in --out"),
+    device: str = DEVICE,
+    kvstore: str = option(
+        "dist_sync: several processes, here or, by the DMLC_* variables, on several machines",
+        default="local",
+        type=click.Choice(["local", "dist_sync"]),
+    ),
+    workers: Optional[int] = option(
+        "processes here that share each batch, of dist_sync  [default: 2]", type=click.IntRange(1, 64)
+    ),
+    settings: dict[str, Any] = settings_options(),
 ) -> None:
     """Train a classifier, or what `restore`, `fill` or `film` uses; the run folder ends with its bundle.
 
@@ -121,14 +95,15 @@ def train(
     run = partial(TASKS[task].train, reviews.data, config, out, resume=resume, device=device, data_dir=reviews.data_dir)
     own = films.given(task, init_from)
     if task != "classify":
-        refuse_labels(task, reviews, valid, kvstore, workers)
+        refuse(task, {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive})
+        refuse(task, {"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers})
     elif workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
-    with resumable(out, arguments):
+    with resumable(out) as words:
         if task != "classify":
             run(text_column=reviews.text_column, encoding=reviews.encoding, sheet=reviews.sheet, **own)
         elif kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
-            launcher.launch(arguments, workers or 2)
+            launcher.launch(words, workers or 2)
         else:
             with worker_group(kvstore) as group:
                 run(valid=valid, workers=group, **own, **reviews.columns)
@@ -136,42 +111,34 @@ def train(
 
 def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:
     """Return the task that is given, else that of the run which is resumed; ConfigError where they differ."""
-    found = str(run_settings.get("task", "classify"))
-    if run_settings and (found not in TASKS or given not in (None, found)):
-        raise ConfigError(f"{out}: cannot resume --task {found} as --task {given or 'classify'}; leave --task out")
-    return given or found
-
-
-def refuse_labels(task: str, reviews: Labelled, valid: Optional[Path], kvstore: str, workers: Optional[int]) -> None:
-    """Raise ConfigError for an option that a training without labels, in one process, would ignore."""
-    given: dict[str, Any] = {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive}
-    given.update({"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers})
-    for option, value in given.items():
-        if value is not None:
-            raise ConfigError(f"train --task {task}: expected no {option}, found {value}; leave it out")
+    task = str(run_settings.get("task", "classify"))
+    if run_settings and (task not in TASKS or given not in (None, task)):
+        raise ConfigError(f"{out}: cannot resume --task {task} as --task {given or 'classify'}; leave --task out")
+    return given or task
 
 
 @contextmanager
-def resumable(run: Path, arguments: list[str]) -> Iterator[None]:
-    """Say how a training is continued that is interrupted after its run has begun."""
+def resumable(run: Path) -> Iterator[list[str]]:
+    """Yield this command line; say how a training is continued that is interrupted after its run has begun."""
+    words: list[str] = click.get_current_context().obj
     try:
-        yield
+        yield words
     except (KeyboardInterrupt, Ended):
         if (run / "settings.json").is_file():
-            again = [word for word in arguments if word != "--resume"]
+            again = [word for word in words if word != "--resume"]
             print(f"continue with: nsmc-attention {shlex.join([*again, '--resume'])}", file=sys.stderr)
         raise
 
 
-@click.command(cls=GroupedCommand, epilog=f"Names: {', '.join(PRESETS)}; baselines: majority, tfidf.")
-@click.argument("names", nargs=-1, required=True)
-@data_options(default="nsmc")
-@path_option("--out", default=Path("runs/comparison"), help="folder; finished runs in it are not trained again")
-@click.option("--seeds", default="0", help="seeds, as 0,1,2")
-@click.option("--test", is_flag=True, help="score the test file too, of nsmc and sample")
-@settings_options()
+@command(GroupedCommand, epilog=f"Names: {', '.join(PRESETS)}; baselines: majority, tfidf.")
 def compare(
-    names: tuple[str, ...], reviews: Labelled, out: Path, seeds: str, test: bool, settings: dict[str, Any]
+    *,
+    names: tuple[str, ...] = argument(nargs=-1, required=True),
+    reviews: Labelled = labelled(default="nsmc"),
+    out: Path = option("folder; finished runs in it are not trained again", default=Path("runs/comparison")),
+    seeds: str = option("seeds, as 0,1,2", default="0"),
+    test: bool = option("score the test file too, of nsmc and sample"),
+    settings: dict[str, Any] = settings_options(),
 ) -> None:
     """Train and evaluate presets and baselines, in one table.
 

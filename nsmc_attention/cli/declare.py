@@ -1,0 +1,187 @@
+"""Commands declared by their signature: each parameter is an option, or a group of them.
+
+    def evaluate(*, data: str = option("nsmc, sample, ...", required=True), model: Model) -> None: ...
+
+The name, type and default of a parameter are those of the option; a parameter without a default is a group, a class
+whose fields are options in the same way, of which the command gets an instance.
+"""
+
+import functools
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable
+from inspect import Parameter, signature
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Optional, Union, get_args
+
+import click
+
+from ..classification.settings import PRESETS
+from ..classification.task import CLASSIFY
+from ..config import SHORT_NAMES
+from ..errors import ConfigError
+from ..settings import KIND, descriptions, paths
+from ..tasks import TASKS
+
+# The sections of `train --help`: each begins at this setting of SHORT_NAMES
+SECTIONS = {
+    "epochs": "Common settings",
+    "vocab_size": "Text",
+    "encoder": "Network",
+    "patience": "Stages",
+    "schedule": "Optimizer and checkpoints",
+}
+# What is an option, rather than a review that begins with a dash: `-1점`, `--별로`, `- 좋다`
+OPTION = re.compile(r"-[A-Za-z]|--[A-Za-z][\w-]*(=|$)", re.ASCII)
+# A name, though there may be no such file here
+FILE_NAME = re.compile(r"\S+\.(csv|tsv|txt|jsonl|ndjson|parquet|xlsx)")
+
+
+class Declared(NamedTuple):
+    """An option or argument that is not named yet."""
+
+    kind: type[click.Parameter]
+    flags: tuple[str, ...]
+    settings: dict[str, Any]
+
+    def parameters(self, name: str, annotation: Any) -> list[click.Parameter]:
+        """Return it with the name and the type of a parameter, in a list."""
+        settings, flags = dict(self.settings), [*self.flags]
+        (plain,) = [part for part in get_args(annotation) or (annotation,) if part not in (type(None), ...)]
+        if plain is Path:
+            settings["type"] = click.Path(path_type=Path, allow_dash=settings.pop("allow_dash", False))
+        elif plain is bool:
+            settings["is_flag"] = True
+        elif plain is not str:
+            settings.setdefault("type", plain)
+        if self.kind is click.Option and not any(flag.startswith("--") for flag in flags):
+            flags.insert(0, f"--{name.replace('_', '-')}")
+        return [self.kind([*flags, name], **settings)]
+
+
+class Group(NamedTuple):
+    """Options of which a command gets one value: what `make` returns of theirs."""
+
+    make: Callable[..., Any]
+    options: dict[str, tuple[Declared, Any]]
+
+    def parameters(self, name: str, annotation: Any) -> list[click.Parameter]:
+        return [each for key, (option, kind) in self.options.items() for each in option.parameters(key, kind)]
+
+
+def option(help: Optional[str] = None, *flags: str, **settings: Any) -> Any:
+    """Declare an option, see `click.Option`; `flags` are short ones, and a long one where it is not the name's."""
+    return Declared(click.Option, flags, {"help": help, **settings})
+
+
+def argument(**settings: Any) -> Any:
+    return Declared(click.Argument, (), settings)
+
+
+def text_argument(hint: str, **settings: Any) -> Any:
+    """Declare the argument TEXT; where it is the name of a file, what to type instead is the hint of that name."""
+
+    def refuse_files(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+        for text in texts:
+            if os.path.isfile(text) or FILE_NAME.fullmatch(text):
+                problem = f"expected the text of a review, found the name of a file, {text}"
+                raise ConfigError(f"{context.info_name}: {problem}; {hint % shlex.quote(text)}")
+        return texts
+
+    return argument(nargs=-1, callback=refuse_files, **settings)
+
+
+def choices(names: Iterable[str]) -> str:
+    """Return a metavar, for values that the library checks itself: it also says which one was meant."""
+    return f"[{'|'.join(names)}]"
+
+
+def declarations(callable_: Callable[..., Any]) -> dict[str, tuple[Union[Declared, Group], Any]]:
+    """Return {name: (declaration, annotation)} of the parameters of a command or the fields of a group."""
+    return {
+        name: (group_of(each.annotation) if each.default is Parameter.empty else each.default, each.annotation)
+        for name, each in signature(callable_).parameters.items()
+    }
+
+
+def group_of(make: Callable[..., Any]) -> Group:
+    options: Any = declarations(make)
+    return Group(make, options)
+
+
+def command(
+    cls: type[click.Command] = click.Command, **settings: Any
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Return a decorator that makes a function a command, whose help is its docstring."""
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        declared = declarations(function)
+        groups = {name: group for name, (group, _) in declared.items() if isinstance(group, Group)}
+
+        @functools.wraps(function)
+        def run(**values: Any) -> None:
+            for name, group in groups.items():
+                values[name] = group.make(**{key: values.pop(key) for key in group.options})
+            function(**values)
+
+        parameters = [each for name, (made, kind) in declared.items() for each in made.parameters(name, kind)]
+        return cls(function.__name__, callback=run, params=parameters, help=function.__doc__, **settings)
+
+    return decorate
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists its settings in sections."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        title = ""
+        for parameter in self.get_params(context):
+            title = SECTIONS.get(str(parameter.name), title) if parameter.name in SHORT_NAMES else "Options"
+            if record := parameter.get_help_record(context):
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class TrainCommand(GroupedCommand):
+    """The command whose help also lists the settings that another task alone has, or has another default of."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(context, formatter)
+        classify = dict(paths(PRESETS["default"]))
+        flags = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
+        for task in [task for task in TASKS.values() if task is not CLASSIFY]:
+            records = {}
+            for config in reversed([*task.presets.values()]):
+                values, about = dict(paths(config)), dict(descriptions(config))
+                for path in about:
+                    if path != f"model.{KIND}" and classify.get(path) != values[path]:
+                        records[path] = flags.get(path, path), f"{about[path]}  [default: {values[path]}]"
+            with formatter.section(f"With --task {task.name}; what has a dot is for --set"):
+                formatter.write_dl([*records.values()])
+
+
+class TextCommand(click.Command):
+    """A command on reviews, one of which may begin with a dash."""
+
+    def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
+        valued = {
+            flag for each in self.params if isinstance(each, click.Option) and not each.is_flag for flag in each.opts
+        }
+        given, texts, rest = list[str](), list[str](), iter(words)
+        for word in rest:
+            if word == "--":
+                texts += rest
+            elif OPTION.match(word):
+                given += [word, *islice(rest, word in valued)]
+            else:
+                texts.append(word)
+        try:
+            return super().parse_args(context, [*given, "--", *texts])
+        except click.NoSuchOption as problem:
+            hint = "" if problem.possibilities else " A review that begins with a dash goes after --."
+            raise click.UsageError(problem.format_message() + hint) from problem
