@@ -79,7 +79,7 @@ def reliability(classifier, table):
     bundle = classifier.bundle
     gluon: Any = load_engine(bundle, "gluon")
     wide = log_odds(
-        snapshot(gluon.network)["ngram_table.weight"],
+        snapshot(gluon.graph.block)["ngram_table.weight"],
         [bundle.codec.encode(text).tokens or ["\0"] for text in table["document"]],
     )
     found = bundle.manifest["calibration"]

@@ -28,9 +28,9 @@ from .errors import ConfigError, DataError, MissingPackage
 from .films.pooling_scorer import PoolingScorer, merge
 from .films.rater import FilmRater, Pools, load_film
 from .films.tables import names_of, shown_in, write_ratings
+from .inference.engines import companion_engine
 from .inference.reference import Reference, Scorer, worker_scorer
 from .inference.scoring import table_pieces, texts_of, write_parquet
-from .inference.sessions import engine_beside
 from .restoration.restorer import Restorer
 from .reviews import tables
 from .reviews.parquet import row_groups
@@ -188,7 +188,7 @@ def model_of(
         return classifier
     folder = None if restore is True else restore
     return RestoringReference(
-        Reference.of(Restorer, load_bundle(folder, Restorer.layout), engine_beside(engine)), classifier
+        Reference.of(Restorer, load_bundle(folder, Restorer.layout), companion_engine(engine)), classifier
     )
 
 

@@ -4,10 +4,13 @@ The command line has a flag for each setting of SHORT_NAMES and `--set PATH=VALU
 """
 
 from collections.abc import Container
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .errors import ConfigError, did_you_mean
 from .settings import KIND, Settings, leaves, paths, setting
+
+if TYPE_CHECKING:
+    from .model.interfaces import Graphs
 
 # Numbers in the attention scores of one review: a few times 512 MB of memory
 MAX_SCORES = 2**27
@@ -82,6 +85,11 @@ class TaskConfig(Settings):
     @property
     def model(self) -> Any:
         """The settings of the network, a field of each task."""
+        raise NotImplementedError
+
+    @property
+    def graphs(self) -> "Graphs":
+        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
         raise NotImplementedError
 
     def with_fields(self: Self, **changes: Any) -> Self:

@@ -112,7 +112,7 @@ def another_probability(model):
     "change, message",
     [
         (another_state_size, "cannot be run|cannot load it|safe to run"),
-        (another_probability, "expected probabilities and weights from 0 to 1"),
+        (another_probability, "expected probability of shape .* from 0 to 1"),
     ],
 )
 def test_a_graph_that_fails_or_predicts_no_probability_is_one_line(bundle, change, message):

@@ -67,6 +67,18 @@ def network(workload):
     return mxnet, built
 
 
+def lowered(workload):
+    """The content of the classifier's ONNX graph, and what it takes and returns."""
+    from nsmc_attention.classification.interface import REVIEWS, classified
+    from nsmc_attention.model.interfaces import Interface
+    from nsmc_attention.model.onnx.lowering import lower
+
+    inputs = {name: axes for name, axes in REVIEWS.items() if name != "ngram_ids"}
+    interface = Interface(inputs, workload.model.outputs, classified)
+    (content,) = lower(network(workload)[1], {"model.onnx": interface}).values()
+    return content, interface
+
+
 class GluonTraining:
     """The training step of this package; where not `native`, by MXNet's own operators alone."""
 
@@ -112,11 +124,10 @@ class OnnxScoring:
     """The exported model on ONNX Runtime."""
 
     def __init__(self, workload):
-        from nsmc_attention.classification.engines import OnnxEngine
-        from nsmc_attention.classification.lowering import lower
+        from nsmc_attention.inference.graphs import OnnxGraph
 
-        built = network(workload)[1]
-        self.engine = OnnxEngine(lower(built).SerializeToString())
+        content, interface = lowered(workload)
+        self.engine = OnnxGraph(content, interface, threads=cores())
         self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]
 
     def __call__(self):
@@ -134,7 +145,7 @@ class NativeScoring:
         mxnet, built = network(workload)
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
         given = kernel_arrays(all_stored(built), workload.model.encoder.hidden_size)
-        from nsmc_attention.inference.sessions import PRECISIONS
+        from nsmc_attention.inference.engines import PRECISIONS
 
         loaded = import_network().load(kernel=kernel_name(PRECISIONS[name]), **given)
         self.engine = NativeEngine(loaded, name)
@@ -153,9 +164,7 @@ class OpenvinoScoring:
             import openvino
         except ImportError as problem:
             raise MissingPackage(f"OpenVINO did not import ({problem}): pip install openvino") from problem
-        from nsmc_attention.classification.lowering import lower
-
-        core, model = openvino.Core(), lower(network(workload)[1]).SerializeToString()
+        core, (model, _) = openvino.Core(), lowered(workload)
         settings = {"INFERENCE_NUM_THREADS": cores(), "INFERENCE_PRECISION_HINT": "f32"}
         self.model = core.compile_model(core.read_model(model), "CPU", settings)
         self.batches = [(token_ids, valid_length.astype("int32")) for token_ids, valid_length, _ in workload.batches]

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from ..errors import ConfigError, DataError
 from ..evaluation.erasure import leave_one_out
+from ..inference.graphs import GluonGraph
 from ..inference.reference import check_text
 from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
 from .display import METHODS
-from .engines import HEADS, Engine, GluonEngine, gluon_engine
+from .engines import Engine, gluon_graph
 from .gradients import STEPS, GradientEngine
+from .interface import HEADS
 from .interventions import ReplacedAttention
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer
@@ -75,20 +77,20 @@ class Explainer:
 
     def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
         """Return what each token of each review adds to the log-odds, (T,) each (`classification.gradients`)."""
-        engine = GradientEngine(self.gluon.network, self.gluon.device, steps)
+        engine = GradientEngine(self.gluon, steps)
         return self.scorer(engine).predict_with_weights(reviews)[1]
 
     def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:
         """Return (N,), the probabilities with other attention weights (`classification.interventions`)."""
-        return self.scorer(ReplacedAttention(self.gluon.network, self.gluon.device, how, seed))(reviews)
+        return self.scorer(ReplacedAttention(self.gluon, how, seed))(reviews)
 
     def scorer(self, engine: Engine) -> TokenScorer:
         return TokenScorer(self.bundle.codec, engine, self.bundle.config)
 
     @cached_property
-    def gluon(self) -> GluonEngine:
+    def gluon(self) -> GluonGraph:
         own = self.classifier.engine
-        return own if isinstance(own, GluonEngine) else gluon_engine(self.bundle, "cpu")
+        return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
 
 
 def explain(classifier: Classifier, text: str, method: str = "attention", seed: int = 0) -> Attribution:

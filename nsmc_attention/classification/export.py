@@ -10,14 +10,16 @@ from typing import Any, Optional, Union
 import numpy
 
 from .._io.atomic import replaced_file
+from .._runtime.processes import cores
 from ..bundle.format import load_bundle, read_contents, write_bundle
 from ..errors import BundleError, ConfigError
-from ..model.parameters import restore, snapshot
+from ..inference.graphs import OnnxGraph
+from ..model.onnx.lowering import lower
+from ..model.parameters import set_parameters, snapshot
 from ..reviews import nsmc
 from ..text.encoding import ReviewEncoder
-from .engines import GluonEngine, OnnxEngine, load_engine
+from .engines import GraphEngine, load_engine
 from .layout import LAYOUT, ClassifierBundle
-from .lowering import lower
 from .settings import Config
 
 PARITY, PARITY_TEXTS = 1e-5, 1000
@@ -72,7 +74,7 @@ def is_own_model(bundle: ClassifierBundle, output: Union[str, Path]) -> bool:
 def verified_model(bundle: ClassifierBundle) -> tuple[bytes, dict[str, Any]]:
     """Return the bundle's function, serialized, and the figures of `parity`; BundleError if these are too large."""
     gluon: Any = load_engine(bundle, "gluon", "cpu")
-    content = lower(gluon.network).SerializeToString()
+    content = lower(gluon.graph.block, bundle.config.graphs)["model.onnx"]
     found = parity(gluon, content, bundle.codec, bundle.config, parity_texts())
     if exceeds(found):
         raise BundleError(f"{bundle.folder}: expected the ONNX model to be Gluon's network: {disagreement(found)}")
@@ -86,33 +88,34 @@ def parity_texts() -> list[str]:
 
 
 def parity(
-    gluon: GluonEngine, content: bytes, encoder: ReviewEncoder, config: Config, texts: Sequence[str]
+    gluon: GraphEngine, content: bytes, encoder: ReviewEncoder, config: Config, texts: Sequence[str]
 ) -> dict[str, Any]:
-    """Compare a GluonEngine with a serialized ONNX model on raw texts.
+    """Compare an engine on MXNet with a serialized ONNX model on raw texts.
 
     Return reviews (compared: those that are not blank), probability_difference and weights_difference (the largest);
     if one of them is above PARITY, also rounding_difference, which is what rounding alone does to this network.
     """
-    engine = OnnxEngine(content, config.model.axes)
+    onnx = GraphEngine(OnnxGraph(content, config.graphs["model.onnx"], threads=cores()))
     reviews = [each for each in map(encoder.encode, texts[:PARITY_TEXTS]) if len(each)]
     parts = [reviews[start : start + 64] for start in range(0, len(reviews), 64)]
     batches = [encoder.batch(part, config.fixed_length) for part in parts]
-    largest = numpy.max([differences(gluon(*batch), engine(*batch)) for batch in batches], axis=0).tolist()
+    largest = numpy.max([differences(gluon(*batch), onnx(*batch)) for batch in batches], axis=0).tolist()
     found = {"reviews": len(reviews), "probability_difference": largest[0], "weights_difference": largest[1]}
     if exceeds(found):
         found["rounding_difference"] = rounding_difference(gluon, batches)
     return found
 
 
-def rounding_difference(gluon: GluonEngine, batches: Sequence[Any]) -> float:
+def rounding_difference(gluon: GraphEngine, batches: Sequence[Any]) -> float:
     """Return the largest change of Gluon's results when each parameter moves to the next float32, up or down."""
-    arrays, random = snapshot(gluon.network), numpy.random.RandomState(0)
+    network: Any = gluon.graph.block  # type: ignore[union-attr]
+    arrays, random = snapshot(network), numpy.random.RandomState(0)
     ends = numpy.array([-numpy.inf, numpy.inf], dtype="float32")
     moved = {name: numpy.nextafter(array, random.choice(ends, array.shape)) for name, array in arrays.items()}
     expected = [gluon(*batch) for batch in batches]
-    restore(gluon.network, moved)
+    set_parameters(network, moved)
     largest = numpy.max([differences(before, gluon(*batch)) for before, batch in zip(expected, batches)])
-    restore(gluon.network, arrays)
+    set_parameters(network, arrays)
     return float(largest)
 
 

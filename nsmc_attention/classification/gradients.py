@@ -5,14 +5,14 @@ from typing import Any, Iterator
 import numpy
 from numpy.typing import NDArray
 
-from .engines import GluonEngine, as_nd
+from ..inference.graphs import GluonGraph
 
 # Points of an integrated gradient
 STEPS = 24
 BATCH = 64
 
 
-class GradientEngine(GluonEngine):
+class GradientEngine:
     """Gradient x input of a network's log-odds, from one thread.
 
     The input of a token is every row that is looked up for it: its embedding and the rows of the n-grams that begin in
@@ -23,15 +23,15 @@ class GradientEngine(GluonEngine):
     """
 
     name, batch_size = "gradient", BATCH
+    axes: tuple[str, ...] = ("keys",)
 
-    def __init__(self, network: Any, device: Any, steps: int = 1):
-        super().__init__(network, device)
-        self.axes, self.steps = ("keys",), steps
+    def __init__(self, graph: GluonGraph, steps: int = 1):
+        self.mxnet, self.network, self.graph, self.steps = graph.mxnet, graph.block, graph, steps
 
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
         nd, network = self.mxnet.nd, self.network
-        rows, mask, lengths = embed_batch(nd, network, self.device, arrays)
+        rows, mask, lengths = embed_batch(self.graph, arrays)
         products = 0
         for share, weight in integration_points(self.steps):
             gradients = self.gradients([share * each for each in rows], mask, lengths)
@@ -50,12 +50,13 @@ class GradientEngine(GluonEngine):
         return [each.grad for each in rows]
 
 
-def embed_batch(nd: Any, network: Any, device: Any, arrays: tuple[NDArray[Any], ...]) -> tuple[list[Any], Any, Any]:
-    """Return (rows, mask, lengths) of a batch's arrays, as `network.forward_embedded` takes them."""
+def embed_batch(graph: GluonGraph, arrays: tuple[NDArray[Any], ...]) -> tuple[list[Any], Any, Any]:
+    """Return (rows, mask, lengths) of a batch's arrays, as `forward_embedded` of the graph's network takes them."""
     from .network import token_mask
 
-    ids, lengths, *ngrams = as_nd(nd, device, *arrays)
-    return network.embed_tokens(nd, ids, *ngrams), token_mask(nd, ids, lengths), lengths
+    nd = graph.mxnet.nd
+    ids, lengths, *ngrams = graph.on_device(*arrays)
+    return graph.block.embed_tokens(nd, ids, *ngrams), token_mask(nd, ids, lengths), lengths
 
 
 def integration_points(steps: int) -> Iterator[tuple[float, float]]:

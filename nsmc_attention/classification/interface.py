@@ -1,10 +1,18 @@
-"""What a classifier's graph takes and returns beside what its settings say, by name; the axes are those of the settings."""
+"""What a classifier's graph takes and returns, by name; its settings say what the weights' axes are."""
 
-from ..model.interfaces import Axes
+from typing import Any
+
+from ..model.interfaces import Axes, second_of_two
 from ..text.ngrams import NGRAMS
 
 # One without a table of n-grams has no ngram_ids
 REVIEWS: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("N", "T", NGRAMS)}
-
-# A further output that the graph can be given (`films.contexts`): what its last layer reads, (N, F)
+# The output of a model whose encoder attends: its weights
+HEADS = "heads"
+# A further output that the graph can be given (`films.contexts`): what its last layer reads
 CONTEXTS = "contexts"
+
+
+def classified(F: Any, logits: Any, weights: Any, *heads: Any) -> tuple[Any, ...]:
+    """Logits (N, 2) -> the probability of positive (N,); the rest as it is."""
+    return (second_of_two(F, logits, 1), weights, *heads)

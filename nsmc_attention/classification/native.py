@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._runtime.processes import cores, thread_pool
 from ..errors import ConfigError, MissingPackage
-from ..inference.sessions import PRECISIONS
+from ..inference.engines import PRECISIONS
 from ..model.interfaces import AXES
 from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, SCALE, Arrays, forms_of, loaded, read_stored
 from ..native import SWITCH, switched_on

@@ -6,7 +6,7 @@ from ..config import LoopConfig, TaskConfig, check_scores
 from ..errors import ConfigError, did_you_mean
 from ..model.attention import ATTENTIONS, Additive, Attention
 from ..model.encoders import DESCRIBED, ENCODERS, GRU, EncoderSettings
-from ..model.interfaces import AXES, Axes
+from ..model.interfaces import AXES, Axes, Graphs, Interface
 from ..settings import Settings, check_all, kinds, section, setting
 from ..text.settings import TextConfig
 
@@ -38,8 +38,7 @@ class ClassifierConfig(Settings):
     @property
     def outputs(self) -> dict[str, Axes]:
         """The outputs of its ONNX graph, {name: axes}."""
-        weights = ("N", self.attention.row_count, "keys")
-        return {"probability": ("N",), "weights": weights, **self.encoder.outputs}
+        return {"probability": ("N",), "weights": ("N", *self.axes), **self.encoder.outputs}
 
     @property
     def numbers_per_pair(self) -> int:
@@ -162,6 +161,14 @@ class Config(TaskConfig):
     def fixed_length(self) -> Optional[int]:
         """The only length in tokens that the network reads; None for any."""
         return self.model.fixed_length(self.text.max_length)
+
+    @property
+    def graphs(self) -> Graphs:
+        # imports numpy, which `--help` does without
+        from .interface import REVIEWS, classified
+
+        inputs = {name: axes for name, axes in REVIEWS.items() if name != "ngram_ids" or self.text.ngram_buckets}
+        return {"model.onnx": Interface(inputs, self.model.outputs, classified)}
 
     def network(self, vocab_size: int, with_ngrams: bool = True) -> Any:
         """Build the HybridBlock, its parameters not yet initialized; it is trained without the table of n-grams."""

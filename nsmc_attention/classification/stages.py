@@ -12,11 +12,14 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.processes import cores
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
 from ..evaluation.erasure import leave_one_out, shares
+from ..inference.graphs import GluonGraph, OnnxGraph
 from ..model import parameters
-from ..model.parameters import restore, snapshot
+from ..model.onnx.lowering import lower
+from ..model.parameters import set_parameters, snapshot
 from ..text.encoding import ReviewEncoder
 from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
@@ -24,9 +27,8 @@ from ..training.runs import Run
 from ..training.stage import Stage
 from . import wide
 from .batches import Batches
-from .engines import OnnxEngine
+from .engines import GraphEngine
 from .gradients import GradientEngine
-from .lowering import lower
 from .objectives import ErasureObjective, LabelsObjective, as_inputs, predict_batches
 from .parts import EncodedPart, Parts, encode
 from .predictor import TokenScorer
@@ -100,7 +102,7 @@ class ClassifierTrainer:
         """
         joined = self.run.workers.run_on_first(lambda: {"shares": numpy.concatenate(self.importance(network, part))})
         importance = numpy.split(joined["shares"], numpy.cumsum([len(review) for review in part.reviews])[:-1])
-        restore(network, parameters.without_wide(snapshot(network)))
+        set_parameters(network, parameters.without_wide(snapshot(network)))
         labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context, self.run.workers)
         batches = self.batches(replace(part, labels=labels), importance, with_ngrams=True)
         self.fit(network, "erasure", batches, dev_batches)
@@ -112,10 +114,13 @@ class ClassifierTrainer:
         only in part (docs/faithfulness.md) and is the other measure that the attention is judged by.
         """
         # ONNX Runtime is three times as fast
-        engine = OnnxEngine(lower(network).SerializeToString(), network.axes)
+        (content,), (interface,) = lower(network, self.config.graphs).values(), self.config.graphs.values()
+        engine = GraphEngine(OnnxGraph(content, interface, threads=cores()))
         bar = partial(progress_bar, shown=not self.run.quiet, desc="erasing words")
         erased = leave_one_out(TokenScorer(self.encoder, engine, self.config), part.reviews, bar)
-        gradients = TokenScorer(self.encoder, GradientEngine(network, self.run.context), self.config)
+        gradients = TokenScorer(
+            self.encoder, GradientEngine(GluonGraph(network, interface, self.run.context)), self.config
+        )
         products = gradients.predict_with_weights(part.reviews)[1]
         share = GRADIENT_SHARE
         return [(1 - share) * shares(one) + share * shares(other) for one, other in zip(erased, products)]
@@ -142,7 +147,7 @@ class ClassifierTrainer:
         kept = config.without_dropout().network(len(self.encoder))
         if table is not None:
             arrays = parameters.add_wide_part(arrays, table, config.model.width)
-        parameters.fill(kept, arrays, self.run.context)
+        parameters.initialize_from(kept, arrays, self.run.context)
         kept.hybridize(static_alloc=True)
         return kept
 
@@ -181,5 +186,5 @@ class ClassifierTrainer:
         odds = log_odds(predict_batches(network, dev_batches, self.run.context, self.run.workers)[0])
         deep = odds if ngram_odds is None else odds - parameters.wide_scale(arrays) * ngram_odds
         figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds, alone)
-        restore(network, calibrated(arrays, figures))
+        set_parameters(network, calibrated(arrays, figures))
         return figures

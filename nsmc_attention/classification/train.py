@@ -126,7 +126,7 @@ def train(
 
 def beginning(first: AnyBundle, encoder: ReviewEncoder) -> Beginning:
     """Return what gives a network with this encoder the parameters of a bundle of one of BEGINNINGS."""
-    from ..inference.sessions import parameters_of
+    from ..inference.engines import parameters_of
 
     arrays = parameters_of(first)[1]
     return partial(BEGINNINGS[first.layout], arrays=arrays, codec=first.codec, token_to_idx=encoder.token_to_idx)
@@ -229,13 +229,15 @@ def describe(inputs: Inputs, config: Config, best: dict[str, Any], first: Option
 
 def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network: Any) -> ClassifierBundle:
     """Export the network, write the bundle and say how good it is."""
+    from ..inference.graphs import GluonGraph
+    from ..model.onnx.lowering import lower
     from ..model.parameters import gluon_file
-    from .engines import GluonEngine
+    from .engines import GraphEngine
     from .export import disagreement, exceeds, parity
-    from .lowering import lower
 
     contents = {"vocab.json": inputs.vocabulary, PARAMETERS: gluon_file(network)}
-    model, engine = lower(network).SerializeToString(), GluonEngine(network, run.context)
+    (model,), (interface,) = lower(network, config.graphs).values(), config.graphs.values()
+    engine = GraphEngine(GluonGraph(network, interface, run.context))
     manifest["parity"] = parity(engine, model, inputs.encoder, config, inputs.reviews.documents)
     if exceeds(manifest["parity"]):
         run.say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")

@@ -112,10 +112,10 @@ class Restoring(NamedTuple):
         """Return what `classification.restored.restoring` takes, on the engine and device of a model."""
         if not self.bundle:
             return False
-        from ..inference.sessions import engine_beside
+        from ..inference.engines import companion_engine
         from ..restoration.restorer import load_restorer
 
-        return load_restorer(self.restorer, None, engine_beside(model.engine), model.device)
+        return load_restorer(self.restorer, None, companion_engine(model.engine), model.device)
 
 
 class Heads(NamedTuple):

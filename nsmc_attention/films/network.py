@@ -14,7 +14,6 @@ mxnet = import_mxnet()
 from mxnet.gluon import Block, HybridBlock, nn  # noqa: E402
 
 from ..model.blocks import masked_softmax  # noqa: E402
-from .interface import FILM  # noqa: E402
 
 
 class ReviewScorer(HybridBlock):
@@ -73,8 +72,6 @@ def standards(block: Any, size: int) -> tuple[Any, Any]:
 
 class FilmNetwork(Block):
     """The whole network for training; prediction calls its parts, which know nothing of how many reviews there are."""
-
-    graphs = FILM
 
     def __init__(self, inputs: int, settings: Any) -> None:
         super().__init__()

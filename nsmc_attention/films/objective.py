@@ -12,7 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_shim import import_mxnet
-from ..model.parameters import restore, snapshot
+from ..model.parameters import set_parameters, snapshot
 from ..training.checkpoint import Progress
 from ..training.initial import initialize
 from ..training.runs import Run
@@ -181,7 +181,7 @@ class FilmTrainer:
         """Build the network, with the means and units of what it reads and tells."""
         network = self.config.network(films.vectors.shape[1])
         initialize(network, self.config.training.seed, device, lambda: None)
-        restore(network, in_units(snapshot(network), films))
+        set_parameters(network, in_units(snapshot(network), films))
         for part in network.parts:
             part.hybridize()
         return network

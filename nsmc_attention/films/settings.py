@@ -21,11 +21,6 @@ class PoolingConfig(Settings):
     output_units: int = setting(64, "units of the hidden layer behind the pooling", low=1, high=4096)
     dropout: float = setting(0.2, "dropout of what is pooled", low=0.0, high=0.95)
 
-    @property
-    def graphs(self) -> Graphs:
-        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
-        return FILM
-
     def describe(self) -> str:
         """Return what the network is, for model cards."""
         return "Attention over reviews" if self.attention.kind != "uniform" else "The average of reviews"
@@ -65,6 +60,10 @@ class FilmConfig(TaskConfig):
 
     def __post_init__(self) -> None:
         check_all(self)
+
+    @property
+    def graphs(self) -> Graphs:
+        return FILM
 
     def network(self, inputs: int) -> Any:
         """Build the network, its parameters not yet initialized, for reviews of so many numbers each."""

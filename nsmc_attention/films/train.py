@@ -81,8 +81,8 @@ def train_films(
     run.say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {SIZES.format(*counts)}")
     vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared", quiet)
     # imports MXNet
+    from ..model.onnx.lowering import lower
     from ..model.parameters import gluon_file
-    from .lowering import lower_film
     from .objective import FilmTrainer, FilmVectors
 
     train, dev, test = map(FilmVectors(vectors, reviews.stars, usable).of, parts)
@@ -93,8 +93,11 @@ def train_films(
         named = {**columns, "classifier": reader.bundle.name if classifier else None}
         manifest = manifest_of(LAYOUT, config, described(reviews, counts), best, again(**named))
         manifest["metrics"]["test"] = judged(objective, network, test, scale)
-        graphs = {name: model.SerializeToString() for name, model in lower_film(network).items()}
-        contents = {"scale.json": scale.to_json().encode(), PARAMETERS: gluon_file(network), **graphs}
+        contents = {
+            "scale.json": scale.to_json().encode(),
+            PARAMETERS: gluon_file(network),
+            **lower(network, config.graphs),
+        }
         bundle = run.write(LAYOUT, manifest, contents, film_card)
         for count, figures in manifest["metrics"]["test"].items():
             errors = f"error {figures['absolute_error']:.3f} stars, {100 * figures['inside']:.1f} % inside the interval"

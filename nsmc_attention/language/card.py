@@ -18,5 +18,5 @@ def language_card(manifest: Manifest) -> str:
         accuracy=100 * metrics["accuracy"],
         among_five=100 * metrics["among_five"],
         perplexity=metrics["perplexity"],
-        heads="heads" in config.model.outputs,
+        heads="heads" in config.graphs["model.onnx"].outputs,
     )

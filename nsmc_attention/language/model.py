@@ -80,7 +80,7 @@ class LanguageModel(Predictor):
         before, after = sides(text)
         ids, place, tokens = self.window(before, after)
         arrays = (numpy.array(each, dtype="int32") for each in ([ids], [len(ids)], [place]))
-        probability, heads = self.engine(*arrays)
+        probability, *heads = self.engine(*arrays)
         probability = probability[0].copy()
         probability[self.no_words] = -1
         best = numpy.argsort(-probability, kind="stable")[: min(top, len(probability) - len(self.no_words))].tolist()
@@ -88,7 +88,7 @@ class LanguageModel(Predictor):
             Candidate(self.entries[number], text.replace(MASK, self.entries[number]), float(probability[number]))
             for number in best
         )
-        return Filling(text, tokens, place, tuple(candidates), None if heads is None else heads[0])
+        return Filling(text, tokens, place, tuple(candidates), heads[0][0] if heads else None)
 
     def window(self, before: str, after: str) -> tuple[list[int], int, tuple[str, ...]]:
         """Return ids and tokens around the mask, as many as the network has places, and the mask's place among them."""

@@ -4,9 +4,10 @@ from typing import Any, ClassVar
 
 from ..config import LoopConfig, TaskConfig, check_scores
 from ..model.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
-from ..model.interfaces import Axes
+from ..model.interfaces import Graphs, Interface
 from ..settings import Settings, check_all, kinds, section, setting
 from ..text.settings import WordsConfig
+from .interface import MASKED, guessed
 
 
 class MaskedConfig(Settings):
@@ -22,11 +23,6 @@ class MaskedConfig(Settings):
     def width(self) -> int:
         """Units of a state (D)."""
         return self.encoder.width(self.embedding_size)
-
-    @property
-    def outputs(self) -> dict[str, Axes]:
-        """The outputs of its ONNX graph, {name: axes}."""
-        return {"probability": ("N", "V"), **self.encoder.outputs}
 
     def check_sizes(self) -> None:
         """Raise ConfigError unless the sizes fit each other."""
@@ -67,6 +63,11 @@ class LanguageConfig(TaskConfig):
         check_all(self)
         self.model.check_sizes()
         check_scores(self.text.max_length, self.model.encoder.numbers_per_pair)
+
+    @property
+    def graphs(self) -> Graphs:
+        outputs = {"probability": ("N", "V"), **self.model.encoder.outputs}
+        return {"model.onnx": Interface(MASKED, outputs, guessed)}
 
     def network(self, vocab_size: int) -> Any:
         """Build the HybridBlock, its parameters not yet initialized."""

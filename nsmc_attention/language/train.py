@@ -85,10 +85,10 @@ def train_language(
     sizes = f"{len(train):,} reviews to train on, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}")
     # imports MXNet
-    from ..inference.sessions import parameters_of
+    from ..inference.engines import parameters_of
+    from ..model.onnx.lowering import lower
     from ..model.parameters import gluon_file
     from ..training.initial import init_from_same
-    from .lowering import lower_language
     from .objective import LanguageModelTrainer
 
     whole = bool(config.training.whole_words)
@@ -105,8 +105,7 @@ def train_language(
         counts = {"train": {"name": name, "reviews": len(train)}, "dev": {"reviews": len(dev)}}
         manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
         manifest.update(tokenizer_version=tokenizer_version(config.text.tokenizer), vocabulary=len(encoder))
-        contents = {"vocab.json": vocabulary, PARAMETERS: gluon_file(network)}
-        contents["model.onnx"] = lower_language(network).SerializeToString()
+        contents = {"vocab.json": vocabulary, PARAMETERS: gluon_file(network), **lower(network, config.graphs)}
         bundle = run.write(LAYOUT, manifest, contents, language_card)
         guesses = f"{100 * best['accuracy']:.2f} % of the hidden tokens guessed, {100 * best['among_five']:.2f} %"
         run.say(f"dev: {guesses} in five guesses, perplexity {best['perplexity']:.1f}; bundle: {bundle.folder}")

@@ -3,7 +3,7 @@
 A new one is a class like `General` and a name in ATTENTIONS. Settings are read without MXNet; `cell` imports it.
 """
 
-from typing import Any, ClassVar, Union
+from typing import Any, ClassVar
 
 from ..errors import ConfigError
 from ..settings import Settings, setting
@@ -16,9 +16,9 @@ class Attention(Settings):
     rows: ClassVar[str] = "queries"
 
     @property
-    def row_count(self) -> Union[str, int]:
-        """How many rows of weights a review has: the number of hops, or as many as the axis of this name."""
-        return self.rows
+    def sizes(self) -> dict[str, int]:
+        """The axes of the weights whose size the settings fix."""
+        return {}
 
     @property
     def description(self) -> str:
@@ -152,8 +152,8 @@ class Structured(ScoredAttention):
     penalty: float = setting(0.01, "weight in the loss of hops that attend to the same tokens; 0: none", low=0.0)
 
     @property
-    def row_count(self) -> int:
-        return self.hops
+    def sizes(self) -> dict[str, int]:
+        return {"hops": self.hops}
 
     @property
     def description(self) -> str:

@@ -1,29 +1,62 @@
-"""What the graphs take and return, by name: for the networks, their lowering, its check and the engines.
+"""What graphs take and return, by name: for the networks, their lowering, its check and the engines.
 
-Read without MXNet and onnx. Each system lists those of its graphs in its settings. Axes: N reviews, T tokens, S
-source length in characters without spaces, D units of a state, K units of a key, H units of the decoder, V entries of the
+Read without MXNet and onnx. Each system lists those of its graphs (`config.graphs`). Axes: N reviews, T tokens, S source
+length in characters without spaces, D units of a state, K units of a key, H units of the decoder, V entries of the
 vocabulary, W places that a decoder attends to.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple, Union
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Union
 
 Axes = tuple[Union[str, int], ...]
 
 
+def unchanged(F: Any, *outputs: Any) -> Sequence[Any]:
+    return outputs
+
+
 class Interface(NamedTuple):
-    """{name: axes} of a graph's inputs and of its outputs, each in their order."""
+    """{name: axes} of a graph's inputs and of its outputs, each in their order.
+
+    `results(F, *outputs)` makes the graph's outputs of those of the network, as a `hybrid_forward` does.
+    """
 
     inputs: Mapping[str, Axes]
     outputs: Mapping[str, Axes]
+    results: Callable[..., Sequence[Any]] = unchanged
 
 
 # A network's, by the names of their files in a bundle
 Graphs = dict[str, Interface]
 
 
-# Of any graph, the inputs and outputs that are int32
+class Sizes(NamedTuple):
+    """How long the axes of a bundle's graphs are.
+
+    `rows` is {input whose numbers are ids: how many ids there are}, `fixed` {axis: size} of those that the settings fix,
+    `batches` the others of a few batches, the largest last.
+    """
+
+    rows: Mapping[str, int]
+    fixed: Mapping[str, int]
+    batches: Sequence[Mapping[str, int]]
+
+
+# Of any graph, the inputs and outputs that are int32; of these, the ones that a network takes as float32, as MXNet's
+# sequence operators do
 INTEGERS = ("token_ids", "valid_length", "ngram_ids", "places", "source_ids", "source_length", "ids", "tags")
+LENGTHS = ("valid_length", "source_length")
+# The least and largest number of outputs, in single precision; those of others are only given back to a graph
+ROUNDING, FINITE = 1e-5, (-3.4028235e38, 3.4028235e38)
+RANGES = {
+    "probability": (0.0, 1.0),
+    **dict.fromkeys(("weights", "heads", "certainty", "spaces"), (0.0, 1 + ROUNDING)),
+    "log_probability": (float("-inf"), ROUNDING),
+    **dict.fromkeys(("contexts", "scores", "values", "quantiles"), FINITE),
+}
+# Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
+# a fixed size: layers, heads, hops
+AXES = ("queries", "keys")
 
 
 def dtype(name: str) -> str:
@@ -31,6 +64,6 @@ def dtype(name: str) -> str:
     return "int32" if name in INTEGERS else "float32"
 
 
-# Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
-# a fixed size: layers, heads, hops
-AXES = ("queries", "keys")
+def second_of_two(F: Any, logits: Any, axis: int) -> Any:
+    """Return the probability of the second of two classes, of logits whose last axis, `axis`, has these."""
+    return F.squeeze(F.slice_axis(F.softmax(logits, axis=axis), axis=axis, begin=1, end=2), axis=axis)

@@ -55,13 +55,13 @@ def snapshot(network: Any) -> Arrays:
     return {name: parameter.data().asnumpy() for name, parameter in network._collect_params_with_prefix().items()}
 
 
-def restore(network: Any, arrays: Arrays) -> None:
+def set_parameters(network: Any, arrays: Arrays) -> None:
     """Set the network's parameters to arrays from `snapshot`."""
     for name, parameter in network._collect_params_with_prefix().items():
         parameter.set_data(arrays[name])
 
 
-def fill(network: Any, arrays: Arrays, device: Any) -> None:
+def initialize_from(network: Any, arrays: Arrays, device: Any) -> None:
     """Initialize a network that was never called with arrays, all in single precision."""
     for name, parameter in network._collect_params_with_prefix().items():
         parameter.shape = arrays[name].shape
@@ -139,7 +139,7 @@ def all_stored(network: Any) -> Arrays:
 
 def round_tables(network: Any) -> None:
     """Round the tables, and where they are stored in half precision the matrices, to what a bundle's files hold."""
-    restore(network, loaded(all_stored(network)))
+    set_parameters(network, loaded(all_stored(network)))
 
 
 def gluon_file(network: Any) -> bytes:

@@ -6,14 +6,16 @@ varies. A Block that is not one HybridBlock lists as `parts` those that it is ma
 
 import json
 from ast import literal_eval
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .._runtime.mxnet_shim import import_mxnet
+from .interfaces import AXES, unchanged
 
 # Shapes are inferred for these sizes of the dimensions that vary: primes above every longest review, so that no
 # size that is fixed by a setting is taken for one of them by chance
-SIZES: dict[Any, int] = {"N": 257, "T": 1031, "S": 1033, "W": 1039, "W+1": 1040}
+SIZES: dict[Any, int] = {"N": 257, "T": 1031, "S": 1033, "W": 1039, "W+1": 1040, **dict.fromkeys(AXES, 1031)}
 
 
 class Value(NamedTuple):
@@ -38,15 +40,21 @@ class Node:
     shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
-def trace(network: Any) -> tuple[list[Value], list[Node]]:
-    """Return the outputs of a network, called with symbols, and all its nodes, inputs first."""
+def parts_of(network: Any) -> Sequence[Any]:
+    """Return the HybridBlocks of which each is a graph of a bundle, in the order of its graphs."""
+    return getattr(network, "parts", [network])
+
+
+def trace(network: Any, results: Callable[..., Sequence[Any]] = unchanged) -> tuple[list[Value], list[Node]]:
+    """Return what `results` makes of the outputs of a network called with symbols, and all its nodes, inputs first."""
     mxnet = import_mxnet()
     # imports MXNet, in which a scheduler or server of a job stays
     from . import operators
     from .blocks import listed
 
     with operators.unused():
-        outputs = mxnet.sym.Group(listed(network(*map(mxnet.sym.var, network.inputs))))
+        made = listed(network(*map(mxnet.sym.var, network.inputs)))
+        outputs = mxnet.sym.Group(list(results(mxnet.sym, *made)))
     internals = outputs.get_internals()
     sizes = {
         name: tuple(SIZES.get(size, size) for size in network.inputs[name])
@@ -75,6 +83,6 @@ def parsed(text: str) -> Any:
 
 def parameter_shapes(network: Any) -> dict[str, tuple[int, ...]]:
     """Return {structural name: shape} of a network's parameters, initialized or not."""
-    nodes = [node for part in getattr(network, "parts", [network]) for node in trace(part)[1]]
+    nodes = [node for part in parts_of(network) for node in trace(part)[1]]
     shapes = {node.name: node.shapes[0] for node in nodes if node.operator == "null"}
     return {name: shapes[item.name] for name, item in network._collect_params_with_prefix().items()}

@@ -4,7 +4,9 @@ Axes: N texts, S source length in characters without spaces, D units of a source
 decoder, V characters of the vocabulary, W places that a decoder attends to.
 """
 
-from ..model.interfaces import Axes, Interface
+from typing import Any
+
+from ..model.interfaces import Axes, Interface, second_of_two
 from .characters import ROWS
 
 SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
@@ -12,8 +14,20 @@ SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N"
 # What a writer makes of a source, once for all steps
 ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
 
+
+def tagged(F: Any, tags: Any, spaces: Any) -> tuple[Any, ...]:
+    """Logits (N, S, V) and (N, S, 2) -> the likeliest tags, their probability, and that of a space, (N, S) each."""
+    certainty = F.max(F.softmax(tags, axis=2), axis=2)
+    return F.cast(F.argmax(tags, axis=2), dtype="int32"), certainty, second_of_two(F, spaces, 2)
+
+
+def written(F: Any, logits: Any, *others: Any) -> tuple[Any, ...]:
+    """Logits (N, V) -> log-probabilities (N, V); the rest as it is."""
+    return (F.log_softmax(logits, axis=1), *others)
+
+
 # The tag of each character (`restoration.tags`), its probability, and the probability that a space follows
-EDITOR = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")))}
+EDITOR = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
 
 WRITTEN: dict[str, Axes] = {"log_probability": ("N", "V"), "weights": ("N", "S")}
 
@@ -27,7 +41,9 @@ def recurrent_writer(states: int) -> dict[str, Interface]:
     after = dict.fromkeys(("combined", *numbered("next_state", states)), ("N", "H"))
     return {
         "source.onnx": Interface(SOURCE, {**ENCODED, **state}),
-        "step.onnx": Interface({"ids": ("N",), **ENCODED, "before": ("N", "H"), **state}, {**WRITTEN, **after}),
+        "step.onnx": Interface(
+            {"ids": ("N",), **ENCODED, "before": ("N", "H"), **state}, {**WRITTEN, **after}, written
+        ),
     }
 
 
@@ -48,6 +64,7 @@ def transformer_writer(layers: int, heads: int, size: int) -> dict[str, Interfac
         "step.onnx": Interface(
             {"ids": ("N",), **encoded, **dict.fromkeys(state, ("N", heads, "W", size))},
             {**WRITTEN, **dict.fromkeys(after, ("N", heads, "W+1", size))},
+            written,
         ),
     }
 

@@ -21,7 +21,7 @@ from ..reviews.pieces import cut
 from ..text.encoding import clean
 from .characters import BEGIN, END, KEEP, Characters, padded
 from .decisions import believed_tags, space_follows
-from .engines import EditorEngine, WriterEngine, load_restorer_engine, longest_read
+from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .layout import EDITOR, LAYOUT, WRITER, RestorerBundle
 from .pieces import Piece, joined, pieces_of
 from .restoration import REJECTED, TRUNCATED, Chunk, Restoration, unchanged
@@ -45,9 +45,7 @@ class Restorer(Predictor):
 
     layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_restorer_engine)
 
-    def __init__(
-        self, bundle: RestorerBundle, engine: Union[EditorEngine, WriterEngine], beam: int = 4, alpha: float = 0.6
-    ):
+    def __init__(self, bundle: RestorerBundle, engine: RestorerEngine, beam: int = 4, alpha: float = 0.6):
         super().__init__(bundle, engine)
         self.beam, self.alpha = beam, alpha
         self.characters: Characters = bundle.codec
@@ -118,7 +116,7 @@ class Restorer(Predictor):
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return what an editor makes of a batch of pieces."""
         ids, lengths = self.inputs(pieces)
-        tags, certainty, spaces = self.engine(ids, lengths)
+        tags, certainty, spaces = self.engine.tag(ids, lengths)
         (tags, of_tags), (follows, of_spaces) = believed_tags(tags, certainty), space_follows(ids, spaces)
         rows = zip(pieces, lengths.tolist(), tags, follows, of_tags + of_spaces)
         return [self.edited(piece, *(row[:size] for row in own)) for piece, size, *own in rows]

@@ -151,6 +151,10 @@ class RestoreConfig(TaskConfig):
                     f"found {self.training.sampling}; leave it out, or choose model.decoder.kind gru or lstm"
                 )
 
+    @property
+    def graphs(self) -> Graphs:
+        return self.model.graphs
+
     def network(self, rows: int, vocab_size: int) -> Any:
         """Build the network; see `restoration.characters.Characters` for its sizes."""
         return self.model.network(rows, vocab_size, self.text.max_length)

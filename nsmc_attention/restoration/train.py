@@ -67,10 +67,10 @@ def train_restorer(
     sizes = f"{len(train):,} sentences to train on, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, {len(characters):,} characters")
     # imports MXNet
-    from ..inference.sessions import parameters_of
+    from ..inference.engines import parameters_of
+    from ..model.onnx.lowering import lower
     from ..model.parameters import gluon_file
     from ..training.initial import init_from_same
-    from .lowering import lower_restorer
     from .objective import RestorerTrainer
 
     begin = partial(init_from_same, arrays=parameters_of(first)[1]) if first else None
@@ -81,8 +81,8 @@ def train_restorer(
         best = {"best_epoch": progress.best_epoch + 1, **figures}
         manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
         manifest["vocabulary"] = len(characters)
-        graphs = {name: model.SerializeToString() for name, model in lower_restorer(network).items()}
-        contents = {"vocab.json": characters.to_json().encode(), PARAMETERS: gluon_file(network), **graphs}
+        contents = {"vocab.json": characters.to_json().encode(), PARAMETERS: gluon_file(network)}
+        contents.update(lower(network, config.graphs))
         bundle = run.write(LAYOUT, manifest, contents, restorer_card)
         judged = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
         run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")

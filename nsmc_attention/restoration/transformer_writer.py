@@ -106,9 +106,7 @@ class TransformerWriter(Writer):
     """A writer that reads its target at once: in place of steps, a causal mask."""
 
     def __init__(self, rows: int, vocab_size: int, settings: Any, longest: int) -> None:
-        super().__init__(
-            TransformerSource(rows, settings), TransformerStep(vocab_size, settings, longest), settings.graphs
-        )
+        super().__init__(TransformerSource(rows, settings), TransformerStep(vocab_size, settings, longest))
 
     def forward(self, source_ids: Any, source_length: Any, previous_ids: Any, sampled: None = None) -> Any:
         source, state = self.begin(source_ids, source_length)

@@ -115,9 +115,9 @@ class Writer(Block):
 
     matrices_as = "float16"
 
-    def __init__(self, source: Any, step: Any, graphs: Any) -> None:
+    def __init__(self, source: Any, step: Any) -> None:
         super().__init__()
-        self.source, self.step, self.graphs = source, step, graphs
+        self.source, self.step = source, step
         self.parts = (source, step)
 
     def begin(self, source_ids: Any, source_length: Any) -> tuple[list[Any], list[Any]]:
@@ -141,9 +141,7 @@ class RecurrentWriter(Writer):
 
     def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
         alignment = build_alignment(settings.attention, settings.decoder.hidden_size)
-        super().__init__(
-            RecurrentSource(rows, settings, alignment), RecurrentStep(vocab_size, settings, alignment), settings.graphs
-        )
+        super().__init__(RecurrentSource(rows, settings, alignment), RecurrentStep(vocab_size, settings, alignment))
 
     def forward(self, source_ids: Any, source_length: Any, previous_ids: Any, sampled: Any = None) -> Any:
         nd, steps = mxnet.nd, list[Any]()

@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 from pydantic import BaseModel, Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
-from ..inference.sessions import engine_beside
+from ..inference.engines import companion_engine
 from ..language.layout import LAYOUT
 from ..language.model import LanguageModel, load_language_model
 from .batching import Batcher
@@ -41,7 +41,7 @@ class Fillings:
         """Load the bundle, if there is one; `mxnet` is the only thread that may call MXNet."""
         if not self.bundle:
             return
-        load = partial(load_language_model, self.bundle, engine=engine_beside(engine))
+        load = partial(load_language_model, self.bundle, engine=companion_engine(engine))
         self.model = model = await asyncio.get_running_loop().run_in_executor(mxnet, load)
         thread = mxnet if model.engine.name == "gluon" else None
         # one text at a time: an error of one is not the others'

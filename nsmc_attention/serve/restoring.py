@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, StrictBool
 from starlette.exceptions import HTTPException
 
 from ..errors import NsmcError
-from ..inference.sessions import engine_beside
+from ..inference.engines import companion_engine
 from ..restoration.layout import EDITOR, WRITER
 from ..restoration.restoration import Restoration
 from ..restoration.restorer import Restorer, load_restorer
@@ -54,7 +54,7 @@ class Restorations:
         """Load the bundle, if there is one; `mxnet` is the only thread that may call MXNet."""
         if not self.bundle:
             return
-        load = partial(load_restorer, self.bundle, engine=engine_beside(engine))
+        load = partial(load_restorer, self.bundle, engine=companion_engine(engine))
         self.restorer = restorer = await asyncio.get_running_loop().run_in_executor(mxnet, load)
         thread = mxnet if restorer.engine.name == "gluon" else None
         self.batcher = Batcher(lambda texts: [*map(as_values, restorer.restore_many(texts))], thread=thread)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..model.parameters import restore, snapshot
+from ..model.parameters import set_parameters, snapshot
 
 # Steps between two updates: an average over thousands of steps does not need each of them
 EVERY = 8
@@ -39,9 +39,9 @@ class Average:
         """Put the average into the network within a `with` block, if there is one after `step` steps."""
         own = snapshot(self.network)
         if self.decay and step >= EVERY:
-            restore(self.network, self.arrays)
+            set_parameters(self.network, self.arrays)
         yield
-        restore(self.network, own)
+        set_parameters(self.network, own)
 
     def to_numpy(self) -> dict[str, Any]:
         return {name: array.asnumpy() for name, array in self.arrays.items()}

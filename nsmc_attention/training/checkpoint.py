@@ -21,7 +21,7 @@ from safetensors.numpy import save as pack
 from .._io.atomic import replaced_file
 from .._io.bounded import read_file, read_json
 from ..errors import BundleError
-from ..model.parameters import restore, snapshot
+from ..model.parameters import set_parameters, snapshot
 from .distributed.communicator import SINGLE, SingleWorker
 
 Arrays = dict[str, NDArray[Any]]
@@ -83,7 +83,7 @@ class Checkpoints:
         progress = read_progress(arrays, self.folder)
         if progress.best_epoch >= 0:
             self.group.run_on_first(self.read_best, network)
-        restore(network, part_of(arrays, "network/"))
+        set_parameters(network, part_of(arrays, "network/"))
         restore_moments(trainer, part_of(arrays, "adam/"), progress.step)
         average.load(part_of(arrays, "average/"))
         return progress
@@ -124,7 +124,7 @@ class Checkpoints:
             write_arrays(self.folder / BEST, snapshot(network))
 
     def load_best(self, network: Any) -> None:
-        restore(network, self.group.run_on_first(self.read_best, network))
+        set_parameters(network, self.group.run_on_first(self.read_best, network))
 
 
 def moments(trainer: Any) -> Arrays:

@@ -13,7 +13,7 @@ from .._runtime.mxnet_shim import import_mxnet, stderr_closed
 from ..config import LoopConfig
 from ..errors import ConfigError
 from ..model.operators import FastAdam
-from ..model.parameters import restore, snapshot
+from ..model.parameters import set_parameters, snapshot
 from .average import Average
 from .checkpoint import Checkpoints, Progress
 from .distributed.communicator import SingleWorker
@@ -42,7 +42,7 @@ def fit(network: Any, stage: Stage, config: LoopConfig, checkpoints: Checkpoints
         progress.before = dev_figures(network, stage)
     while progress.epoch < stage.epochs and progress.epoch - progress.best_epoch <= patience:
         started = saved = time.perf_counter()
-        restore(network, group.run_on_first(snapshot, network))
+        set_parameters(network, group.run_on_first(snapshot, network))
         batches = enumerate(stage.batches.epoch(config.seed, progress.epoch))
         skip_done(batches, network, stage, progress, config)
         for index, batch in batches:

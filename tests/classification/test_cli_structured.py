@@ -7,7 +7,7 @@ import pytest
 
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.card import model_card
-from nsmc_attention.classification.engines import ForeignEngine
+from nsmc_attention.classification.engines import sizes_of
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
@@ -25,7 +25,7 @@ def texts():
 
 def test_both_engines_return_the_same_hops_of_a_foreign_bundle(tiny_structured, texts):
     onnx, gluon = (load_classifier(tiny_structured, engine) for engine in ("onnx", "gluon"))
-    assert isinstance(onnx.engine, ForeignEngine) and onnx.engine.axes == gluon.engine.axes == ("hops", "keys")
+    assert onnx.engine.graph.fixed == {"hops": HOPS} and onnx.engine.axes == gluon.engine.axes == ("hops", "keys")
     found = onnx.predict_many(texts)
     assert found == gluon.predict_many(texts)
     for each in found:
@@ -35,18 +35,12 @@ def test_both_engines_return_the_same_hops_of_a_foreign_bundle(tiny_structured, 
 
 
 def test_a_foreign_graph_of_another_number_of_hops_is_refused(tiny_structured):
-    from pathlib import Path
-
-    import onnx
-
-    from nsmc_attention.classification.engines import check_classifier
+    from nsmc_attention.model.onnx.check import check_graph
 
     bundle = load_bundle(tiny_structured, LAYOUT)
-    model = onnx.load_from_string(bundle.read("model.onnx"))
-    rows = {"token_ids": len(bundle.codec), "ngram_ids": bundle.config.text.ngram_buckets}
-    outputs = {**bundle.config.model.outputs, "weights": ("N", HOPS + 1, "keys")}
+    interface, sizes = bundle.config.graphs["model.onnx"], sizes_of(bundle)._replace(fixed={"hops": HOPS + 1})
     with pytest.raises(BundleError, match="weights of type"):
-        check_classifier(model.SerializeToString(), rows, outputs, [(3, 7)], Path("bundle/model.onnx"))
+        check_graph(bundle.read("model.onnx"), interface, sizes, "bundle/model.onnx")
 
 
 def test_predictions_have_a_row_of_weights_for_each_hop(command, tiny_structured):

@@ -47,10 +47,8 @@ def test_erasure_is_what_leaving_a_token_out_changes(classifier):
 
 def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing(classifier, explainer, encoded):
     """Completeness, Sundararajan et al. 2017, proposition 1."""
-    network = explainer.gluon.network
-    scorer = TokenScorer(
-        classifier.bundle.codec, GradientEngine(network, explainer.gluon.device, 48), classifier.bundle.config
-    )
+    network = explainer.gluon.block
+    scorer = TokenScorer(classifier.bundle.codec, GradientEngine(explainer.gluon, 48), classifier.bundle.config)
     probability, values = scorer.predict_with_weights(encoded)
     nd = explainer.gluon.mxnet.nd
     for review, odds, each in zip(encoded, log_odds(probability), values):
@@ -74,7 +72,7 @@ def test_the_points_of_the_path_weigh_1_together(steps):
 
 def test_the_gradient_is_that_of_a_small_step(explainer, encoded):
     """Along the rows themselves: what a review's log-odds gain when all its rows grow by a thousandth."""
-    network, nd = explainer.gluon.network, explainer.gluon.mxnet.nd
+    network, nd = explainer.gluon.block, explainer.gluon.mxnet.nd
     encoder = explainer.bundle.codec
     for review in encoded[:10]:
         batch = encoder.batch([review])

@@ -7,10 +7,10 @@ from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundl
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.export import disagreement, exceeds, export_bundle, parity, parity_texts
 from nsmc_attention.classification.layout import LAYOUT
-from nsmc_attention.classification.lowering import lower
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.model.parameters import restore, snapshot
+from nsmc_attention.model.onnx.lowering import lower
+from nsmc_attention.model.parameters import set_parameters, snapshot
 from nsmc_attention.reviews import nsmc
 
 
@@ -64,7 +64,7 @@ def test_a_place_where_no_model_can_be_written_is_reported_before_any_work(
 
 @pytest.fixture(scope="module")
 def large_scores(tmp_path_factory, tiny):
-    """A GluonEngine whose dot products are in the hundreds, and its bundle."""
+    """An engine on MXNet whose dot products are in the hundreds, and its bundle."""
     from nsmc_attention.classification.train import train
 
     out = tmp_path_factory.mktemp("runs") / "dot"
@@ -72,26 +72,30 @@ def large_scores(tmp_path_factory, tiny):
     train("sample", kept, out, quiet=True)
     bundle = load_bundle(out / "bundle", LAYOUT)
     gluon = load_engine(bundle, "gluon", "cpu")
-    arrays = snapshot(gluon.network)
-    restore(gluon.network, {name: array * (20 if "i2h_weight" in name else 1) for name, array in arrays.items()})
+    arrays = snapshot(gluon.graph.block)
+    set_parameters(
+        gluon.graph.block, {name: array * (20 if "i2h_weight" in name else 1) for name, array in arrays.items()}
+    )
     return bundle, gluon
 
 
 def test_rounding_of_large_scores_is_no_disagreement(large_scores):
     bundle, gluon = large_scores
-    before = snapshot(gluon.network)
-    content = lower(gluon.network).SerializeToString()
+    before = snapshot(gluon.graph.block)
+    content = lower(gluon.graph.block, bundle.config.graphs)["model.onnx"]
     found = parity(gluon, content, bundle.codec, bundle.config, parity_texts())
     assert found["weights_difference"] > 1e-5 and not exceeds(found), found
-    assert all((array == before[name]).all() for name, array in snapshot(gluon.network).items())
+    assert all((array == before[name]).all() for name, array in snapshot(gluon.graph.block).items())
 
 
 def test_another_function_exceeds_what_rounding_explains(large_scores):
     bundle, gluon = large_scores
-    arrays = snapshot(gluon.network)
-    restore(gluon.network, {**arrays, "output.bias": arrays["output.bias"] + numpy.array([0, 0.01], "float32")})
-    content = lower(gluon.network).SerializeToString()
-    restore(gluon.network, arrays)
+    arrays = snapshot(gluon.graph.block)
+    set_parameters(
+        gluon.graph.block, {**arrays, "output.bias": arrays["output.bias"] + numpy.array([0, 0.01], "float32")}
+    )
+    content = lower(gluon.graph.block, bundle.config.graphs)["model.onnx"]
+    set_parameters(gluon.graph.block, arrays)
     found = parity(gluon, content, bundle.codec, bundle.config, parity_texts()[:100])
     assert exceeds(found) and "report this" in disagreement(found)
 

@@ -5,11 +5,11 @@ import pytest
 
 from nsmc_attention import preset
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.engines import gluon_engine
+from nsmc_attention.classification.engines import gluon_graph
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.train import train
 from nsmc_attention.errors import BundleError, ConfigError
-from nsmc_attention.inference.sessions import parameters_of
+from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.language.layout import LAYOUT as LANGUAGE_LAYOUT
 from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.restoration.layout import LAYOUT as RESTORATION_LAYOUT
@@ -38,7 +38,7 @@ def test_a_classifier_of_characters_begins_with_their_embeddings_and_the_first_l
         tokenizer="characters", ngram_buckets=0, erasure_reviews=0, attention_units=4, **STILL
     )
     bundle = train("sample", small.with_fields(**sizes), tmp_path / "run", quiet=True, init_from=tiny_editor)
-    arrays, (_, known) = snapshot(gluon_engine(bundle, "cpu").network), parameters_of(first)
+    arrays, (_, known) = snapshot(gluon_graph(bundle, "cpu").block), parameters_of(first)
     for place in ("forward_gru", "backward_gru"):
         name = f"{place}._unfused.0.h2h_weight"
         assert numpy.allclose(arrays[f"encoder.{name}"], known[f"reader.layer0.{name}"], atol=1e-6)
@@ -58,7 +58,7 @@ def test_a_classifier_begins_with_the_encoder_and_the_embeddings_of_a_language_m
         encoder="transformer", embedding_size=8, ngram_buckets=0, erasure_reviews=0, attention_units=4, **STILL
     )
     bundle = train("sample", small.with_fields(**sizes), tmp_path / "run", quiet=True, init_from=tiny_language)
-    arrays, (_, known) = snapshot(gluon_engine(bundle, "cpu").network), parameters_of(first)
+    arrays, (_, known) = snapshot(gluon_graph(bundle, "cpu").block), parameters_of(first)
     encoder = [name for name in known if name.startswith("encoder.")]
     assert len(encoder) > 20 and all(numpy.allclose(arrays[name], known[name], atol=1e-6) for name in encoder)
     row = known["embedding"][first.codec.token_to_idx["영화"]]

@@ -25,7 +25,7 @@ from nsmc_attention.classification.native import (
 )
 from nsmc_attention.classification.predictor import TokenScorer
 from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
-from nsmc_attention.inference.sessions import parameters_of
+from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.restoration.restorer import load_restorer
 from nsmc_attention.reviews import tables
 from nsmc_attention.text.ngrams import NGRAMS
@@ -303,12 +303,12 @@ def test_a_parameter_of_another_shape_or_type_is_refused(name):
     ],
 )
 def test_numbers_that_are_not_finite_are_the_errors_of_the_other_engines(name, value, message, bundle_folder, tmp_path):
-    from nsmc_attention.model.parameters import fill, gluon_file
+    from nsmc_attention.model.parameters import gluon_file, initialize_from
 
     bundle = load_bundle(bundle_folder, LAYOUT)
     built, arrays = parameters_of(bundle)
     arrays[name][:] = value
-    fill(built, arrays, None)
+    initialize_from(built, arrays, None)
     write_bundle(tmp_path / "b", bundle.manifest, {**read_contents(bundle), "weights.params": gluon_file(built)})
     for engine in ("native", "gluon"):
         with pytest.raises(BundleError, match=message):

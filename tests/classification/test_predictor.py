@@ -8,7 +8,6 @@ import numpy
 import pytest
 
 from nsmc_attention.classification import native
-from nsmc_attention.classification.engines import ForeignEngine
 from nsmc_attention.classification.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
@@ -83,54 +82,6 @@ def test_a_batch_of_a_fixed_length_is_bounded_by_that_length(post_run_folder):
     engine = Recorded()
     TokenScorer(encoder, engine, preset("post").with_fields(max_length=192))([encoder.encode("정말")] * 10)
     assert engine.shapes == [(2, 192)] * 5
-
-
-@pytest.mark.parametrize(
-    "axes, shape, fits",
-    [
-        (["queries", "keys"], (4, 4), True),
-        (["heads", "queries", "keys"], (2, 4, 4), True),
-        (["hops", "keys"], (3, 4), True),
-        (["keys"], (4,), True),
-        (["queries", "keys"], (3, 4), False),
-        (["hops", "keys"], (3, 5), False),
-        (["heads", "queries", "keys"], (2, 4, 5), False),
-        (["heads", "queries", "keys"], (4, 4), False),
-        (["hops", "keys"], (2, 4, 4), False),
-        (["hops", "keys"], (0, 4), False),
-    ],
-)
-def test_weights_of_a_foreign_model_have_the_axes_that_it_names(axes, shape, fits):
-    engine = ForeignEngine(shaped_model(axes), tuple(axes), threads=1)
-    batch = numpy.zeros((2, 4), dtype="float32"), numpy.ones(2, dtype="float32"), numpy.array((2, *shape))
-    if fits:
-        assert engine(*batch)[1].shape == (2, *shape)
-    else:
-        with pytest.raises(BundleError, match="expected probabilities and weights from 0 to 1"):
-            engine(*batch)
-
-
-def shaped_model(axes):
-    """An ONNX model whose weights name these axes and are zeros of the shape that is its third input."""
-    from onnx import TensorProto, helper
-
-    inputs = [
-        helper.make_tensor_value_info("token_ids", TensorProto.FLOAT, ["N", "T"]),
-        helper.make_tensor_value_info("valid_length", TensorProto.FLOAT, ["N"]),
-        helper.make_tensor_value_info("ngram_ids", TensorProto.INT64, ["rank"]),
-    ]
-    outputs = [
-        helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
-        helper.make_tensor_value_info("weights", TensorProto.FLOAT, ["N", *axes]),
-    ]
-    nodes = [
-        helper.make_node("Identity", ["valid_length"], ["probability"]),
-        helper.make_node("ReduceMin", ["token_ids"], ["zero"], keepdims=0),
-        helper.make_node("Expand", ["zero", "ngram_ids"], ["weights"]),
-    ]
-    graph = helper.make_graph(nodes, "axes", inputs, outputs)
-    opset = [helper.make_opsetid("", 17)]
-    return helper.make_model(graph, opset_imports=opset, ir_version=9).SerializeToString()
 
 
 def test_weights_of_an_engine_with_heads_keep_them_and_lose_the_padding(bundle_folder):

@@ -83,6 +83,6 @@ def test_a_foreign_graph_whose_heads_are_none_is_refused(tiny_transformer, value
             return [numpy.full((1, 3, 2, size, size), value)]
 
     engine = load_classifier(tiny_transformer).engine
-    engine.session = Session()
-    with pytest.raises(BundleError, match="expected probabilities and weights from 0 to 1"):
+    engine.graph.session = Session()
+    with pytest.raises(BundleError, match=r"expected heads of shape \(1, \d, \d, 4, 4\) from 0 to 1"):
         engine.heads(numpy.ones((1, 4), "int32"), numpy.array([4], "int32"))

@@ -111,7 +111,7 @@ def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
 
     # the attention's stage is the last that changes a parameter
     best = read_arrays(run_folder / "attention" / "best.safetensors")
-    kept = snapshot(load_engine(load_bundle(run_folder / "bundle", LAYOUT), "gluon").network)
+    kept = snapshot(load_engine(load_bundle(run_folder / "bundle", LAYOUT), "gluon").graph.block)
     assert set(kept) == set(best)
     for name in set(best) - {"output.weight", "output.bias"}:  # these are scaled by the calibration
         assert numpy.array_equal(loaded(stored(name, best[name]))[name], kept[name]), name

@@ -8,8 +8,10 @@ from nsmc_attention.films.settings import FilmConfig
 
 mxnet = import_mxnet()
 
-from nsmc_attention.films.lowering import lower_film  # noqa: E402
-from nsmc_attention.model.parameters import fill, gluon_file, parameter_shapes, read_gluon_file, snapshot  # noqa: E402
+from nsmc_attention.films.interface import FILM  # noqa: E402
+from nsmc_attention.inference.graphs import GluonGraph, OnnxGraph  # noqa: E402
+from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
+from nsmc_attention.model.parameters import gluon_file, initialize_from, parameter_shapes, read_gluon_file, snapshot  # noqa: E402
 
 INPUTS, FILMS, REVIEWS = 7, 5, 9
 RANDOM = numpy.random.RandomState(0)
@@ -22,7 +24,7 @@ def network(attention="additive"):
     built = config.network(INPUTS)
     random = numpy.random.RandomState(1)
     arrays = {name: random.normal(0, 0.7, shape) for name, shape in parameter_shapes(built).items()}
-    fill(
+    initialize_from(
         built, {name: abs(each) + 0.1 if name.endswith("unit") else each for name, each in arrays.items()}, mxnet.cpu()
     )
     return built
@@ -56,22 +58,14 @@ def test_neither_the_order_of_reviews_nor_padding_nor_other_films_matter():
 
 @pytest.mark.parametrize("attention", ["additive", "uniform"])
 def test_its_parts_in_onnx_are_those_of_gluon(attention):
-    import onnxruntime
-
     built = network(attention)
-    models = {name: model.SerializeToString() for name, model in lower_film(built).items()}
-    sessions = {
-        name: onnxruntime.InferenceSession(each, providers=["CPUExecutionProvider"]) for name, each in models.items()
-    }
-    rows = VECTORS.reshape(-1, INPUTS)
-    scores, values = sessions["reviews.onnx"].run(["scores", "values"], {"vectors": rows})
-    for found, expected in zip((scores, values), built.reviews(mxnet.nd.array(rows))):
-        numpy.testing.assert_allclose(found, expected.asnumpy(), atol=1e-5)
+    contents = lower(built, FILM)
     pooled, counts = RANDOM.normal(0, 1, (4, 12)).astype("float32"), numpy.array([[1], [2], [5], [64]], dtype="float32")
-    (quantiles,) = sessions["film.onnx"].run(None, {"pooled": pooled, "counts": counts})
-    numpy.testing.assert_allclose(
-        quantiles, built.film(mxnet.nd.array(pooled), mxnet.nd.array(counts)).asnumpy(), atol=1e-5
-    )
+    given = [(VECTORS.reshape(-1, INPUTS),), (pooled, counts)]
+    for part, (name, interface), arrays in zip(built.parts, FILM.items(), given):
+        by_onnx, by_gluon = OnnxGraph(contents[name], interface, {}), GluonGraph(part, interface, mxnet.cpu())
+        for one, other in zip(by_onnx(*arrays), by_gluon(*arrays)):
+            numpy.testing.assert_allclose(one, other, atol=1e-5)
 
 
 def test_a_parameter_file_holds_what_the_network_has():

@@ -51,8 +51,8 @@ mxnet = import_mxnet()
 from safetensors import SafetensorError  # noqa: E402
 from safetensors.numpy import load as unpack  # noqa: E402
 
-from nsmc_attention.classification.lowering import lower  # noqa: E402
-from nsmc_attention.model.parameters import fill, gluon_file, read_gluon_file, round_tables  # noqa: E402
+from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
+from nsmc_attention.model.parameters import gluon_file, initialize_from, read_gluon_file, round_tables  # noqa: E402
 from nsmc_attention.text.encoding import ReviewEncoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
 from nsmc_attention.text.vocabulary import build_vocab  # noqa: E402
@@ -141,7 +141,7 @@ class Materials:
         files = {
             "vocab.json": vocabulary.to_json().encode(),
             "weights.params": gluon_file(self.network),
-            "model.onnx": lower(self.network).SerializeToString(),
+            **lower(self.network, CONFIG.graphs),
             "README.md": b"# card\n",
         }
         data = {"train": {"name": "sample", "sha256": "0" * 64, "used": 1}, "dev": {"used": 1}}
@@ -266,10 +266,10 @@ def matching_graph(content):
     """Return the model.onnx of changed parameters, as a stranger with this package writes it."""
     network = CONFIG.network(289)
     try:
-        fill(network, read_gluon_file(content, network, ""), mxnet.cpu())
+        initialize_from(network, read_gluon_file(content, network, ""), mxnet.cpu())
     except NsmcError:
         return None
-    return lower(network).SerializeToString()
+    return lower(network, CONFIG.graphs)["model.onnx"]
 
 
 def read_as(kind, folder, materials, draw):

@@ -15,21 +15,23 @@ from nsmc_attention._runtime.mxnet_shim import import_mxnet
 mxnet = import_mxnet()
 
 from nsmc_attention.errors import BundleError  # noqa: E402
-from nsmc_attention.model.onnx.check import OPERATORS  # noqa: E402
+from nsmc_attention.inference.graphs import GluonGraph, OnnxGraph  # noqa: E402
+from nsmc_attention.model.onnx.check import OPERATORS, check_graph  # noqa: E402
+from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
 from nsmc_attention.model.parameters import (  # noqa: E402
     TABLES,
-    fill,
     gluon_file,
+    initialize_from,
     read_gluon_file,
     round_tables,
     snapshot,
     stored_forms,
 )
+from nsmc_attention.model.tracing import parts_of  # noqa: E402
 from nsmc_attention.restoration.characters import ROWS, Characters  # noqa: E402
 from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder  # noqa: E402
-from nsmc_attention.restoration.engines import GluonWriter, WriterEngine, check_restorer  # noqa: E402
-from nsmc_attention.restoration.lowering import lower_restorer  # noqa: E402
-from nsmc_attention.restoration.settings import EditorConfig, LSTMStack, Stack, WriterConfig  # noqa: E402
+from nsmc_attention.restoration.engines import RestorerEngine, sizes_of  # noqa: E402
+from nsmc_attention.restoration.settings import EditorConfig, LSTMStack, RestoreConfig, Stack, WriterConfig  # noqa: E402
 
 WIDTH = 7
 CHARACTERS = Characters((" ", *"정말재미있는영화였어요"))
@@ -79,14 +81,14 @@ def network(settings):
     built = settings.network(CHARACTERS.rows, len(CHARACTERS), 10)
     draw = numpy.random.RandomState(1)
     shapes = {name: shape for name, (_, shape) in stored_forms(built).items() if not name.endswith(".scale")}
-    fill(built, {name: draw.normal(0, 0.5, shape) for name, shape in shapes.items()}, mxnet.cpu())
+    initialize_from(built, {name: draw.normal(0, 0.5, shape) for name, shape in shapes.items()}, mxnet.cpu())
     round_tables(built)
     return built
 
 
 @cache
 def contents(settings):
-    return {name: model.SerializeToString() for name, model in lower_restorer(network(settings)).items()}
+    return lower(network(settings), settings.graphs)
 
 
 def batch(reviews=4, width=WIDTH):
@@ -95,21 +97,13 @@ def batch(reviews=4, width=WIDTH):
     return draw.randint(0, CHARACTERS.rows, (reviews, width, ROWS)).astype("int32"), lengths
 
 
-def as_nd(array):
-    return mxnet.nd.array(array, dtype=array.dtype if array.ndim > 1 else "float32")
-
-
-def session(content):
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.log_severity_level = 1, 4
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-
-
-def run(session, *arrays):
-    names = [item.name for item in session.get_inputs()]
-    return session.run(None, dict(zip(names, arrays)))
+def engines(settings):
+    """The engine of ONNX Runtime, which checks its results, and that of MXNet."""
+    fixed, parts = {**settings.sizes, "V": len(CHARACTERS)}, parts_of(network(settings))
+    pairs = list(zip(settings.graphs.items(), parts))
+    by_onnx = {name: OnnxGraph(contents(settings)[name], interface, fixed, name) for (name, interface), _ in pairs}
+    by_gluon = {name: GluonGraph(part, interface, mxnet.cpu()) for (name, interface), part in pairs}
+    return RestorerEngine(by_onnx), RestorerEngine(by_gluon)
 
 
 def close(found, expected):
@@ -124,22 +118,17 @@ def all_close(found, expected):
 
 @pytest.mark.parametrize("settings", EDITORS, ids=title)
 def test_an_editor_tags_every_character_as_gluon_does(settings):
-    built = network(settings)
-    running = session(contents(settings)["model.onnx"])
+    by_onnx, by_gluon = engines(settings)
     for ids, lengths in (batch(), batch(1, 1), batch(3, 1)):
-        tags, certainty, spaces = run(running, ids, lengths)
-        of_tags, of_spaces = (each.softmax(axis=2).asnumpy() for each in built(as_nd(ids), as_nd(lengths)))
+        (tags, *others), (expected, *wanted) = by_onnx.tag(ids, lengths), by_gluon.tag(ids, lengths)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
-        assert tags.dtype == numpy.int32 and (tags == of_tags.argmax(axis=2))[inside].all()
-        close(certainty[inside], of_tags.max(axis=2)[inside])
-        close(spaces[inside], of_spaces[:, :, 1][inside])
+        assert tags.dtype == expected.dtype == numpy.int32 and (tags == expected)[inside].all()
+        all_close([each[inside] for each in others], [each[inside] for each in wanted])
 
 
 @pytest.mark.parametrize("settings", WRITERS, ids=title)
 def test_a_writer_writes_step_by_step_as_gluon_does(settings):
-    names = settings.graphs["step.onnx"].inputs
-    by_onnx = WriterEngine(*contents(settings).values(), names, len(CHARACTERS), threads=1)
-    by_gluon = GluonWriter(network(settings), mxnet.cpu())
+    by_onnx, by_gluon = engines(settings)
     for ids, lengths in (batch(), batch(1, 1)):
         (source, state), (expected, other) = (each.begin(ids, lengths) for each in (by_onnx, by_gluon))
         all_close(source, expected)
@@ -189,20 +178,23 @@ def test_a_step_projects_its_keys_no_more():
     assert named == [{"source.key.weight.T"}, set()]
 
 
-def checked(settings, changed=None, batches=((1, 1), (3, 7), (32, 140))):
-    return check_restorer(changed or contents(settings), settings, CHARACTERS, batches, FOLDER)
+def checked(settings, changed=None, largest=3):
+    sizes = sizes_of(RestoreConfig(model=settings), CHARACTERS)
+    sizes = sizes._replace(batches=sizes.batches[:largest])
+    graphs, models = settings.graphs, changed or contents(settings)
+    return {name: check_graph(models[name], graphs[name], sizes, FOLDER / name) for name in graphs}
 
 
 @pytest.mark.parametrize("settings", [*EDITORS, *WRITERS], ids=title)
 def test_graphs_of_the_package_pass_the_check_unchanged(settings):
-    assert checked(settings, batches=[(1, 1), (3, 7)]) == contents(settings)
+    assert checked(settings, largest=2) == contents(settings)
 
 
 def test_matrices_of_any_size_that_a_file_holds_pass():
     """A layer has 1.5 times as many as a tensor of one review of one character may have."""
     large = editor(layers=1)
     large = replace(large, encoder=replace(large.encoder, hidden_size=512))
-    assert checked(large, batches=[(1, 1)])
+    assert checked(large, largest=1)
 
 
 def another_input(graph):
@@ -297,7 +289,7 @@ def test_a_changed_graph_of_a_transformer_is_refused_too(change, found, name):
     with pytest.raises(
         BundleError, match=f"bundle/{name}: expected an ONNX graph that is safe to run, found .*{found}"
     ):
-        checked(settings, {**contents(settings), name: model.SerializeToString()}, [(3, 7)])
+        checked(settings, {**contents(settings), name: model.SerializeToString()}, 2)
 
 
 def rewired(model, draw):
@@ -332,7 +324,7 @@ def test_a_rewired_graph_is_refused_or_runs(settings):
             continue
         passed += 1
         try:
-            run(session(found[name]), *batch())
-        except Exception as problem:  # ONNX Runtime's own judgement
-            assert "onnxruntime" in type(problem).__module__, problem
+            OnnxGraph(found[name], settings.graphs[name])(*batch())
+        except BundleError as problem:  # ONNX Runtime's own judgement
+            assert "onnxruntime" in type(problem.__cause__).__module__, problem
     assert 0 < passed < 15

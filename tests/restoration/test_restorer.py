@@ -89,13 +89,13 @@ def test_what_an_editor_has_not_is_refused(tiny_editor, options, message):
 
 def test_an_editor_that_would_change_most_of_a_text_changes_nothing(restorer, monkeypatch):
     """The tags of a small training are arbitrary: here each character becomes the first that can be written."""
-    run = type(restorer.engine).__call__
+    run = type(restorer.engine).tag
 
     def hostile(engine, ids, lengths):
         tags, certainty, spaces = run(engine, ids, lengths)
         return numpy.full_like(tags, 5), numpy.ones_like(certainty), spaces
 
-    monkeypatch.setattr(type(restorer.engine), "__call__", hostile)
+    monkeypatch.setattr(type(restorer.engine), "tag", hostile)
     long, short = restorer.restore_many(["정말재미있는영화", "영화"])
     assert (long.text, long.error) == (long.source, REJECTED)
     assert short.error is None and short.text.replace(" ", "") == restorer.characters.character(5) * 2

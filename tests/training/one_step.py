@@ -57,13 +57,13 @@ def main(out):
     import numpy
 
     from nsmc_attention.classification.settings import preset
-    from nsmc_attention.model.parameters import restore, snapshot
+    from nsmc_attention.model.parameters import set_parameters, snapshot
 
     config = preset("default").with_fields(dropout=0.0, word_dropout=0.0, embedding_size=6, hidden_size=4)
     with worker_group("dist_sync") as workers:
         (shared, trainer), (single, other), told = *(network_and_trainer(config, 60) for _ in range(2)), []
         for number, size in enumerate(SIZES):
-            restore(single, snapshot(shared))
+            set_parameters(single, snapshot(shared))
             each = batch(size, 60, number)
             loss, found = step(shared, trainer, each, 0.01, workers)
             expected_loss, expected = step(single, other, each, 0.01, SINGLE)

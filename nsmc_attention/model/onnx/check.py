@@ -5,9 +5,10 @@ passes, whoever wrote it, with fields and operators from the lists below, and te
 batches before anything runs, are bounded.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import prod
-from typing import Any
+from pathlib import Path
+from typing import Any, Union
 
 import numpy
 from google.protobuf.message import DecodeError
@@ -16,7 +17,7 @@ from onnx.checker import ValidationError, check_model
 from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
-from ..interfaces import Axes, Interface, dtype
+from ..interfaces import Axes, Interface, Sizes, dtype
 
 OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)
 # The fields that each message may have: no functions, subgraphs, external data or sparse tensors
@@ -52,19 +53,16 @@ ARGUMENTS = 32
 
 def check_graph(
     content: bytes,
-    rows: Mapping[str, int],
     interface: Interface,
-    sizes: Mapping[str, int],
-    batches: Sequence[Mapping[str, int]],
-    where: Any,
+    sizes: Sizes,
+    where: Union[str, Path],
     remedy: str = "train again, or take another bundle",
 ) -> bytes:
     """Return a serialized graph as it was checked, without anything that the onnx package does not know.
 
-    `rows` is {input whose numbers are ids: how many ids there are}, the rows of a table that they index. `sizes` are those
-    of axes that no batch changes, `batches` those of the others, which the graph must be able to compute; the largest batch
-    bounds its memory. An axis of neither is as long as the graph says. BundleError, in whose message the file is called
-    `where` and which ends with the remedy, if it is no ONNX model or may not be run.
+    Ids index tables of as many rows as `sizes` says. Its batches are those that the graph must be able to compute; the
+    largest bounds its memory. An axis of no known size is as long as the graph says. BundleError, in whose message the file
+    is called `where` and which ends with the remedy, if it is no ONNX model or may not be run.
     """
     try:
         limit_fields(content)
@@ -74,8 +72,8 @@ def check_graph(
         check_nodes(model)
         for item in model.graph.initializer:
             check_tensor(item)
-        for batch in batches:
-            check_sizes(model, rows, interface, {**sizes, **batch})
+        for batch in sizes.batches:
+            check_sizes(model, sizes.rows, interface, {**sizes.fixed, **batch})
     except (ValueError, LookupError, DecodeError, ValidationError, InferenceError) as problem:
         raise BundleError(
             f"{where}: expected an ONNX graph that is safe to run, found {str(problem):.250}; {remedy}"

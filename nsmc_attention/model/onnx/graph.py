@@ -4,7 +4,7 @@ The graph is built from its outputs backwards, so operators whose result a rewri
 Written with `onnx.helper`: MXNet's own exporter does not work with today's onnx package.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
 import numpy
@@ -108,13 +108,6 @@ class Graph:
         name = self.names[value.node.inputs[0].node.name if value.node.inputs else value.node.name]
         return name, self.arrays[name]
 
-    def second_probability(self, logits: Value) -> str:
-        """Write the probability (N, ...) of the second of two classes, of logits (N, ..., 2)."""
-        axis = len(logits.shape) - 1
-        both = self.add("Softmax", self.value(logits), axis=axis)
-        second = self.add("Slice", both, self.integers(1), self.integers(2), self.integers(axis))
-        return self.add("Squeeze", second, self.integers(axis))
-
     def model(self, tensors: Iterable[str], outputs: Mapping[str, Axes]) -> onnx.ModelProto:
         """Return the checked model whose outputs, {name: axes}, are these tensors."""
         names: dict[str, str] = {}
@@ -138,11 +131,3 @@ class Graph:
         )
         onnx.checker.check_model(model)
         return model
-
-
-def with_sizes(outputs: Mapping[str, Axes], values: Sequence[Value]) -> dict[str, Axes]:
-    """Return the axes of outputs, those that do not vary by their sizes."""
-    return {
-        name: tuple(axis if axis in SIZES else size for axis, size in zip(outputs[name], value.shape))
-        for name, value in zip(outputs, values)
-    }

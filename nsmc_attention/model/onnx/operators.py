@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import numpy
 from onnx import TensorProto
 
+from ..interfaces import LENGTHS
 from ..parameters import stored
 from ..tracing import Node, Value
 
@@ -23,10 +24,10 @@ INT64_MAX = 2**63 - 1
 # A score that is as good as minus infinity
 MASKED = -1e18
 ARITHMETIC = ("Add", "Sub", "Mul", "Div")
+# From the sum with beta back to the input of a layer norm
+LAYER_NORM = ("elemwise_add", "elemwise_mul", "elemwise_mul", "elemwise_sub", "Reshape")
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
-# Gluon takes lengths as float32, as MXNet's sequence operators do; ONNX takes every input as int32
-LENGTHS = ("valid_length", "source_length")
 
 
 def leaf(graph: "Graph", node: Node) -> str:
@@ -188,12 +189,8 @@ def reshape_like(graph: "Graph", node: Node) -> str:
 
     Or a layer norm.
     """
-    normed = layer_norm_of(node)
-    if normed:
-        gamma, beta, epsilon = normed
-        return graph.add(
-            "LayerNormalization", *map(graph.value, (node.inputs[1], gamma, beta)), axis=-1, epsilon=epsilon
-        )
+    if follow(node.inputs[0], *LAYER_NORM) == node.inputs[1]:
+        return layer_norm(graph, node)
     graph.require(follow(node.inputs[0], "batch_dot", "ones_like"), node)
     flat = node.inputs[0].node.inputs[1].node
     graph.require(flat.attributes.get("shape") == (0, 1, -1), node)
@@ -331,18 +328,16 @@ def softmax(graph: "Graph", node: Node) -> str:
     return graph.add("Softmax", scores, axis=node.attributes.get("axis", -1))
 
 
-def layer_norm_of(node: Node) -> Optional[tuple[Value, Value, float]]:
-    """Return gamma, beta and what is added to the variance if a node is the last of a `transformer.LayerNorm`."""
-    total, source = node.inputs
-    if follow(total, "elemwise_add", "elemwise_mul", "elemwise_mul", "elemwise_sub", "Reshape") != source:
-        return None
-    scaled, shift = total.node.inputs
+def layer_norm(graph: "Graph", node: Node) -> str:
+    """One operator for the many of a `transformer.LayerNorm`, of which gamma and beta are repeated by products with ones."""
+    scaled, shift = node.inputs[0].node.inputs
     normed, scale = scaled.node.inputs
     variance = follow(normed.node.inputs[1], "dot", "rsqrt")
-    # each is repeated by a product with ones
-    gamma, beta = (follow(each.node.inputs[1], "expand_dims") for each in (scale, shift))
-    assert variance and gamma and beta
-    return gamma, beta, float(variance.node.attributes["scalar"])
+    parameters = [follow(repeated.node.inputs[1], "expand_dims") for repeated in (scale, shift)]
+    graph.require(variance and all(parameters), node)
+    given = [graph.value(value) for value in (node.inputs[1], *parameters) if value]
+    epsilon = float(variance.node.attributes["scalar"]) if variance else 0.0
+    return graph.add("LayerNormalization", *given, axis=-1, epsilon=epsilon)
 
 
 def gelu(graph: "Graph", node: Node) -> str:
@@ -364,7 +359,7 @@ def reduced(graph: "Graph", node: Node) -> str:
     if node.operator == "sum":
         return graph.add("ReduceSum", same(graph, node), graph.integers(axis), keepdims=keeps)
     # of opset 17, ReduceSum alone takes its axes as an input
-    return graph.add("ReduceMean", same(graph, node), axes=[axis], keepdims=keeps)
+    return graph.add(f"Reduce{node.operator.title()}", same(graph, node), axes=[axis], keepdims=keeps)
 
 
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
@@ -395,7 +390,7 @@ FOLDED = (*ELEMENTWISE, "_contrib_div_sqrt_dim", "batch_dot", "softmax")
 OPERATORS: dict[str, Callable[..., Any]] = {
     **ELEMENTWISE,
     **dict.fromkeys(("BlockGrad", "broadcast_axis"), same),
-    **dict.fromkeys(("mean", "sum"), reduced),
+    **dict.fromkeys(("max", "mean", "sum"), reduced),
     **dict.fromkeys(("transpose", "SwapAxis"), transpose),
     "Activation": lambda graph, node: graph.add(ACTIVATIONS[node.attributes["act_type"]], same(graph, node)),
     "clip": lambda graph, node: graph.add(
@@ -418,11 +413,14 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "_contrib_interleaved_matmul_selfatt_qk": self_attention_scores,
     "_contrib_interleaved_matmul_selfatt_valatt": self_attention_contexts,
     "_linalg_gemm2": matrix_product,
+    # whole numbers, which MXNet has as floats: to be cast
+    "argmax": lambda graph, node: graph.add("ArgMax", same(graph, node), axis=node.attributes["axis"], keepdims=0),
     "batch_dot": batch_dot,
     "dot": dot,
     "expand_dims": lambda graph, node: graph.add(
         "Unsqueeze", same(graph, node), graph.integers(node.attributes["axis"])
     ),
+    "log_softmax": lambda graph, node: graph.add("LogSoftmax", same(graph, node), axis=node.attributes["axis"]),
     "null": leaf,
     "reshape_like": reshape_like,
     "slice_axis": slice_axis,

@@ -8,10 +8,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from nsmc_attention.classification.engines import ForeignEngine, check_classifier
+from nsmc_attention.classification.interface import REVIEWS
 from nsmc_attention.errors import BundleError
-from nsmc_attention.model.interfaces import AXES
-from nsmc_attention.model.onnx.check import OPERATORS
+from nsmc_attention.inference.graphs import OnnxGraph
+from nsmc_attention.model.interfaces import AXES, Interface, Sizes
+from nsmc_attention.model.onnx.check import OPERATORS, check_graph
 
 RELEASE_1 = numpy.load(Path(__file__).parent / "release1.npz")
 ROWS = {"token_ids": 12, "ngram_ids": 16}
@@ -25,9 +26,16 @@ GIVEN = {
 
 def checked(model, rows=None, batches=((1, 1), (3, 7), (32, 256)), axes=AXES):
     content = model if isinstance(model, bytes) else model.SerializeToString()
-    return check_classifier(
-        content, ROWS if rows is None else rows, {"probability": ("N",), "weights": ("N", *axes)}, list(batches), WHERE
-    )
+    rows = ROWS if rows is None else rows
+    sizes = Sizes(rows, {}, [{"N": reviews, **dict.fromkeys(("T", *AXES), length)} for reviews, length in batches])
+    return check_graph(content, interface(axes, rows), sizes, WHERE, "use --engine gluon")
+
+
+def interface(axes=AXES, rows=ROWS):
+    inputs = {
+        name: REVIEWS[name] for name in ("token_ids", "valid_length", "ngram_ids") if name in ("valid_length", *rows)
+    }
+    return Interface(inputs, {"probability": ("N",), "weights": ("N", *axes)})
 
 
 def sound(name="additive-gru-16"):
@@ -58,9 +66,8 @@ def test_weights_may_have_other_axes_of_a_fixed_size_before_the_keys():
     del model.graph.output[1].type.tensor_type.shape.dim[1:]
     for size in ({"dim_value": 3}, {"dim_param": "keys"}):
         model.graph.output[1].type.tensor_type.shape.dim.add(**size)
-    engine = ForeignEngine(checked(model, axes=("hops", "keys")), ("hops", "keys"))
-    weights = engine(*GIVEN.values())[1]
-    assert engine.axes == ("hops", "keys") and weights.shape == (2, 3, 9)
+    weights = OnnxGraph(checked(model, axes=("hops", "keys")), interface(("hops", "keys")), {})(*GIVEN.values())[1]
+    assert weights.shape == (2, 3, 9)
     assert weights.sum(axis=2) == pytest.approx(numpy.array([[1] * 3, [4 / 9] * 3]), abs=1e-5)
     with pytest.raises(BundleError, match="weights of type"):
         checked(model)
@@ -337,7 +344,7 @@ def test_a_rewired_graph_is_refused_or_runs_in_little_memory(name):
         try:
             session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
             session.run(None, GIVEN)
-        except Exception as problem:  # ONNX Runtime's own judgement, which ForeignEngine turns into a BundleError
+        except Exception as problem:  # ONNX Runtime's own judgement, which OnnxGraph turns into a BundleError
             assert "onnxruntime" in type(problem).__module__, problem
     assert 0 < passed < 150
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
