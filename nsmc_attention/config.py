@@ -121,7 +121,7 @@ def check_scores(max_length: int, numbers_per_pair: int) -> None:
     """Raise ConfigError where the attention scores of one review are too many."""
     scores = max_length**2 * numbers_per_pair
     if scores > MAX_SCORES:
-        found = f"found {scores:,} (tokens x tokens x attention units, or layers and heads)"
         raise ConfigError(
-            f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, {found}"
+            f"text.max_length: expected attention scores of at most {MAX_SCORES:,} numbers a review, found {scores:,} "
+            "(tokens x tokens x attention units, or layers and heads)"
         )

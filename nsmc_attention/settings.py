@@ -66,8 +66,8 @@ class Settings:
         items = {item.name: item for item in fields(self)}
         given = {**dict(zip(items, values)), **named}
         if len(given) < len(values) + len(named) or not given.keys() <= items.keys():
-            found = [*values, *named]
-            raise TypeError(f"{type(self).__name__}: expected each of {', '.join(items)} at most once, found {found}")
+            both = [*values, *named]
+            raise TypeError(f"{type(self).__name__}: expected each of {', '.join(items)} at most once, found {both}")
         vars(self).update({name: given.get(name, item.default) for name, item in items.items()})
         self.__post_init__()
 
@@ -167,13 +167,13 @@ def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -
         registry = known_field(cls, key, path).metadata.get("kinds", {})
         if not registry:
             raise ConfigError(f"{path}: {key} is a single value, not a group of settings")
-        parent, place, values = values, key, values[key]
+        parent, group, values = values, key, values[key]
         cls = registry[values.get(KIND, "")]
     if name == KIND and cls.kind:
         if value not in registry:
             raise ConfigError(f"{path}: unknown kind {value!r}{did_you_mean(value, registry)}")
         if value != cls.kind:
-            parent[place] = registry[value]().to_dict()
+            parent[group] = registry[value]().to_dict()
         return
     item = known_field(cls, name, path)
     if "kinds" in item.metadata:

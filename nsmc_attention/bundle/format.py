@@ -216,7 +216,7 @@ def read_manifest(folder: Path) -> Manifest:
         )
     manifest = read_json(read_file(path, LARGEST_MANIFEST, BundleError), path, BundleError, "a bundle's manifest")
     parts = (manifest.get("files"), manifest.get("metrics")) if isinstance(manifest, dict) else ()
-    if not parts or not all(isinstance(each, dict) for each in parts) or "schema" not in manifest:
+    if not parts or not all(isinstance(part, dict) for part in parts) or "schema" not in manifest:
         raise no_manifest(path)
     return dict(manifest)
 
@@ -230,13 +230,13 @@ def layout_of(manifest: Manifest, layouts: Sequence[Layout[Any, Any]], folder: P
     for layout in layouts:
         if layout.is_of(manifest):
             return layout
-    found = manifest.get("task")
-    raise WrongTask(folder, [layout.task for layout in layouts], None if found is None else str(found))
+    task = manifest.get("task")
+    raise WrongTask(folder, [layout.task for layout in layouts], None if task is None else str(task))
 
 
 def check_manifest(manifest: Manifest, layout: Layout[Any, Any], path: Path) -> Manifest:
     """Return the manifest in today's schema; BundleError if it is of another one, or lists other files."""
-    if not all(isinstance(each, dict) for each in manifest["metrics"].values()):
+    if not all(isinstance(figures, dict) for figures in manifest["metrics"].values()):
         raise no_manifest(path)
     try:
         manifest = layout.migrated(manifest)
@@ -271,10 +271,10 @@ def verified(path: Path, largest: int, expected: object) -> bytes:
     """Return the content of a listed file; BundleError where its sha256 is not the expected one."""
     require_file(path)
     content = read_file(path, largest, BundleError)
-    found = hashlib.sha256(content).hexdigest()
-    if found != expected:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != expected:
         raise BundleError(
-            f"{path}: expected sha256 {str(expected)[:12]}…, found {found[:12]}…; "
+            f"{path}: expected sha256 {str(expected)[:12]}…, found {digest[:12]}…; "
             "the file is truncated or altered, copy the bundle again"
         )
     return content

@@ -20,10 +20,10 @@ class WordConfig(Protocol):
 
 def read_encoder(content: bytes, path: Path, manifest: Manifest, config: WordConfig) -> ReviewEncoder:
     """Return what turns texts into the ids of words; BundleError if it is not what the network was trained with."""
-    made_with, found = manifest.get("tokenizer_version"), tokenizer_version(config.text.tokenizer)
-    if made_with != found:
+    made_with, installed = manifest.get("tokenizer_version"), tokenizer_version(config.text.tokenizer)
+    if made_with != installed:
         raise BundleError(
-            f"{path.parent}: its vocabulary was made with {made_with}, found {found}; other versions give "
+            f"{path.parent}: its vocabulary was made with {made_with}, found {installed}; other versions give "
             "other tokens: install the ones named first, or train again"
         )
     encoder = ReviewEncoder.from_json(content, config.text, where=path)

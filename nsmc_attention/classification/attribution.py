@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..errors import ConfigError, did_you_mean
-from ..inference.matrices import Matrix, matrices
+from ..inference.matrices import Matrix
 from ..inference.notebook import shortened
 from .display import METHODS, SIGNED, attribution_html
 from .prediction import Prediction
@@ -68,8 +68,7 @@ class Attribution:
 
     def matrices(self, title: Optional[str] = None) -> list[Matrix]:
         """Return `matrix` as matrices with names; none where the method has no matrix."""
-        each = self.prediction
-        return [] if self.matrix is None else matrices(each.weights, each.tokens, each.queries, each.axes, title)
+        return [] if self.matrix is None else self.prediction.matrices(title)
 
     @property
     def signed(self) -> bool:

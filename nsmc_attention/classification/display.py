@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from ..inference.matrices import matrices
 from ..inference.notebook import color, in_frame, legend, matrices_html, number
 
 if TYPE_CHECKING:
@@ -35,10 +34,9 @@ def attribution_html(
         f'<span title="{escape(METHODS[method])}">{method}</span>{about} · {legend(largest, signed)}'
     )
     words = words_html(prediction, values, signed, largest)
-    found = []
-    if method == "attention" and prediction.weights.ndim > 1:
-        found = matrices(prediction.weights, prediction.tokens, prediction.queries, prediction.axes)
-    return in_frame(f'<div class="nsmc-head">{head}</div>{words}{matrices_html(found) if found else ""}')
+    has_matrices = method == "attention" and prediction.weights.ndim > 1
+    unfolded = matrices_html(prediction.matrices()) if has_matrices else ""
+    return in_frame(f'<div class="nsmc-head">{head}</div>{words}{unfolded}')
 
 
 def words_html(prediction: "Prediction", values: NDArray[Any], signed: bool, largest: float) -> str:

@@ -59,7 +59,7 @@ class Explainer:
     @property
     def methods(self) -> list[str]:
         """Those of METHODS that fit the classifier."""
-        return [each for each in METHODS if each != "rollout" or self.has_heads]
+        return [method for method in METHODS if method != "rollout" or self.has_heads]
 
     def heads(self, review: Encoded) -> Optional[NDArray[Any]]:
         """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
@@ -111,4 +111,4 @@ def explain_many(
     """Return for each review the Attributions of every classifier by every method; see `Attribution.by_word`."""
     explainers = [Explainer(classifier) for classifier in classifiers]
     reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in texts]
-    return [[each.by_word() for each in group] for group in reviews] if by_word else reviews
+    return [[attribution.by_word() for attribution in beside] for beside in reviews] if by_word else reviews

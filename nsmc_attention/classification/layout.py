@@ -17,8 +17,8 @@ def read_codec(content: bytes, path: Path, manifest: Manifest, config: Config) -
     from ..bundle.vocabulary import read_encoder
 
     if manifest.get("labels") != list(LABELS):
-        found = str(manifest.get("labels"))[:60]
-        raise BundleError(f"{path.with_name('manifest.json')}: expected the labels {list(LABELS)}, found {found}")
+        labels = str(manifest.get("labels"))[:60]
+        raise BundleError(f"{path.with_name('manifest.json')}: expected the labels {list(LABELS)}, found {labels}")
     return read_encoder(content, path, manifest, config)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from ..inference.matrices import Matrix, matrices
 from ..inference.notebook import in_frame, shortened
 from ..model.interfaces import AXES
 from .display import attribution_html
@@ -67,6 +68,10 @@ class Prediction:
     def averaged(self) -> "Prediction":
         """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
         return replace(self, weights=self.token_weights, axes=("keys",), queries=None)
+
+    def matrices(self, title: Optional[str] = None) -> list[Matrix]:
+        """Return the weights as matrices with names."""
+        return matrices(self.weights, self.tokens, self.queries, self.axes, title)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Prediction):

@@ -36,10 +36,10 @@ class TokenScorer:
 
     def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
-        found = numpy.full(len(reviews), numpy.nan)
+        probabilities = numpy.full(len(reviews), numpy.nan)
         for members, probability, _ in self.run(reviews):
-            found[members] = probability
-        return found
+            probabilities[members] = probability
+        return probabilities
 
     def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
         """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
@@ -47,16 +47,16 @@ class TokenScorer:
         Weights have the engine's axes without padding. Where a network of a fixed length gave some to the padding, rows
         are renormalized to sum to 1.
         """
-        found, axes = numpy.full(len(reviews), numpy.nan), self.engine.axes
+        probabilities, axes = numpy.full(len(reviews), numpy.nan), self.engine.axes
         weights: list[Any] = [None] * len(reviews)
         for members, probability, arrays in self.run(reviews):
-            found[members] = probability
+            probabilities[members] = probability
             for member, array in zip(members, arrays):
                 own = slice(len(reviews[member]))
                 # a copy: a view would keep the whole batch in memory
                 array = numpy.array(array[tuple([own if axis in AXES else slice(None) for axis in axes])])
                 weights[member] = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
-        return found, weights
+        return probabilities, weights
 
     def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
         """Yield (members, probability, weights) over the reviews that have tokens, batched by length."""
@@ -71,7 +71,7 @@ class TokenScorer:
 
     def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], tuple[NDArray[Any], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
-        lengths = numpy.array([len(each) for each in reviews])
+        lengths = numpy.array([len(review) for review in reviews])
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
@@ -104,7 +104,7 @@ class Classifier(Predictor):
     def __call__(self, texts: Union[str, Iterable[str]]) -> list[dict[str, Any]]:
         """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return."""
         many = [texts] if isinstance(texts, str) else texts
-        return [{"label": each.label, "score": each.score} for each in self.predict_stream(many)]
+        return [{"label": answer.label, "score": answer.score} for answer in self.predict_stream(many)]
 
     def predict(self, text: str) -> Prediction:
         """Return the Prediction of one review."""
@@ -122,11 +122,11 @@ class Classifier(Predictor):
     def predict_encoded(self, reviews: Sequence[Encoded]) -> Iterator[Prediction]:
         """Yield the Predictions of reviews that the bundle's encoder encoded."""
         axes = self.engine.axes
-        for each, probability, weights in zip(reviews, *self.score.predict_with_weights(reviews)):
+        for review, probability, weights in zip(reviews, *self.score.predict_with_weights(reviews)):
             label, score, positive, error = output_row(float(probability))
             if weights is None:
                 weights = numpy.zeros((0,) * len(axes), dtype="float32")
-            yield Prediction(each.text, label, score, positive, each.tokens, each.offsets, weights, error, axes)
+            yield Prediction(review.text, label, score, positive, review.tokens, review.offsets, weights, error, axes)
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN where it is blank."""
@@ -135,11 +135,11 @@ class Classifier(Predictor):
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return (label, score, probability, error) of each review."""
-        return [output_row(each) for each in self.probabilities(texts).tolist()]
+        return [output_row(probability) for probability in self.probabilities(texts).tolist()]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
         """Yield `Prediction.to_dict()` of each review."""
-        return (each.to_dict(weights) for each in self.predict_stream(texts))
+        return (prediction.to_dict(weights) for prediction in self.predict_stream(texts))
 
     def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
         """Yield lists of at most WINDOW encoded reviews."""

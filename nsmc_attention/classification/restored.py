@@ -44,7 +44,7 @@ class RestoringClassifier:
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each restored text; NaN where it is blank."""
-        return self.classifier.probabilities(each.text for each in self.restorer.restore_stream(texts))
+        return self.classifier.probabilities(restored.text for restored in self.restorer.restore_stream(texts))
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return the row of the restorer and that of the classifier of each text, as one."""
@@ -56,9 +56,9 @@ class RestoringClassifier:
         """Yield `Prediction.to_dict()` of each restored text, after its source, `restored` and any `restore_error`."""
         for part in cut(texts, WINDOW, len):
             # without the alignments, which take more memory than the texts
-            restored = [(each.source, each.text, each.error) for each in self.restorer.restore_stream(part)]
-            found = self.classifier.objects((text for _, text, _ in restored), weights)
-            for (source, text, error), values in zip(restored, found):
+            restored = [(one.source, one.text, one.error) for one in self.restorer.restore_stream(part)]
+            scored = self.classifier.objects((text for _, text, _ in restored), weights)
+            for (source, text, error), values in zip(restored, scored):
                 reason = {"restore_error": error} if error else {}
                 yield {"source": source, "restored": text, **reason, **values}
 

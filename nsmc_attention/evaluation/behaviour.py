@@ -58,8 +58,8 @@ def passed(case: Any) -> bool:
     if case.kind == "DIR":
         change = case.other_probability - case.probability
         return bool((change if case.label else -change) >= -MARGIN)
-    found = [case.probability] if case.kind == "MFT" else [case.probability, case.other_probability]
-    return all((probability >= 0.5) == bool(case.label) for probability in found)
+    probabilities = [case.probability] if case.kind == "MFT" else [case.probability, case.other_probability]
+    return all((probability >= 0.5) == bool(case.label) for probability in probabilities)
 
 
 def summary(table: pandas.DataFrame) -> pandas.DataFrame:

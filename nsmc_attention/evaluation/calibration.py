@@ -68,17 +68,17 @@ def fit_stacking(odds: NDArray[Any], labels: NDArray[Any], prior: Sequence[float
     return weights, bias
 
 
-def calibrated(arrays: dict[str, NDArray[Any]], found: dict[str, Any]) -> dict[str, NDArray[Any]]:
+def calibrated(arrays: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """Return {name: array} of a network's parameters with the `calibration` in its last layer."""
     changed = dict(arrays)
     halves = numpy.array([-0.5, 0.5])
     for name in arrays:
         if name in LAST_WEIGHT:
-            changed[name] = (arrays[name] * found["scale"]).astype("float32")
+            changed[name] = (arrays[name] * fitted["scale"]).astype("float32")
             if NGRAM_TABLE in arrays:
-                changed[name][:, -1] = found["wide_scale"] * halves
+                changed[name][:, -1] = fitted["wide_scale"] * halves
         elif name in LAST_BIAS:
-            changed[name] = (arrays[name] * found["scale"] + found["bias"] * halves).astype("float32")
+            changed[name] = (arrays[name] * fitted["scale"] + fitted["bias"] * halves).astype("float32")
     return changed
 
 

@@ -22,19 +22,18 @@ def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: Progress 
     Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3. `progress` wraps the iterable of the loop, as tqdm does.
     """
     whole = log_odds(score(reviews))
-    found: list[NDArray[Any]] = []
+    changes: list[NDArray[Any]] = []
     for start in progress(range(0, len(reviews), PIECE)):
         piece = reviews[start : start + PIECE]
-        without = [each.without(position) for each in piece for position in range(len(each))]
-        lengths = [len(each) for each in piece]
+        without = [review.without(position) for review in piece for position in range(len(review))]
+        lengths = [len(review) for review in piece]
         change = numpy.repeat(whole[start : start + PIECE], lengths) - numpy.nan_to_num(log_odds(score(without)))
-        found.extend(numpy.split(change, numpy.cumsum(lengths)[:-1]))
-    return found
+        changes.extend(numpy.split(change, numpy.cumsum(lengths)[:-1]))
+    return changes
 
 
 def log_odds(probability: ArrayLike) -> NDArray[Any]:
-    found: NDArray[Any] = logit(numpy.clip(probability, 1e-7, 1 - 1e-7))
-    return found
+    return numpy.asarray(logit(numpy.clip(probability, 1e-7, 1 - 1e-7)))
 
 
 def shares(changes: NDArray[Any]) -> NDArray[Any]:

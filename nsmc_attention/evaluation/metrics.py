@@ -37,8 +37,8 @@ def metrics(labels: ArrayLike, probability: ArrayLike) -> dict[str, Any]:
 
 def headline(labels: ArrayLike, probability: ArrayLike) -> dict[str, float]:
     """Return those `metrics` that HEADLINE names."""
-    found = metrics(labels, probability)
-    return {name: found[name] for name in HEADLINE}
+    figures = metrics(labels, probability)
+    return {name: figures[name] for name in HEADLINE}
 
 
 def expected_calibration_error(labels: NDArray[Any], probability: NDArray[Any], bins: int = 15) -> float:

@@ -36,7 +36,9 @@ def clean(review: str) -> str:
     """
     if not review.isprintable():
         # white space among the control characters (tab, line ends) is folded below
-        review = "".join(each for each in review if each.isspace() or unicodedata.category(each) not in ("Cc", "Cs"))
+        review = "".join(
+            letter for letter in review if letter.isspace() or unicodedata.category(letter) not in ("Cc", "Cs")
+        )
     if not review.isascii():
         review = composed(review)
     text = " ".join(review.split())
@@ -161,15 +163,15 @@ class ReviewEncoder:
 
         No review is empty. T is `width`, by default the length of the longest.
         """
-        valid_length = numpy.array([len(each.ids) for each in reviews], dtype="int32")
+        valid_length = numpy.array([len(review.ids) for review in reviews], dtype="int32")
         width = width or int(valid_length.max())
         token_ids = numpy.full((len(reviews), width), self.padding, dtype="int32")
         # boolean indexing fills row by row, in the order of the joined ids
         inside = numpy.arange(width) < valid_length[:, None]
-        token_ids[inside] = numpy.fromiter(chain.from_iterable(each.ids for each in reviews), "int32")
+        token_ids[inside] = numpy.fromiter(chain.from_iterable(review.ids for review in reviews), "int32")
         if not self.ngram_buckets:
             return token_ids, valid_length
-        return token_ids, valid_length, ngram_ids([each.tokens for each in reviews], self.ngram_buckets, width)
+        return token_ids, valid_length, ngram_ids([review.tokens for review in reviews], self.ngram_buckets, width)
 
 
 def longest_pieces(word: str, known: Container[str]) -> list[str]:
@@ -177,10 +179,10 @@ def longest_pieces(word: str, known: Container[str]) -> list[str]:
 
     As WordPiece does (Wu et al. 2016, arXiv:1609.08144, section 4.1), but without its continuation marks.
     """
-    found, start = [], 0
+    pieces, start = [], 0
     while start < len(word):
         ends = range(min(len(word), start + LONGEST_PIECE), start, -1)
         end = next((end for end in ends if word[start:end] in known), start + 1)
-        found.append(word[start:end])
+        pieces.append(word[start:end])
         start = end
-    return found
+    return pieces

@@ -33,14 +33,14 @@ def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) ->
     write = native_writer()
     if not write:
         return numpy_ngram_ids(token_lists, buckets, width)
-    found = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
-    write(token_lists, buckets, found)
-    return found
+    ids = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
+    write(token_lists, buckets, ids)
+    return ids
 
 
 def numpy_ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) -> NDArray[numpy.int32]:
     """Return `ngram_ids` of reviews of at most `width` tokens."""
-    found = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
+    ids = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
     text = "".join("".join(tokens) + END for tokens in token_lists) + END
     hashes = [hash_ngrams(text, size, buckets) for size in SIZES]
     counts = numpy.array([len(tokens) for tokens in token_lists])
@@ -51,8 +51,8 @@ def numpy_ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: i
     for step in range(FIRST):
         inside = lengths > step
         for number, values in enumerate(hashes):
-            found[rows[inside], columns[inside], number * FIRST + step] = values[starts[inside] + step]
-    return zero_repeats(found, buckets)
+            ids[rows[inside], columns[inside], number * FIRST + step] = values[starts[inside] + step]
+    return zero_repeats(ids, buckets)
 
 
 def native_writer() -> "Optional[Callable[[list[Sequence[str]], int, NDArray[numpy.int32]], None]]":

@@ -1,6 +1,6 @@
 """Misspellings as people type them: edits that a text may suffer, of which all are made or some are drawn.
 
-A kind of misspelling is a function: a text and a place in it -> the edits that are possible there. Texts are clean
+A kind of misspelling is a function: a text and a position in it -> the edits that are possible there. Texts are clean
 (`encoding.clean`) and stay so.
 """
 
@@ -29,9 +29,9 @@ SHIFT = dict(zip(SHIFTED + PLAIN, PLAIN + SHIFTED))
 # The rows of the Korean keyboard, by hand: consonants on the left, vowels on the right
 ROWS = ("ㅂㅈㄷㄱㅅ", "ㅁㄴㅇㄹㅎ", "ㅋㅌㅊㅍ", "ㅛㅕㅑㅐㅔ", "ㅗㅓㅏㅣ", "ㅠㅜㅡ")
 NEIGHBOURS = {
-    letter: "".join(row[max(0, place - 1) : place] + row[place + 1 : place + 2])
+    letter: "".join(row[max(0, position - 1) : position] + row[position + 1 : position + 2])
     for row in ROWS
-    for place, letter in enumerate(row)
+    for position, letter in enumerate(row)
 }
 # Words that are written for one another
 CONFUSED = (("않", "안"), ("되", "돼"), ("데", "대"), ("로서", "로써"), ("어떻게", "어떡해"))
@@ -51,88 +51,88 @@ class Edit(NamedTuple):
 
 
 Kind = Callable[[str, int], list[Edit]]
-# {letter: those that may be written in its place}
+# {letter: those that may be written in its position}
 Letters = Mapping[str, str]
 NONE: Letters = {}
 
 
-def lost_spaces(text: str, place: int) -> list[Edit]:
+def lost_spaces(text: str, position: int) -> list[Edit]:
     """정말재미있는영화."""
-    return [Edit(place, place + 1, "")] if text[place].isspace() else []
+    return [Edit(position, position + 1, "")] if text[position].isspace() else []
 
 
-def added_spaces(text: str, place: int) -> list[Edit]:
+def added_spaces(text: str, position: int) -> list[Edit]:
     """재미 있는 영 화."""
-    return [Edit(place, place, " ")] if within_word(text, place) else []
+    return [Edit(position, position, " ")] if within_word(text, position) else []
 
 
-def moved_spaces(text: str, place: int) -> list[Edit]:
-    """정말 재미있 는영화: a space one place to the left or right."""
-    if not re.match(r"\w\w \w\w", text[max(0, place - 2) : place + 3]):
+def moved_spaces(text: str, position: int) -> list[Edit]:
+    """정말 재미있 는영화: a space one position to the left or right."""
+    if not re.match(r"\w\w \w\w", text[max(0, position - 2) : position + 3]):
         return []
-    before, after = text[place - 1], text[place + 1]
-    return [Edit(place - 1, place + 1, " " + before), Edit(place, place + 2, after + " ")]
+    before, after = text[position - 1], text[position + 1]
+    return [Edit(position - 1, position + 1, " " + before), Edit(position, position + 2, after + " ")]
 
 
-def longer_ends(text: str, place: int) -> list[Edit]:
+def longer_ends(text: str, position: int) -> list[Edit]:
     """Laughter, crying and punctuation five times as long."""
-    return [Edit(place, place + 1, text[place] * TIMES)] if text[place] in "ㅋㅎㅠㅜ!?.~" else []
+    return [Edit(position, position + 1, text[position] * TIMES)] if text[position] in "ㅋㅎㅠㅜ!?.~" else []
 
 
-def stretched(text: str, place: int) -> list[Edit]:
+def stretched(text: str, position: int) -> list[Edit]:
     """재밌어어어: the last syllable of a word without a final is said longer."""
-    initial, vowel, final = parts(text[place])
-    if not initial or final or re.match(r"\w", text[place + 1 : place + 2]):
+    initial, vowel, final = parts(text[position])
+    if not initial or final or re.match(r"\w", text[position + 1 : position + 2]):
         return []
-    return [Edit(place + 1, place + 1, joined("ㅇ", vowel) * times) for times in (1, 2, 3)]
+    return [Edit(position + 1, position + 1, joined("ㅇ", vowel) * times) for times in (1, 2, 3)]
 
 
-def tensed(text: str, place: int) -> list[Edit]:
+def tensed(text: str, position: int) -> list[Edit]:
     """할게 as 할께, 볼 것 as 볼 껏: the consonant after a ㄹ or a stop is said tense."""
-    final, (initial, vowel, last) = before(text, place), parts(text[place])
+    final, (initial, vowel, last) = before(text, position), parts(text[position])
     if final and final in TENSING and initial in TENSE:
-        return [Edit(place, place + 1, joined(TENSE[initial], vowel, last))]
+        return [Edit(position, position + 1, joined(TENSE[initial], vowel, last))]
     return []
 
 
-def assimilated(text: str, place: int) -> list[Edit]:
+def assimilated(text: str, position: int) -> list[Edit]:
     """합니다 as 함니다, 작년 as 장년: a stop before a nasal is said as one."""
-    (initial, vowel, final), following = parts(text[place]), parts(text[place + 1 : place + 2])[0]
+    (initial, vowel, final), following = parts(text[position]), parts(text[position + 1 : position + 2])[0]
     if final in NASAL and following in ("ㄴ", "ㅁ"):
-        return [Edit(place, place + 1, joined(initial, vowel, NASAL[final]))]
+        return [Edit(position, position + 1, joined(initial, vowel, NASAL[final]))]
     return []
 
 
-def liaison(text: str, place: int) -> list[Edit]:
+def liaison(text: str, position: int) -> list[Edit]:
     """좋아 as 조아, 재밌어 as 재미써, 많이 as 마니: as it is heard."""
-    (initial, vowel, final), (begins, second, last) = parts(text[place]), parts(text[place + 1 : place + 2])
+    (initial, vowel, final), (begins, second, last) = parts(text[position]), parts(text[position + 1 : position + 2])
     if begins != "ㅇ" or final not in HEARD:
         return []
     stays, heard = HEARD[final]
-    return [Edit(place, place + 2, joined(initial, vowel, stays) + joined(heard, second, last))]
+    return [Edit(position, position + 2, joined(initial, vowel, stays) + joined(heard, second, last))]
 
 
-def confused_words(text: str, place: int) -> list[Edit]:
+def confused_words(text: str, position: int) -> list[Edit]:
     """안 for 않, 되 for 돼, and the other way round."""
     pairs = (pair[::turn] for pair in CONFUSED for turn in (1, -1))
-    return [Edit(place, place + len(one), other) for one, other in pairs if text.startswith(one, place)]
+    return [Edit(position, position + len(one), other) for one, other in pairs if text.startswith(one, position)]
 
 
-def exchanged_syllables(text: str, place: int) -> list[Edit]:
+def exchanged_syllables(text: str, position: int) -> list[Edit]:
     """영화 as 화영: two neighbours within a word."""
-    if not within_word(text, place) or text[place] == text[place - 1]:
+    if not within_word(text, position) or text[position] == text[position - 1]:
         return []
-    return [Edit(place - 1, place + 1, text[place] + text[place - 1])]
+    return [Edit(position - 1, position + 1, text[position] + text[position - 1])]
 
 
-def before(text: str, place: int) -> str:
-    """Return the final of the syllable before a place, a space between them or not."""
-    return parts(text[:place].rstrip()[-1:])[2]
+def before(text: str, position: int) -> str:
+    """Return the final of the syllable before a position, a space between them or not."""
+    return parts(text[:position].rstrip()[-1:])[2]
 
 
-def within_word(text: str, place: int) -> bool:
-    """Return whether there are Hangul syllables on both sides of a place."""
-    return place > 0 and "가" <= text[place - 1] <= "힣" and "가" <= text[place] <= "힣"
+def within_word(text: str, position: int) -> bool:
+    """Return whether there are Hangul syllables on both sides of a position."""
+    return position > 0 and "가" <= text[position - 1] <= "힣" and "가" <= text[position] <= "힣"
 
 
 def other_letters(initials: Letters = NONE, vowels: Letters = NONE, finals: Letters = NONE) -> Kind:
@@ -147,7 +147,7 @@ def other_letters(initials: Letters = NONE, vowels: Letters = NONE, finals: Lett
         others += [joined(initial, vowel, letter) for letter in finals.get(final, "") if letter in FINALS]
         return tuple(others)
 
-    return lambda text, place: [Edit(place, place + 1, other) for other in other_syllables(text[place])]
+    return lambda text, position: [Edit(position, position + 1, other) for other in other_syllables(text[position])]
 
 
 # What is typed by hand; the last two are kept from training, so that there is a noise that was not trained on
@@ -194,7 +194,7 @@ UNSEEN = {"plain_vowels": 1.0, "assimilated": 1.0}
 def edited(text: str, edits: Iterable[Edit]) -> str:
     """Return the text with the edits made, from the left; one that begins within an earlier one, or with it, is not."""
     pieces, last, end = [], -1, 0
-    for edit in sorted(edits, key=lambda each: each[:2]):
+    for edit in sorted(edits, key=lambda edit: edit[:2]):
         if edit.start >= end and edit.start > last:
             pieces += [text[end : edit.start], edit.replacement]
             last, end = edit.start, edit.end
@@ -203,7 +203,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 def edits(text: str, kind: Kind) -> Iterator[Edit]:
     """Yield all edits of a kind that are possible in a text."""
-    return chain.from_iterable(kind(text, place) for place in range(len(text)))
+    return chain.from_iterable(kind(text, position) for position in range(len(text)))
 
 
 def noisy(text: str, rates: dict[str, float], random: numpy.random.RandomState) -> str:
@@ -213,9 +213,9 @@ def noisy(text: str, rates: dict[str, float], random: numpy.random.RandomState) 
     """
     for name, rate in rates.items():
         drawn = numpy.flatnonzero(random.random_sample(len(text)) < rate).tolist()
-        possible = [found for found in (KINDS[name](text, place) for place in drawn) if found]
+        possible = [choices for choices in (KINDS[name](text, position) for position in drawn) if choices]
         if possible:
-            text = edited(text, [found[random.randint(len(found))] for found in possible])
+            text = edited(text, [choices[random.randint(len(choices))] for choices in possible])
     return text
 
 

@@ -67,9 +67,9 @@ def morphemes(text: str) -> list[tuple[str, str]]:
 
 def mecab_tags(text: str) -> list[tuple[int, int, str]]:
     """Return (start, end, tag) of each morpheme of a clean text, in the tagset of mecab-ko-dic."""
-    found = morphemes(text)
-    spans = align(text, [surface for surface, _ in found])
-    return [(start, end, features.partition(",")[0]) for (start, end), (_, features) in zip(spans, found)]
+    pairs = morphemes(text)
+    spans = align(text, [surface for surface, _ in pairs])
+    return [(start, end, features.partition(",")[0]) for (start, end), (_, features) in zip(spans, pairs)]
 
 
 # Verbs that say nothing by themselves
@@ -82,9 +82,9 @@ def content_words(text: str) -> list[tuple[int, int, str]]:
     Content words are nouns, verbs and adjectives by their stem with 다 (아까워 -> 아깝다), and roots with what makes them
     a verb (지루 하 -> 지루하다); no endings, particles, pronouns, numerals, auxiliaries or punctuation.
     """
-    found = morphemes(text)
-    spans = align(text, [surface for surface, _ in found])
-    stems = [first_morpheme(surface, features) for surface, features in found]
+    pairs = morphemes(text)
+    spans = align(text, [surface for surface, _ in pairs])
+    stems = [first_morpheme(surface, features) for surface, features in pairs]
     words = [dictionary_form(*stem, *after) for stem, after in zip(stems, [*stems[1:], ("", "")])]
     join_pieces(spans, [tag for _, tag in stems], words, text)
     return [(start, end, word) for (start, end), word in zip(spans, words)]
@@ -198,10 +198,10 @@ def installed_version(package: str, module: str) -> str:
 
     Where there is not just one, importlib.metadata is asked, which takes 17 ms: it imports the parser of mails.
     """
-    found = find_spec(module)
-    beside = Path(found.origin).parents[1] if found and found.origin else Path()
+    spec = find_spec(module)
+    beside = Path(spec.origin).parents[1] if spec and spec.origin else Path()
     folders = list(beside.glob(f"{package.replace('-', '_')}-*.dist-info"))
-    if found and len(folders) == 1:
+    if spec and len(folders) == 1:
         return folders[0].stem.partition("-")[2]
     from importlib.metadata import version
 
@@ -229,15 +229,15 @@ def align_letters(text: str, tokens: Sequence[str]) -> list[Span]:
     """Match the jamo of all tokens with those of the text, longest runs first (difflib)."""
     text_letters, text_index = letters([text])
     token_letters, token_index = letters(tokens)
-    found: list[Optional[Span]] = [None] * len(tokens)
+    matched: list[Optional[Span]] = [None] * len(tokens)
     matcher = difflib.SequenceMatcher(None, text_letters, token_letters, autojunk=False)
     for a, b, size in matcher.get_matching_blocks():
         for step in range(size):
             token, at = token_index[b + step][0], text_index[a + step][1]
-            start, end = found[token] or (at, at)
-            found[token] = (min(start, at), max(at + 1, end))
+            start, end = matched[token] or (at, at)
+            matched[token] = (min(start, at), max(at + 1, end))
     spans, last = [], 0
-    for span in found:
+    for span in matched:
         spans.append(span or (last, last))
         last = max(last, spans[-1][0])
     return spans
@@ -252,4 +252,4 @@ def letters(texts: Sequence[str]) -> tuple[list[str], list[Span]]:
         for letter in unicodedata.normalize("NFD", character)
         if not letter.isspace()
     ]
-    return [letter for letter, _ in index], [place for _, place in index]
+    return [letter for letter, _ in index], [position for _, position in index]

@@ -46,11 +46,11 @@ def with_characters(counts: Counter[str], size: int, min_count: int) -> Counter[
         words = words[: max(0, size - len(characters))]
         characters = frequent_characters(counts, words, min_count)
     letters = by_frequency(characters)[: size - len(words)]
-    return Counter({**{word: counts[word] for word in words}, **{each: characters[each] for each in letters}})
+    return Counter({**{word: counts[word] for word in words}, **{letter: characters[letter] for letter in letters}})
 
 
 def by_frequency(counts: Counter[str]) -> list[str]:
-    return sorted(counts, key=lambda each: (-counts[each], each))
+    return sorted(counts, key=lambda word: (-counts[word], word))
 
 
 def frequent_characters(counts: Counter[str], words: Sequence[str], min_count: int) -> Counter[str]:
@@ -59,4 +59,4 @@ def frequent_characters(counts: Counter[str], words: Sequence[str], min_count: i
     for word in counts.keys() - kept:
         for character in word:
             characters[character] += counts[word]
-    return Counter({each: count for each, count in characters.items() if count >= min_count and each not in kept})
+    return Counter({one: count for one, count in characters.items() if count >= min_count and one not in kept})
