@@ -40,8 +40,8 @@ def as_exceptions() -> Iterator[None]:
 
 
 def end(number: int, frame: Optional[FrameType]) -> NoReturn:
-    for each in ENDINGS:
-        signal.signal(each, signal.SIG_IGN)
+    for ending in ENDINGS:
+        signal.signal(ending, signal.SIG_IGN)
     raise Ended(128 + number)
 
 

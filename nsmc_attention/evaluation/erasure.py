@@ -10,12 +10,12 @@ from ..text.encoding import Encoded
 
 # (N,) probability of positive of N reviews, as `classification.predictor.TokenScorer`
 Scorer = Callable[[Sequence[Encoded]], NDArray[Any]]
-Progress = Callable[[Iterable[int]], Iterable[int]]
+ProgressCallback = Callable[[Iterable[int]], Iterable[int]]
 # Reviews whose erasures are scored together
 PIECE = 256
 
 
-def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: Progress = iter) -> list[NDArray[Any]]:
+def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressCallback = iter) -> list[NDArray[Any]]:
     """Erase each token in turn; return (T,) float64 for each review, none of which is empty.
 
     Log-odds of the review (of a single token) less those without the token: above 0 if it speaks for positive. Li,

@@ -17,7 +17,7 @@ from scipy.stats import kendalltau
 
 from ..errors import DataError
 from ..text.encoding import Encoded
-from .erasure import Progress, Scorer, leave_one_out
+from .erasure import ProgressCallback, Scorer, leave_one_out
 
 # Shares of the tokens over which ERASER averages
 SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)
@@ -33,7 +33,7 @@ def faithfulness(
     hops: Optional[Sequence[Weights]] = None,
     replaced: Optional[Mapping[str, ArrayLike]] = None,
     seed: int = 0,
-    progress: Progress = iter,
+    progress: ProgressCallback = iter,
 ) -> dict[str, Any]:
     """Measure the weights of attention, and beside them other orders of the words, erasure and a random order.
 

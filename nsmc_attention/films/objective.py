@@ -16,7 +16,7 @@ from ..model.parameters import set_parameters, snapshot
 from ..training.checkpoint import Progress
 from ..training.initial import initialize
 from ..training.runs import Run
-from ..training.stage import DEV_STREAM, Objective, Stage
+from ..training.stage import DEV_STREAM, Objective, Stage, similar_batches
 from .settings import FilmConfig
 
 mxnet = import_mxnet()
@@ -43,8 +43,8 @@ class FilmVectors:
     stars: NDArray[numpy.float32]
     members: Sequence[NDArray[numpy.int64]]
 
-    def of(self, places: Sequence[int]) -> "FilmVectors":
-        return FilmVectors(self.vectors, self.stars, [self.members[place] for place in places])
+    def of(self, films: Sequence[int]) -> "FilmVectors":
+        return FilmVectors(self.vectors, self.stars, [self.members[film] for film in films])
 
     def draw(self, count: int, film: int, random: numpy.random.RandomState) -> "Case":
         """Draw so many reviews of a film; the others are its target."""
@@ -90,39 +90,32 @@ class FilmBatches:
         """Yield the batches of one epoch, which (seed, epoch) alone decides."""
         random = numpy.random.RandomState([seed, epoch])
         cases = [self.films.draw(self.count(film, random), film, random) for film in self.usable]
-        batches = self.batches(cases, 1 + JITTER * random.random_sample(len(cases)))
-        for place in random.permutation(len(batches)).tolist():
-            yield self.batch(batches[place])
+        counts = numpy.array([len(case.given) for case in cases])
+        keys = counts * (1 + JITTER * random.random_sample(len(cases)))
+        for members in similar_batches(keys, self.batch_size, random):
+            yield self.batch([cases[i] for i in members])
 
     def in_order(self, seed: int) -> Iterator[FilmBatch]:
         """Yield batches over all films once, the same at each call."""
         random = numpy.random.RandomState([seed, DEV_STREAM])
         cases = [self.films.draw(self.count(film, random), film, random) for film in self.usable]
-        yield from map(self.batch, self.batches(cases, numpy.ones(len(cases))))
+        for members in similar_batches([len(case.given) for case in cases], self.batch_size):
+            yield self.batch([cases[i] for i in members])
 
     def count(self, film: int, random: numpy.random.RandomState) -> int:
         """Draw how many reviews are given: each power of two as often as the next."""
         most = min(self.most, len(self.films.members[film]) - MIN_OTHERS_TRAIN)
         return max(1, int(math.exp(random.random_sample() * math.log(most + 1))))
 
-    def batches(self, cases: Sequence[Case], factors: NDArray[Any]) -> list[list[Case]]:
-        order = numpy.argsort([len(case.given) * factor for case, factor in zip(cases, factors)], kind="stable")
-        parts = (order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size))
-        return [[cases[place] for place in part] for part in parts]
-
     def batch(self, cases: Sequence[Case]) -> FilmBatch:
         counts = numpy.array([len(case.given) for case in cases])
         mask = numpy.arange(counts.max()) < counts[:, None]
         others = numpy.array([case.others for case in cases])
         stars = numpy.array([case.stars for case in cases], dtype="float32")
-        inputs = self.inputs(numpy.concatenate([case.given for case in cases]), mask)
-        return FilmBatch(inputs, stars, (others / (others + SPREAD)).astype("float32"))
-
-    def inputs(self, given: NDArray[numpy.int64], mask: NDArray[numpy.bool_]) -> tuple[NDArray[Any], ...]:
-        """Return the network's inputs of films with the reviews `given`, (N, S) of which are there."""
         vectors = numpy.zeros((*mask.shape, self.films.vectors.shape[1]), dtype="float32")
-        vectors[mask] = self.films.vectors[given]
-        return vectors, mask.astype("float32")
+        vectors[mask] = self.films.vectors[numpy.concatenate([case.given for case in cases])]
+        weights = (others / (others + SPREAD)).astype("float32")
+        return FilmBatch((vectors, mask.astype("float32")), stars, weights)
 
 
 class FilmObjective(Objective):
@@ -136,7 +129,7 @@ class FilmObjective(Objective):
 
     def quantiles(self, network: Any, batch: FilmBatch) -> Any:
         """Return (N, 3), the quantiles of QUANTILES."""
-        return network(*(mxnet.nd.array(each, ctx=self.device, dtype=each.dtype) for each in batch.inputs))[0]
+        return network(*(mxnet.nd.array(array, ctx=self.device, dtype=array.dtype) for array in batch.inputs))[0]
 
     def loss(self, network: Any, batch: FilmBatch) -> Any:
         return self.loss_of(self.quantiles(network, batch), batch)
@@ -144,8 +137,8 @@ class FilmObjective(Objective):
     def loss_of(self, quantiles: Any, batch: FilmBatch) -> Any:
         """Return the loss of the quantiles (N, 3) that the network returned for a batch, (1,)."""
         nd = mxnet.nd
-        stars, weights = (nd.array(each, ctx=self.device).expand_dims(1) for each in (batch.stars, batch.weights))
-        below, shares = (nd.array([each], ctx=self.device) for each in (QUANTILES, SHARES))
+        stars, weights = (nd.array(values, ctx=self.device).expand_dims(1) for values in (batch.stars, batch.weights))
+        below, shares = (nd.array([row], ctx=self.device) for row in (QUANTILES, SHARES))
         gap = stars - quantiles
         pinball = nd.maximum(below * gap, (below - 1) * gap)  # (N, 3)
         return (pinball * shares * weights).sum() / float(batch.weights.sum())
@@ -197,4 +190,4 @@ def in_units(arrays: dict[str, NDArray[Any]], films: FilmVectors) -> dict[str, N
         "film.mean": stars.mean(),
         "film.unit": stars.std() + SMALLEST,
     }
-    return {**arrays, **{name: numpy.asarray(each, "float32").reshape(1, -1) for name, each in units.items()}}
+    return {**arrays, **{name: numpy.asarray(unit, "float32").reshape(1, -1) for name, unit in units.items()}}

@@ -12,7 +12,7 @@ from ..model.parameters import round_tables
 from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
 from ..training.runs import Run
-from ..training.stage import DEV_STREAM, Objective, Stage
+from ..training.stage import DEV_STREAM, Objective, Stage, similar_batches
 from .masking import Masker, Tokens
 from .settings import LanguageConfig
 
@@ -49,16 +49,14 @@ class HiddenBatches:
         """Yield the batches of one epoch, which (seed, epoch) alone decides."""
         random = numpy.random.RandomState([seed, epoch])
         lengths = self.tokens.lengths
-        order = numpy.argsort(lengths + random.random_sample(len(lengths)) * JITTER, kind="stable")
-        for number in random.permutation(len(self)).tolist():
-            yield self.batch(order[number * self.batch_size :][: self.batch_size], random)
+        keys = lengths + random.random_sample(len(lengths)) * JITTER
+        for members in similar_batches(keys, self.batch_size, random):
+            yield self.batch(members, random)
 
     def in_order(self, seed: int) -> Iterator[tuple[NDArray[Any], Hidden]]:
         """Yield (members, batch) over all reviews once, the same way at each call."""
         random = numpy.random.RandomState([seed, DEV_STREAM])
-        order = numpy.argsort(self.tokens.lengths, kind="stable")
-        for start in range(0, len(order), self.batch_size):
-            members = order[start : start + self.batch_size]
+        for members in similar_batches(self.tokens.lengths, self.batch_size):
             yield members, self.batch(members, random)
 
     def batch(self, members: NDArray[Any], random: numpy.random.RandomState) -> Hidden:
@@ -81,7 +79,7 @@ class MaskedObjective(Objective):
 
     def logits(self, network: Any, batch: Hidden) -> Any:
         nd = mxnet.nd
-        ids, places = (nd.array(each, ctx=self.device, dtype="int32") for each in (batch.token_ids, batch.places))
+        ids, places = (nd.array(ids, ctx=self.device, dtype="int32") for ids in (batch.token_ids, batch.places))
         return network(ids, nd.array(batch.valid_length, ctx=self.device), places)[0]
 
     def losses(self, logits: Any, batch: Hidden) -> Any:
@@ -95,7 +93,7 @@ class MaskedObjective(Objective):
 
     def evaluate(self, network: Any) -> dict[str, float]:
         """Return the mean loss, and the shares of hidden tokens that are the likeliest, and among the first five."""
-        losses, ranks = (numpy.concatenate(each) for each in zip(*self.judged(network)))
+        losses, ranks = map(numpy.concatenate, zip(*self.judged(network)))
         top = {"accuracy": float((ranks < 1).mean()), "among_five": float((ranks < 5).mean())}
         return {"loss": float(losses.mean()), **top}
 

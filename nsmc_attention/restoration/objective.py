@@ -16,7 +16,7 @@ from ..text.noise import typed
 from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
 from ..training.runs import Run
-from ..training.stage import DEV_STREAM, Objective, Stage
+from ..training.stage import DEV_STREAM, Objective, Stage, similar_batches
 from .characters import BEGIN, END, KEEP, Characters, padded, split_spaces
 from .settings import RestoreConfig, most_written
 from .tags import character_error, tagged, tags_of, written
@@ -67,11 +67,9 @@ class NoisyBatches:
         random = numpy.random.RandomState([seed, epoch])
         texts = [*self.targets, *(self.join(random) for _ in range(self.extra))]
         lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * JITTER
-        order = numpy.argsort(lengths, kind="stable")
-        starts = random.permutation(len(self)) * self.batch_size
         share = self.sampling * epoch / max(1, self.epochs - 1)
-        for start in starts.tolist():
-            targets = [texts[place] for place in order[start : start + self.batch_size]]
+        for members in similar_batches(lengths, self.batch_size, random):
+            targets = [texts[i] for i in members]
             yield Pairs([typed(text, random) for text in targets], targets, share)
 
     def join(self, random: numpy.random.RandomState) -> str:
@@ -107,10 +105,10 @@ class RestoringObjective(Objective):
     def evaluate(self, network: Any) -> dict[str, float]:
         """Return the mean character error, and the share that is restored exactly, 0 to 1."""
         dev = self.dev_batches
-        found: list[str] = []
+        texts: list[str] = []
         for start in range(0, len(dev.sources), self.batch_size):
-            found += self.restored(network, dev.sources[start : start + self.batch_size])
-        pairs = list(zip(found, dev.targets))
+            texts += self.restored(network, dev.sources[start : start + self.batch_size])
+        pairs = list(zip(texts, dev.targets))
         errors = [character_error(text, target) for text, target in pairs]
         exact = [text == target for text, target in pairs]
         return {"character_error": float(numpy.mean(errors)), "exact": float(numpy.mean(exact))}
@@ -143,15 +141,17 @@ class EditorObjective(RestoringObjective):
         shape = ids.shape[:2]
         tags, spaces, inside = numpy.full(shape, KEEP), numpy.zeros(shape), numpy.zeros(shape)
         for row, (source, target) in enumerate(zip(batch.sources, batch.targets)):
-            found, follows = tags_of(source, target, self.characters)
-            tags[row, : len(found)], spaces[row, : len(found)], inside[row, : len(found)] = found, follows, 1
+            own, follows = tags_of(source, target, self.characters)
+            tags[row, : len(own)], spaces[row, : len(own)], inside[row, : len(own)] = own, follows, 1
         tag_logits, space_logits = network(ids, lengths)
         return self.cross_entropy(tag_logits, tags, inside) + self.cross_entropy(space_logits, spaces, inside)
 
     def restored(self, network: Any, sources: list[str]) -> list[str]:
-        tags, spaces = (each.argmax(axis=2).asnumpy().astype(int).tolist() for each in network(*self.inputs(sources)))
+        tags, spaces = (
+            logits.argmax(axis=2).asnumpy().astype(int).tolist() for logits in network(*self.inputs(sources))
+        )
         letters = [split_spaces(source)[0] for source in sources]
-        return [tagged(*each, self.characters)[0] for each in zip(letters, tags, spaces)]
+        return [tagged(*row, self.characters)[0] for row in zip(letters, tags, spaces)]
 
 
 class WriterObjective(RestoringObjective):

@@ -158,10 +158,10 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
 
 def checksum(arrays: Arrays) -> NDArray[numpy.uint8]:
     """Return the sha256 of names, types, shapes and contents, (32,)."""
-    found = hashlib.sha256()
+    content = hashlib.sha256()
     for name, array in sorted(arrays.items()):
-        found.update(f"{name} {array.dtype.name} {array.shape}\n".encode() + array.tobytes())
-    return numpy.frombuffer(found.digest(), dtype="uint8")
+        content.update(f"{name} {array.dtype.name} {array.shape}\n".encode() + array.tobytes())
+    return numpy.frombuffer(content.digest(), dtype="uint8")
 
 
 def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:

@@ -24,10 +24,10 @@ mxnet = import_mxnet()
 # Seconds of training that a crash may cost at most
 LONGEST_UNSAVED = 60
 
-ProgressCallback = Callable[..., None]
 
-
-def fit(network: Any, stage: Stage, config: LoopConfig, checkpoints: Checkpoints, report: ProgressCallback) -> Progress:
+def fit(
+    network: Any, stage: Stage, config: LoopConfig, checkpoints: Checkpoints, report: Callable[..., None]
+) -> Progress:
     """Train an initialized network, from the newest checkpoint on; leave the parameters of the selected epoch in it.
 
     `report` is called with Progress after each step and, with the epoch's record as second argument, after each epoch:

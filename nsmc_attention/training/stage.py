@@ -4,6 +4,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Iterator, Optional, Protocol
 
+import numpy
+from numpy.typing import NDArray
+
 from .distributed.communicator import SINGLE, SingleWorker
 
 # Added to weights before their logarithm is taken
@@ -30,6 +33,16 @@ class Objective(ABC):
     @abstractmethod
     def evaluate(self, network: Any) -> dict[str, float]:
         """Return figures of the dev part by name, `metric` among them."""
+
+
+def similar_batches(
+    keys: Any, size: int, random: Optional[numpy.random.RandomState] = None
+) -> Iterator[NDArray[numpy.int64]]:
+    """Yield positions of items with similar keys, `size` a batch, the batches in an order drawn at random; None: by key."""
+    order = numpy.argsort(keys, kind="stable")
+    count = -(-len(order) // size)
+    for number in (random.permutation(count) if random else numpy.arange(count)).tolist():
+        yield order[number * size : (number + 1) * size]
 
 
 class TrainingBatches(Protocol):

@@ -98,8 +98,8 @@ class Workers(SingleWorker):
         # nobody goes on, or ends, before everyone has compared
         others = self.total(numpy.array([settings != expected]))[0]
         if settings != expected:
-            found = difference("settings", expected, settings)
-            raise ConfigError(f"this worker cannot join with another {found}; {SAME}")
+            other = difference("settings", expected, settings)
+            raise ConfigError(f"this worker cannot join with another {other}; {SAME}")
         if others:
             raise ConfigError(f"expected the same settings of all workers, found others in {others:.0f}; {SAME}")
 
@@ -117,8 +117,8 @@ class Workers(SingleWorker):
     def average_gradients(self, gradients: Sequence[Any], batch: Batch, share: float, loss: Any) -> float:
         rows = numpy.unique(batch.token_ids)
         own = [*(from_gradient(gradient, rows) for gradient in gradients), loss.asnumpy()]
-        *found, loss = self.all_reduce([share * array for array in own])
-        for gradient, array in zip(gradients, found):
+        *whole, loss = self.all_reduce([share * array for array in own])
+        for gradient, array in zip(gradients, whole):
             to_gradient(gradient, array, rows)
         return float(loss.sum())
 
@@ -154,9 +154,9 @@ def from_gradient(gradient: Any, rows: Array) -> Array:
     """Return a gradient as an array: (len(rows), ...) of a row-sparse one, the rows that the whole batch touches."""
     if gradient.stype != "row_sparse":
         return numpy.asarray(gradient.asnumpy())
-    found = numpy.zeros((len(rows), *gradient.shape[1:]), dtype="float32")
-    found[numpy.searchsorted(rows, gradient.indices.asnumpy())] = gradient.data.asnumpy()
-    return found
+    array = numpy.zeros((len(rows), *gradient.shape[1:]), dtype="float32")
+    array[numpy.searchsorted(rows, gradient.indices.asnumpy())] = gradient.data.asnumpy()
+    return array
 
 
 def to_gradient(gradient: Any, array: Array, rows: Array) -> None:
