@@ -71,17 +71,17 @@ class SelfAttention(HybridBlock):
             self.dropout = Dropout(dropout)
             self.output = nn.Dense(units, in_units=units, flatten=False)
 
-    def hybrid_forward(self, F: Any, states: Any, seen: Any, distances: Any = None) -> Any:
-        """(T, N, D), seen (N, T) int32 -> contexts (T, N, D), weights (N, K, T, T).
+    def hybrid_forward(self, F: Any, states: Any, visible: Any, distances: Any = None) -> Any:
+        """(T, N, D), visible (N, T) int32 -> contexts (T, N, D), weights (N, K, T, T).
 
-        Query i of a review attends to its first `seen` keys, at least one: the scores of others are minus infinity. That
+        Query i of a review attends to its first `visible` keys, at least one: the scores of others are minus infinity. That
         is the number of tokens against padding, and i + 1 for a causal mask.
         """
         projected = self.projection(states)
         scores = F.contrib.interleaved_matmul_selfatt_qk(projected, heads=self.heads)  # (N * K, T, T)
         if distances is not None:
             scores = self.with_distances(F, scores, F.contrib.arange_like(states, axis=0), distances)
-        by_head = F.broadcast_axis(F.expand_dims(seen, axis=1), axis=1, size=self.heads)
+        by_head = F.broadcast_axis(F.expand_dims(visible, axis=1), axis=1, size=self.heads)
         weights = F.softmax(scores, length=F.reshape(by_head, shape=(-1, 0), reverse=True), use_length=True, axis=-1)
         contexts = F.contrib.interleaved_matmul_selfatt_valatt(projected, self.dropout(weights), heads=self.heads)
         return self.output(contexts), F.reshape(weights, shape=(-1, self.heads, 0, 0), reverse=True)
@@ -115,28 +115,28 @@ class Sublayers(HybridBlock):
             self.forward_norm = LayerNorm(settings.units)
             self.dropout = Dropout(settings.dropout)
 
-    def on_the_way_in(self, norm: Any, states: Any) -> Any:
+    def pre_norm(self, norm: Any, states: Any) -> Any:
         """Return what a part of the layer reads."""
         return norm(states) if self.norm_first else states
 
-    def added(self, norm: Any, states: Any, update: Any) -> Any:
+    def add_and_norm(self, norm: Any, states: Any, update: Any) -> Any:
         """Return the sum of the states and of what a part of the layer makes of them."""
         states = states + self.dropout(update)
         return states if self.norm_first else norm(states)
 
     def feed_forward(self, F: Any, states: Any) -> Any:
-        hidden = self.widen(self.on_the_way_in(self.forward_norm, states))
+        hidden = self.widen(self.pre_norm(self.forward_norm, states))
         # exact, as BERT's
-        return self.added(self.forward_norm, states, self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
+        return self.add_and_norm(self.forward_norm, states, self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
 
 
 class Layer(Sublayers):
     """Self-attention to the tokens that are no padding, then the feed-forward units."""
 
-    def hybrid_forward(self, F: Any, states: Any, seen: Any) -> Any:
+    def hybrid_forward(self, F: Any, states: Any, visible: Any) -> Any:
         """(T, N, D), (N, T) -> states (T, N, D), weights (N, K, T, T)."""
-        contexts, weights = self.attention(self.on_the_way_in(self.attention_norm, states), seen)
-        states = self.added(self.attention_norm, states, contexts)
+        contexts, weights = self.attention(self.pre_norm(self.attention_norm, states), visible)
+        states = self.add_and_norm(self.attention_norm, states, contexts)
         return self.feed_forward(F, states), weights
 
 
@@ -161,14 +161,14 @@ class DecoderLayer(Sublayers):
         `written` are the keys and values (N, K, W, D / K) of the places before, `source` those (N, K, S, D / K) of the
         source; `hidden` (1, 1, T, W + T) and `padding` (N, 1, 1, S) are added to the scores: minus infinity, or 0.
         """
-        projected = self.attention.projection(self.on_the_way_in(self.attention_norm, states))
+        projected = self.attention.projection(self.pre_norm(self.attention_norm, states))
         query, *own = F.split(by_head(F, projected, self.heads), num_outputs=3, axis=3)
         keys, values = (F.concat(before, new, dim=2) for before, new in zip(written, own))
         contexts, weights = self.attend(F, query, keys, values, hidden)
-        states = self.added(self.attention_norm, states, self.attention.output(contexts))
-        query = by_head(F, self.query(self.on_the_way_in(self.source_norm, states)), self.heads)
+        states = self.add_and_norm(self.attention_norm, states, self.attention.output(contexts))
+        query = by_head(F, self.query(self.pre_norm(self.source_norm, states)), self.heads)
         contexts, of_source = self.attend(F, query, source[0], source[1], padding)
-        states = self.added(self.source_norm, states, self.output(contexts))
+        states = self.add_and_norm(self.source_norm, states, self.output(contexts))
         return self.feed_forward(F, states), weights, of_source, keys, values
 
     def attend(self, F: Any, query: Any, keys: Any, values: Any, hidden: Any) -> tuple[Any, Any]:
@@ -232,10 +232,10 @@ class Transformer(Layered):
         places = F.contrib.arange_like(embedded, axis=0)  # (T,)
         states = self.placed(F, embedded, places, positions, axis=1)
         no_places = F.reshape(F.zeros_like(places), shape=(1, -1))
-        seen = F.cast(F.broadcast_add(F.reshape(valid_length, shape=(-1, 1)), no_places), dtype="int32")
+        visible = F.cast(F.broadcast_add(F.reshape(valid_length, shape=(-1, 1)), no_places), dtype="int32")
         weights = []
         for layer in self.layers:
-            states, rows = layer(states, seen)
+            states, rows = layer(states, visible)
             weights.append(rows)
         return self.norm(states) if self.norm_first else states, F.stack(*weights, axis=1)
 
