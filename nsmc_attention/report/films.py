@@ -18,7 +18,7 @@ STARS = ["stars", "stars_low", "stars_high"]
 
 
 @dataclass(frozen=True)
-class Films:
+class FilmSection:
     """What the page shows of the groups with the most reviews: their Ratings, and the ends of the scale of stars."""
 
     ratings: dict[str, Rating]
@@ -26,7 +26,7 @@ class Films:
     highest: float
 
 
-def rate_groups(rater: FilmRater, frame: pandas.DataFrame, groups: pandas.DataFrame, most: int) -> Films:
+def rate_groups(rater: FilmRater, frame: pandas.DataFrame, groups: pandas.DataFrame, most: int) -> FilmSection:
     """Add STARS to the rows of `groups`, of the reviews of a frame with `group` and `text`; rate the first `most`.
 
     What is kept of a group does not grow with its reviews. Rows of the frame without a group belong to none.
@@ -37,10 +37,10 @@ def rate_groups(rater: FilmRater, frame: pandas.DataFrame, groups: pandas.DataFr
     bounds = [(stars, low, high) for _, (low, stars, high) in rater.bounds(rows)]
     groups[STARS] = pandas.DataFrame(bounds, columns=STARS, index=groups.index, dtype="float64")
     ratings = dict(zip(groups.index, rater.ratings(rows[:most])))
-    return Films(ratings, rater.scale.lowest, rater.scale.highest)
+    return FilmSection(ratings, rater.scale.lowest, rater.scale.highest)
 
 
-def films_section(films: Films, groups: pandas.DataFrame, name: str, say: dict[str, str]) -> Section:
+def films_section(films: FilmSection, groups: pandas.DataFrame, name: str, say: dict[str, str]) -> Section:
     """Return the section: a line for each group with its stars, and below the reviews of each to unfold."""
     rows = groups.loc[list(films.ratings)].sort_values("stars", ascending=False, kind="stable")
     lists = [reviews_of(group, films.ratings[group], say) for group in rows.index]

@@ -67,8 +67,8 @@ def report_page(content: Report, tables: dict[str, pandas.DataFrame], language: 
             f'</ul></section><section class="tables"><h2>{say["tables"]}</h2><p>{links}</p></section></main>',
         ]
     )
-    lists = [found.examples for each in content.sections for found in each.reviews]
-    data = in_script([[in_language(each, say) for each in found] for found in lists])
+    lists = [group.examples for part in content.sections for group in part.reviews]
+    data = in_script([[in_language(example, say) for example in examples] for examples in lists])
     font = in_base64(font_of(OWN_CHARACTERS + body + data))
     fillings = {"LANGUAGE": language, "TITLE": html.escape(content.title), "FONT_AS_BASE64": font}
     return filled(with_words(file("report.html", __package__)), **fillings, REVIEWS_AS_JSON=data, BODY=body)
@@ -90,15 +90,15 @@ def section(each: Section, say: dict[str, str]) -> str:
         f"<div><dt>{say[kind]}</dt><dd>{html.escape(say[f'{each.key}_{kind}'])}</dd></div>"
         for kind in ("can", "cannot")
     )
-    reviews = "".join(map(examples, each.reviews))
+    reviews = "".join(map(example_list, each.reviews))
     return f'<section><h2>{heading}</h2><p>{legend}</p>{each.chart}{reviews}<dl class="notes">{notes}</dl></section>'
 
 
-def examples(found: ExampleList) -> str:
+def example_list(group: ExampleList) -> str:
     """Return reviews as plain text, which the page's script replaces by ones with shaded words."""
-    items = "".join(f'<li lang="ko">{html.escape(each.attribution.text)}</li>' for each in found.examples)
-    shown, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(found.heading)
-    return f"<details><summary>{heading}</summary>{shown}</details>" if found.folded else f"<h3>{heading}</h3>{shown}"
+    items = "".join(f'<li lang="ko">{html.escape(each.attribution.text)}</li>' for each in group.examples)
+    shown, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(group.heading)
+    return f"<details><summary>{heading}</summary>{shown}</details>" if group.folded else f"<h3>{heading}</h3>{shown}"
 
 
 def in_language(each: Example, say: dict[str, str]) -> dict[str, Any]:

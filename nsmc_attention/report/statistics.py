@@ -28,11 +28,11 @@ def share(positive: ArrayLike, count: ArrayLike) -> dict[str, Any]:
     """Return share, low and high of numbers or arrays, with Wilson's 95 % interval (1927); NaN where count is 0."""
     positive, count = numpy.asarray(positive, dtype="float64"), numpy.asarray(count, dtype="float64")
     with numpy.errstate(invalid="ignore", divide="ignore"):
-        found = positive / count
-        middle = (found + Z95**2 / (2 * count)) / (1 + Z95**2 / count)
-        half = Z95 / (1 + Z95**2 / count) * numpy.sqrt(found * (1 - found) / count + Z95**2 / (4 * count**2))
+        ratio = positive / count
+        middle = (ratio + Z95**2 / (2 * count)) / (1 + Z95**2 / count)
+        half = Z95 / (1 + Z95**2 / count) * numpy.sqrt(ratio * (1 - ratio) / count + Z95**2 / (4 * count**2))
     # at 0 and 1 rounding would put the bound beyond the share
-    return {"share": found, "low": numpy.clip(middle - half, 0, found), "high": numpy.clip(middle + half, found, 1)}
+    return {"share": ratio, "low": numpy.clip(middle - half, 0, ratio), "high": numpy.clip(middle + half, ratio, 1)}
 
 
 def shares_by(keys: pandas.Series, label: pandas.Series) -> pandas.DataFrame:
@@ -74,10 +74,10 @@ def date_of(value: object, order: str = "ymd", where: str = "date") -> Optional[
 def iso_date(y: str, m: str, d: Optional[str] = None) -> Optional[str]:
     year = int(y) if len(y) > 2 else 2000 + int(y)
     try:
-        found = datetime.date(year, int(m), int(d or 1)).isoformat()
+        date = datetime.date(year, int(m), int(d or 1)).isoformat()
     except ValueError:
         return None
-    return found if d else found[:7]
+    return date if d else date[:7]
 
 
 def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str], fewest: int = 5) -> pandas.DataFrame:
@@ -85,20 +85,27 @@ def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str
 
     Log-odds ratio with the words of all reviews as the Dirichlet prior, divided by its deviation (Monroe, Colaresi &
     Quinn 2008, equation 22). Returns word, positive and negative (reviews with it; words in fewer than `fewest` are left
-    out), z: above 0 praise, below 0 blame; largest first.
+    out), z: above 0 praise, below 0 blame; largest first. 0 where the word is in no larger share of that side's reviews.
     """
     counts: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
+    reviews = Counter[str]()
     for tokens, label in zip(token_lists, labels):
         counts[label].update(set(tokens))
-    words = sorted(word for word, count in sum(counts.values(), Counter[str]()).items() if count >= fewest)
+        reviews[label] += 1
+    whole = counts["positive"] + counts["negative"]
+    words = sorted(word for word, count in whole.items() if count >= fewest)
     rows = pandas.DataFrame({"word": words, **{label: [counts[label][word] for word in words] for label in counts}})
-    if len(rows) < 2:
+    if len(whole) < 2:
         # the only word is all that either label has
         return rows.assign(z=numpy.zeros(len(rows)))
-    praise, blame = (rows[label] + rows["positive"] + rows["negative"] for label in counts)
-    odds = numpy.log(praise / (praise.sum() - praise)) - numpy.log(blame / (blame.sum() - blame))
-    rows["z"] = odds / numpy.sqrt(1 / praise + 1 / blame)
-    return rows.sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
+    odds, variance = numpy.zeros(len(rows)), numpy.zeros(len(rows))
+    for label, sign in (("positive", 1), ("negative", -1)):
+        smoothed = rows[label] + rows["positive"] + rows["negative"]
+        odds += sign * numpy.log(smoothed / (sum(counts[label].values()) + sum(whole.values()) - smoothed))
+        variance += 1 / smoothed
+    shares = [rows[label] / max(1, reviews[label]) for label in counts]
+    z = numpy.where(numpy.sign(odds) == numpy.sign(shares[0] - shares[1]), odds / numpy.sqrt(variance), 0.0)
+    return rows.assign(z=z).sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 
 def extreme_reviews(probability: ArrayLike, count: int = 8) -> dict[str, list[int]]:

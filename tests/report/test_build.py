@@ -144,12 +144,13 @@ def test_tables_go_only_where_nothing_else_is(classifier, reviews, tmp_path):
 
 
 @pytest.mark.parametrize("count", [1, 6, 11])
-def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_path, count):
+def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_path, count, capsys):
     pandas.DataFrame({"document": ["최고의 영화"] * count, "film": "A", "date": ""}).to_csv(
         tmp_path / "a.csv", index=False
     )
     found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", "film", "date")
     assert found["groups"].loc["A", "count"] == count and found["months"].empty
+    assert "a.csv: no date in the column 'date'; there is no figure over time\n" in capsys.readouterr().err
     assert f"{count}개는 날짜를 읽지 못해" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 

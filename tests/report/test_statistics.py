@@ -78,6 +78,18 @@ def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
     assert distinctive_words([["희귀"]], ["positive"]).empty
 
 
+def test_a_word_is_on_the_side_where_it_is_commoner():
+    lists = (
+        [["영화", f"말{place}"] for place in range(4)]
+        + [["영화"]]
+        + [[f"글{place}", f"뜻{place}"] for place in range(9)]
+    )
+    rows = distinctive_words(lists, ["positive"] * 4 + ["negative"] * 10)
+    assert rows["word"].tolist() == ["영화"] and rows.loc[0, "z"] > 0
+    few = distinctive_words([["영화"]] * 9 + [["별로", "영화"]], ["positive"] * 9 + ["negative"])
+    assert few.set_index("word")["z"].get("영화") == 0, "in all reviews of both"
+
+
 @pytest.mark.filterwarnings("error")
 def test_one_word_alone_tells_nothing():
     assert distinctive_words([["영화"]] * 9, ["positive"] * 8 + ["negative"]).values.tolist() == [["영화", 8, 1, 0]]
