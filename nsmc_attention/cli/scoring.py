@@ -164,6 +164,10 @@ def film(
     print(f"{source}: {found}", file=sys.stderr)
 
 
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def refuse_without(flag: str, given: Any, other: str, needed: Any) -> None:
     """Raise ConfigError for an option that has no effect without another."""
     if given and not needed:
@@ -262,9 +266,10 @@ def bulk(
     options: dict[str, Any] = {"encoding": encoding, "verbatim": verbatim, "restore": restoring.bundle}
     options.update(group_by=group_by, film_bundle=film_bundle)
     found = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows, **options)
-    films = f"; {found['films']:,} films in {output / dask.FILMS}/groups.{style}" if group_by else ""
+    films = f"; {counted(found['films'], 'film')} in {output / dask.FILMS}/groups.{style}" if group_by else ""
     print(
-        f"{found['partitions']} partitions in {output}, {found['scored']} of them ({found['rows']} reviews) now{films}"
+        f"{counted(found['partitions'], 'partition')} in {output}, {found['scored']:,} of them "
+        f"({counted(found['rows'], 'review')}) now{films}"
     )
 
 

@@ -75,7 +75,7 @@ def test_every_section_says_what_may_be_concluded_and_what_not(packaged, reviews
     report(packaged, reviews, tmp_path / "r.html", "film", "date")
     parts = (tmp_path / "r.html").read_text(encoding="utf-8").split("<section><h2>")[1:-1]
     assert len(parts) == 7
-    assert all(part.count("말할 수 있는 것") == part.count("말할 수 없는 것") == 1 for part in parts)
+    assert all(part.count("알 수 있는 것") == part.count("알 수 없는 것") == 1 for part in parts)
 
 
 def test_many_months_are_drawn_as_years_and_stay_months_in_the_table(classifier, tmp_path):
