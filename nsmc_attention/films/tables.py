@@ -34,9 +34,10 @@ class Rated:
     drawn: dict[str, Rating] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        more = {"rows name no film and are left out": self.nameless, "blank reviews are left out": self.blank}
-        films = f"{self.films:,} film{'s' * (self.films != 1)}"
-        return "; ".join([films, *(f"{count:,} {rows}" for rows, count in more.items() if count)])
+        nameless = "row names no film and is left out", "rows name no film and are left out"
+        blank = "blank review is left out", "blank reviews are left out"
+        counts = [(self.films, ("film", "films")), (self.nameless, nameless), (self.blank, blank)]
+        return "; ".join(f"{count:,} {forms[count != 1]}" for count, forms in counts if count or forms[0] == "film")
 
     def keep(self, ratings: Iterable[tuple[Hashable, Rating]], films: int) -> Iterator[tuple[Hashable, Rating]]:
         """Yield the ratings, of which the first ones are `drawn`."""
