@@ -18,8 +18,8 @@ def rating_html(rating: "Rating") -> str:
     blank = f" · {rating.blank:,} blank" if rating.blank else ""
     span = f"{rating.stars_low:.2f} to {rating.stars_high:.2f} (90 %)"
     head = f"<b>{rating.stars:.2f} stars</b> · {span} · {rating.counted}{blank}"
-    largest = max((each.weight for each in rating.representative), default=1.0)
-    rows = "".join(review_html(each.attribution, each.weight, largest) for each in rating.representative)
+    largest = max((review.weight for review in rating.representative), default=1.0)
+    rows = "".join(review_html(review.attribution, review.weight, largest) for review in rating.representative)
     return in_frame(f'<div class="nsmc-head">{head}</div>{rows}')
 
 

@@ -35,8 +35,8 @@ def widened(quantiles: Floats, counts: Floats, margins: Floats, bounds: tuple[fl
     """
     low, middle, high = numpy.asarray(quantiles, dtype="float64").T
     more = numpy.interp(numpy.log(counts), numpy.log(COUNTS), margins)
-    found = numpy.stack([numpy.minimum(low - more, middle), middle, numpy.maximum(high + more, middle)], axis=1)
-    return found.clip(*bounds)
+    moved = numpy.stack([numpy.minimum(low - more, middle), middle, numpy.maximum(high + more, middle)], axis=1)
+    return moved.clip(*bounds)
 
 
 def inside(intervals: Floats, stars: Floats) -> float:

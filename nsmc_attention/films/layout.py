@@ -21,7 +21,7 @@ def migrated(manifest: Manifest) -> Manifest:
 LAYOUT: "Layout[FilmConfig, Scale]" = Layout(
     FilmConfig,
     "scale.json",
-    later("films.scale", "Scale.read"),
+    later("films.scale", "Scale.from_json"),
     tuple(FILM),
     packaged("pretrained_film"),
     migrated=migrated,

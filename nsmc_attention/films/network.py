@@ -57,8 +57,8 @@ class FilmReader(HybridBlock):
     def hybrid_forward(self, F: Any, pooled: Any, counts: Any, mean: Any, unit: Any) -> Any:
         """(N, 2 D), number of reviews (N, 1) -> the quantiles (N, 3), which rise."""
         few = F.ones_like(counts) / F.sqrt(counts)
-        found = self.output(self.hidden(F.concat(self.dropout(pooled), few, dim=1)))
-        middle, below, above = (F.slice_axis(found, axis=1, begin=n, end=n + 1) for n in range(3))
+        outputs = self.output(self.hidden(F.concat(self.dropout(pooled), few, dim=1)))
+        middle, below, above = (F.slice_axis(outputs, axis=1, begin=n, end=n + 1) for n in range(3))
         quantiles = F.concat(middle - F.exp(below), middle, middle + F.exp(above), dim=1)
         return F.broadcast_add(F.broadcast_mul(quantiles, unit), mean)
 

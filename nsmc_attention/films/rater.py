@@ -50,9 +50,9 @@ class Representative(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON: text, weight, tokens, token_weights."""
-        found = self.prediction
-        values: dict[str, Any] = {"text": found.text, "weight": self.weight, "tokens": list(found.tokens)}
-        return {**values, "token_weights": found.token_weights.tolist()}
+        text, tokens = self.prediction.text, list(self.prediction.tokens)
+        weights = self.prediction.token_weights.tolist()
+        return {"text": text, "weight": self.weight, "tokens": tokens, "token_weights": weights}
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Rating:
         """Return plain values for JSON."""
         values: dict[str, Any] = {"reviews": self.reviews, "stars": self.stars}
         values.update(stars_low=self.stars_low, stars_high=self.stars_high)
-        values["representative"] = [each.to_dict() for each in self.representative]
+        values["representative"] = [review.to_dict() for review in self.representative]
         return {**values, "error": self.error} if self.error else values
 
     def _repr_html_(self) -> str:
@@ -201,9 +201,9 @@ class FilmRater(Predictor):
         """Yield each Pool with its stars: the low end, the middle and the high end; None where it has no review."""
         iterator = iter(pools)
         while window := list(islice(iterator, WINDOW)):
-            found = iter(self.stars([pool for pool in window if pool.count]).tolist())
+            stars = iter(self.stars([pool for pool in window if pool.count]).tolist())
             for pool in window:
-                yield pool, tuple(next(found)) if pool.count else (None, None, None)
+                yield pool, tuple(next(stars)) if pool.count else (None, None, None)
 
     def stars(self, pools: Sequence[Pool]) -> NDArray[numpy.float64]:
         """Return (N, 3) of Pools that have reviews: the low end of the stars, the middle, the high end."""
@@ -236,9 +236,9 @@ def rater_of(classifier: ClassifierBundle, bundle: Optional[Union[str, Path]] = 
     None where no bundle is named and the packaged network reads the vectors of another classifier, or onnx is not
     installed; errors are those of `load_film`.
     """
-    found = load_bundle(bundle, LAYOUT)
-    fits = found.codec.classifier == classifier.fingerprint and find_spec("onnx") is not None
-    return FilmRater.from_bundle(found, classifier=classifier.folder) if bundle or fits else None
+    verified = load_bundle(bundle, LAYOUT)
+    fits = verified.codec.classifier == classifier.fingerprint and find_spec("onnx") is not None
+    return FilmRater.from_bundle(verified, classifier=classifier.folder) if bundle or fits else None
 
 
 packaged_film = lru_cache(maxsize=1)(load_film)

@@ -3,14 +3,12 @@
 import json
 import math
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 from .._io.bounded import read_json
-from ..bundle.format import Manifest
 from ..errors import BundleError
 from .intervals import COUNTS, widened
 
@@ -52,25 +50,20 @@ class Scale:
         return cls(bundle.name, bundle.fingerprint, reader.width, float(stars.min()), float(stars.max()), margins)
 
     @classmethod
-    def from_json(cls, content: bytes, where: object) -> "Scale":
-        """Read what `to_json` returned; BundleError if it is something else."""
+    def from_json(cls, content: bytes, where: object, *bundle: object) -> "Scale":
+        """Read what `to_json` returned, wherever the rest of its `bundle` is; BundleError if it is something else."""
         values = read_json(content, where, BundleError, "the scale of a film network")
         try:
-            found = cls(**values)
-            names = isinstance(found.name, str) and isinstance(found.classifier, str)
-            numbers = [found.lowest, found.highest, *found.margins]
-            finite = all(isinstance(each, float) and math.isfinite(each) for each in numbers)
-            fits = names and finite and type(found.inputs) is int and 1 <= found.inputs <= MOST_INPUTS
+            scale = cls(**values)
+            names = isinstance(scale.name, str) and isinstance(scale.classifier, str)
+            numbers = [scale.lowest, scale.highest, *scale.margins]
+            finite = all(isinstance(number, float) and math.isfinite(number) for number in numbers)
+            fits = names and finite and type(scale.inputs) is int and 1 <= scale.inputs <= MOST_INPUTS
         except TypeError:
             fits = False
-        if not fits or len(found.margins) != len(COUNTS):
+        if not fits or len(scale.margins) != len(COUNTS):
             raise BundleError(f"{where}: expected the scale of a film network, found something else; was it altered?")
-        return found
-
-    @classmethod
-    def read(cls, content: bytes, path: Path, manifest: Manifest, config: object) -> "Scale":
-        """Read that of a bundle."""
-        return cls.from_json(content, path)
+        return scale
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"

@@ -9,7 +9,7 @@ from ..settings import Settings, check_all, kinds, section, setting
 from .interface import FILM
 
 # How the reviews of a film are weighed
-POOLINGS: dict[str, type[Attention]] = {each.kind: each for each in (Additive, Uniform)}
+POOLINGS: dict[str, type[Attention]] = {kind.kind: kind for kind in (Additive, Uniform)}
 
 
 class PoolingConfig(Settings):

@@ -3,7 +3,7 @@
 texts -> Encoded -> (M, F): what the classifier's last layer reads, and the log-odds of positive
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Optional
@@ -40,13 +40,13 @@ class ReviewReader:
 
     def read(self, reviews: Sequence[Encoded]) -> tuple[Vectors, NDArray[numpy.float64]]:
         """Return (M, F) float32 of M encoded reviews, and the probability of positive (M,); 0 and NaN of a blank one."""
-        found = numpy.zeros((len(reviews), self.width), dtype="float32")
+        vectors = numpy.zeros((len(reviews), self.width), dtype="float32")
         positive = numpy.full(len(reviews), numpy.nan)
         for members, batch in self.batches(reviews):
             contexts, probability = self.engine.contexts(*batch)
             positive[members] = probability
-            found[members] = numpy.column_stack([contexts, log_odds(positive[members])])
-        return found, positive
+            vectors[members] = numpy.column_stack([contexts, log_odds(positive[members])])
+        return vectors, positive
 
 
 def cached_vectors(
@@ -58,26 +58,13 @@ def cached_vectors(
     path = cache / f"vectors-{depends_on.hexdigest()[:32]}.float16"
     if path.exists():
         return numpy.fromfile(path, dtype="float16").reshape(len(texts), reader.width)
-    found = read_vectors(texts, reader, quiet)
-    cache.mkdir(parents=True, exist_ok=True)
-    with replaced_file(path) as temporary, open(temporary, "wb") as file:
-        found.tofile(file)
-    return found
-
-
-def read_vectors(texts: Sequence[str], reader: ReviewReader, quiet: bool = False) -> NDArray[numpy.float16]:
-    """Return (M, F) float16 of M texts."""
-    found, start = numpy.empty((len(texts), reader.width), dtype="float16"), 0
-    for part in windows(texts, reader, quiet):
-        found[start : start + len(part)] = part
-        start += len(part)
-    return found
-
-
-def windows(texts: Sequence[str], reader: ReviewReader, quiet: bool) -> Iterator[Vectors]:
-    """Yield the vectors of WINDOW texts after the other."""
-    with progress_bar(shown=None if not quiet else False, total=len(texts), desc="reading", unit=" reviews") as bar:
+    vectors = numpy.empty((len(texts), reader.width), dtype="float16")
+    with progress_bar(shown=False if quiet else None, total=len(texts), desc="reading", unit=" reviews") as bar:
         for start in range(0, len(texts), WINDOW):
             part = texts[start : start + WINDOW]
-            yield reader(part)
+            vectors[start : start + len(part)] = reader(part)
             bar.update(len(part))
+    cache.mkdir(parents=True, exist_ok=True)
+    with replaced_file(path) as temporary, open(temporary, "wb") as file:
+        vectors.tofile(file)
+    return vectors

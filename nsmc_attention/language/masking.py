@@ -47,9 +47,9 @@ class Tokens:
         starts, lengths = (numpy.cumsum(self.lengths) - self.lengths)[members], self.lengths[members]
         places = numpy.arange(lengths.max())
         inside = places < lengths[:, None]
-        found = numpy.full(inside.shape, filler, dtype=values.dtype)
-        found[inside] = values[(starts[:, None] + places)[inside]]
-        return found
+        rows = numpy.full(inside.shape, filler, dtype=values.dtype)
+        rows[inside] = values[(starts[:, None] + places)[inside]]
+        return rows
 
 
 @dataclass(frozen=True)

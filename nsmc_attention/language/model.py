@@ -54,7 +54,10 @@ class Filling:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        values: dict[str, Any] = {"text": self.text, "candidates": [each._asdict() for each in self.candidates]}
+        values: dict[str, Any] = {
+            "text": self.text,
+            "candidates": [candidate._asdict() for candidate in self.candidates],
+        }
         values.update({"tokens": list(self.tokens), "place": self.place})
         return values if self.attended is None else {**values, "attended": self.attended.tolist()}
 
@@ -79,7 +82,7 @@ class LanguageModel(Predictor):
         text = clean(check_text(text))
         before, after = sides(text)
         ids, place, tokens = self.window(before, after)
-        arrays = (numpy.array(each, dtype="int32") for each in ([ids], [len(ids)], [place]))
+        arrays = (numpy.array(numbers, dtype="int32") for numbers in ([ids], [len(ids)], [place]))
         probability, *heads = self.engine(*arrays)
         probability = probability[0].copy()
         probability[self.no_words] = -1
@@ -107,10 +110,9 @@ class LanguageModel(Predictor):
 
 def sides(text: str) -> tuple[str, str]:
     """Return what is before and behind the [MASK] of a clean text; DataError unless there is one."""
-    found = text.count(MASK)
-    if found != 1:
+    if text.count(MASK) != 1:
         raise DataError(
-            f"fill: expected one {MASK} in the text, found {found}; write it in place of the word, as in "
+            f"fill: expected one {MASK} in the text, found {text.count(MASK)}; write it in place of the word, as in "
             f"'주인공의 {MASK}에 소름이 돋았다'"
         )
     before, _, after = text.partition(MASK)

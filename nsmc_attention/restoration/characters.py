@@ -41,20 +41,20 @@ class Characters:
     @classmethod
     def of(cls, texts: Iterable[str], min_count: int) -> "Characters":
         """Return the characters that are at least as frequent as `min_count`, by falling count."""
-        counts = Counter(each for text in texts for each in text if each != SPACE)
-        kept = sorted((each for each in counts if counts[each] >= min_count), key=lambda each: (-counts[each], each))
-        return cls((SPACE, *kept))
+        counts = Counter(character for text in texts for character in text if character != SPACE)
+        common = (character for character in counts if counts[character] >= min_count)
+        return cls((SPACE, *sorted(common, key=lambda character: (-counts[character], character))))
 
     @classmethod
     def from_json(cls, content: Union[str, bytes], where: object = "vocab.json") -> "Characters":
         """Read what `to_json` wrote; BundleError if it is something else."""
-        found = read_json(content, where, BundleError, "a list of characters")
-        listed = found.get("characters") if isinstance(found, dict) else None
+        values = read_json(content, where, BundleError, "a list of characters")
+        listed = values.get("characters") if isinstance(values, dict) else None
         if (
             not isinstance(listed, list)
             or listed[:1] != [SPACE]
             or len(set(map(str, listed))) != len(listed)
-            or not all(isinstance(each, str) and len(each) == 1 for each in listed)
+            or not all(isinstance(entry, str) and len(entry) == 1 for entry in listed)
         ):
             raise BundleError(f"{where}: expected a list of different characters, a space first, found something else")
         return cls(tuple(listed))
@@ -93,18 +93,22 @@ class Characters:
 
     def rows_of(self, character: str) -> tuple[int, int, int, int]:
         """Return the rows of a character and of its three letters; PADDING for a letter that it has not."""
-        found = self.row_cache.get(character)
-        if found is None:
+        rows = self.row_cache.get(character)
+        if rows is None:
             initial, vowel, final = parts(character)
-            first = len(self)
-            found = (self.ids.get(character, UNKNOWN), PADDING, PADDING, PADDING)
+            letters = (PADDING, PADDING, PADDING)
             if initial:
-                second = first + len(INITIALS)
-                places = (first + INITIALS.index(initial), second + VOWELS.index(vowel))
-                found = (found[0], *places, second + len(VOWELS) + FINALS.index(final))
+                vowels = len(self) + len(INITIALS)
+                finals = vowels + len(VOWELS)
+                letters = (
+                    len(self) + INITIALS.index(initial),
+                    vowels + VOWELS.index(vowel),
+                    finals + FINALS.index(final),
+                )
+            rows = (self.ids.get(character, UNKNOWN), *letters)
             if len(self.row_cache) < 2**16:
-                self.row_cache[character] = found
-        return found
+                self.row_cache[character] = rows
+        return rows
 
     def can_read(self, character: str) -> bool:
         """Return whether a network can tell a character from others: it is a syllable, or was in the training sentences."""
@@ -120,7 +124,7 @@ class Characters:
 
     def target(self, text: str) -> list[int]:
         """Return the ids of all characters of a text, spaces among them, and END."""
-        return [*(self.ids.get(each, UNKNOWN) for each in text), END]
+        return [*(self.ids.get(character, UNKNOWN) for character in text), END]
 
     def character(self, number: int) -> str:
         """Return the character of an id after END."""
@@ -129,7 +133,7 @@ class Characters:
 
 def padded(sources: Sequence[NDArray[numpy.int32]], step: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """Return source_ids (N, S, ROWS) and source_length (N,) of N sources, S being a multiple of `step`."""
-    lengths = numpy.array([len(each) for each in sources], dtype="int32")
+    lengths = numpy.array([len(source) for source in sources], dtype="int32")
     width = -(-int(lengths.max()) // step) * step
     ids = numpy.full((len(sources), width, ROWS), PADDING, dtype="int32")
     ids[numpy.arange(width) < lengths[:, None]] = numpy.concatenate(sources)

@@ -27,5 +27,5 @@ def pair_html(source: str, text: str) -> str:
     """Return what is above each other; spaces that were changed are visible."""
     if source == text:
         return f'<span class="nsmc-pair"><span>{escape(source)}</span><span>{escape(text)}</span></span>'
-    before, after = (escape(each.replace(" ", "␣")) for each in (source, text))
+    before, after = (escape(side.replace(" ", "␣")) for side in (source, text))
     return f'<span class="nsmc-pair"><del>{before}</del><ins>{after}</ins></span>'

@@ -22,7 +22,7 @@ class Piece:
     @property
     def places(self) -> NDArray[numpy.int64]:
         """The place in the text of each of the letters."""
-        return numpy.array([place for place, each in enumerate(self.text) if each != SPACE], dtype="int64")
+        return numpy.array([place for place, character in enumerate(self.text) if character != SPACE], dtype="int64")
 
 
 def pieces_of(text: str, longest: int) -> Iterator[Piece]:
@@ -32,7 +32,7 @@ def pieces_of(text: str, longest: int) -> Iterator[Piece]:
         end = len(text)
         if end - start > longest:
             window = text[start : start + longest]
-            ends = [found.end() for found in re.finditer(r"[.!?~]+ ", window)] or [window.rfind(SPACE) + 1]
+            ends = [mark.end() for mark in re.finditer(r"[.!?~]+ ", window)] or [window.rfind(SPACE) + 1]
             end = start + (ends[-1] or longest)
             # the space between two pieces begins neither
             end += text.startswith(SPACE, end)

@@ -83,11 +83,11 @@ class Restorer(Predictor):
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return (restored text, why it was returned as it was or None) of each text."""
-        return [(each.text, each.error) for each in self.restore_stream(texts)]
+        return [(restored.text, restored.error) for restored in self.restore_stream(texts)]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
         """Yield `Restoration.to_dict()` of each text."""
-        return (each.to_dict(weights) for each in self.restore_stream(texts))
+        return (restored.to_dict(weights) for restored in self.restore_stream(texts))
 
     def n_best(self, text: str) -> list[Restoration]:
         """Return what a writer's search found for one text, at most `beam`, the best first."""
@@ -97,7 +97,7 @@ class Restorer(Predictor):
         pieces = list(pieces_of(text, self.longest))
         if len(pieces) != 1:
             raise DataError(f"n_best: expected a text of 1 to {self.longest} characters, found {len(text)}")
-        return [joined(text, pieces, [self.written(pieces[0], each)]) for each in self.hypotheses(pieces)[0]]
+        return [joined(text, pieces, [self.written(pieces[0], best)]) for best in self.hypotheses(pieces)[0]]
 
     def in_batches(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the Restoration of each piece, in order; pieces of similar length are read together."""

@@ -87,16 +87,14 @@ class Search:
         return [numpy.repeat(array, self.beam, axis=0) for array in arrays]
 
     def run(self) -> list[list[Hypothesis]]:
-        open_reviews = set(range(self.reviews))
+        open_reviews = list(range(self.reviews))
         while open_reviews:
             parents, chosen, totals, weights = self.advance()
-            for review in sorted(open_reviews):
-                self.collect(review, parents[review], chosen[review], totals[review], weights)
+            for review in open_reviews:
+                self.collect(review, parents[review], chosen[review], totals[review])
             self.continue_with(parents, chosen, totals, weights)
-            for review in sorted(open_reviews):
-                if self.is_done(review):
-                    open_reviews.remove(review)
-        return [sorted(found, key=lambda each: -each.score)[: self.beam] for found in self.ended]
+            open_reviews = [review for review in open_reviews if not self.is_done(review)]
+        return [sorted(ended, key=lambda hypothesis: -hypothesis.score)[: self.beam] for ended in self.ended]
 
     def advance(self) -> tuple[NDArray[Any], ...]:
         """Let the decoder read the last characters; return the best 2 B continuations (N, 2 B) and the weights.
@@ -116,7 +114,7 @@ class Search:
         weights = weights.reshape(self.reviews, self.beam, -1)
         return best // size, best % size, numpy.take_along_axis(totals, best, axis=1), weights
 
-    def collect(self, review: int, parents: Any, chosen: Any, totals: Any, weights: Any) -> None:
+    def collect(self, review: int, parents: Any, chosen: Any, totals: Any) -> None:
         """Keep the hypotheses of a review that end with this step, among its best B."""
         for place in range(min(self.beam, len(chosen))):
             if chosen[place] == self.end and numpy.isfinite(totals[place]):
@@ -129,7 +127,7 @@ class Search:
         """Go on with the best B hypotheses of each review that have not ended."""
         going = numpy.argsort(chosen == self.end, axis=1, kind="stable")[:, : self.beam]
         parents, self.ids, self.scores = (
-            numpy.take_along_axis(each, going, axis=1) for each in (parents, chosen, totals)
+            numpy.take_along_axis(array, going, axis=1) for array in (parents, chosen, totals)
         )
         self.scores = numpy.where(self.ids == self.end, -numpy.inf, self.scores)
         self.steps.append((self.ids, parents, weights))
@@ -144,7 +142,7 @@ class Search:
             return True
         # no longer hypothesis has a higher score than the best unfinished one at the greatest length
         bound = best / length_penalty(limit, self.alpha)
-        kept = sorted((each.score for each in ended), reverse=True)[: self.beam]
+        kept = sorted((hypothesis.score for hypothesis in ended), reverse=True)[: self.beam]
         if len(kept) == self.beam and kept[-1] >= bound:
             return True
         if len(self.steps) < limit:

@@ -46,7 +46,7 @@ def is_plain(text: str) -> bool:
     letters = text.replace(" ", "")
     if letters.count('"') % 2 or letters.startswith('""') or letters.count("'") % 2:
         return False
-    hangul = sum("가" <= each <= "힣" for each in letters)
+    hangul = sum("가" <= letter <= "힣" for letter in letters)
     return (
         hangul >= HANGUL * len(letters)
         and bool(ALLOWED.fullmatch(text))
@@ -105,4 +105,4 @@ def well_spelt(texts: Iterable[str]) -> list[str]:
     given = list(texts)
     suspicious = suspicious_trigrams(given)
     pieces = chain.from_iterable([text] if is_spelt(text, suspicious) else sentences(text) for text in given)
-    return [each for each in dict.fromkeys(pieces) if is_spelt(each, suspicious)]
+    return [piece for piece in dict.fromkeys(pieces) if is_spelt(piece, suspicious)]

@@ -51,7 +51,7 @@ def written(ids: Iterable[int], places: Iterable[int], letters: str, characters:
     An unknown character is the one of the source that was attended to most: `places` are those of the attended
     characters in `letters`, the source without its spaces. No space begins or ends the text, or follows another.
     """
-    found, steps = list[str](), list[int]()
+    kept, steps = list[str](), list[int]()
     for step, (number, place) in enumerate(zip(ids, places)):
         if number == END:
             break
@@ -61,10 +61,10 @@ def written(ids: Iterable[int], places: Iterable[int], letters: str, characters:
             character = letters[place]
         else:
             continue
-        if character != SPACE or found and found[-1] != SPACE:
-            found.append(character)
+        if character != SPACE or kept and kept[-1] != SPACE:
+            kept.append(character)
             steps.append(step)
-    text = "".join(found).rstrip()
+    text = "".join(kept).rstrip()
     return text, steps[: len(text)]
 
 
@@ -75,7 +75,7 @@ def most_changed(letters: str) -> float:
 
 def within_bound(source: str, text: str) -> bool:
     """Return whether a text can be what the source was meant to be, by its characters without the spaces."""
-    one, other = (each.replace(SPACE, "") for each in (source, text))
+    one, other = (side.replace(SPACE, "") for side in (source, text))
     most = most_changed(one)
     return abs(len(one) - len(other)) <= most and edit_distance(one, other) <= most
 
@@ -94,17 +94,17 @@ def aligned(source: str, target: str, left_out: int = 1) -> list[tuple[int, int]
     if len(source) == len(target):
         return [(place, place) for place in range(len(source))]
     costs = edit_costs(source, target, left_out)
-    found, i, j = [], len(source), len(target)
+    pairs, i, j = [], len(source), len(target)
     while i:
         if j and costs[i][j] == costs[i - 1][j - 1] + (source[i - 1] != target[j - 1]):
             i, j = i - 1, j - 1
-            found.append((i, j))
+            pairs.append((i, j))
         elif costs[i][j] == costs[i - 1][j] + 1:
             i -= 1
-            found.append((i, -1))
+            pairs.append((i, -1))
         else:
             j -= 1
-    return found[::-1]
+    return pairs[::-1]
 
 
 def edit_costs(source: str, target: str, put_in: int = 1) -> list[list[int]]:

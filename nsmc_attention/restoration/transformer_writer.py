@@ -122,6 +122,6 @@ class TransformerWriter(Writer):
         _, weights, _ = self.step.decode(
             mxnet.nd, previous_ids, *source, state, self.step.positions.data(previous_ids.context)
         )
-        own, of_source = (mxnet.nd.stack(*each, axis=1) for each in zip(*weights))
+        own, of_source = (mxnet.nd.stack(*layers, axis=1) for layers in zip(*weights))
         # the first place is none
         return own[..., 1:], of_source

@@ -151,4 +151,4 @@ class RecurrentWriter(Writer):
                 ids = nd.where(sampled[:, place], steps[-1][0].detach().argmax(axis=1).astype("int32"), ids)
             logits, weights, *state = self.step(ids, *source, *state)
             steps.append((logits, weights))
-        return tuple(nd.stack(*each, axis=1) for each in zip(*steps))
+        return tuple(nd.stack(*arrays, axis=1) for arrays in zip(*steps))
