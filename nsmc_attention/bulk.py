@@ -139,7 +139,7 @@ def bulk(
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
     columns = (text_column, encoding, group_by)
-    partitions = [each for number, path in enumerate(files) for each in split(path, number, style, rows, *columns)]
+    partitions = [part for number, path in enumerate(files) for part in split(path, number, style, rows, *columns)]
     plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, "group_by": group_by}
     settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim}
     check_plan(folder, {**plan, **settings, **fingerprints(rater or model)})
@@ -203,7 +203,7 @@ def fingerprints(model: Union[FilmRater, Reference, RestoringReference]) -> dict
 
 def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
     """Return the files named by paths, patterns and folders, each once, in order; DataError where one names none."""
-    found: list[Path] = []
+    matches: list[Path] = []
     for source in map(str, sources):
         folder = Path(source)
         if folder.is_dir():
@@ -213,8 +213,8 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
         paths = [path.resolve() for path in sorted(paths) if path.is_file()]
         if not paths:
             raise DataError(f"{source}: no such file, folder of tables, or pattern that matches any")
-        found += paths
-    return list(dict.fromkeys(found))
+        matches += paths
+    return list(dict.fromkeys(matches))
 
 
 def split(
@@ -238,23 +238,23 @@ def split(
         spans = (Span(*groups) for groups in row_groups(source, rows))
     elif source.kind != "xlsx":
         spans = tables.spans(source, rows)
-    for place, span in enumerate(spans):
-        yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{place:05d}.{style}", state, group_by)
+    for index, span in enumerate(spans):
+        yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{index:05d}.{style}", state, group_by)
 
 
 def state_of(path: Union[str, Path]) -> tuple[int, int]:
     """Return a file's size and modification time (ns), by which a change of its rows is noticed."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError as problem:
         raise DataError(f"{path}: cannot be read: {problem.strerror}") from problem
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def check_plan(folder: Path, plan: dict[str, Any]) -> None:
     """Write the plan into a folder without outputs; ConfigError for a folder of another plan or with other content."""
     path, text = folder / PLAN, json.dumps(plan, ensure_ascii=False, indent=2) + "\n"
-    if path.is_file() and any(each.name != PLAN and not each.name.startswith(PREFIX) for each in folder.iterdir()):
+    if path.is_file() and any(entry.name != PLAN and not entry.name.startswith(PREFIX) for entry in folder.iterdir()):
         saved = read_json(path.read_bytes(), path, ConfigError, "the plan of an earlier bulk")
         # names of files that are not UTF-8 are compared as they were written
         for name, value in json.loads(text.encode("utf-8", "replace")).items():

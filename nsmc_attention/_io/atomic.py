@@ -4,13 +4,11 @@ They are written beside the target, flushed to the disk and renamed. A killed pr
 sibling, which the next write to the same target removes.
 """
 
-import ctypes
 import errno
 import glob
 import os
 import secrets
 import shutil
-import sys
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -20,8 +18,6 @@ from ..errors import ConfigError, DataError
 
 PREFIX = ".partial-"
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-# linux/fcntl.h and linux/fs.h
-AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 
 @contextmanager
@@ -41,11 +37,7 @@ def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
         yield temporary
         flush(temporary)
         if path.exists():
-            found = path.stat()
-            temporary.chmod(found.st_mode & 0o777)
-            # else the owner could no longer read a file that root has replaced; only root may change owners
-            with suppress(OSError):
-                os.chown(temporary, found.st_uid, found.st_gid)
+            temporary.chmod(path.stat().st_mode & 0o777)
         os.replace(temporary, path)
         # a folder may be writable and not readable, and the file already has its name
         with suppress(OSError):
@@ -58,8 +50,8 @@ def replaced_folder(path: Union[str, Path]) -> Iterator[Path]:
     path = resolve_link(path)
     with temporary_sibling(path, folder=True) as temporary:
         yield temporary
-        for each in (*temporary.iterdir(), temporary):
-            flush(each)
+        for entry in (*temporary.iterdir(), temporary):
+            flush(entry)
         move_folder(temporary, path)
         with suppress(OSError):
             flush(path.parent)
@@ -79,23 +71,17 @@ def require_place(path: Path) -> None:
 
 
 def move_folder(new: Path, path: Path) -> None:
-    """Rename a new folder to `path`; an old folder there is afterwards called `new`, or is removed.
+    """Rename a new folder to `path`; an old one there is removed.
 
-    One step on Linux. Elsewhere, a process killed between two renames leaves the old folder, complete, as `NAME.old-*`.
+    A process killed between the two renames leaves the old folder, complete, as `NAME.old-*`.
     """
     if not path.exists():
         os.replace(new, path)
-    elif not exchange(new, path):
-        old = path.with_name(f"{path.name}.old-{secrets.token_hex(4)}")
-        os.replace(path, old)
-        os.replace(new, path)
-        remove(old)
-
-
-def exchange(one: Path, other: Path) -> bool:
-    """Exchange two names atomically; return whether system and file system can (Linux, most file systems)."""
-    rename = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
-    return rename is not None and rename(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other), RENAME_EXCHANGE) == 0
+        return
+    old = path.with_name(f"{path.name}.old-{secrets.token_hex(4)}")
+    os.replace(path, old)
+    os.replace(new, path)
+    remove(old)
 
 
 @contextmanager
@@ -147,7 +133,7 @@ def vacant(folder: Path) -> bool:
     """Return whether a folder does not exist or holds only leftovers of killed processes."""
     if not folder.is_dir():
         return not folder.exists()
-    return all(each.name.startswith(PREFIX) for each in folder.iterdir())
+    return all(entry.name.startswith(PREFIX) for entry in folder.iterdir())
 
 
 def lock(path: Path, wait: bool = False) -> Optional[int]:
@@ -216,6 +202,6 @@ def resolve_link(path: Union[str, Path]) -> Path:
 
 def refuse_links(paths: Iterable[Path]) -> None:
     """Raise ConfigError where a path, or anything inside it, is a symbolic link: perhaps somebody else's."""
-    for each in chain.from_iterable(chain([path], path.rglob("*")) for path in paths):
-        if each.is_symlink():
-            raise ConfigError(f"{each}: is a link, whose target would be replaced; remove it or put a copy there")
+    for path in chain.from_iterable(chain([path], path.rglob("*")) for path in paths):
+        if path.is_symlink():
+            raise ConfigError(f"{path}: is a link, whose target would be replaced; remove it or put a copy there")

@@ -21,15 +21,15 @@ def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
 def bounded_size(path: Path, largest: int, error: type[NsmcError]) -> int:
     """Return the size of a file in bytes; `error` for one of more than `largest`, or no regular file."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError as problem:
         raise error(f"{path}: cannot be read: {problem.strerror}") from problem
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a link" if stat.S_ISLNK(found.st_mode) else "none"
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a link" if stat.S_ISLNK(status.st_mode) else "none"
         raise error(f"{path}: expected a regular file, found {kind}; put the file itself there")
-    if found.st_size > largest:
-        raise error(f"{path}: expected at most {largest:,} bytes, found {found.st_size:,}")
-    return found.st_size
+    if status.st_size > largest:
+        raise error(f"{path}: expected at most {largest:,} bytes, found {status.st_size:,}")
+    return status.st_size
 
 
 def read_json(content: Union[str, bytes], where: object, error: type[NsmcError], expected: str = "JSON") -> Any:

@@ -120,8 +120,8 @@ def fill(
     if as_json:
         print(json.dumps(filling.to_dict(), ensure_ascii=False))
         return
-    for each in filling.candidates:
-        print(f"{each.probability:.4f}\t{each.token}\t{each.text}")
+    for candidate in filling.candidates:
+        print(f"{candidate.probability:.4f}\t{candidate.token}\t{candidate.text}")
 
 
 @command()
@@ -192,9 +192,9 @@ def check_extras(text: tuple[str, ...], texts: Texts, n_best: bool, picture: Opt
 def print_hypotheses(restorer: "Restorer", texts: tuple[str, ...], as_json: bool) -> None:
     """Print what a search found for each text, best first: score, restored text and, if it is rejected, why."""
     for text in texts:
-        for each in restorer.n_best(text):
-            line = "\t".join([f"{each.score:.4f}", each.text, *filter(None, [each.error])])
-            print(json.dumps(each.to_dict(), ensure_ascii=False) if as_json else line)
+        for hypothesis in restorer.n_best(text):
+            line = "\t".join([f"{hypothesis.score:.4f}", hypothesis.text, *filter(None, [hypothesis.error])])
+            print(json.dumps(hypothesis.to_dict(), ensure_ascii=False) if as_json else line)
 
 
 @command()

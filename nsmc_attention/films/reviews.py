@@ -114,9 +114,9 @@ def number(value: Any, where: str) -> float:
 def of_films(name: str, documents: list[str], stars: list[Any], films: list[str]) -> FilmReviews:
     """Return reviews by film, in the films' first order, without those that are blank or of no film."""
     texts = list(map(clean, documents))
-    kept = [place for place, (text, film) in enumerate(zip(texts, films)) if text and film]
-    codes, names = pandas.factorize(pandas.Series([films[place] for place in kept], dtype=object))
+    kept = [row for row, (text, film) in enumerate(zip(texts, films)) if text and film]
+    codes, names = pandas.factorize(pandas.Series([films[row] for row in kept], dtype=object))
     ends = numpy.cumsum(numpy.bincount(codes, minlength=len(names)))
     members = numpy.split(numpy.argsort(codes, kind="stable"), ends[:-1]) if kept else []
-    rated = numpy.array([stars[place] for place in kept], dtype="float32")
-    return FilmReviews(name, [texts[place] for place in kept], rated, names.tolist(), members)
+    rated = numpy.array([stars[row] for row in kept], dtype="float32")
+    return FilmReviews(name, [texts[row] for row in kept], rated, names.tolist(), members)

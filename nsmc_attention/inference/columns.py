@@ -6,7 +6,7 @@ from typing import Any
 
 def output_columns(rows: Sequence[Sequence[Any]], columns: Iterable[str]) -> dict[str, list[Any]]:
     """Return {name: list} of the output columns for N rows of their values."""
-    return {name: [row[place] for row in rows] for place, name in enumerate(columns)}
+    return {name: [row[index] for row in rows] for index, name in enumerate(columns)}
 
 
 def output_prefix(names: Iterable[str], columns: Iterable[str]) -> str:

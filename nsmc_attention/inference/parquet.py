@@ -75,7 +75,7 @@ class ParquetSpool:
             order = sorted(schema.names, key=lambda name: name.startswith(OUTPUT))
             own = [name[len(TABLE) :] for name in order if name.startswith(TABLE)]
             names = [*own, *(output_prefix(own, self.types) + name[len(OUTPUT) :] for name in order[len(own) :])]
-            named = pyarrow.schema([(name, schema.field(found).type) for name, found in zip(names, order)])
+            named = pyarrow.schema([(name, schema.field(field).type) for name, field in zip(names, order)])
             self.file.seek(0)
             with self.parquet.ParquetWriter(output, named) as writer:
                 for start in range(0, len(self.schemas), GROUP):

@@ -98,7 +98,7 @@ def line_results(scorer: Scorer, lines: Iterable[str], style: str, weights: bool
 
 def errors_in(results: Sequence[Any]) -> int:
     """Return how many objects, or rows of output columns, are of texts without a result."""
-    return sum(["error" in each if isinstance(each, dict) else each[-1] is not None for each in results])
+    return sum(["error" in result if isinstance(result, dict) else result[-1] is not None for result in results])
 
 
 def score_table(
@@ -175,9 +175,9 @@ def table_pieces(
     else:
         parts = with_rows(scorer, frames, table.text_column, processes)
     for frame, texts, results in parts:
-        columns, found = columns_in(frame), iter(results)
+        columns, remaining = columns_in(frame), iter(results)
         for start in range(0, len(texts), ROWS):
-            part, own = slice(start, start + ROWS), list(islice(found, ROWS))
+            part, own = slice(start, start + ROWS), list(islice(remaining, ROWS))
             write({name: cells[part] for name, cells in columns.items()}, texts[part], own)
             report(len(own), errors_in(own))
             if written.tell() > PIECE:

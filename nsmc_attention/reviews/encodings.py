@@ -45,12 +45,12 @@ def detect(file: BinaryIO, path: Path, given: Optional[str] = None, whole: bool 
     """
     file.seek(0)
     head = file.read(3)
-    found = next(((codec, len(mark)) for mark, codec in MARKS.items() if head.startswith(mark)), None)
+    marked = next(((codec, len(mark)) for mark, codec in MARKS.items() if head.startswith(mark)), None)
     wanted = codec_of(given) if given else None
     # a mark says which of the two UTF-16 it is
-    if found and (wanted is None or NAMES[wanted] == NAMES[found[0]]):
-        require_encoding(file, path, *found, whole)
-        return found
+    if marked and (wanted is None or NAMES[wanted] == NAMES[marked[0]]):
+        require_encoding(file, path, *marked, whole)
+        return marked
     if wanted:
         require_encoding(file, path, wanted, 0, whole)
         return wanted, 0

@@ -47,17 +47,17 @@ def positive_of(values: Iterable[Any], positive: Any = None) -> Any:
     DataError
         More than two labels, two of which neither is known to be the positive one, or no `positive` among them.
     """
-    found: dict[str, Any] = {}
+    labels: dict[str, Any] = {}
     for value in values:
-        found.setdefault(plain_label(value), value)
-    names = listed(repr(name[:20]) for name in found)
+        labels.setdefault(plain_label(value), value)
+    names = listed(repr(name[:20]) for name in labels)
     if positive is not None:
         wanted = plain_label(positive)
-        if wanted not in found or len(found) > 2:
+        if wanted not in labels or len(labels) > 2:
             raise DataError(f"expected two labels, {str(positive)[:20]!r} and another, found {names}")
-        return found[wanted]
-    pair = next((pair for pair in PAIRS if found and set(found) <= set(pair)), None)
+        return labels[wanted]
+    pair = next((pair for pair in PAIRS if labels and set(labels) <= set(pair)), None)
     if pair is None:
-        advice = "; name the positive one by positive (--positive)" if len(found) == 2 else ""
+        advice = "; name the positive one by positive (--positive)" if len(labels) == 2 else ""
         raise DataError(f"{EXPECTED}, found {names}{advice}")
-    return found.get(pair[1], pair[1])
+    return labels.get(pair[1], pair[1])

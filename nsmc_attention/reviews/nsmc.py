@@ -61,9 +61,9 @@ def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
 
 
 def verify(content: bytes, expected: str, where: object, advice: str) -> None:
-    found = sha256(content)
-    if found != expected:
-        hashes = f"expected the official file with sha256 {expected[:12]}…, found {found[:12]}…"
+    actual = sha256(content)
+    if actual != expected:
+        hashes = f"expected the official file with sha256 {expected[:12]}…, found {actual[:12]}…"
         raise DataError(f"{where}: {hashes}; {advice}")
 
 

@@ -39,7 +39,7 @@ def parquet_file(table: "Source") -> Iterator[tuple[Any, Any]]:
         source: Any = table.stream or path
         with parquet.ParquetFile(source) as file:
             check_levels(file.schema_arrow, path)
-            columns = [file.schema.column(place) for place in range(len(file.schema))]
+            columns = [file.schema.column(index) for index in range(len(file.schema))]
             texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
             with parquet.ParquetFile(source, metadata=file.metadata, read_dictionary=texts) as shared:
                 yield file, shared
@@ -52,7 +52,7 @@ def parquet_file(table: "Source") -> Iterator[tuple[Any, Any]]:
 def check_levels(schema: Any, path: Path) -> None:
     kinds = list(schema.types)
     for _ in range(LEVELS):
-        kinds = [each for kind in kinds for each in inner_types(kind)]
+        kinds = [inner for kind in kinds for inner in inner_types(kind)]
     if kinds:
         raise DataError(f"{path}: expected at most {LEVELS} nested lists and structs")
 

@@ -71,8 +71,8 @@ def load(path: Union[str, Path], leave_out: list[pandas.DataFrame]) -> StarRevie
     Left out is every review with an `id` of a frame in `leave_out`, or with a `document` of it when white space is
     ignored. DataError where there is no such archive, or a film's file is no list of reviews with 1 to 10 stars.
     """
-    ids = {str(each) for frame in leave_out if "id" in frame for each in frame["id"]}
-    texts = {folded(each) for frame in leave_out for each in frame["document"]}
+    ids = {str(number) for frame in leave_out if "id" in frame for number in frame["id"]}
+    texts = {folded(text) for frame in leave_out for text in frame["document"]}
     counts = dict.fromkeys(("read", "blank", "repeated", "left_out_by_id", "left_out_by_text"), 0)
     rows, content = [], hashlib.sha256()
     seen: set[str] = set()
@@ -109,8 +109,8 @@ def stream(path: Union[str, Path]) -> Iterator[Row]:
         try:
             rows = [row_of(review) for review in reviews]
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as problem:
-            found = f"{type(problem).__name__}: {problem}"
-            raise DataError(f"{path} {name}: expected {expected}, found {found}") from problem
+            reason = f"{type(problem).__name__}: {problem}"
+            raise DataError(f"{path} {name}: expected {expected}, found {reason}") from problem
         for row in rows:
             if not isinstance(row[1], str) or not 1 <= row[2] <= 10:
                 raise DataError(f"{path} {name}: expected a text and 1 to 10 stars, found {str(row[1:3])[:60]}")
@@ -157,8 +157,8 @@ def check_entries(archive: zipfile.ZipFile, path: Path) -> None:
             "is encrypted": item.flag_bits & 1,
             "is not deflated": item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED),
         }
-        for problem, found in problems.items():
-            if found:
+        for problem, holds in problems.items():
+            if holds:
                 raise DataError(f"{path}: expected plain files, found {item.filename[:60]!r}, which {problem}")
         names.add(item.filename)
         whole += item.file_size

@@ -67,12 +67,12 @@ class Source:
     @property
     def surprises(self) -> str:
         """What a user should know of how it is read, or nothing: "CP949, semicolon-separated"."""
-        found = [NAMES[self.encoding]] if self.guessed and self.encoding != "utf-8" else []
+        surprises = [NAMES[self.encoding]] if self.guessed and self.encoding != "utf-8" else []
         if self.kind == "csv" and self.delimiter != ",":
-            found.append(f"{DELIMITERS[self.delimiter]}-separated")
+            surprises.append(f"{DELIMITERS[self.delimiter]}-separated")
         if self.guessed and self.other_sheets:
-            found.append(f"sheet {self.sheet!r}, not {listed(map(repr, self.other_sheets))}; name one by --sheet")
-        return ", ".join(found)
+            surprises.append(f"sheet {self.sheet!r}, not {listed(map(repr, self.other_sheets))}; name one by --sheet")
+        return ", ".join(surprises)
 
 
 @dataclass(frozen=True)
@@ -197,10 +197,14 @@ def delimiter_of(text: str, whole: bool) -> str:
     That is the first of DELIMITERS by which the header has several fields and the next rows as many; where rows differ
     in all cases, the one of which the header has most.
     """
-    tables = {each: first_rows(text, each, whole) for each in DELIMITERS}
-    widths = {each: len(rows[0]) if rows else 0 for each, rows in tables.items()}
-    agreeing = [each for each in DELIMITERS if widths[each] > 1 and all(len(r) == widths[each] for r in tables[each])]
-    return agreeing[0] if agreeing else max(DELIMITERS, key=lambda each: widths[each])
+    tables = {delimiter: first_rows(text, delimiter, whole) for delimiter in DELIMITERS}
+    widths = {delimiter: len(rows[0]) if rows else 0 for delimiter, rows in tables.items()}
+    agreeing = [
+        delimiter
+        for delimiter in DELIMITERS
+        if widths[delimiter] > 1 and all(len(r) == widths[delimiter] for r in tables[delimiter])
+    ]
+    return agreeing[0] if agreeing else max(DELIMITERS, key=lambda delimiter: widths[delimiter])
 
 
 def first_rows(text: str, delimiter: str, whole: bool) -> list[list[str]]:

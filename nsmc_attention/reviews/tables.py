@@ -89,10 +89,10 @@ def open_table(
     note(source)
     frames = frames_of(source, rows, text_column=text_column)
     first = list(islice(frames, 1))
-    found = find_column(first[0], text_column, source.path) if first else text_column or TEXT_COLUMNS[0]
+    column = find_column(first[0], text_column, source.path) if first else text_column or TEXT_COLUMNS[0]
     if first and source.kind != "lines":
-        refuse_numbers(first[0], found, source.path)
-    return Table(source, found, with_column(chain(first, frames), found, source.path))
+        refuse_numbers(first[0], column, source.path)
+    return Table(source, column, with_column(chain(first, frames), column, source.path))
 
 
 def chunks(path: Union[str, Path], *arguments: Any, **options: Any) -> Iterator[pandas.DataFrame]:
@@ -132,11 +132,11 @@ def find_column(
         require_column(frame, given, where, hint)
         return given
     names = [str(name) for name in frame.columns]
-    found = [name for name in names if name.strip().lower() in known]
-    if len(found) != 1:
+    matches = [name for name in names if name.strip().lower() in known]
+    if len(matches) != 1:
         expected = f"expected one column called {', '.join(known)}"
-        raise ColumnError(f"{where}: {expected}; found {listed(found if found else names)}{hint}", names)
-    return found[0]
+        raise ColumnError(f"{where}: {expected}; found {listed(matches if matches else names)}{hint}", names)
+    return matches[0]
 
 
 def require_column(frame: pandas.DataFrame, column: str, where: object, hint: str = TEXT_HINT) -> None:
@@ -152,8 +152,8 @@ def refuse_numbers(frame: pandas.DataFrame, column: str, where: object) -> None:
     texts = [text for text in (as_text(value).strip() for value in frame[column]) if text]
     if len(texts) > 1 and all(map(NUMBER.fullmatch, texts)):
         others = [str(name) for name in frame.columns if name != column]
-        found = f"found numbers in column {column!r} ({texts[0][:20]}); the others are {listed(others)}"
-        raise ColumnError(f"{where}: expected reviews, {found}{TEXT_HINT}", map(str, frame.columns))
+        numbers = f"found numbers in column {column!r} ({texts[0][:20]}); the others are {listed(others)}"
+        raise ColumnError(f"{where}: expected reviews, {numbers}{TEXT_HINT}", map(str, frame.columns))
 
 
 class RowLines:
@@ -228,10 +228,10 @@ def spans(source: Source, rows: int) -> Iterator[Span]:
     """Cut a text file between its rows into Spans of at most `rows` rows and about PIECE bytes; at least one."""
     with opened(source, newline="") as text:
         read, fields = MeasuredLines(text, source), source.kind in FIELDS
-        found: Iterator[Any] = csv_rows(read, source) if fields else iter(read)
-        header, count, cuts = tuple(next(found)) if fields else (), 0, 0
+        records: Iterator[Any] = csv_rows(read, source) if fields else iter(read)
+        header, count, cuts = tuple(next(records)) if fields else (), 0, 0
         start, line = read.position, read.number
-        for _ in found:
+        for _ in records:
             read.length = 0
             count += 1
             if count == rows or read.position - start >= PIECE:
@@ -253,24 +253,24 @@ def check_columns(names: Collection[str], where: object) -> None:
 def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
     with opened(source, "", span) as file:
         read = RowLines(file, source, span.line if span else 0)
-        found = csv_rows(read, source, span.header if span else ())
-        header = list(span.header) if span else next(found)
-        yield from frames_with(header, found, rows, lambda row: sum(map(len, row)))
+        records = csv_rows(read, source, span.header if span else ())
+        header = list(span.header) if span else next(records)
+        yield from frames_with(header, records, rows, lambda row: sum(map(len, row)))
 
 
 def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
-    found = xlsx_rows(source)
-    header = next(found)
+    records = xlsx_rows(source)
+    header = next(records)
     check_columns(header, f"{source.path} row 1")
-    for frame in frames_with(header, found, rows, characters):
+    for frame in frames_with(header, records, rows, characters):
         yield frame.apply(lambda column: pandas.Series(plain_dates(column.tolist()), column.index, object))
 
 
 def frames_with(
-    header: list[str], found: Iterator[list[Any]], rows: int, size: Callable[[list[Any]], int]
+    header: list[str], records: Iterator[list[Any]], rows: int, size: Callable[[list[Any]], int]
 ) -> Iterator[pandas.DataFrame]:
     """Yield DataFrames of rows as `pieces.cut` cuts them; at least one, as a table without rows still has columns."""
-    pieces = cut(found, rows, size)
+    pieces = cut(records, rows, size)
     for piece in chain([next(pieces, [])], pieces):
         yield pandas.DataFrame(piece, columns=header, dtype=object)
 
@@ -304,7 +304,7 @@ def deeper(value: object, levels: int) -> bool:
     if not isinstance(value, (dict, list)):
         return False
     inside = value.values() if isinstance(value, dict) else value
-    return not levels or any(deeper(each, levels - 1) for each in inside)
+    return not levels or any(deeper(item, levels - 1) for item in inside)
 
 
 def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:

@@ -104,7 +104,7 @@ def xlsx_rows(source: "Source") -> Iterator[list[Any]]:
             if number > ROWS:
                 raise DataError(f"{path}: expected at most {ROWS:,} rows, found more")
             if not names:
-                names = [column_name(cell, place) for place, cell in enumerate(row, start=1)]
+                names = [column_name(cell, column) for column, cell in enumerate(row, start=1)]
                 yield names
             elif len(row) > len(names):
                 expected = f"expected {len(names)} cells as in the header ({listed(names)})"
@@ -128,8 +128,8 @@ def opened_book(path: Path, stream: Optional[BinaryIO]) -> Iterator[Any]:
         with nullcontext(stream) if stream else open(path, "rb") as file:
             file.seek(0)
             if file.read(4) == b"\xd0\xcf\x11\xe0":
-                found = "found an old .xls, or one protected by a password"
-                raise DataError(f"{path}: expected an .xlsx file, {found}; save it as .xlsx without a password")
+                reason = "found an old .xls, or one protected by a password"
+                raise DataError(f"{path}: expected an .xlsx file, {reason}; save it as .xlsx without a password")
             with BoundedArchive(file) as archive:
                 archive.filename = str(path)
                 with quiet():
@@ -194,12 +194,12 @@ def check_rows(part: IO[bytes], path: Path) -> None:
             raise DataError(f"{path}: expected at most {ROW:,} bytes in a row, found more")
 
 
-def column_name(cell: Any, place: int) -> str:
+def column_name(cell: Any, column: int) -> str:
     """Return a column's name: what is in its first cell, or "column C" where that is blank."""
     from openpyxl.utils import get_column_letter
 
     text = "" if cell is None else str(plain_cell(cell)).strip()
-    return text or f"column {get_column_letter(place)}"
+    return text or f"column {get_column_letter(column)}"
 
 
 def plain_cell(cell: Any) -> Any:

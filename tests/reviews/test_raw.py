@@ -165,16 +165,10 @@ def test_the_first_and_the_last_star_are_read(tmp_path, stars):
     assert raw.load(tmp_path, []).frame["stars"].tolist() == [stars]
 
 
-def test_a_refused_review_is_shown_with_its_stars(tmp_path):
-    (tmp_path / "1.json").write_text(json.dumps([review(1, "좋다", 11)]), encoding="utf-8")
-    with pytest.raises(DataError, match=r"1.json: expected a text and 1 to 10 stars, found \('좋다', 11\)$"):
-        raw.load(tmp_path, [])
-
-
 @pytest.mark.parametrize("stars", [0, 11, -1])
-def test_other_stars_are_refused(tmp_path, stars):
-    (tmp_path / "1.json").write_text(json.dumps([review(1, "ㅋ" * 100, stars)]), encoding="utf-8")
-    with pytest.raises(DataError, match=f"1.json: expected a text and 1 to 10 stars, found .'{'ㅋ' * 58}$"):
+def test_other_stars_are_refused_and_shown(tmp_path, stars):
+    (tmp_path / "1.json").write_text(json.dumps([review(1, "좋다", stars)]), encoding="utf-8")
+    with pytest.raises(DataError, match=rf"1.json: expected a text and 1 to 10 stars, found \('좋다', {stars}\)$"):
         raw.load(tmp_path, [])
 
 

@@ -99,6 +99,7 @@ def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(tmp_path):
         ("a.csv", "document\n가나\n".encode() + b"\xb0\n", "line 3: expected UTF-8 text, found byte 0xb0"),
         ("a.csv", "document\n가나\n".encode("cp949") + b"\xb0\n", "line 2: expected UTF-8 text, found byte 0xb0"),
         ("a.csv", "document\n가나\n".encode("utf-16") + b"\0\xd8", "line 3: expected UTF-16 text"),
+        ("a.txt", "번호\t리뷰\n", "a.txt line 1: expected one review a line, or the header"),
         ("a.jsonl", '{"document": "가"}\n{"document"\n', "line 2: expected a JSON object"),
         ("a.jsonl", "[" * 100000, "line 1: expected a JSON object"),
         ("a.jsonl", "[1]\n", "line 1: expected a JSON object, found list"),
@@ -176,12 +177,6 @@ def test_stdin_is_lines_unless_its_kind_is_named_and_stays_open(tmp_path, monkey
         stdin.seek(0)
 
 
-def test_parquet_from_stdin(tmp_path, monkeypatch):
-    with open(write(tmp_path, "parquet"), encoding="latin-1") as stdin:
-        monkeypatch.setattr("sys.stdin", stdin)
-        assert rows_of("-", kind="parquet") == ROWS
-
-
 @pytest.mark.parametrize(
     "name, content, kind",
     [
@@ -199,12 +194,6 @@ def test_parquet_from_stdin(tmp_path, monkeypatch):
 def test_a_format_is_told_by_name_and_first_line(tmp_path, name, content, kind):
     (tmp_path / name).write_text(content, encoding="utf-8")
     assert find_source(tmp_path / name).kind == kind
-
-
-def test_a_text_file_with_columns_is_refused(tmp_path):
-    (tmp_path / "a.txt").write_text("번호\t리뷰\n", encoding="utf-8")
-    with pytest.raises(DataError, match="a.txt line 1: expected one review a line, or the header"):
-        find_source(tmp_path / "a.txt")
 
 
 @pytest.mark.parametrize("name, head", [("a.txt", ""), ("a.csv", "document\n"), ("a.jsonl", "")])
@@ -276,12 +265,6 @@ def test_without_pyarrow_the_message_installs_it(tmp_path, monkeypatch):
         rows_of(path)
 
 
-def test_an_open_parquet_file_tells_its_rows_and_is_closed_at_the_end(tmp_path):
-    with parquet.parquet_file(find_source(write(tmp_path, "parquet"))) as (file, _):
-        assert file.metadata.num_rows == len(ROWS)
-    assert file.closed
-
-
 @pytest.mark.parametrize("columns", [{"text_column": "text"}, {"label_column": "y"}])
 def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, columns):
     (tmp_path / "a.txt").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
@@ -315,12 +298,6 @@ def test_a_column_that_is_not_there_names_the_nearest():
     tables.require_column(frame, "film", "a.csv")
     with pytest.raises(DataError, match="a.csv: expected a column 'flim', found film; did you mean 'film'.$"):
         tables.require_column(frame, "flim", "a.csv", hint="")
-
-
-def test_missing_files_are_named(tmp_path):
-    for read in (rows_of, tables.read_labelled):
-        with pytest.raises(DataError, match="none.csv: no such file"):
-            read(tmp_path / "none.csv")
 
 
 def test_keys_that_a_row_lacks_are_none_and_numbers_stay(tmp_path):
@@ -439,13 +416,6 @@ def test_many_row_groups_of_parquet_are_read_in_order(tmp_path):
     table = pyarrow.table({"document": [f"리뷰 {n}" for n in range(1000)], "value": values})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=300)
     assert rows_of(tmp_path / "a.parquet") == table.to_pylist()
-
-
-def test_a_column_that_parquet_has_twice_is_refused(tmp_path):
-    table = pyarrow.table([["좋다"], ["A"], ["B"]], ["document", "film", "film"])
-    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="a.parquet: expected each column once, found 'film' twice"):
-        rows_of(tmp_path / "a.parquet")
 
 
 def test_an_unknown_time_zone_in_parquet_is_one_line(tmp_path):
