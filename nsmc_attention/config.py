@@ -92,7 +92,7 @@ class TaskConfig(Settings):
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
         raise NotImplementedError
 
-    def with_fields(self: Self, **changes: Any) -> Self:
+    def with_fields(self: Self, **changes: object) -> Self:
         """Return this config with some settings changed, each by its short name (SHORT_NAMES) or its path.
 
         ConfigError where a name is unknown, the kind chosen has no such setting, or a value is impossible.

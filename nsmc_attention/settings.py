@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 else:
 
-    def dataclass_transform(**options: Any) -> Any:
+    def dataclass_transform(**options: object) -> Any:
         """Mark nothing: in `typing` from Python 3.11 on, and for type checkers alone."""
         return lambda cls: cls
 
@@ -25,7 +25,7 @@ KIND = "kind"
 
 
 def setting(
-    default: Any,
+    default: object,
     help: str,
     choices: Optional[tuple[str, ...]] = None,
     low: Optional[float] = None,
@@ -62,7 +62,7 @@ class Settings:
     def __init_subclass__(cls) -> None:
         dataclass(init=False, repr=False, eq=False)(cls)
 
-    def __init__(self, *values: Any, **named: Any) -> None:
+    def __init__(self, *values: object, **named: object) -> None:
         items = {item.name: item for item in fields(self)}
         given = {**dict(zip(items, values)), **named}
         if len(given) < len(values) + len(named) or not given.keys() <= items.keys():
@@ -74,7 +74,7 @@ class Settings:
     def __post_init__(self) -> None:
         """Raise ConfigError where the values do not fit each other."""
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:
@@ -96,7 +96,7 @@ class Settings:
         return {KIND: self.kind, **plain} if self.kind else plain
 
     @classmethod
-    def from_dict(cls: type[Self], values: Any, where: str = "") -> Self:
+    def from_dict(cls: type[Self], values: object, where: str = "") -> Self:
         """Build settings from what `to_dict` returned; ConfigError where a key is unknown or missing."""
         known = {item.name: item for item in fields(cls)}
         if not isinstance(values, dict):
@@ -122,7 +122,7 @@ class Settings:
         return values
 
 
-def read(item: "Field[Any]", value: Any, where: str) -> Any:
+def read(item: "Field[Any]", value: object, where: str) -> Any:
     """Return the value of one field; nested settings are built from their dicts."""
     registry = item.metadata.get("kinds")
     if registry is None:
@@ -225,7 +225,7 @@ def join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def difference(key: str, saved: Any, given: Any) -> str:
+def difference(key: str, saved: object, given: object) -> str:
     """Name the innermost setting that differs: `hidden_size: the run has 64, found 128`."""
     if isinstance(saved, dict) and isinstance(given, dict):
         for name in {**given, **saved}:

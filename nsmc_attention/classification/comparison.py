@@ -12,6 +12,7 @@ import pandas
 
 from .._io.atomic import refuse_links, replaced_file, write_text
 from ..bundle.format import load_bundle
+from ..drawing.figure import new_figure, save_figure
 from ..errors import ConfigError, did_you_mean
 from ..evaluation.metrics import HEADLINE, headline
 from ..reviews import tables
@@ -180,18 +181,15 @@ def spread(values: pandas.Series) -> str:
 
 def draw(table: pandas.DataFrame, path: Path) -> None:
     """Draw the accuracy of each name, a dot a seed, in the order given."""
-    from matplotlib.figure import Figure
-
     names = list(dict.fromkeys(table["name"]))
-    figure = Figure(figsize=(7, 1 + 0.4 * len(names)), layout="constrained")
-    axes = figure.add_subplot()
-    for part, marker in (("dev", "o"), ("test", "s")):
-        if f"{part}_accuracy" in table:
-            axes.plot(100 * table[f"{part}_accuracy"], table["name"].map(names.index), marker, label=part, alpha=0.7)
-    axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
-    axes.set_xlabel("accuracy, %")
-    axes.grid(axis="x", alpha=0.3)
-    axes.legend()
-    with replaced_file(path) as temporary:
-        figure.savefig(temporary, dpi=150, format="png")
+    with new_figure((7, 1 + 0.4 * len(names))) as (figure, [[axes]]):
+        for part, marker in (("dev", "o"), ("test", "s")):
+            if f"{part}_accuracy" in table:
+                accuracy = 100 * table[f"{part}_accuracy"]
+                axes.plot(accuracy, table["name"].map(names.index), marker, label=part, alpha=0.7)
+        axes.set_yticks(range(len(names)), names)
+        axes.invert_yaxis()
+        axes.set_xlabel("accuracy, %")
+        axes.grid(axis="x", alpha=0.3)
+        axes.legend()
+    save_figure(figure, path)

@@ -8,13 +8,13 @@ import csv
 import inspect
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Optional, cast
 
 import numpy
 import pandas
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -69,8 +69,8 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         settings: Optional[dict[str, Any]] = None,
         seed: int = 0,
         device: str = "auto",
-        positive: Any = None,
-        **named: Any,
+        positive: object = None,
+        **named: object,
     ):
         unknown = next((name for name in named if name not in NAMED), None)
         if unknown:
@@ -93,7 +93,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         named = {name: getattr(self, name) for name in NAMED if getattr(self, name) is not None}
         return named_preset(self.preset).with_fields(**{"seed": self.seed, **(self.settings or {}), **named})
 
-    def fit(self, X: Sequence[str], y: Any) -> "SentimentEstimator":
+    def fit(self, X: Sequence[str], y: ArrayLike) -> "SentimentEstimator":
         """Train on reviews X (sequence of N str) and their labels y (N, two different values of one type)."""
         from .train import train
 
@@ -154,7 +154,7 @@ def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
     return classes
 
 
-def positive_label(classes: NDArray[Any], positive: Any = None) -> Any:
+def positive_label(classes: NDArray[Any], positive: object = None) -> Any:
     """Return the one of two sorted labels that means positive: the one asked for, else by its name, else the second."""
     try:
         return positive_of(classes, positive)
@@ -166,7 +166,7 @@ def positive_label(classes: NDArray[Any], positive: Any = None) -> Any:
     return classes[1]
 
 
-def as_texts(X: Any) -> list[str]:
+def as_texts(X: Iterable[object]) -> list[str]:
     """Return a list of str; ValueError (as scikit-learn's own) for anything else."""
     if isinstance(X, (str, bytes)):
         raise ValueError("expected a sequence of reviews, found one string; put it into a list")
@@ -176,8 +176,9 @@ def as_texts(X: Any) -> list[str]:
             f"expected one dimension of reviews, found {type(X).__name__} of shape {shape}; "
             'pass one column, as table["review"]'
         )
-    texts = list(X)
-    wrong = next((text for text in texts if not isinstance(text, str)), None)
-    if wrong is not None:
-        raise ValueError(f"expected reviews as str, found {type(wrong).__name__}: {str(wrong)[:40]!r}")
+    texts: list[str] = []
+    for text in X:
+        if not isinstance(text, str):
+            raise ValueError(f"expected reviews as str, found {type(text).__name__}: {str(text)[:40]!r}")
+        texts.append(text)
     return texts

@@ -5,7 +5,7 @@ compared here is a token's weight times the review's number of tokens, T: 1 is t
 """
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, Iterable, Optional, Sequence, Union
 
 import numpy
 import pandas
@@ -84,7 +84,9 @@ def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, 
     return [spans[max(0, index)][2] for index in numpy.searchsorted(begins, starts, side="right") - 1]
 
 
-def mean_weight(table: pandas.DataFrame, keys: Any, names: list[str]) -> pandas.DataFrame:
+def mean_weight(
+    table: pandas.DataFrame, keys: Union[str, list[str], pandas.Series], names: list[str]
+) -> pandas.DataFrame:
     """Return one row a group: its keys, and the number and mean weight of its tokens, in columns `names`."""
     rows = table.groupby(keys)["weight"].agg(["size", "mean"]).reset_index()
     return rows.set_axis(names, axis=1)
