@@ -66,7 +66,6 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
     "values, message",
     [
         ({"labels": ["positive", "negative"]}, "expected the labels"),
-        ({"labels": ["a", "b"]}, "expected the labels"),
         ({"labels": None}, "expected the labels .*, found None"),
         ({"schema": 1}, "expected schema 4, found 1"),
         ({"schema": 5}, "expected schema 4, found 5"),
@@ -76,15 +75,10 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
         ({"metrics": {"dev": 1}}, "expected a bundle's manifest"),
         ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
         (
-            {"tokenizer_version": "python-mecab-ko 1.0"},
-            "was made with python-mecab-ko 1.0, found python-mecab-ko 1.3.7",
-        ),
-        (
             {"tokenizer_version": "python-mecab-ko 9.9"},
             "was made with python-mecab-ko 9.9, found python-mecab-ko 1.3.7",
         ),
         ({"config": {"text": {}}}, "model: expected a value, found none"),
-        ({"config": {}}, "text: expected a value, found none"),
         ({"files": {"../../etc/passwd": "0"}}, "lists a foreign file"),
         ({"files": {"vocab.json": "0"}}, "does not list weights.params"),
     ],

@@ -103,8 +103,3 @@ def test_evaluate_and_report_read_a_classifier_with_hops(command, tiny_structure
 def test_the_card_says_what_the_rows_of_the_weights_are(tiny_structured):
     card = model_card(load_bundle(tiny_structured, LAYOUT).manifest)
     assert "(structured, 3 hops)" in card and "`weights` (N, 3, T) float32, row i is how much hop i attends to" in card
-
-
-def test_penalty_and_hops_of_another_attention_are_refused(command, tmp_path):
-    done = command("train", "--data", "sample", "--attention-hops", "3", "--out", tmp_path / "run")
-    assert done.returncode == 2 and "model.attention.hops: unknown setting 'hops' of the kind additive" in done.stderr

@@ -144,24 +144,19 @@ def test_scikit_learn_s_own_checks():
 
 
 @pytest.mark.parametrize(
-    "X, y, error, message",
+    "X, y, message",
     [
-        ("정말 좋다", [1], ValueError, "found one string; put it into a list"),
-        ([1, 2], [0, 1], ValueError, "expected reviews as str, found int"),
-        (
-            pandas.DataFrame({"review": ["가", "나"]}),
-            [0, 1],
-            ValueError,
-            r"found DataFrame of shape \(2, 1\); pass one",
-        ),
-        (numpy.array([["가"], ["나"]]), [0, 1], ValueError, r"found ndarray of shape \(2, 1\)"),
-        (["가", "나"], [0], ValueError, "expected one label for each of 2 reviews"),
-        (["가", "나"], ["긍정", None], ValueError, "found none for review 1; leave it out"),
-        (["가", "나"], [1, 1], ValueError, "expected labels of two classes, found 1 class"),
+        ("정말 좋다", [1], "found one string; put it into a list"),
+        ([1, 2], [0, 1], "expected reviews as str, found int"),
+        (pandas.DataFrame({"review": ["가", "나"]}), [0, 1], r"found DataFrame of shape \(2, 1\); pass one"),
+        (numpy.array([["가"], ["나"]]), [0, 1], r"found ndarray of shape \(2, 1\)"),
+        (["가", "나"], [0], "expected one label for each of 2 reviews"),
+        (["가", "나"], ["긍정", None], "found none for review 1; leave it out"),
+        (["가", "나"], [1, 1], "expected labels of two classes, found 1 class"),
     ],
 )
-def test_what_cannot_be_learned_from_is_refused(X, y, error, message):
-    with pytest.raises(error, match=message):
+def test_what_cannot_be_learned_from_is_refused(X, y, message):
+    with pytest.raises(ValueError, match=message):
         SentimentEstimator().fit(X, y)
 
 

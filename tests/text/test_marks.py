@@ -32,9 +32,6 @@ def test_so_many_marks_in_a_row_are_kept(count):
     )
 
 
-MARKS = st.text("\u0301\u0316\u0323\u0344\u0345\u0f71\u0f73\u3099", min_size=10, max_size=40)
-
-
 @given(st.lists(st.tuples(st.sampled_from("aeǘᾂ가 か\u1112"), MARKS), max_size=4))
 def test_up_to_thirty_marks_stay_as_nfc_has_them(syllables):
     text = "".join(map("".join, syllables))
