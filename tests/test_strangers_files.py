@@ -29,7 +29,6 @@ from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
 from nsmc_attention.reviews import raw, tables
-from nsmc_attention.reviews.pieces import PIECE
 from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.training.checkpoint import read_arrays
 
@@ -344,13 +343,6 @@ def test_a_table_of_any_width_or_depth_is_refused(tmp_path, name, content, messa
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=message):
         list(tables.chunks(tmp_path / name))
-
-
-def test_rows_held_at_a_time_are_bounded_in_characters(tmp_path):
-    row = "x" * 100_000
-    (tmp_path / "a.csv").write_text("document\n" + (row + "\n") * 1000, encoding="utf-8")
-    sizes = [len(piece) for piece in tables.chunks(tmp_path / "a.csv")]
-    assert sum(sizes) == 1000 and max(sizes) * len(row) <= PIECE + len(row)
 
 
 def test_a_message_is_one_line_that_steers_no_terminal(tmp_path):
