@@ -80,10 +80,11 @@ def run_python(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def test_import_loads_nothing_heavy():
+def test_import_and_help_load_nothing_heavy():
     code = (
-        "import sys, nsmc_attention, nsmc_attention.cli; print(sorted({'numpy', 'mxnet', 'pandas', 'konlpy', "
-        "'matplotlib', 'onnxruntime', 'requests'} & set(sys.modules)))"
+        "import contextlib, io, sys, nsmc_attention; from nsmc_attention.cli import run\n"
+        "with contextlib.redirect_stdout(io.StringIO()): run(['--help'])\n"
+        "print(sorted({'numpy', 'mxnet', 'pandas', 'konlpy', 'matplotlib', 'onnxruntime', 'requests'} & set(sys.modules)))"
     )
     assert run_python(code).strip() == "[]"
 

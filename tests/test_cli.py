@@ -155,11 +155,6 @@ def test_compare_prints_the_table_that_it_writes(command, tmp_path):
     assert "| majority | 2 |" in done.stdout
 
 
-def test_explain_draws_the_picture(command, bundle_folder, tmp_path):
-    done = command("explain", SENTENCE, "--output", tmp_path / "a.png", "--bundle", bundle_folder)
-    assert done.returncode == 0 and (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_explain_draws_reviews_and_models_beside_each_other(command, bundle_folder, tmp_path):
     done = command(
         "explain",

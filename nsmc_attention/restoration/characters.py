@@ -21,13 +21,12 @@ from ..bundle.format import Manifest
 from ..bundle.vocabulary import check_count
 from ..errors import BundleError
 from ..text.hangul import FINALS, INITIALS, VOWELS, parts
+from .interface import ROWS
 
 # Ids that are no characters. What a tag says of a character that is not replaced: keep it, or leave it out
 PADDING, UNKNOWN, BEGIN, END = range(4)
 KEEP, DELETE = 0, 1
 SPACE = " "
-# The character, its initial, vowel and final, and whether a space follows
-ROWS = 5
 # Rows of the table beyond those of the characters: the letters of syllables, and the mark of a space
 LETTERS = len(INITIALS) + len(VOWELS) + len(FINALS) + 1
 

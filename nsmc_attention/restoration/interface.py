@@ -7,8 +7,9 @@ decoder, V characters of the vocabulary, W places that a decoder attends to.
 from typing import Any
 
 from ..model.interfaces import Axes, Interface, second_of_two
-from .characters import ROWS
 
+# Of a source's character: itself, its initial, vowel and final, and whether a space follows
+ROWS = 5
 SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
 
 # What a writer makes of a source, once for all steps

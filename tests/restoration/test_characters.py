@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.restoration.characters import END, PADDING, ROWS, UNKNOWN, Characters, padded, split_spaces
+from nsmc_attention.restoration.characters import END, PADDING, UNKNOWN, Characters, padded, split_spaces
+from nsmc_attention.restoration.interface import ROWS
 from nsmc_attention.text.encoding import clean
 
 texts = st.text(st.sampled_from("가나다라 햇했ㅋa!") | st.characters(), max_size=20).map(clean)

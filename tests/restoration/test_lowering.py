@@ -27,9 +27,10 @@ from nsmc_attention.model.parameters import (  # noqa: E402
     stored_forms,
 )
 from nsmc_attention.model.tracing import parts_of  # noqa: E402
-from nsmc_attention.restoration.characters import ROWS, Characters  # noqa: E402
+from nsmc_attention.restoration.characters import Characters  # noqa: E402
 from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder  # noqa: E402
 from nsmc_attention.restoration.engines import RestorerEngine, sizes_of  # noqa: E402
+from nsmc_attention.restoration.interface import ROWS  # noqa: E402
 from nsmc_attention.restoration.settings import EditorConfig, LSTMStack, RestoreConfig, Stack, WriterConfig  # noqa: E402
 
 WIDTH = 7

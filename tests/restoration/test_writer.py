@@ -7,8 +7,8 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.restoration.characters import ROWS
 from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
+from nsmc_attention.restoration.interface import ROWS
 from nsmc_attention.restoration.settings import RESTORE_PRESETS, LSTMStack, Stack, WriterConfig
 
 mxnet = import_mxnet()

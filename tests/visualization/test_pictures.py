@@ -64,12 +64,6 @@ def test_a_word_is_drawn_within_its_box(text):
     assert all(box.x0 <= word.x0 and word.x1 <= box.x1 for word, box in zip(words, boxes))
 
 
-def test_a_path_may_be_a_string(tmp_path):
-    save_attributions([[attribution()]], str(tmp_path / "a.html"))
-    save_attributions([[attribution()]], str(tmp_path / "a.svg"))
-    assert len(list(tmp_path.iterdir())) == 2
-
-
 def of_page(text):
     html = page([[attribution(text)]], title=text)
     (content,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
