@@ -102,21 +102,15 @@ def test_another_classifier_is_refused_in_one_line(tiny_film, bundle_folder):
         load_film(tiny_film, classifier=bundle_folder)
 
 
-def test_graphs_that_are_not_the_networks_are_refused(tiny_film, tmp_path):
+def test_graphs_and_a_scale_that_are_not_the_networks_are_refused(tiny_film, tmp_path):
     bundle = load_bundle(tiny_film, FILMS_LAYOUT)
     contents = read_contents(bundle)
-    contents["reviews.onnx"] = contents["film.onnx"]
-    write_bundle(tmp_path / "bundle", {**bundle.manifest}, contents)
-    with pytest.raises(BundleError, match="reviews.onnx: expected an ONNX graph that is safe to run, .*; train again"):
-        load_film(tmp_path / "bundle")
-
-
-def test_a_scale_of_other_vectors_is_refused(tiny_film, tmp_path):
-    bundle = load_bundle(tiny_film, FILMS_LAYOUT)
-    contents = read_contents(bundle)
-    contents["scale.json"] = replace(bundle.codec, inputs=7).to_json().encode()
-    write_bundle(tmp_path / "bundle", {**bundle.manifest}, contents)
-    with pytest.raises(BundleError, match="reviews.onnx: expected an ONNX graph that is safe to run"):
-        load_film(tmp_path / "bundle")
+    scale = replace(bundle.codec, inputs=7).to_json().encode()
+    for other in ({"reviews.onnx": contents["film.onnx"]}, {"scale.json": scale}):
+        write_bundle(tmp_path / "bundle", {**bundle.manifest}, {**contents, **other})
+        with pytest.raises(
+            BundleError, match="reviews.onnx: expected an ONNX graph that is safe to run, .*; train again"
+        ):
+            load_film(tmp_path / "bundle")
     with pytest.raises(BundleError, match="weights.params: does not fit the bundle's config"):
         load_film(tmp_path / "bundle", engine="gluon")
