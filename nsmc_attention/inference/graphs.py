@@ -92,7 +92,7 @@ class OnnxGraph:
             expected = f"expected inputs and outputs {list(interface.inputs)} and {list(interface.outputs)}"
             raise BundleError(f"this {file}: {expected}, found {inputs} and {outputs}; is it another model?")
         self.interface, self.fixed, self.file, self.threads = interface, fixed, file, threads
-        self.inputs = {name: dtype(name) for name in inputs}
+        self.inputs = {name: numpy.dtype(dtype(name)) for name in inputs}
         self.batch_size = PIECE * threads
 
     def __call__(self, *arrays: Array, outputs: Optional[Iterable[str]] = None) -> list[Array]:
