@@ -42,16 +42,16 @@ def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] =
     """
     bundle = load_bundle(folder, LAYOUT)
     if output is None or is_own_model(bundle, output):
-        content, found = verified_model(bundle)
+        content, figures = verified_model(bundle)
         contents = {**read_contents(bundle), "model.onnx": content}
-        write_bundle(bundle.folder, {**bundle.manifest, "parity": found}, contents)
+        write_bundle(bundle.folder, {**bundle.manifest, "parity": figures}, contents)
         output = bundle.folder / "model.onnx"
     else:
         # opened before the work, so that a place that cannot be written to is reported at once
         with replaced_file(output) as temporary:
-            content, found = verified_model(bundle)
+            content, figures = verified_model(bundle)
             temporary.write_bytes(content)
-    return {"output": str(output), "bytes": len(content), **found}
+    return {"output": str(output), "bytes": len(content), **figures}
 
 
 def is_own_model(bundle: ClassifierBundle, output: Union[str, Path]) -> bool:
@@ -75,10 +75,10 @@ def verified_model(bundle: ClassifierBundle) -> tuple[bytes, dict[str, Any]]:
     """Return the bundle's function, serialized, and the figures of `parity`; BundleError if these are too large."""
     gluon: Any = load_engine(bundle, "gluon", "cpu")
     content = lower(gluon.graph.block, bundle.config.graphs)["model.onnx"]
-    found = parity(gluon, content, bundle.codec, bundle.config, parity_texts())
-    if exceeds(found):
-        raise BundleError(f"{bundle.folder}: expected the ONNX model to be Gluon's network: {disagreement(found)}")
-    return content, found
+    figures = parity(gluon, content, bundle.codec, bundle.config, parity_texts())
+    if exceeds(figures):
+        raise BundleError(f"{bundle.folder}: expected the ONNX model to be Gluon's network: {disagreement(figures)}")
+    return content, figures
 
 
 def parity_texts() -> list[str]:
@@ -100,10 +100,10 @@ def parity(
     parts = [reviews[start : start + 64] for start in range(0, len(reviews), 64)]
     batches = [encoder.batch(part, config.fixed_length) for part in parts]
     largest = numpy.max([differences(gluon(*batch), onnx(*batch)) for batch in batches], axis=0).tolist()
-    found = {"reviews": len(reviews), "probability_difference": largest[0], "weights_difference": largest[1]}
-    if exceeds(found):
-        found["rounding_difference"] = rounding_difference(gluon, batches)
-    return found
+    figures = {"reviews": len(reviews), "probability_difference": largest[0], "weights_difference": largest[1]}
+    if exceeds(figures):
+        figures["rounding_difference"] = rounding_difference(gluon, batches)
+    return figures
 
 
 def rounding_difference(gluon: GraphEngine, batches: Sequence[Any]) -> float:
@@ -124,15 +124,17 @@ def differences(one: Any, other: Any) -> list[float]:
     return [float(abs(a - b).max()) for a, b in zip(one, other)]
 
 
-def exceeds(found: dict[str, Any]) -> bool:
+def exceeds(figures: dict[str, Any]) -> bool:
     """Return whether the figures of `parity` are no numbers, or more than rounding explains."""
-    limit = min(PARITY + ROUNDING_MARGIN * found.get("rounding_difference", 0.0), MOST_ROUNDING)
-    return not numpy.max([found["probability_difference"], found["weights_difference"]]) <= limit
+    limit = min(PARITY + ROUNDING_MARGIN * figures.get("rounding_difference", 0.0), MOST_ROUNDING)
+    return not numpy.max([figures["probability_difference"], figures["weights_difference"]]) <= limit
 
 
-def disagreement(found: dict[str, Any]) -> str:
+def disagreement(figures: dict[str, Any]) -> str:
     """Return what is wrong with an ONNX model whose figures exceed the limit, and what to do."""
-    figures = ", ".join(f"{name} {value:.3g}" for name, value in found.items())
-    if found.get("rounding_difference", 0.0) * ROUNDING_MARGIN > MOST_ROUNDING:
-        return f"{figures}; the network's own results change as much by rounding: its parameters are too large, train again"
-    return f"{figures}; expected at most {PARITY}; report this"
+    listed = ", ".join(f"{name} {value:.3g}" for name, value in figures.items())
+    if figures.get("rounding_difference", 0.0) * ROUNDING_MARGIN > MOST_ROUNDING:
+        return (
+            f"{listed}; the network's own results change as much by rounding: its parameters are too large, train again"
+        )
+    return f"{listed}; expected at most {PARITY}; report this"

@@ -24,7 +24,6 @@ from .layout import ClassifierBundle
 
 # Set to the name of a kernel, it is used instead of the widest one that the processor runs
 VARIABLE = "NSMC_ATTENTION_SIMD"
-# Of the engines by name: the numbers that products multiply. bf16 has eight significant bits, and half the time
 # Reviews of a batch for each thread: enough that few of the eight that are computed side by side are missing
 PIECE, WORTH_A_THREAD = 128, 8
 # Bytes of the table of W x of every word, for units in whole blocks
@@ -109,21 +108,17 @@ class NativeEngine:
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
-    @property
-    def pool(self) -> Any:
-        return thread_pool(self.threads)
-
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         return self.computed(arrays)
 
     def contexts(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return what the last layer reads (N, F), and the probability of positive (N,)."""
         rounded = -(-self.hidden // BLOCK) * BLOCK
-        found = numpy.empty((len(arrays[0]), 2 * rounded + 1), dtype="float32")
-        probability, _ = self.computed(arrays, found)
+        contexts = numpy.empty((len(arrays[0]), 2 * rounded + 1), dtype="float32")
+        probability, _ = self.computed(arrays, contexts)
         # the n-grams' ids come third
         ngrams = [2 * rounded] if len(arrays) == 3 else []
-        return found[:, [*range(self.hidden), *range(rounded, rounded + self.hidden), *ngrams]], probability
+        return contexts[:, [*range(self.hidden), *range(rounded, rounded + self.hidden), *ngrams]], probability
 
     def computed(self, arrays: Sequence[NDArray[Any]], *contexts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the probability (N,) and the weights (N, T, T); fill the contexts if they are wanted."""
@@ -135,11 +130,8 @@ class NativeEngine:
         if parts < 2:
             self.run(*whole)
         else:
-            list(self.pool.map(self.run, *(numpy.array_split(each, parts) for each in whole)))
+            list(thread_pool(self.threads).map(self.run, *(numpy.array_split(array, parts) for array in whole)))
         return probability, weights
-
-    def heads(self, *arrays: NDArray[Any]) -> NDArray[Any]:
-        raise NotImplementedError("a GRU has no heads")
 
 
 def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:
@@ -149,9 +141,8 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     was not built.
     """
     network, kernel = import_network(), kernel_name(PRECISIONS[name])
-    found = misfit(bundle)
-    if found:
-        raise ConfigError(f"the native engine does not compute {bundle.name}: {found}; use --engine onnx or gluon")
+    if problem := misfit(bundle):
+        raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
     model: Any = bundle.config.model
     sizes = (len(bundle.codec), model.embedding_size, model.encoder.hidden_size, model.attention.units)
     forms = forms_of(parameter_shapes(*sizes, bundle.config.text.ngram_buckets))
@@ -205,7 +196,7 @@ def kernel_arrays(stored: Arrays, hidden: int) -> dict[str, Any]:
     evidence = arrays.get("evidence.weight", numpy.zeros((width, EVIDENCE), dtype="float32"))
     query_bias = arrays["attention._query_mid_layer.bias"]
     output = arrays["output.weight"][1] - arrays["output.weight"][0]
-    found = {
+    computed = {
         "embedding_scale": scale,
         "input_weights": gates("i2h_weight"),
         "input_bias": input_bias,
@@ -218,6 +209,6 @@ def kernel_arrays(stored: Arrays, hidden: int) -> dict[str, Any]:
         "score": arrays["attention._attention_score.weight"][0],
         "output": output[:width].reshape(2, hidden),
     }
-    floats: dict[str, Any] = {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in found.items()}
+    floats: dict[str, Any] = {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in computed.items()}
     bias = arrays["output.bias"]
     return {**tables, **floats, "output_bias": float(bias[1] - bias[0]), "wide": float(output[width:].sum())}

@@ -49,9 +49,9 @@ class Bidirectional(HybridBlock):
         return F.reshape(F.stack(ahead, back, axis=2), shape=(0, 0, -1))
 
 
-def listed(found: Any) -> list[Any]:
+def listed(arrays: Any) -> list[Any]:
     """Return what a Block returned, one array or several, as a list."""
-    return list(found) if isinstance(found, (list, tuple)) else [found]
+    return list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
 
 
 def gather_rows(F: Any, sequences: Any, rows: Any) -> Any:

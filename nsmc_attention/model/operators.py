@@ -37,13 +37,13 @@ def load() -> Optional[ctypes.CDLL]:
     `mxnet.library.load` would make all operators' functions anew, which takes as long as importing MXNet.
     """
     folder = Path(__file__).parents[1] / "native"
-    found = [path for suffix in EXTENSION_SUFFIXES if (path := folder / f"_mxnet_operators{suffix}").is_file()]
+    paths = [path for suffix in EXTENSION_SUFFIXES if (path := folder / f"_mxnet_operators{suffix}").is_file()]
     # on a GPU they compute nothing; below its default of 8, MXNet adds the gradients of few uses of an array in place
     adds = int(os.environ.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "8")) < 8
-    if not found or adds or not switched_on() or mxnet.runtime.Features().is_enabled("CUDA"):
+    if not paths or adds or not switched_on() or mxnet.runtime.Features().is_enabled("CUDA"):
         return None
     try:
-        check_call(_LIB.MXLoadLib(c_str(str(found[0])), 0))
+        check_call(_LIB.MXLoadLib(c_str(str(paths[0])), 0))
     except mxnet.MXNetError:
         return None
     for name in NAMES:
@@ -51,7 +51,7 @@ def load() -> Optional[ctypes.CDLL]:
         check_call(_LIB.NNGetOpHandle(c_str(name), ctypes.byref(handle)))
         setattr(mxnet.nd, name, _make_ndarray_function(handle, name, name))
         setattr(mxnet.sym, name, _make_symbol_function(handle, name, name))
-    return ctypes.CDLL(str(found[0]))
+    return ctypes.CDLL(str(paths[0]))
 
 
 LIBRARY = load()

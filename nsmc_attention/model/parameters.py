@@ -187,12 +187,12 @@ def read_stored(content: bytes, expected: Forms, where: Any) -> Arrays:
         arrays = parse(io.BytesIO(content), most=len(expected) + SPARE)
     except (ValueError, OverflowError, struct.error) as problem:
         raise BundleError(f"{where}: expected a Gluon parameter file, found something else: {problem}") from problem
-    found = {name: (array.dtype.name, array.shape) for name, array in arrays.items()}
-    for name in {**expected, **found}:
-        if expected.get(name) != found.get(name):
+    forms = {name: (array.dtype.name, array.shape) for name, array in arrays.items()}
+    for name in {**expected, **forms}:
+        if expected.get(name) != forms.get(name):
             raise BundleError(
                 f"{where}: does not fit the bundle's config: expected {name[:60]} "
-                f"{expected.get(name, 'not at all')}, found {found.get(name, 'none')}"
+                f"{expected.get(name, 'not at all')}, found {forms.get(name, 'none')}"
             )
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not all_finite(array):

@@ -120,8 +120,8 @@ def check_fields(message: Any) -> None:
         if field.name not in FIELDS[name].split():
             raise ValueError(f"the field {field.name} in {name} {getattr(message, 'name', '')!r:.60}")
         if field.message_type:
-            for each in [value] if hasattr(value, "ListFields") else value:
-                check_fields(each)
+            for part in [value] if hasattr(value, "ListFields") else value:
+                check_fields(part)
 
 
 def check_nodes(model: Any) -> None:
@@ -151,7 +151,7 @@ def check_sizes(model: Any, rows: Mapping[str, int], interface: Interface, sizes
     graph, reviews, length = model.graph, sizes["N"], max(sizes.get("T", 1), sizes.get("S", 1))
     inputs = batch_shapes(graph.input, interface.inputs, sizes)
     outputs = batch_shapes(graph.output, interface.outputs, sizes)
-    found = inferred(model, inputs, outputs)
+    types = inferred(model, inputs, outputs)
     limit = reviews * min(MOST_NUMBERS, NUMBERS_PER_PAIR * length**2)
     total = 0
     ids = {name: name for name in rows}
@@ -163,11 +163,11 @@ def check_sizes(model: Any, rows: Mapping[str, int], interface: Interface, sizes
             stored.remove(node.input[0])
             continue
         for name in filter(None, node.output):
-            shape = [each.dim_value if each.HasField("dim_value") else -1 for each in found[name].shape.dim]
+            shape = [size.dim_value if size.HasField("dim_value") else -1 for size in types[name].shape.dim]
             total += prod(shape)
             if min(shape, default=1) < 0 or prod(shape) > limit or total > TENSORS * limit:
                 raise ValueError(f"{node.op_type} ({name:.60}) of {shape} for {reviews} reviews of {length} tokens")
-        if node.op_type == "Div" and found[node.output[0]].elem_type != TensorProto.FLOAT:
+        if node.op_type == "Div" and types[node.output[0]].elem_type != TensorProto.FLOAT:
             raise ValueError("a division of whole numbers, which by 0 ends the process")
         if node.op_type == "Transpose" and node.input[0] in ids:
             ids[node.output[0]] = ids[node.input[0]]
@@ -200,7 +200,7 @@ def batch_shapes(items: Any, interface: Mapping[str, Axes], sizes: Mapping[str, 
     shapes = {}
     for item in items:
         tensor, axes = item.type.tensor_type, interface[item.name]
-        declared = [each.dim_value if each.HasField("dim_value") else None for each in tensor.shape.dim]
+        declared = [size.dim_value if size.HasField("dim_value") else None for size in tensor.shape.dim]
         # as long as the graph says, if neither the batch nor the settings say it
         given = [axis if isinstance(axis, int) else sizes.get(axis) for axis in axes]
         shape = tuple(size or other or 0 for size, other in zip(given, [*declared, *[None] * len(axes)]))

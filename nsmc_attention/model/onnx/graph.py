@@ -59,8 +59,8 @@ class Graph:
     def require(self, condition: Any, node: Node) -> None:
         """Raise NotImplementedError for an operator of attributes or inputs that no rule lowers."""
         if not condition:
-            found = f"{node.operator} ({node.name}) with {node.attributes}"
-            raise NotImplementedError(f"{found}: extend model.onnx.operators")
+            operator = f"{node.operator} ({node.name}) with {node.attributes}"
+            raise NotImplementedError(f"{operator}: extend model.onnx.operators")
 
     def add(self, operator: str, *inputs: str, outputs: Optional[list[str]] = None, **attributes: Any) -> str:
         """Write an ONNX node and return the name of its first output."""

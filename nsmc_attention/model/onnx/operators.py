@@ -39,7 +39,7 @@ def leaf(graph: "Graph", node: Node) -> str:
 
 def elementwise(operator: str) -> Callable[..., str]:
     """One ONNX operator of the same inputs, which broadcast."""
-    return lambda graph, node: graph.add(operator, *(graph.tensor(graph.value(each)) for each in node.inputs))
+    return lambda graph, node: graph.add(operator, *(graph.tensor(graph.value(value)) for value in node.inputs))
 
 
 def same(graph: "Graph", node: Node) -> Any:
@@ -56,8 +56,8 @@ def with_number(operator: str, function: Callable[[float, float], float]) -> Cal
 
 def at_most(graph: "Graph", node: Node) -> str:
     """1 where a value is at most a number, else 0: of ONNX, a truth value."""
-    found = graph.add("LessOrEqual", same(graph, node), graph.tensor(float(node.attributes["scalar"])))
-    return graph.add("Cast", found, to=TensorProto.FLOAT)
+    truth = graph.add("LessOrEqual", same(graph, node), graph.tensor(float(node.attributes["scalar"])))
+    return graph.add("Cast", truth, to=TensorProto.FLOAT)
 
 
 def less(graph: "Graph", node: Node) -> str:
@@ -84,7 +84,7 @@ def split(graph: "Graph", node: Node) -> list[str]:
 
 def slice_axis(graph: "Graph", node: Node) -> str:
     begin, end, axis = (node.attributes[name] for name in ("begin", "end", "axis"))
-    bounds = (graph.integers(each) for each in (begin, INT64_MAX if end is None else end, axis))
+    bounds = (graph.integers(bound) for bound in (begin, INT64_MAX if end is None else end, axis))
     return graph.add("Slice", same(graph, node), *bounds)
 
 
@@ -198,9 +198,9 @@ def reshape_like(graph: "Graph", node: Node) -> str:
 
 
 def reshape(graph: "Graph", node: Node) -> Any:
-    found, shape = directions(node), node.attributes["shape"]
-    if found:
-        return recurrent(graph, *found)
+    layer, shape = directions(node), node.attributes["shape"]
+    if layer:
+        return recurrent(graph, *layer)
     given = graph.value(node.inputs[0])
     if not isinstance(given, str):
         return given
@@ -223,8 +223,8 @@ def transpose(graph: "Graph", node: Node) -> str:
     states = node.inputs[0].node
     while states.operator == "Dropout":
         states = states.inputs[0].node
-    found = directions(states) if axes == (1, 0, 2) else None
-    return recurrent(graph, *found, batch_major=True) if found else graph.add("Transpose", same(graph, node), perm=axes)
+    layer = directions(states) if axes == (1, 0, 2) else None
+    return recurrent(graph, *layer, batch_major=True) if layer else graph.add("Transpose", same(graph, node), perm=axes)
 
 
 def recurrent(
