@@ -2,7 +2,6 @@
 
 from importlib.util import find_spec
 
-# not imported: a worker must respond to its supervisor within seconds, before it loads anything (`worker`)
 MISSING = [
     name
     for name in ("fastapi", "fastapi_offline", "prometheus_client", "python_multipart", "uvicorn")

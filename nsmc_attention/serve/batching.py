@@ -1,63 +1,81 @@
-"""Requests that arrive while the model is busy: batched for its next run, or run one after another."""
+"""Items that arrive while a model is busy: batched for its next run, those of several requests in turn."""
 
 import asyncio
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import Any, Callable, Iterator, Optional
+from typing import Callable, Generic, Iterator, Optional, TypeVar
 
 from starlette.exceptions import HTTPException
 
-Function = Callable[..., Any]
-# Items of one request, and their results once there are any
-Part = tuple[list[Any], "asyncio.Future[list[Any]]"]
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+# What a text costs beside one for each of its characters
+COST = 64
+
+
+def cost_of(text: str) -> int:
+    return COST + len(text)
 
 
 class Busy(HTTPException):
-    """Too many reviews are waiting."""
+    """Too much is waiting."""
 
     def __init__(self) -> None:
         super().__init__(503, "too many reviews wait; try again in a second")
 
 
-class Batcher:
+class Batcher(Generic[ItemT, ResultT]):
     """Runs a function in one thread over the items that arrived since its last run; an idle one starts when no more arrive.
 
-    The function maps at most `largest` items to one result each; at most `most_waiting` items wait. The thread is one
-    of its own unless given.
+    The function maps items to one result each. The items of a run cost at most `largest`, or there is one. A request whose
+    items cost more goes into several runs and lets others go between; items of a request that was cancelled do not run. A
+    request is refused as Busy where those before it cost `most` or more.
     """
 
     def __init__(
         self,
-        function: Function,
-        largest: int = 128,
-        most_waiting: int = 4096,
-        thread: Optional[ThreadPoolExecutor] = None,
+        function: Callable[[list[ItemT]], list[ResultT]],
+        thread: ThreadPoolExecutor,
+        cost: Callable[[ItemT], int],
+        largest: int = 128 * 2 * COST,
+        most: int = 4096 * 2 * COST,
     ) -> None:
-        self.function, self.largest, self.most_waiting = function, largest, most_waiting
-        # parts of requests, each of at most `largest` items, and how many items they are
-        self.waiting: deque[Part] = deque()
-        self.count = 0
+        self.function, self.thread, self.cost, self.largest, self.most = function, thread, cost, largest, most
+        # parts of requests, what they cost, and their results once there are any
+        self.waiting: deque[tuple[list[ItemT], int, asyncio.Future[list[ResultT]]]] = deque()
+        self.pending = 0
         self.task: Optional[asyncio.Task[None]] = None
-        self.thread = thread or ThreadPoolExecutor(1)
 
-    async def __call__(self, items: list[Any]) -> list[Any]:
-        """Return the results of these items; Busy if too many wait."""
-        if self.count + len(items) > self.most_waiting:
+    async def __call__(self, items: list[ItemT]) -> list[ResultT]:
+        """Return the results of these items; Busy if too much is waiting."""
+        if self.pending >= self.most:
             raise Busy
-        loop = asyncio.get_running_loop()
-        starts = range(0, len(items), self.largest)
-        parts: list[Part] = [(items[start : start + self.largest], loop.create_future()) for start in starts]
-        self.waiting.extend(parts)
-        self.count += len(items)
-        self.task = self.task or loop.create_task(self.work())
-        if len(parts) == 1:
-            return await parts[0][1]
-        return [result for part in await asyncio.gather(*(future for _, future in parts)) for result in part]
+        total = sum(map(self.cost, items))
+        self.pending += total
+        results: list[ResultT] = []
+        try:
+            for part, cost in self.parts(items) if total > self.largest else [(items, total)]:
+                future: asyncio.Future[list[ResultT]] = asyncio.get_running_loop().create_future()
+                self.waiting.append((part, cost, future))
+                self.task = self.task or asyncio.create_task(self.work())
+                results += await future
+            return results
+        finally:
+            self.pending -= total
 
-    async def run_alone(self, function: Function, *arguments: Any) -> Any:
-        """Return function(*arguments), called in the same thread."""
-        return await asyncio.get_running_loop().run_in_executor(self.thread, function, *arguments)
+    def parts(self, items: list[ItemT]) -> Iterator[tuple[list[ItemT], int]]:
+        """Yield the items that go into one run, and what they cost."""
+        part: list[ItemT] = []
+        total = 0
+        for item in items:
+            cost = self.cost(item)
+            if part and total + cost > self.largest:
+                yield part, total
+                part, total = [], 0
+            part.append(item)
+            total += cost
+        yield part, total
 
     async def work(self) -> None:
         try:
@@ -69,52 +87,39 @@ class Batcher:
 
     async def let_arrive(self) -> None:
         """Wait while requests that were sent already reach the batch: a run for each of them would take longer."""
-        seen = 0
-        while seen < self.count < self.largest:
-            seen = self.count
+        before = 0
+        while before < len(self.waiting) and self.pending < self.largest:
+            before = len(self.waiting)
             # one turn of the loop reads them, in the next their tasks begin
             await asyncio.sleep(0)
             await asyncio.sleep(0)
 
-    def next_batch(self) -> "list[Part]":
+    def next_batch(self) -> "list[tuple[list[ItemT], asyncio.Future[list[ResultT]]]]":
         """Take the first waiting parts that fit into a batch, but those that were cancelled."""
-        batch, room = [], self.largest
-        while self.waiting and len(self.waiting[0][0]) <= room:
-            items, future = self.waiting.popleft()
-            self.count -= len(items)
+        batch: list[tuple[list[ItemT], asyncio.Future[list[ResultT]]]] = []
+        room = self.largest
+        while self.waiting and (not batch or self.waiting[0][1] <= room):
+            items, cost, future = self.waiting.popleft()
             if not future.done():
                 batch.append((items, future))
-                room -= len(items)
+                room -= cost
         return batch
 
-    async def run(self, batch: "list[Part]") -> None:
-        results: Iterator[Any] = iter(())
+    async def run(self, batch: "list[tuple[list[ItemT], asyncio.Future[list[ResultT]]]]") -> None:
+        results: Iterator[ResultT] = iter(())
         error = None
+        items = [item for part, _ in batch for item in part]
         try:
-            results = iter(await self.run_alone(self.function, [item for items, _ in batch for item in items]))
+            if items:
+                results = iter(await asyncio.get_running_loop().run_in_executor(self.thread, self.function, items))
         except Exception as problem:  # of these requests, not of the loop that serves all
             error = problem
-        for items, future in batch:
-            found = list(islice(results, len(items)))
+        for part, future in batch:
+            answers = list(islice(results, len(part)))
             if not future.done():
-                future.set_exception(error) if error else future.set_result(found)
+                future.set_exception(error) if error else future.set_result(answers)
 
 
-class SerialExecutor:
-    """Runs calls in one thread, each submitted after the one before, so that the thread's other users get a turn.
-
-    A call that is cancelled while it waits does not run. Busy if more than `most` calls would run or wait.
-    """
-
-    def __init__(self, thread: ThreadPoolExecutor, most: int) -> None:
-        self.thread, self.most, self.pending, self.lock = thread, most, 0, asyncio.Lock()
-
-    async def __call__(self, function: Function, *arguments: Any) -> Any:
-        if self.pending >= self.most:
-            raise Busy
-        self.pending += 1
-        try:
-            async with self.lock:
-                return await asyncio.get_running_loop().run_in_executor(self.thread, function, *arguments)
-        finally:
-            self.pending -= 1
+def one_by_one(function: Callable[[ItemT], ResultT], thread: ThreadPoolExecutor, most: int) -> Batcher[ItemT, ResultT]:
+    """Return a Batcher whose function takes one item, so that an error is of that item alone; at most `most` wait."""
+    return Batcher(lambda items: [function(items[0])], thread, lambda item: 1, 1, most)

@@ -3,40 +3,24 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any
 
-from starlette.exceptions import HTTPException
-
-from ..classification.predictor import Classifier
 from ..errors import DataError
-from ..films.rater import FilmRater, Pools, rater_of
+from ..films.rater import FilmRater, Pools
 from ..films.tables import names_of
 from ..reviews import tables
 from .limits import Limits
 from .tables import Table
 
-MISSING = (
-    "film: this server has no film network that reads its classifier's vectors; start it as `nsmc-attention serve "
-    "--film-bundle DIR`"
-)
 # Characters that are sent at a time
 PIECE = 1 << 16
 
 
-class Films:
-    """Rates films by a bundle, None for the packaged one; `rater` is None where that does not fit the classifier."""
+class FilmService:
+    """Rates the films of a table by a rater; for the table's thread."""
 
-    def __init__(self, bundle: Optional[Union[str, Path]], limits: Limits) -> None:
-        self.bundle, self.limits = bundle, limits
-        self.rater: Optional[FilmRater] = None
-
-    def load(self, classifier: Classifier) -> None:
-        self.rater = rater_of(classifier.bundle, self.bundle)
-
-    def require(self) -> FilmRater:
-        if not self.rater:
-            raise HTTPException(404, MISSING)
-        return self.rater
+    def __init__(self, rater: FilmRater, limits: Limits) -> None:
+        self.rater, self.limits = rater, limits
 
     def pool(self, table: Table, group_by: str) -> Pools:
         """Return the Pool of each film of a table, having read all its rows; DataError if it has none or too many."""
@@ -44,7 +28,7 @@ class Films:
         table.text_column = reading.text_column
         table.reading.append(reading.frames)
         # as many as the page asks the words of in one request
-        pools = self.require().pool(self.pairs(table, reading, group_by), self.limits.weighted)
+        pools = self.rater.pool(self.pairs(table, reading, group_by), self.limits.weighted)
         if not pools and not table.closed.is_set():
             raise DataError(f"{table.path}: expected rows that name a film in column {group_by!r}, found none")
         return pools
@@ -66,7 +50,7 @@ class Films:
     def pieces(self, pools: Pools) -> Iterator[str]:
         """Yield the lines of all films, some at a time."""
         lines: list[str] = []
-        for film, (pool, (low, stars, high)) in zip(pools, self.require().bounds(pools.values())):
+        for film, (pool, (low, stars, high)) in zip(pools, self.rater.bounds(pools.values())):
             line: dict[str, Any] = {"film": film, "reviews": pool.count, "blank": pool.blank}
             line.update(stars=stars, stars_low=low, stars_high=high)
             line["representative"] = [{"text": text, "weight": weight} for text, weight in pool.weights]

@@ -11,7 +11,8 @@ class Limits:
     characters: int = 10_000
     # reviews of a request for weights, a T x T matrix each
     weighted: int = 16
-    # characters of a text to restore with weights, of which there is one a request
+    # characters of the texts of a request to /restore together; of a text to restore with weights
+    restored: int = 20_000
     aligned: int = 140
     # films of a table, of each of which some reviews are kept
     films: int = 10_000
@@ -19,9 +20,8 @@ class Limits:
     table: int = 512_000_000
     # the request line and the headers together
     head: int = 65_536
-    head_seconds: float = 10
-    # one second more for each `rate` bytes received, as in Apache's mod_reqtimeout
-    body_seconds: float = 20
+    # until a request has arrived; one more for each `rate` bytes received, as in Apache's mod_reqtimeout
+    request_seconds: float = 20
     rate: float = 2_000
     # in which a slow client must make room for the next 64 KiB of its response
     answer_seconds: float = 60

@@ -1,6 +1,7 @@
-"""The server's processes: a socket, one or several workers that uvicorn supervises, and their end."""
+"""The server's processes: a socket, one or several workers, and their end."""
 
 import logging
+import multiprocessing
 import os
 import signal
 import socket
@@ -9,12 +10,11 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from inspect import signature
+from multiprocessing.connection import wait
 from types import FrameType
 from typing import Any, NoReturn, Optional
 
 import uvicorn
-from uvicorn.supervisors import Multiprocess
 
 from ..bundle.format import load_bundle, read_contents
 from ..classification.layout import LAYOUT
@@ -22,43 +22,32 @@ from ..errors import ConfigError
 from ..films.layout import LAYOUT as FILM_NETWORK
 from ..language.layout import LAYOUT as LANGUAGE_MODEL
 from ..restoration.layout import LAYOUT as RESTORER
-from .app import BAD_BUNDLE, Bundle, end_on_hangup
+from .app import BAD_BUNDLE, create_app, end_on_hangup
+from .connection import Connection
 from .counters import SHARED
 from .limits import Limits
-from .worker import make_app, make_connection
+from .models import Bundles
 
 LOG = logging.getLogger("uvicorn.error")
 # Open files of a worker beside its connections; of a connection, which may send a table: its own and the table's
 OTHER_FILES, FILES_EACH, MOST_FILES = 100, 2, 65_536
 SETTINGS: Any = {"access_log": False, "server_header": False, "timeout_graceful_shutdown": 15, "timeout_keep_alive": 20}
-# Seconds until a worker that does not answer its supervisor is killed: uvicorn's five include the start of Python, which
-# takes longer on a busy machine; older releases have no such setting
-if "timeout_worker_healthcheck" in signature(uvicorn.Config).parameters:
-    SETTINGS["timeout_worker_healthcheck"] = 60
 # Signals that end the server; Windows has no SIGHUP
 ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def serve(
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    bundle: Bundle = None,
-    engine: str = "auto",
-    workers: int = 1,
-    limits: Limits = Limits(),
-    restore_bundle: Bundle = None,
-    language_bundle: Bundle = None,
-    film_bundle: Bundle = None,
+    host: str = "127.0.0.1", port: int = 8000, workers: int = 1, bundles: Bundles = Bundles(), limits: Limits = Limits()
 ) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP, then exit with 0; requests in progress have 15 seconds to finish.
 
-    Host 127.0.0.1 is this machine alone, 0.0.0.0 every network it is in; port 0 is any free one; bundle and engine are
-    as in `classification.predictor.load_classifier`, the other bundles as in `app.create_app`. ConfigError
-    if the address is in use or not one of this machine, BundleError if a bundle cannot be read.
+    Host 127.0.0.1 is this machine alone, 0.0.0.0 every network it is in; port 0 is any free one. ConfigError if the
+    address is in use or not one of this machine, BundleError if a bundle cannot be read.
     """
     # before any process starts
-    read_contents(load_bundle(bundle, LAYOUT))
-    for other, layout in ((restore_bundle, RESTORER), (language_bundle, LANGUAGE_MODEL), (film_bundle, FILM_NETWORK)):
+    read_contents(load_bundle(bundles.bundle, LAYOUT))
+    layouts: Any = (RESTORER, LANGUAGE_MODEL, FILM_NETWORK)
+    for other, layout in zip((bundles.restore_bundle, bundles.language_bundle, bundles.film_bundle), layouts):
         if other:
             read_contents(load_bundle(other, layout))
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -68,40 +57,57 @@ def serve(
         listener = stack.enter_context(listen(host, port))
         if workers > 1:
             # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
-            place = "/dev/shm" if os.path.isdir("/dev/shm") else None
-            folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=place)
+            memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+            folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=memory)
             os.environ[SHARED] = stack.enter_context(folder)
         limits = fit_open_files(limits)
-        application = partial(make_app, bundle, engine, limits, restore_bundle, language_bundle, film_bundle)
-        # any callable that makes a protocol; uvicorn declares a class
-        http: Any = partial(make_connection, limits)
-        config = uvicorn.Config(application, factory=True, http=http, ws="none", workers=workers, **SETTINGS)
+        config = config_of(bundles, limits)
         LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
         if workers == 1:
             uvicorn.Server(config).run([listener])
-        elif run_workers(config, listener):
-            sys.exit(BAD_BUNDLE)
+        else:
+            sys.exit(supervise(workers, listener, bundles, limits))
+
+
+def config_of(bundles: Bundles, limits: Limits) -> uvicorn.Config:
+    # any callable that makes a protocol; uvicorn declares a class
+    http: Any = partial(Connection, limits)
+    return uvicorn.Config(partial(create_app, bundles, limits), factory=True, http=http, ws="none", **SETTINGS)
+
+
+def run_worker(listener: socket.socket, bundles: Bundles, limits: Limits) -> None:
+    uvicorn.Server(config_of(bundles, limits)).run([listener])
+
+
+def supervise(count: int, *arguments: Any) -> int:
+    """Keep so many workers running until a signal; return BAD_BUNDLE if one of them could not load its bundles."""
+    context = multiprocessing.get_context("spawn")
+    workers: list[Any] = []
+    try:
+        while True:
+            while len(workers) < count:
+                workers.append(context.Process(target=run_worker, args=arguments))
+                workers[-1].start()
+            wait([worker.sentinel for worker in workers])
+            ended = [worker for worker in workers if not worker.is_alive()]
+            if any(worker.exitcode == BAD_BUNDLE for worker in ended):
+                return BAD_BUNDLE
+            for worker in ended:
+                LOG.warning("worker %d ended (%s); another one starts", worker.pid, worker.exitcode)
+                workers.remove(worker)
+    finally:
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join()
 
 
 def end(number: int, frame: Optional[FrameType]) -> NoReturn:
     """Exit with 0: after a graceful shutdown uvicorn raises the signal again."""
     # another one would interrupt the interpreter's exit
-    for each in ENDS:
-        signal.signal(each, signal.SIG_IGN)
+    for signal_number in ENDS:
+        signal.signal(signal_number, signal.SIG_IGN)
     sys.exit(0)
-
-
-def run_workers(config: uvicorn.Config, listener: socket.socket) -> bool:
-    """Supervise workers until a signal; return whether one of them could not load its bundle."""
-    # the releases for Python 3.9 need the worker's function
-    options: Any = {"target": uvicorn.Server(config).run} if "target" in signature(Multiprocess).parameters else {}
-    hangup = {number: signal.getsignal(number) for number in ENDS[2:]}
-    supervisor = Multiprocess(config, sockets=[listener], **options)
-    # uvicorn's handler of SIGHUP restarts the workers
-    for number, handler in hangup.items():
-        signal.signal(number, handler)
-    supervisor.run()
-    return any(worker.process.exitcode == BAD_BUNDLE for worker in supervisor.processes)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -16,20 +16,21 @@ import pytest
 CODE = """
 from nsmc_attention._runtime.signals import as_exceptions
 from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.models import Bundles
 from nsmc_attention.serve.server import serve
 # as in the command
-with as_exceptions():
-    serve(port=0, workers={workers}, limits=Limits(**{limits}), **{bundles})
+if __name__ == "__main__":
+    with as_exceptions():
+        serve(port=0, workers={workers}, bundles=Bundles(**{bundles}), limits=Limits(**{limits}))
 """
 
 
 class Server:
     """A server with these workers, bundles and limits; its log is in `lines`."""
 
-    def __init__(self, workers=1, bundle=None, restore_bundle=None, language_bundle=None, film_bundle=None, **limits):
-        given = {"bundle": bundle, "restore_bundle": restore_bundle, "language_bundle": language_bundle}
-        given["film_bundle"] = film_bundle
-        bundles = {name: str(folder) for name, folder in given.items() if folder}
+    def __init__(self, workers=1, **options):
+        bundles = {name: str(options.pop(name)) for name in [*options] if name.endswith("bundle")}
+        limits = options
         code = CODE.format(workers=workers, limits=limits, bundles=bundles)
         # these tests may run under nohup
         self.process = subprocess.Popen(

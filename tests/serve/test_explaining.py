@@ -10,20 +10,21 @@ from nsmc_attention.classification.display import METHODS
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.serve.app import create_app
-from nsmc_attention.serve.heads import LARGEST_MATRIX
+from nsmc_attention.serve.models import Bundles
+from nsmc_attention.serve.questions import LARGEST_MATRIX
 
 TEXT = "배우는 좋은데 영화는 별로"
 
 
 @pytest.fixture(scope="module")
 def client(ready, tiny_transformer):
-    with ready(create_app(tiny_transformer)) as client:
+    with ready(create_app(Bundles(tiny_transformer))) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def recurrent(ready, bundle_folder):
-    with ready(create_app(bundle_folder)) as client:
+    with ready(create_app(Bundles(bundle_folder))) as client:
         yield client
 
 

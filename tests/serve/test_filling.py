@@ -2,28 +2,24 @@
 
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy
 import pytest
 
 pytest.importorskip("fastapi")
 
-from starlette.testclient import TestClient
 
-from nsmc_attention.classification.layout import LAYOUT as CLASSIFIER
-from nsmc_attention.language.layout import LAYOUT
 from nsmc_attention.language.model import load_language_model
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.models import Bundles
 
 TEXT = "주인공의 [MASK]에 소름이 돋았다"
 
 
 @pytest.fixture(scope="module")
 def client(ready, tiny_language):
-    with ready(create_app(language_bundle=tiny_language)) as client:
+    with ready(create_app(Bundles(language_bundle=tiny_language))) as client:
         yield client
 
 
@@ -46,14 +42,6 @@ def test_heads_come_on_demand(client, tiny_language):
     assert found == fill(client, TEXT).json()
     done = fill(client, "가 " * 4000 + "[MASK]", heads=True)
     assert done.status_code == 422 and "heads: expected at most 128 tokens for 2 layers" in done.json()["error"]
-
-
-def test_of_many_at_once_each_gets_its_own_answer_or_error(client):
-    texts = [f"영화 {number} [MASK]" if number % 3 else f"영화 {number}" for number in range(24)]
-    with ThreadPoolExecutor(len(texts)) as threads:
-        for number, done in enumerate(threads.map(lambda text: fill(client, text), texts)):
-            assert done.status_code == (200 if number % 3 else 422), done.text
-            assert not number % 3 or done.json()["text"] == texts[number]
 
 
 def test_of_a_long_text_what_is_around_the_mask_is_read(client):
@@ -92,33 +80,3 @@ def test_the_state_the_counters_and_the_reference_tell_of_it(client):
     assert float(filled.findall(text)[0]) == float(before) + 1
     assert 'nsmc_attention_request_seconds_count{path="/fill",status="200"}' in text
     assert client.get("/openapi.json").json()["paths"]["/fill"]["post"]["summary"] == "Fill"
-
-
-def test_without_a_language_model_all_else_is_served_and_the_page_has_no_blank(ready, monkeypatch, tmp_path):
-    layout = replace(LAYOUT, packaged=(tmp_path / "nowhere",))
-    monkeypatch.setattr("nsmc_attention.serve.filling.LAYOUT", layout)
-    with ready(create_app()) as client:
-        done = fill(client, TEXT)
-        assert done.status_code == 404 and "nsmc-attention serve --language-bundle DIR" in done.json()["error"]
-        assert client.post("/predict", json={"inputs": "최고"}).status_code == 200
-        assert "language_bundle" not in client.get("/readyz").json()
-        assert re.search(r'<section [^>]*aria-labelledby="blanks" hidden>', client.get("/").text)
-
-
-def test_the_packaged_language_model_is_the_default(ready, monkeypatch, tiny_language):
-    monkeypatch.setattr("nsmc_attention.serve.filling.LAYOUT", replace(LAYOUT, packaged=(tiny_language,)))
-    with ready(create_app(engine="gluon")) as client:
-        assert fill(client, TEXT).json()["tokens"].count("[MASK]") == 1
-        assert not re.search(r'aria-labelledby="blanks" hidden>', client.get("/").text)
-
-
-def test_before_it_is_loaded_the_client_is_told_to_try_again(tiny_language):
-    done = fill(TestClient(create_app(language_bundle=tiny_language)), TEXT)
-    assert done.status_code == 503 and done.headers["retry-after"] == "1"
-
-
-@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "names no task")])
-def test_a_bundle_that_cannot_fill_ends_the_command_with_one_line(command, tmp_path, name, message):
-    folder = CLASSIFIER.packaged[0] if name == "classifier" else tmp_path / name
-    done = command("serve", "--port", "0", "--language-bundle", folder)
-    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1

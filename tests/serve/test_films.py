@@ -12,6 +12,7 @@ from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.films.rater import load_film
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.models import Bundles
 
 ROWS = [
     ("가", "정말 재미있다"),
@@ -27,7 +28,7 @@ TABLE = pandas.DataFrame(ROWS, columns=["film", "review"]).to_csv(index=False)
 
 @pytest.fixture(scope="module")
 def client(ready, tiny_film):
-    with ready(create_app(film_bundle=tiny_film, limits=Limits(films=20))) as client:
+    with ready(create_app(Bundles(film_bundle=tiny_film), Limits(films=20))) as client:
         yield client
 
 
@@ -106,7 +107,7 @@ def test_the_state_the_counters_and_the_reference_tell_of_it(client):
 
 
 def test_of_another_classifier_there_are_no_films_and_all_else_is_served(ready, bundle_folder):
-    with ready(create_app(bundle_folder)) as client:
+    with ready(create_app(Bundles(bundle_folder))) as client:
         done = ask(client)
         assert done.status_code == 404 and "nsmc-attention serve --film-bundle DIR" in done.json()["error"]
         assert not {"film_bundle", "stars"} & set(client.get("/readyz").json())

@@ -8,13 +8,11 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from starlette.testclient import TestClient
 
-from nsmc_attention.classification.layout import LAYOUT
-from nsmc_attention.restoration.layout import EDITOR
 from nsmc_attention.restoration.restorer import load_restorer
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.models import Bundles
 
 SENTENCE = "이영화 정말조타 가나"
 TEXTS = ["배우들 연기가  정말조앗는데", "최고의 영화", " \u3164", "<b>ㅋㅋㅋ</b> \ud800영화\x00"]
@@ -22,7 +20,7 @@ TEXTS = ["배우들 연기가  정말조앗는데", "최고의 영화", " \u3164
 
 @pytest.fixture(scope="module")
 def client(ready, tiny_editor):
-    with ready(create_app(restore_bundle=tiny_editor)) as client:
+    with ready(create_app(Bundles(restore_bundle=tiny_editor))) as client:
         yield client
 
 
@@ -43,11 +41,6 @@ def test_one_text_and_many_get_what_the_restorer_makes_of_them(client, tiny_edit
             assert found["score"] == pytest.approx(each.score, abs=1e-4) and found.get("error") == each.error
 
 
-def test_a_text_of_nothing_keeps_its_place_and_says_so(client):
-    found = restore(client, TEXTS).json()
-    assert [each.get("error") for each in found] == [None, None, "blank: nothing to restore", None]
-
-
 @pytest.mark.parametrize(
     "body, message",
     [
@@ -65,6 +58,10 @@ def test_a_text_of_nothing_keeps_its_place_and_says_so(client):
         (
             {"inputs": "a" * (Limits.aligned + 1), "weights": True},
             f"inputs: expected a text of at most {Limits.aligned} characters for weights, found {Limits.aligned + 1}",
+        ),
+        (
+            {"inputs": ["a" * 9000] * 3},
+            f"at most {Limits.restored} characters in all, found 27000; send them in several",
         ),
         ({"inputs": "a" * (Limits.characters + 1)}, f"of at most {Limits.characters} characters, found one of 10001"),
     ],
@@ -95,38 +92,19 @@ def check_weights(done, writer):
 
 
 def test_weights_are_those_of_the_writer_that_the_server_restores_by(ready, tiny_writer):
-    with ready(create_app(restore_bundle=tiny_writer)) as client:
+    with ready(create_app(Bundles(restore_bundle=tiny_writer))) as client:
         check_weights(restore(client, [SENTENCE], weights=True), tiny_writer)
         assert "weights" not in restore(client, SENTENCE, weights=False).json()[0]
         assert restore(client, " ", weights=True).json()[0]["weights"] == []
         assert restore(client, "가" * Limits.aligned, weights=True).status_code == 200
 
 
-def test_beside_an_editor_they_are_those_of_the_packaged_writer(client, tiny_writer, monkeypatch):
-    monkeypatch.setattr("nsmc_attention.serve.restoring.WRITER", tiny_writer.with_name("nowhere"))
-    done = restore(client, SENTENCE, weights=True)
-    assert done.status_code == 404 and "this server has no writer" in done.json()["error"]
-    monkeypatch.setattr("nsmc_attention.serve.restoring.WRITER", tiny_writer.parent)
-    check_weights(restore(client, SENTENCE, weights=True), tiny_writer)
-
-
-@pytest.mark.skipif(EDITOR.is_dir(), reason="an editor is packaged")
-def test_a_server_without_a_restorer_serves_all_else_and_says_how_to_add_one(ready):
-    with ready(create_app()) as client:
-        done = restore(client, "영화")
-        assert done.status_code == 404
-        assert "nsmc-attention serve --restore-bundle DIR" in done.json()["error"]
-        assert client.post("/predict", json={"inputs": "최고"}).status_code == 200
-        assert "restore_bundle" not in client.get("/readyz").json()
-
-
-def test_before_it_is_loaded_the_client_is_told_to_try_again(tiny_editor):
-    done = restore(TestClient(create_app(restore_bundle=tiny_editor)), "영화")
-    assert done.status_code == 503 and done.headers["retry-after"] == "1"
-
-
-@pytest.mark.parametrize("name, message", [("nowhere", "no such bundle folder"), ("classifier", "names no task")])
-def test_a_bundle_that_cannot_restore_ends_the_command_with_one_line(command, tmp_path, name, message):
-    folder = LAYOUT.packaged[0] if name == "classifier" else tmp_path / name
-    done = command("serve", "--port", "0", "--restore-bundle", folder)
-    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
+def test_beside_an_editor_they_are_those_of_the_packaged_writer(ready, tiny_editor, tiny_writer, monkeypatch):
+    for folder in ("nowhere", "bundle"):
+        monkeypatch.setattr("nsmc_attention.serve.models.WRITER", tiny_writer.with_name(folder))
+        with ready(create_app(Bundles(restore_bundle=tiny_editor))) as client:
+            done = restore(client, SENTENCE, weights=True)
+            if folder == "nowhere":
+                assert done.status_code == 404 and "this server has no writer" in done.json()["error"]
+            else:
+                check_weights(done, tiny_writer)

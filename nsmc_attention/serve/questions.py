@@ -1,0 +1,144 @@
+"""What the requests for JSON ask and are answered with: models of their bodies, and plain values of results.
+
+These functions run in a model's thread: making JSON of a large matrix takes as long as many predictions.
+"""
+
+import json
+from typing import Annotated, Any, Optional, Union
+
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt
+
+from ..classification.display import METHODS
+from ..classification.explain import Explainer
+from ..classification.prediction import Prediction
+from ..errors import DataError
+from ..inference.matrices import NO_HEADS
+from ..language.model import LanguageModel
+from ..restoration.restoration import Restoration
+from ..visualization.page import panel, rounded
+
+DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
+RESTORED = ("source", "text", "score", "changed", "alignment", "segments")
+# Rows and columns of the largest matrix that the page draws
+LARGEST_MATRIX = 128
+# Weights of heads in one response: 0.9 MB of JSON, in whose making of 0.1 s nobody else gets an answer
+MOST_WEIGHTS = 2**17
+# As Starlette's JSONResponse, made once
+encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def until_wrong(inputs: Any) -> Any:
+    """Return a list as far as the first item that is no text: of a million wrong ones that is enough."""
+    end = next((place for place, item in enumerate(inputs) if not isinstance(item, str)), None)
+    return inputs if end is None else inputs[: end + 1]
+
+
+OneOrMore = Annotated[
+    Union[str, list[str]], BeforeValidator(lambda value: until_wrong(value) if type(value) is list else value)
+]
+
+
+class Parameters(BaseModel, extra="forbid"):
+    """Options of a prediction."""
+
+    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="return so many labels of each review")
+    weights: StrictBool = Field(
+        default=False, description="add tokens, offsets, weights (T x T, of hops R x T), token_weights (T)"
+    )
+
+
+class Reviews(BaseModel, extra="forbid"):
+    """One review, or a list of them."""
+
+    inputs: OneOrMore = Field(..., description="a review, or a list of them")
+    parameters: Parameters = Field(default_factory=Parameters)
+
+
+class Question(BaseModel, extra="forbid"):
+    """A review and the attribution method."""
+
+    inputs: str
+    method: str = Field(
+        default="attention",
+        description="/readyz lists those that the server's classifier has",
+        json_schema_extra={"enum": list(METHODS)},
+    )
+    by_word: StrictBool = Field(default=False, description="words between white space (eojeol), not morphemes")
+    heads: StrictBool = Field(
+        default=False, description="of a Transformer: add the weights of its heads (layers x heads x T x T)"
+    )
+
+
+class Texts(BaseModel, extra="forbid"):
+    """One text to restore, or a list of them."""
+
+    inputs: OneOrMore = Field(..., description="a text, or a list of them")
+    weights: StrictBool = Field(default=False, description="of one text: add a writer's attention weights")
+
+
+class Blank(BaseModel, extra="forbid"):
+    """A text with one [MASK]."""
+
+    inputs: str = Field(..., description="a text with one [MASK], in place of a word")
+    top: StrictInt = Field(default=5, ge=1, le=50, description="return so many candidates")
+    heads: StrictBool = Field(default=False, description="add the weights of its heads (layers x heads x T x T)")
+
+
+def labels(probability: Optional[float], error: Optional[str], top_k: Optional[int]) -> list[dict[str, Any]]:
+    """Return the labels for a probability of positive, most probable first; for None the reason in `error`."""
+    if probability is None:
+        return [{"label": None, "score": None, "error": error}]
+    both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
+    return (both if probability >= 0.5 else both[::-1])[: top_k or 1]
+
+
+def labels_json(probability: Optional[float], error: Optional[str], top_k: Optional[int], **details: Any) -> str:
+    """Return the `labels` of a review, the first with the details, as a list only where top_k is given."""
+    values = labels(probability, error, top_k)
+    values[0].update(details)
+    return encode(values if top_k else values[0])
+
+
+def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
+    """Return the labels of a prediction, the first with its tokens and weights."""
+    values = prediction.to_dict(weights=True) if prediction.probability is not None else {}
+    details = {name: values[name] for name in DETAILS if values}
+    return labels_json(prediction.probability, prediction.error, top_k, **details)
+
+
+def explanation_json(explainer: Explainer, question: Question) -> str:
+    """Return the panel of a review, without a matrix that the page would not draw, and the heads if asked for."""
+    attribution = explainer(question.inputs, question.method)
+    attribution = attribution.by_word() if question.by_word else attribution
+    heads = {"heads": head_values(attribution.heads)} if question.heads else {}
+    drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
+    return encode({**panel(drawn), **heads})
+
+
+def restoration_json(restoration: Restoration, weights: bool = False) -> str:
+    """Return what /restore says of a text; weights, of four digits, are (len(text) x len(source))."""
+    values = {name: getattr(restoration, name) for name in RESTORED}
+    values.update({"weights": rounded(restoration.weights)} if weights else {})
+    values.update({"error": restoration.error} if restoration.error else {})
+    return encode(values)
+
+
+def filling_json(model: LanguageModel, blank: Blank) -> str:
+    """Return the candidates for a blank, with the heads if asked for; DataError unless the text has one [MASK]."""
+    filling = model(blank.inputs, blank.top)
+    heads = {"heads": head_values(filling.heads)} if blank.heads else {}
+    return encode({**filling.to_dict(), **heads})
+
+
+def head_values(heads: Any) -> Any:
+    """Return the weights (L, K, T, T) as lists, to four digits; DataError where there are none or too many."""
+    if heads is None:
+        raise DataError(f"heads: {NO_HEADS}")
+    layers, count, tokens = heads.shape[:3]
+    most = min(LARGEST_MATRIX, int((MOST_WEIGHTS / (layers * count)) ** 0.5))
+    if tokens > most:
+        raise DataError(
+            f"heads: expected at most {most} tokens for {layers} layers of {count} heads, found {tokens}; "
+            "send a part of the text"
+        )
+    return rounded(heads)

@@ -1,0 +1,247 @@
+"""The application's routes over its models."""
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import Any, Awaitable, Callable, Optional, Union
+
+from fastapi import Request
+from fastapi.responses import Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from ..errors import NsmcError
+from ..visualization.page import file, filled, font_of, with_words
+from .counters import Counters
+from .direct import unless_gone
+from .films import FilmService
+from .forms import FORM, FormFile
+from .limits import Limits
+from .models import Bundles, Models
+from .questions import Blank, Question, Reviews, Texts, labels_json
+from .tables import StorageQuota, Table, TableResponse, upload_kind
+
+SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "page.js")
+LOG = logging.getLogger("uvicorn.error")
+
+
+class Problem(BaseModel):
+    error: str
+    columns: Optional[list[str]] = Field(default=None, description="of a table without the column of texts")
+
+
+def problems(reasons: dict[int, str]) -> dict[Union[int, str], dict[str, Any]]:
+    return {status: {"model": Problem, "description": reason} for status, reason in reasons.items()}
+
+
+ERRORS = problems({400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"})
+MISSING = {
+    "/restore": problems({404: "the server has no restorer"}),
+    "/fill": problems({404: "the server has no language model"}),
+    "/film": problems({404: "the server has no film network"}),
+}
+
+
+class Service:
+    """What the application's routes call; those for JSON return it as text."""
+
+    def __init__(self, bundles: Bundles, limits: Limits) -> None:
+        self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
+        self.models = Models(bundles, limits)
+        self.woff, self.font_lock = b"", threading.Lock()
+        page, css, *scripts = (file(name, __package__) for name in ("page.html", "page.css", *SCRIPTS))
+        # what the server has no model for is hidden
+        hidden = {
+            f"no_{name}": "" if model.bundle else "hidden"
+            for name, model in (("restorer", self.models.restorer), ("language", self.models.language))
+        }
+        self.html = with_words(filled(page, css=css, **hidden, scripts="\n".join(scripts)))
+
+    def check_texts(
+        self, texts: Sequence[str], most: int, kind: str = "texts", advice: str = "send tables to /predict/batch"
+    ) -> None:
+        longest, characters = max(map(len, texts), default=0), self.limits.characters
+        if len(texts) > most:
+            raise HTTPException(422, f"inputs: expected at most {most} {kind}, found {len(texts)}; {advice}")
+        if longest > characters:
+            raise HTTPException(
+                422, f"inputs: expected reviews of at most {characters} characters, found one of {longest}"
+            )
+
+    async def page(self) -> str:
+        return self.html
+
+    def font(self) -> Response:
+        # for browsers without Hangul, made for the first of them; several at once would use 20 MB each
+        with self.font_lock:
+            self.woff = self.woff or font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
+        return Response(self.woff, media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
+
+    async def healthz(self) -> dict[str, str]:
+        """Whether the process responds."""
+        return {"status": "alive"}
+
+    async def readyz(self) -> dict[str, Any]:
+        """Whether the models are loaded; `methods` are those of /explain that fit the classifier.
+
+        `restore_bundle`, `language_bundle` and `film_bundle`, with the ends of its scale of `stars`, are named where there
+        are any.
+        """
+        explainer, models = self.models.require(), self.models
+        classifier, rater = explainer.classifier, models.rater.model
+        state = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
+        services: Any = (models.restorer, models.language, models.rater)
+        named = {f"{service.name}_bundle": service.model.bundle.name for service in services if service.model}
+        stars = {"stars": [rater.scale.lowest, rater.scale.highest]} if rater else {}
+        return {**state, **named, **stars, "methods": explainer.methods}
+
+    def metrics(self) -> Response:
+        """The counters, for Prometheus."""
+        return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
+
+    async def predict(self, question: Reviews) -> str:
+        """Return a label and its score for each review.
+
+        One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each.
+        A review without words has label and score null, and the reason in `error`.
+        """
+        self.models.require()
+        inputs, top_k = question.inputs, question.parameters.top_k
+        texts = [inputs] if isinstance(inputs, str) else inputs
+        if question.parameters.weights:
+            self.check_texts(texts, self.limits.weighted, "reviews with weights")
+            results = await self.models.weighted([(text, top_k) for text in texts])
+        else:
+            self.check_texts(texts, self.limits.reviews, "reviews")
+            rows = await self.models.labels(texts)
+            results = [labels_json(probability, error, top_k) for _, _, probability, error in rows]
+        self.counters.reviews.inc(len(texts))
+        return results[0] if top_k and texts is not inputs else listed(results)
+
+    async def explain(self, question: Question) -> str:
+        """Return a review's words with one value each, and for attention the whole matrix.
+
+        `heads` are, if asked for, the weights of a Transformer's heads: a list for each layer, in it one for each head,
+        a row for each token. An encoder without heads, or more weights than the page draws, get status 422.
+        """
+        self.models.require()
+        self.check_texts([question.inputs], 1, "reviews")
+        (answer,) = await self.models.explanations([question])
+        return answer
+
+    async def restore(self, question: Texts) -> str:
+        """Return texts with their spaces and spelling corrected, in a list also for a single one.
+
+        `source` is the text as it was read, `text` what it was meant to be, `score` the log-probability of that.
+        `alignment` is for each character of the text the place of that in the source which it was made of; `segments`
+        are pairs of source and text side by side, which differ where something was `changed`. `error` is why a source
+        was returned as it is, if not because it was right. With weights, of one text at a time: what a writer, an
+        encoder-decoder, makes of it, and its attention as `weights`, a row for each character of the text and a column
+        for each of the source.
+        """
+        self.models.require()
+        restorer = self.models.restorer.require()
+        texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
+        characters, weights = sum(map(len, texts)), question.weights
+        if weights and len(texts) != 1:
+            raise HTTPException(422, f"inputs: expected one text for weights, found {len(texts)}; send one a request")
+        self.check_texts(texts, self.limits.reviews, "texts", "send them in several requests")
+        if characters > (most := self.limits.aligned if weights else self.limits.restored):
+            expected = (
+                f"a text of at most {most} characters for weights" if weights else f"at most {most} characters in all"
+            )
+            advice = "a part of it" if weights else "them in several requests"
+            raise HTTPException(422, f"inputs: expected {expected}, found {characters}; send {advice}")
+        if weights:
+            await self.models.writer.load(restorer.engine.name, self.models.alignments.thread)
+            self.models.writer.require()
+            results = await self.models.alignments(texts)
+        else:
+            results = await self.models.restorations(texts)
+        self.counters.restored.inc(len(texts))
+        return listed(results)
+
+    async def fill(self, question: Blank) -> str:
+        """Return the likeliest words at the [MASK] of a text, of which it has one.
+
+        `candidates` are the likeliest first, each with `token`, the `text` with it and its `probability`; `tokens` is
+        what the network read, of a long text the part around the [MASK], which is at `place`; `attended` is for each
+        token the attention that [MASK] pays to it in the last layer, the mean of its heads, and sums to 1. `heads` are,
+        if asked for, the weights of every head: a list for each layer, in it one for each head, a row for each token.
+        A language model whose encoder has no self-attention has neither.
+        """
+        self.models.require()
+        self.models.language.require()
+        self.check_texts([question.inputs], 1)
+        (answer,) = await self.models.fillings([question])
+        self.counters.filled.inc()
+        return answer
+
+    async def batch(self, request: Request, text_column: Optional[str] = None, verbatim: bool = False) -> Response:
+        """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
+
+        The encoding (UTF-8, CP949, UTF-16), the delimiter of a csv and, unless it is named, the column of the texts are
+        found. The response to xlsx is csv. In csv and tsv a text that a spreadsheet would compute gets an apostrophe,
+        unless verbatim.
+        """
+        classifier = self.models.require().classifier
+
+        async def scored(table: Table) -> TableResponse:
+            self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
+            return TableResponse(table, table.score(classifier), table.output)
+
+        return await self.with_table(request, text_column, verbatim, scored)
+
+    async def film(self, request: Request, group_by: str, text_column: Optional[str] = None) -> Response:
+        """Return a line of JSON for each film of a table, which is named by the column `group_by`, in their first order.
+
+        `stars` are the mean stars that other reviews of the film are expected to give, from `stars_low` to `stars_high`
+        for nine of ten films; `reviews` were read, `blank` ones were not. `representative` are the reviews with the
+        largest weights, each with its share of the film's. Where no review has a word, stars are null. A table is sent
+        as to /predict/batch.
+        """
+        self.models.require()
+        films = FilmService(self.models.rater.require(), self.limits)
+
+        async def rated(table: Table) -> TableResponse:
+            pools = await unless_gone(request, table.call(films.pool, table, group_by))
+            self.counters.reviews.inc(sum(pool.count + pool.blank for pool in pools.values()))
+            return TableResponse(table, table.stream(films.pieces(pools)), "jsonl")
+
+        return await self.with_table(request, text_column, False, rated)
+
+    async def with_table(
+        self,
+        request: Request,
+        text_column: Optional[str],
+        verbatim: bool,
+        respond: Callable[[Table], Awaitable[TableResponse]],
+    ) -> TableResponse:
+        """Receive the table of a request and return the response to it, which closes the table."""
+        content_type, threads = request.headers.get("content-type", ""), self.models.table_threads
+        form = FormFile(content_type, request.stream()) if content_type.lower().startswith(FORM) else None
+        table = None
+        try:
+            kind = "" if form else upload_kind(content_type)
+            table = Table(kind, text_column or None, verbatim, threads, self.quota)
+            await table.store(form or request.stream())
+            table.kind = form.kind if form else table.kind
+            if not table.enter():
+                raise HTTPException(503, "too many tables are being scored; try again in a second")
+            return await respond(table)
+        except BaseException as problem:
+            if table:
+                table.close()
+            if isinstance(problem, OSError):
+                # no space, too many open files; the log names the file
+                LOG.warning("table: %s", problem)
+                raise HTTPException(503, "no space for a table; try again later") from problem
+            if isinstance(problem, NsmcError) and table:
+                problem.args = (str(problem).replace(table.path, "table"),)
+            raise
+
+
+def listed(answers: list[str]) -> str:
+    """Return a JSON list of answers that are JSON already."""
+    return f"[{','.join(answers)}]"
