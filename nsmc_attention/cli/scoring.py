@@ -296,15 +296,7 @@ def serve(
     nsmc-attention serve
     curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
     """
+    from ..serve.models import Bundles
     from ..serve.server import serve as run_server
 
-    run_server(
-        host,
-        port,
-        bundle,
-        engine,
-        workers,
-        restore_bundle=restore_bundle,
-        language_bundle=language_bundle,
-        film_bundle=film_bundle,
-    )
+    run_server(host, port, workers, Bundles(bundle, engine, restore_bundle, language_bundle, film_bundle))
