@@ -1,7 +1,8 @@
 """The one place where MXNet is first imported: made to work with today's numpy and to use the available cores.
 
 MXNet 1.9.1 reads names of numpy at import that numpy 1.24 (apache/mxnet#21165) and numpy 2 removed, and it is retired:
-numpy has them again while MXNet is imported. Four settings decide the speed on a CPU, each left alone where the user has set it (figures in docs/performance.md):
+numpy has them again while MXNet is imported. Four settings decide the speed on a CPU, each left alone where the user
+has set it (figures in benchmarks/RESULTS.md):
 
 OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core.
 GOMP_SPINCOUNT     Turns in which a thread waits for the others before it sleeps. With libgomp's 300,000 it takes, beside

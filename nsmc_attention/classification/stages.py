@@ -56,7 +56,7 @@ class ClassifierTrainer:
     def train(self, parts: Parts) -> tuple[Any, Progress, dict[str, Any]]:
         """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
 
-        The n-grams are not trained on misspelt reviews, which make them worse (docs/accuracy.md).
+        The n-grams are not trained on misspelt reviews, which make them worse (benchmarks/RESULTS.md).
         """
         train, dev, misspelt = (encode(part, self.encoder) for part in (parts.train, parts.dev, parts.misspelt))
         stars = encode(parts.stars, self.encoder) if parts.stars else None

@@ -55,7 +55,7 @@ def listed(arrays: Any) -> list[Any]:
 
 
 def gather_rows(F: Any, sequences: Any, rows: Any) -> Any:
-    """Pick rows of (T, N, E). SequenceReverse takes three times as long (docs/performance.md)."""
+    """Pick rows of (T, N, E). SequenceReverse takes three times as long (benchmarks/RESULTS.md)."""
     flat = F.take(F.reshape(sequences, shape=(-3, 0)), rows)
     return F.reshape_like(flat, sequences, lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2)
 
@@ -64,7 +64,7 @@ class AdditiveAttention(MLPAttentionCell):
     """GluonNLP's additive cell, the same function, with a backward pass that takes a third less time.
 
     The sum of each query with each key is a matrix product with 0 and 1 instead of a broadcast, whose gradient MXNet
-    reduces over its middle axes element by element (docs/performance.md).
+    reduces over its middle axes element by element (benchmarks/RESULTS.md).
     """
 
     def __init__(self, units: int, dropout: float) -> None:
