@@ -3,6 +3,7 @@
 from typing import Any
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 
 import_mxnet()
 
@@ -32,29 +33,29 @@ class ArticleClassifier(HybridBlock):
             self.attention = MLPAttentionCell(30, act=nn.Activation("tanh"), dropout=0.2)
             self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
 
-    def __call__(self, token_ids: Any, valid_length: Any = None) -> Any:
+    def __call__(self, token_ids: Array, valid_length: Array = None) -> Any:
         """Accept valid_length, so that all networks are called alike, and ignore it."""
         return super().__call__(token_ids)
 
-    def hybrid_forward(self, F: Any, token_ids: Any) -> Any:
+    def hybrid_forward(self, F: Operators, token_ids: Array) -> Array:
         """(N, seq_len) -> logits (N, C) and weights (N, seq_len, seq_len), rows sum to 1 over all positions."""
         return self.forward_embedded(F, self.embed_tokens(F, token_ids))
 
-    def embed_tokens(self, F: Any, token_ids: Any) -> Any:
+    def embed_tokens(self, F: Operators, token_ids: Array) -> Any:
         """Return the rows of the table: [(T, N, E)]."""
         return [self.embed(F.transpose(token_ids))]
 
-    def forward_embedded(self, F: Any, rows: Any, mask: Any = None, valid_length: Any = None) -> Any:
+    def forward_embedded(self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None) -> Any:
         """Classify what `embed_tokens` returned, for gradients with respect to it."""
         contexts, weights = self.read_embedded(F, rows)
         return self.dense(contexts), weights
 
-    def read(self, F: Any, token_ids: Any, valid_length: Any = None) -> tuple[Any, Any]:
+    def read(self, F: Operators, token_ids: Array, valid_length: Array = None) -> tuple[Any, Any]:
         """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
         contexts, _ = self.read_embedded(F, self.embed_tokens(F, token_ids))
         return F.flatten(contexts), self.dense(contexts)
 
-    def read_embedded(self, F: Any, rows: Any) -> Any:
+    def read_embedded(self, F: Operators, rows: Array) -> Any:
         """Return the contexts (N, T, 2H) and weights (N, T, T) of what `embed_tokens` returned."""
         embedded = F.transpose(rows[0], axes=(1, 0, 2))  # (N, T, E)
         states = self.bigru(self.drop(embedded))  # (N, T, 2H)

@@ -9,6 +9,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_types import Network
 from ..model.parameters import Arrays, snapshot
 from ..restoration.characters import Characters
 from ..text.encoding import ReviewEncoder
@@ -18,7 +19,7 @@ EMBEDDING, ENCODER = "embedding.weight", "encoder."
 READER, LAYER = "reader.embedding.weight", "reader.layer0."
 
 
-def init_from_restorer(network: Any, arrays: Arrays, codec: Characters, token_to_idx: dict[str, int]) -> None:
+def init_from_restorer(network: Network, arrays: Arrays, codec: Characters, token_to_idx: dict[str, int]) -> None:
     """Give a classifier of characters the embedding and the first layer of a restorer, {name: array}.
 
     ConfigError where their sizes differ. Characters are known by their letters, whether the restorer could write them or
@@ -35,7 +36,9 @@ def init_from_restorer(network: Any, arrays: Arrays, codec: Characters, token_to
     set_parameters(network, {**layer, EMBEDDING: embedding})
 
 
-def init_from_language_model(network: Any, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:
+def init_from_language_model(
+    network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]
+) -> None:
     """Give a classifier the encoder of a language model, {name: array}, and the embeddings of the tokens that it knows.
 
     ConfigError where the sizes differ.
@@ -50,7 +53,7 @@ def init_from_language_model(network: Any, arrays: Arrays, codec: ReviewEncoder,
 
 
 def checked_embedding(
-    network: Any, table: NDArray[Any], encoder: Arrays, prefix: Optional[str], hint: str
+    network: Network, table: NDArray[Any], encoder: Arrays, prefix: Optional[str], hint: str
 ) -> NDArray[Any]:
     """Return the network's embedding, once it is known to have the units of a table, and its encoder these shapes."""
     own = snapshot(network)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._runtime.mxnet_types import Array, Operators
 from ..model.interfaces import Axes, second_of_two
 from ..text.ngrams import NGRAMS
 
@@ -13,6 +14,6 @@ HEADS = "heads"
 CONTEXTS = "contexts"
 
 
-def classified(F: Any, logits: Any, weights: Any, *heads: Any) -> tuple[Any, ...]:
+def classified(F: Operators, logits: Array, weights: Array, *heads: Any) -> tuple[Any, ...]:
     """Logits (N, 2) -> the probability of positive (N,); the rest as it is."""
     return (second_of_two(F, logits, 1), weights, *heads)

@@ -14,6 +14,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_types import Network
 from .._runtime.processes import cores, thread_pool
 from ..errors import ConfigError, MissingPackage
 from ..inference.engines import PRECISIONS
@@ -103,7 +104,7 @@ class NativeEngine:
 
     axes: tuple[str, ...] = AXES
 
-    def __init__(self, network: Any, name: str = "native", threads: Optional[int] = None, hidden: int = 0):
+    def __init__(self, network: Network, name: str = "native", threads: Optional[int] = None, hidden: int = 0):
         self.name, self.threads, self.hidden = name, threads or cores(), hidden
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 
 import_mxnet()
 
@@ -49,7 +50,7 @@ class SelfAttentionClassifier(HybridBlock):
             if self.use_ngram_evidence:
                 self.evidence = nn.Dense(width, in_units=EVIDENCE, use_bias=False, flatten=False)
 
-    def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, ngram_ids: Any = None) -> Any:
+    def hybrid_forward(self, F: Operators, token_ids: Array, valid_length: Array, ngram_ids: Array = None) -> Array:
         """Return logits (N, C) float32 and weights (N, T, T), of R hops (N, R, T), float32 of token_ids (N, T) int32.
 
         valid_length (N,) float32 is the number of tokens of each review, 1 to T; the rest is padding, whatever its id.
@@ -61,34 +62,34 @@ class SelfAttentionClassifier(HybridBlock):
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
 
-    def embed_tokens(self, F: Any, token_ids: Any, ngram_ids: Any = None) -> Any:
+    def embed_tokens(self, F: Operators, token_ids: Array, ngram_ids: Array = None) -> Any:
         """Return the rows of the tables: [(T, N, E)] and, with n-grams, (N, T, NGRAMS, 2)."""
         rows = [self.embedding(F.transpose(token_ids))]
         return [*rows, self.ngram_table(ngram_ids)] if self.has_ngrams else rows
 
-    def forward_embedded(self, F: Any, rows: Any, mask: Any, valid_length: Any) -> Any:
+    def forward_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> Any:
         """Classify what `embed_tokens` returned, for gradients with respect to it; mask is (N, T, 1)."""
         features, weights, *heads = self.read_embedded(F, rows, mask, valid_length)
         return (self.output(features), weights, *heads)
 
-    def read(self, F: Any, token_ids: Any, valid_length: Any, ngram_ids: Any = None) -> tuple[Any, Any]:
+    def read(self, F: Operators, token_ids: Array, valid_length: Array, ngram_ids: Array = None) -> tuple[Any, Any]:
         """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         features, *_ = self.read_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
         return F.flatten(features), self.output(features)
 
-    def read_embedded(self, F: Any, rows: Any, mask: Any, valid_length: Any) -> Any:
+    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> Any:
         """Return what the last layer reads, (N, 1, F), and the weights, of what `embed_tokens` returned."""
         states, keys, by_review, *heads = self.encode(F, rows, valid_length)
         attend = self.attend_by_hops if self.has_hops else self.attend_by_queries
         pooled, weights = attend(F, keys, states, mask, valid_length)
         return (self.features(F, pooled, by_review), weights, *heads)
 
-    def attend_by_hops(self, F: Any, keys: Any, states: Any, mask: Any, valid_length: Any) -> Any:
+    def attend_by_hops(self, F: Operators, keys: Array, states: Array, mask: Array, valid_length: Array) -> Any:
         """Return the hops' contexts (N, R, D) and weights (N, R, T)."""
         return self.attention(keys, states, F.transpose(mask, axes=(0, 2, 1)))
 
-    def attend_by_queries(self, F: Any, keys: Any, states: Any, mask: Any, valid_length: Any) -> Any:
+    def attend_by_queries(self, F: Operators, keys: Array, states: Array, mask: Array, valid_length: Array) -> Any:
         """Return the mean of the tokens' contexts, (N, 1, D), and their weights (N, T, T)."""
         pairs = F.batch_dot(mask, mask, transpose_b=True)  # (N, T, T)
         contexts, weights = self.attention(keys, keys, states, pairs)
@@ -97,7 +98,7 @@ class SelfAttentionClassifier(HybridBlock):
             return F.batch_dot(mean, contexts, transpose_a=True), F.mean(weights, axis=1)
         return operators.pool(F, mean, weights, states), weights
 
-    def encode(self, F: Any, rows: Any, valid_length: Any) -> Any:
+    def encode(self, F: Operators, rows: Array, valid_length: Array) -> Any:
         """Return states (N, T, D), the attention's keys (N, T, D), the n-grams' log-odds (N, 1, 1) or None.
 
         After these the weights of an encoder that attends.
@@ -110,19 +111,19 @@ class SelfAttentionClassifier(HybridBlock):
         keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states
         return (states, keys, by_review, *heads)
 
-    def features(self, F: Any, pooled: Any, by_review: Any) -> Any:
+    def features(self, F: Operators, pooled: Array, by_review: Array) -> Any:
         """(N, 1, D), of hops (N, R, D), and (N, 1, 1) or None -> what the last layer reads, (N, 1, F)."""
         features = self.output_dropout(F.reshape(pooled, shape=(0, 1, -1)) if self.has_hops else pooled)
         return F.concat(features, by_review, dim=2) if self.has_ngrams else features
 
-    def forward_with_weights(self, F: Any, rows: Any, weights: Any, valid_length: Any) -> Any:
+    def forward_with_weights(self, F: Operators, rows: Array, weights: Array, valid_length: Array) -> Any:
         """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
         states, _, by_review, *_ = self.encode(F, rows, valid_length)
         values = self.attention.proj_value(states) if self.multihead else states
         return self.output(self.features(F, F.batch_dot(weights, values), by_review))
 
 
-def ngram_log_odds(F: Any, rows: Any) -> Any:
+def ngram_log_odds(F: Operators, rows: Array) -> Any:
     """Rows of the table (N, T, NGRAMS, 2) -> log-odds by token (N, T, 1), whose sum is that by review (N, 1, 1)."""
     weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)  # (N, T, 1) each
     square = F.sum(square, axis=1, keepdims=True)
@@ -130,14 +131,14 @@ def ngram_log_odds(F: Any, rows: Any) -> Any:
     return by_token, F.sum(by_token, axis=1, keepdims=True)
 
 
-def with_previous_token(F: Any, by_token: Any) -> Any:
+def with_previous_token(F: Operators, by_token: Array) -> Any:
     """(N, T, 1) -> (N, T, EVIDENCE): of each token and of the one before it, whose last n-grams reach into it."""
     zero = F.zeros_like(F.slice_axis(by_token, axis=1, begin=0, end=1))
     previous = F.slice_like(F.concat(zero, by_token, dim=1), by_token, axes=(1,))
     return F.concat(by_token, previous, dim=2)
 
 
-def token_mask(F: Any, token_ids: Any, valid_length: Any) -> Any:
+def token_mask(F: Operators, token_ids: Array, valid_length: Array) -> Any:
     """Return (N, T, 1) float32: 1 for a token, 0 for padding."""
     ones = F.ones_like(F.expand_dims(F.cast(token_ids, dtype="float32"), axis=2))
     return F.SequenceMask(ones, valid_length, use_sequence_length=True, axis=1)

@@ -6,6 +6,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Device, Network
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
 from ..training.distributed.communicator import SINGLE, SingleWorker
@@ -23,26 +24,26 @@ class LabelsObjective(Objective):
 
     metric = "log_loss"
 
-    def __init__(self, dev_batches: Any, device: Any, group: SingleWorker = SINGLE, penalty: float = 0.0):
+    def __init__(self, dev_batches: Any, device: Device, group: SingleWorker = SINGLE, penalty: float = 0.0):
         super().__init__(dev_batches, device, group)
         self.penalty = penalty
 
-    def loss(self, network: Any, batch: Batch) -> Any:
+    def loss(self, network: Network, batch: Batch) -> Any:
         logits, weights, *_ = network(*as_inputs(batch, self.device))
         return self.loss_of(logits, weights, batch)
 
-    def loss_of(self, logits: Any, weights: Any, batch: Batch) -> Any:
+    def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Any:
         """Return the loss of what the network returned for a batch, (1,)."""
         loss = self.cross_entropy(logits, batch)
         return loss + self.penalty * redundancy(weights) if self.penalty else loss
 
-    def cross_entropy(self, logits: Any, batch: Batch) -> Any:
+    def cross_entropy(self, logits: Array, batch: Batch) -> Any:
         """(N, C) -> (1,), nats."""
         positive = mxnet.nd.array(batch.labels, ctx=self.device)
         targets = mxnet.nd.stack(1 - positive, positive, axis=1)
         return mxnet.gluon.loss.SoftmaxCELoss(sparse_label=False)(logits, targets).mean()
 
-    def evaluate(self, network: Any) -> dict[str, float]:
+    def evaluate(self, network: Network) -> dict[str, float]:
         """Return `evaluation.metrics.headline`, and how evenly the attention is spread (`evenness`, 0 to 1)."""
         probability, token_weights = predict_batches(network, self.dev_batches, self.device, self.group)
         labels = self.dev_batches.labels.astype(int)
@@ -52,10 +53,10 @@ class LabelsObjective(Objective):
 class ErasureObjective(LabelsObjective):
     """Cross entropy with the network's own predictions, plus the divergence of its attention from the importance."""
 
-    def loss_of(self, logits: Any, weights: Any, batch: Batch) -> Any:
+    def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Any:
         return super().loss_of(logits, weights, batch) + self.divergence(weights, batch)
 
-    def divergence(self, weights: Any, batch: Batch) -> Any:
+    def divergence(self, weights: Array, batch: Batch) -> Any:
         """Return the mean over reviews of KL(importance || attention averaged over its queries or hops), (1,), nats."""
         nd = mxnet.nd
         importance = nd.array(batch.importance, ctx=self.device)  # (N, T)
@@ -67,7 +68,7 @@ class ErasureObjective(LabelsObjective):
         return (importance * gap).sum(axis=1).mean()
 
 
-def redundancy(weights: Any) -> Any:
+def redundancy(weights: Array) -> Any:
     """Return how much the rows of weights A (N, R, T) attend to the same tokens, (1,).
 
     The mean over reviews of ||A A^T - I||_F^2, Lin et al. 2017 (arXiv:1703.03130), equation 8: 0 where each row is on
@@ -78,7 +79,7 @@ def redundancy(weights: Any) -> Any:
     return gap.square().sum(axis=(1, 2)).mean()
 
 
-def as_inputs(batch: Batch, device: Any) -> tuple[Any, ...]:
+def as_inputs(batch: Batch, device: Device) -> tuple[Any, ...]:
     """Return the arrays of a batch as the network's inputs on a device."""
     ids = [batch.token_ids] if batch.ngram_ids is None else [batch.token_ids, batch.ngram_ids]
     token_ids, *ngram_ids = (mxnet.nd.array(array, ctx=device, dtype="int32") for array in ids)
@@ -86,7 +87,7 @@ def as_inputs(batch: Batch, device: Any) -> tuple[Any, ...]:
 
 
 def predict_batches(
-    network: Any, batches: Batches, device: Any, group: SingleWorker = SINGLE
+    network: Network, batches: Batches, device: Device, group: SingleWorker = SINGLE
 ) -> tuple[NDArray[numpy.float64], list[NDArray[numpy.float32]]]:
     """Return the probability of positive (N,) of the reviews, in their order, and each one's token weights (T,)."""
     probability = numpy.zeros(len(batches.labels))

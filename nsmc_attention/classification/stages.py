@@ -12,6 +12,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_types import Network
 from .._runtime.processes import cores
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
@@ -85,7 +86,7 @@ class ClassifierTrainer:
         parameters.round_tables(network)
         return network, progress, figures
 
-    def fit(self, network: Any, name: str, batches: Batches, dev_batches: Batches) -> Progress:
+    def fit(self, network: Network, name: str, batches: Batches, dev_batches: Batches) -> Progress:
         """Train a stage; if that is done, load its result."""
         training, settings = self.config.training, getattr(self.config.training, name)
         folder, kind = STAGES[name]
@@ -94,7 +95,7 @@ class ClassifierTrainer:
         stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
         return self.run.fit(network, stage, training, folder)
 
-    def teach_attention(self, network: Any, part: EncodedPart, dev_batches: Batches) -> None:
+    def teach_attention(self, network: Network, part: EncodedPart, dev_batches: Batches) -> None:
         """Train the attention to highlight the tokens whose erasure changes the prediction.
 
         The labels are the predictions of the deep part alone: the attention is to change, not the prediction.
@@ -107,7 +108,7 @@ class ClassifierTrainer:
         batches = self.batches(replace(part, labels=labels), importance, with_ngrams=True)
         self.fit(network, "erasure", batches, dev_batches)
 
-    def importance(self, network: Any, part: EncodedPart) -> list[NDArray[Any]]:
+    def importance(self, network: Network, part: EncodedPart) -> list[NDArray[Any]]:
         """Return for each review each token's share of what the prediction depends on, (T,).
 
         Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with erasure
@@ -141,7 +142,7 @@ class ClassifierTrainer:
         network.hybridize(static_alloc=True)
         return network
 
-    def inference_network(self, network: Any, table: Optional[NDArray[Any]]) -> Any:
+    def inference_network(self, network: Network, table: Optional[NDArray[Any]]) -> Any:
         """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
         arrays, config = snapshot(network), self.config
         kept = config.without_dropout().network(len(self.encoder))
@@ -176,7 +177,7 @@ class ClassifierTrainer:
         return {"table": wide.fit_wide(token_lists, labels, buckets), "alone": numpy.array(alone)}
 
     def calibrate(
-        self, network: Any, dev_batches: Batches, ngrams: Optional[tuple[NDArray[Any], float]]
+        self, network: Network, dev_batches: Batches, ngrams: Optional[tuple[NDArray[Any], float]]
     ) -> dict[str, Any]:
         """Calibrate the network's last layer on the dev part; return the figures.
 

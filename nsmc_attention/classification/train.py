@@ -15,6 +15,7 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_types import Network
 from ..bundle.format import PARAMETERS, AnyBundle, Manifest, load_any, load_bundle
 from ..errors import BundleError, DataError
 from ..evaluation.calibration import FEW_DEV
@@ -227,7 +228,7 @@ def describe(inputs: Inputs, config: Config, best: dict[str, Any], first: Option
     }
 
 
-def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network: Any) -> ClassifierBundle:
+def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network: Network) -> ClassifierBundle:
     """Export the network, write the bundle and say how good it is."""
     from ..inference.graphs import GluonGraph
     from ..model.onnx.lowering import lower

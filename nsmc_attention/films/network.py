@@ -8,6 +8,7 @@ S reviews of each, M reviews in all, F numbers of a review, D units of its value
 from typing import Any
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 
 mxnet = import_mxnet()
 
@@ -31,7 +32,7 @@ class ReviewScorer(HybridBlock):
                 self.key = nn.Dense(units, in_units=inputs, activation="tanh")
                 self.score = nn.Dense(1, in_units=units, use_bias=False)
 
-    def hybrid_forward(self, F: Any, vectors: Any, mean: Any, unit: Any) -> Any:
+    def hybrid_forward(self, F: Operators, vectors: Array, mean: Array, unit: Array) -> Array:
         """(M, F) -> scores (M,), values (M, D).
 
         score(h) = u . tanh(W h + b), Yang et al. 2016, equations 8 and 9; 0 without attention.
@@ -54,7 +55,7 @@ class FilmReader(HybridBlock):
             self.hidden = nn.Dense(settings.output_units, in_units=2 * settings.units + 1, activation="relu")
             self.output = nn.Dense(3, in_units=settings.output_units)
 
-    def hybrid_forward(self, F: Any, pooled: Any, counts: Any, mean: Any, unit: Any) -> Any:
+    def hybrid_forward(self, F: Operators, pooled: Array, counts: Array, mean: Array, unit: Array) -> Array:
         """(N, 2 D), number of reviews (N, 1) -> the quantiles (N, 3), which rise."""
         few = F.ones_like(counts) / F.sqrt(counts)
         outputs = self.output(self.hidden(F.concat(self.dropout(pooled), few, dim=1)))
@@ -79,7 +80,7 @@ class FilmNetwork(Block):
         self.parts = (self.reviews, self.film)
         self.weights_dropout = nn.Dropout(getattr(settings.attention, "dropout", 0.0))
 
-    def forward(self, vectors: Any, mask: Any) -> Any:
+    def forward(self, vectors: Array, mask: Array) -> Any:
         """(N, S, F), (N, S) of 0 and 1 -> the quantiles (N, 3) and the weights of the reviews (N, S).
 
         What is pooled is the values' mean by these weights and their plain mean (N, 2 D).

@@ -12,6 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Device, Network
 from ..model.parameters import set_parameters, snapshot
 from ..training.checkpoint import Progress
 from ..training.initial import initialize
@@ -123,15 +124,15 @@ class FilmObjective(Objective):
 
     metric = "loss"
 
-    def __init__(self, dev: FilmBatches, device: Any, seed: int):
+    def __init__(self, dev: FilmBatches, device: Device, seed: int):
         super().__init__(dev, device)
         self.seed = seed
 
-    def quantiles(self, network: Any, batch: FilmBatch) -> Any:
+    def quantiles(self, network: Network, batch: FilmBatch) -> Any:
         """Return (N, 3), the quantiles of QUANTILES."""
         return network(*(mxnet.nd.array(array, ctx=self.device, dtype=array.dtype) for array in batch.inputs))[0]
 
-    def loss(self, network: Any, batch: FilmBatch) -> Any:
+    def loss(self, network: Network, batch: FilmBatch) -> Any:
         return self.loss_of(self.quantiles(network, batch), batch)
 
     def loss_of(self, quantiles: Any, batch: FilmBatch) -> Any:
@@ -143,7 +144,7 @@ class FilmObjective(Objective):
         pinball = nd.maximum(below * gap, (below - 1) * gap)  # (N, 3)
         return (pinball * shares * weights).sum() / float(batch.weights.sum())
 
-    def evaluate(self, network: Any) -> dict[str, float]:
+    def evaluate(self, network: Network) -> dict[str, float]:
         """Return the mean loss and the mean absolute error in stars, both weighted as in training."""
         sums = numpy.zeros(3)
         for batch in self.dev_batches.in_order(self.seed):
@@ -170,7 +171,7 @@ class FilmTrainer:
         progress = self.run.fit(network, stage, settings)
         return network, progress, objective
 
-    def new_network(self, films: FilmVectors, device: Any) -> Any:
+    def new_network(self, films: FilmVectors, device: Device) -> Any:
         """Build the network, with the means and units of what it reads and tells."""
         network = self.config.network(films.vectors.shape[1])
         initialize(network, self.config.training.seed, device, lambda: None)

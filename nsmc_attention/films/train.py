@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_types import Network
 from ..bundle.format import PARAMETERS, load_bundle
 from ..classification.layout import LAYOUT as CLASSIFIER
 from ..errors import DataError
@@ -130,7 +131,7 @@ def split(count: int, settings: FilmTrainingConfig) -> tuple[list[int], list[int
 
 
 def quantiles_of(
-    objective: "FilmObjective", network: Any, films: "FilmVectors", count: int
+    objective: "FilmObjective", network: Network, films: "FilmVectors", count: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Draw `count` reviews of each film; return the network's quantiles (N, 3) and the stars of the others (N,)."""
     batches = objective.dev_batches
@@ -142,7 +143,7 @@ def quantiles_of(
     return numpy.concatenate(quantiles), numpy.array([case.stars for case in cases])
 
 
-def calibrated(objective: "FilmObjective", network: Any, dev: "FilmVectors") -> list[float]:
+def calibrated(objective: "FilmObjective", network: Network, dev: "FilmVectors") -> list[float]:
     """Return for each of COUNTS the margin by which the dev films' intervals are widened; of too few films the last one's."""
     margins: list[float] = []
     for count in COUNTS:
@@ -152,7 +153,7 @@ def calibrated(objective: "FilmObjective", network: Any, dev: "FilmVectors") -> 
     return margins
 
 
-def judged(objective: "FilmObjective", network: Any, test: "FilmVectors", scale: Scale) -> dict[str, Any]:
+def judged(objective: "FilmObjective", network: Network, test: "FilmVectors", scale: Scale) -> dict[str, Any]:
     """Return the figures of the test films by how many reviews are given."""
     figures: dict[str, Any] = {}
     for count in GIVEN:

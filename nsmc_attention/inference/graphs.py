@@ -13,6 +13,7 @@ from typing import Any, Optional, Union
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_types import Device
 from .._runtime.processes import thread_pool
 from ..bundle.format import AnyBundle
 from ..errors import BundleError, MissingPackage
@@ -145,7 +146,7 @@ class GluonGraph:
 
     name, batch_size = "gluon", GLUON_BATCH
 
-    def __init__(self, block: Any, interface: Interface, device: Any):
+    def __init__(self, block: Any, interface: Interface, device: Device):
         from .._runtime.mxnet_shim import import_mxnet
 
         self.mxnet, self.block, self.interface, self.device = import_mxnet(), block, interface, device

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from .._runtime.mxnet_types import Array, Operators
 from ..model.interfaces import Axes
 
 # A language model's, with one hidden token a review: that of token t of review n is t * N + n
 MASKED: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "places": ("N",)}
 
 
-def guessed(F: Any, logits: Any, *heads: Any) -> tuple[Any, ...]:
+def guessed(F: Operators, logits: Array, *heads: Any) -> tuple[Any, ...]:
     """Logits (N, V) of the hidden tokens -> their probabilities (N, V); the rest as it is."""
     return (F.softmax(logits, axis=1), *heads)

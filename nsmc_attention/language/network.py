@@ -7,6 +7,7 @@ embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
 from typing import Any
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 
 mxnet = import_mxnet()
 
@@ -39,7 +40,9 @@ class MaskedLanguageModel(HybridBlock):
             self.narrow = nn.Dense(settings.embedding_size, in_units=settings.width, flatten=False)
             self.norm = LayerNorm(settings.embedding_size)
 
-    def hybrid_forward(self, F: Any, token_ids: Any, valid_length: Any, places: Any, embedding: Any, bias: Any) -> Any:
+    def hybrid_forward(
+        self, F: Operators, token_ids: Array, valid_length: Array, places: Any, embedding: Any, bias: Any
+    ) -> Array:
         """(N, T) int32, (N,) float32, places (M,) int32 -> [logits (M, V)], then the heads (N, L, K, T, T) if there are some.
 
         Token t of review n is at the place t * N + n.

@@ -8,6 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Device, Network
 from ..model.parameters import round_tables
 from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
@@ -73,31 +74,31 @@ class MaskedObjective(Objective):
 
     metric = "loss"
 
-    def __init__(self, dev: HiddenBatches, device: Any, seed: int):
+    def __init__(self, dev: HiddenBatches, device: Device, seed: int):
         super().__init__(dev, device)
         self.seed = seed
 
-    def logits(self, network: Any, batch: Hidden) -> Any:
+    def logits(self, network: Network, batch: Hidden) -> Any:
         nd = mxnet.nd
         ids, places = (nd.array(ids, ctx=self.device, dtype="int32") for ids in (batch.token_ids, batch.places))
         return network(ids, nd.array(batch.valid_length, ctx=self.device), places)[0]
 
-    def losses(self, logits: Any, batch: Hidden) -> Any:
+    def losses(self, logits: Array, batch: Hidden) -> Any:
         """(M, V) -> (M,), nats."""
         wanted = mxnet.nd.array(batch.wanted, ctx=self.device)
         return mxnet.gluon.loss.SoftmaxCELoss()(logits, wanted)
 
-    def loss(self, network: Any, batch: Hidden) -> Any:
+    def loss(self, network: Network, batch: Hidden) -> Any:
         weights = mxnet.nd.array(batch.weights, ctx=self.device)
         return (self.losses(self.logits(network, batch), batch) * weights).sum() / float(batch.weights.sum())
 
-    def evaluate(self, network: Any) -> dict[str, float]:
+    def evaluate(self, network: Network) -> dict[str, float]:
         """Return the mean loss, and the shares of hidden tokens that are the likeliest, and among the first five."""
         losses, ranks = map(numpy.concatenate, zip(*self.judged(network)))
         top = {"accuracy": float((ranks < 1).mean()), "among_five": float((ranks < 5).mean())}
         return {"loss": float(losses.mean()), **top}
 
-    def judged(self, network: Any) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    def judged(self, network: Network) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Yield of each dev batch the losses and ranks of its hidden tokens, as `HiddenBatches.in_order` has them."""
         for _, batch in self.dev_batches.in_order(self.seed):
             logits, count = self.logits(network, batch), int(batch.weights.sum())

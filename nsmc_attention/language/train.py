@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy
 
+from .._runtime.mxnet_types import Network
 from ..bundle.format import PARAMETERS, load_bundle
 from ..errors import DataError
 from ..reviews import nsmc, raw
@@ -131,7 +132,7 @@ def new_vocabulary(word_lists: Iterable[list[str]], config: LanguageConfig) -> b
 
 
 def accuracy_by_speech(
-    objective: "MaskedObjective", network: Any, texts: list[str], encoder: ReviewEncoder
+    objective: "MaskedObjective", network: Network, texts: list[str], encoder: ReviewEncoder
 ) -> dict[str, float]:
     """Return the share of hidden tokens that are guessed right, by the part of speech that Mecab gives the dev texts."""
     right: dict[str, list[bool]] = defaultdict(list)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 
 import_mxnet()
 
@@ -34,7 +35,7 @@ class Bidirectional(HybridBlock):
             for name in self.names:
                 setattr(self, name, LAYERS[kind](hidden_size, layout="TNC"))
 
-    def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any) -> Any:
+    def hybrid_forward(self, F: Operators, embedded: Array, valid_length: Array) -> Array:
         """(T, N, E), (N,) float32 -> (T, N, 2H); states at padding are not zero, mask them."""
         forward, backward = layers = [getattr(self, name) for name in self.names]
         # MXNet infers the size of the input through its own operator alone
@@ -49,12 +50,12 @@ class Bidirectional(HybridBlock):
         return F.reshape(F.stack(ahead, back, axis=2), shape=(0, 0, -1))
 
 
-def listed(arrays: Any) -> list[Any]:
+def listed(arrays: Array) -> list[Any]:
     """Return what a Block returned, one array or several, as a list."""
     return list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
 
 
-def gather_rows(F: Any, sequences: Any, rows: Any) -> Any:
+def gather_rows(F: Operators, sequences: Array, rows: Array) -> Any:
     """Pick rows of (T, N, E). SequenceReverse takes three times as long (benchmarks/RESULTS.md)."""
     flat = F.take(F.reshape(sequences, shape=(-3, 0)), rows)
     return F.reshape_like(flat, sequences, lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2)
@@ -71,7 +72,7 @@ class AdditiveAttention(MLPAttentionCell):
         # the default activation is one Block shared by all cells
         super().__init__(units, act=nn.Activation("tanh"), dropout=dropout)
 
-    def _compute_weight(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
+    def _compute_weight(self, F: Operators, query: Array, key: Array, mask: Array = None) -> Any:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
         layers = self._query_mid_layer, self._key_mid_layer, self._attention_score
         # MXNet infers the size of the states through its own operators alone
@@ -81,7 +82,7 @@ class AdditiveAttention(MLPAttentionCell):
         given = [operators.value(F, each, key) for each in parameters]
         return self._dropout_layer(F.nsmc_additive_weights(key, *given, F.BlockGrad(mask)))
 
-    def _compute_score(self, F: Any, query: Any, key: Any, mask: Any = None) -> Any:
+    def _compute_score(self, F: Operators, query: Array, key: Array, mask: Array = None) -> Any:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
         query, key = self._query_mid_layer(query), self._key_mid_layer(key)  # (N, T, A)
         # every unit copied to each of T positions: (A, T, A)
@@ -105,7 +106,7 @@ class StructuredAttention(HybridBlock):
             self.score = nn.Dense(hops, in_units=units, use_bias=False, flatten=False)
             self.dropout = nn.Dropout(dropout)
 
-    def hybrid_forward(self, F: Any, key: Any, value: Any, mask: Any) -> Any:
+    def hybrid_forward(self, F: Operators, key: Array, value: Array, mask: Array) -> Array:
         """(N, T, D), (N, T, D), mask (N, 1, T) of 0 and 1 -> M (N, R, D), A (N, R, T).
 
         Each hop's weights are not negative, sum to 1 over the tokens and are 0 on padding.
@@ -119,12 +120,12 @@ class StructuredAttention(HybridBlock):
 class UniformAttention(HybridBlock):
     """Equal weights for all tokens; called like GluonNLP's cells."""
 
-    def hybrid_forward(self, F: Any, query: Any, key: Any, value: Any, mask: Any) -> Any:
+    def hybrid_forward(self, F: Operators, query: Array, key: Array, value: Array, mask: Array) -> Array:
         # rows of padding have no token: divided by 1, they stay 0
         weights = F.broadcast_div(mask, F.maximum(F.sum(mask, axis=2, keepdims=True), 1))
         return F.batch_dot(weights, value), weights
 
 
-def masked_softmax(F: Any, scores: Any, mask: Any) -> Any:
+def masked_softmax(F: Operators, scores: Array, mask: Array) -> Any:
     """Return the softmax of scores (N, S) over the places whose mask is 1; 0 elsewhere."""
     return F.softmax(F.where(mask, scores, MASKED_SCORE * F.ones_like(scores)), axis=1) * mask

@@ -8,10 +8,12 @@ vocabulary, W places that a decoder attends to.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
+from .._runtime.mxnet_types import Array, Operators
+
 Axes = tuple[Union[str, int], ...]
 
 
-def unchanged(F: Any, *outputs: Any) -> Sequence[Any]:
+def unchanged(F: Operators, *outputs: Any) -> Sequence[Any]:
     return outputs
 
 
@@ -64,6 +66,6 @@ def dtype(name: str) -> str:
     return "int32" if name in INTEGERS else "float32"
 
 
-def second_of_two(F: Any, logits: Any, axis: int) -> Any:
+def second_of_two(F: Operators, logits: Array, axis: int) -> Any:
     """Return the probability of the second of two classes, of logits whose last axis, `axis`, has these."""
     return F.squeeze(F.slice_axis(F.softmax(logits, axis=axis), axis=axis, begin=1, end=2), axis=axis)

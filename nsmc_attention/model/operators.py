@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 from ..native import switched_on
 
 mxnet = import_mxnet()
@@ -71,7 +72,7 @@ def unused() -> Iterator[None]:
         ALLOWED.reset(token)
 
 
-def pool(F: Any, shares: Any, weights: Any, states: Any) -> Any:
+def pool(F: Operators, shares: Array, weights: Array, states: Array) -> Any:
     """Return the contexts' mean (N, 1, D) of shares (N, T, 1) of the queries, weights (N, T, S) and states (N, S, D).
 
     mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, D) contexts are never built.
@@ -81,12 +82,12 @@ def pool(F: Any, shares: Any, weights: Any, states: Any) -> Any:
     return F.batch_dot(F.batch_dot(shares, weights, transpose_a=True), states)
 
 
-def value(F: Any, parameter: Any, beside: Any) -> Any:
+def value(F: Operators, parameter: Any, beside: Any) -> Any:
     """Return a parameter of a child block as what `hybrid_forward` computes with, on the device of the array `beside`."""
     return parameter.var() if F is mxnet.sym else parameter.data(beside.context)
 
 
-def gru(F: Any, embedded: Any, valid_length: Any, layers: Sequence[Any]) -> Any:
+def gru(F: Operators, embedded: Array, valid_length: Array, layers: Sequence[Any]) -> Any:
     """Return the states (T, N, 2H) of rnn.GRU layers, one of each direction, of which none reads padding before a token.
 
     embedded (T, N, E) float32, valid_length (N,) float32. The sizes of the layers are known, see `rnn.GRU`.
@@ -105,7 +106,7 @@ class Dropout(nn.Dropout):
         super().__init__(rate)
         self.rows = rows
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
+    def hybrid_forward(self, F: Operators, x: Array) -> Array:
         if not in_use():
             return super().hybrid_forward(F, F.Dropout(x, p=self.rows, axes=(2,)) if self.rows else x)
         if not self._rate and not self.rows:
@@ -119,7 +120,7 @@ class Dropout(nn.Dropout):
 class FastAdam(Adam):
     """MXNet's Adam in a loop that the compiler vectorizes; of a row-sparse gradient, its rows alone are updated."""
 
-    def update(self, index: int, weight: Any, grad: Any, state: Any) -> None:
+    def update(self, index: int, weight: Array, grad: Array, state: Array) -> None:
         if LIBRARY is None:
             super().update(index, weight, grad, state)
             return

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_types import Device, Network
 from ..errors import BundleError
 from .tracing import parameter_shapes
 
@@ -50,18 +51,18 @@ TYPES = {0: "<f4", 2: "<f2", 5: "<i1"}
 SPARE = 30
 
 
-def snapshot(network: Any) -> Arrays:
+def snapshot(network: Network) -> Arrays:
     """Return {name: array} of the network's parameters."""
     return {name: parameter.data().asnumpy() for name, parameter in network._collect_params_with_prefix().items()}
 
 
-def set_parameters(network: Any, arrays: Arrays) -> None:
+def set_parameters(network: Network, arrays: Arrays) -> None:
     """Set the network's parameters to arrays from `snapshot`."""
     for name, parameter in network._collect_params_with_prefix().items():
         parameter.set_data(arrays[name])
 
 
-def initialize_from(network: Any, arrays: Arrays, device: Any) -> None:
+def initialize_from(network: Network, arrays: Arrays, device: Device) -> None:
     """Initialize a network that was never called with arrays, all in single precision."""
     for name, parameter in network._collect_params_with_prefix().items():
         parameter.shape = arrays[name].shape
@@ -116,7 +117,7 @@ def type_of(name: str, dimensions: int, matrices_as: str) -> str:
     return "float16" if name == NGRAM_TABLE else matrices_as if dimensions > 1 else "float32"
 
 
-def matrices_as(network: Any) -> str:
+def matrices_as(network: Network) -> str:
     """Return the type in which the files hold a network's matrices."""
     return getattr(network, "matrices_as", "float32")
 
@@ -131,18 +132,18 @@ def loaded(arrays: Arrays) -> Arrays:
     }
 
 
-def all_stored(network: Any) -> Arrays:
+def all_stored(network: Network) -> Arrays:
     """Return {name: array} of all that the files hold of a network."""
     kind = matrices_as(network)
     return {key: part for name, array in snapshot(network).items() for key, part in stored(name, array, kind).items()}
 
 
-def round_tables(network: Any) -> None:
+def round_tables(network: Network) -> None:
     """Round the tables, and where they are stored in half precision the matrices, to what a bundle's files hold."""
     set_parameters(network, loaded(all_stored(network)))
 
 
-def gluon_file(network: Any) -> bytes:
+def gluon_file(network: Network) -> bytes:
     """Return the bytes of a Gluon parameter file; see `round_tables`."""
     import tempfile
 
@@ -154,7 +155,7 @@ def gluon_file(network: Any) -> bytes:
         return path.read_bytes()
 
 
-def stored_forms(network: Any) -> Forms:
+def stored_forms(network: Network) -> Forms:
     """Return {name: (type, shape)} of what `gluon_file` writes for a network, initialized or not."""
     return forms_of(parameter_shapes(network), matrices_as(network))
 
@@ -169,7 +170,7 @@ def forms_of(shapes: Mapping[str, tuple[int, ...]], matrices_as: str = "float32"
     return forms
 
 
-def read_gluon_file(content: bytes, network: Any, where: Any) -> Arrays:
+def read_gluon_file(content: bytes, network: Network, where: Any) -> Arrays:
     """Return {name: float32 array} of a network's parameters, initialized or not, from a Gluon parameter file.
 
     Errors are those of `read_stored`.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Network
 from .interfaces import AXES, unchanged
 
 # Shapes are inferred for these sizes of the dimensions that vary: primes above every longest review, so that no
@@ -40,12 +41,12 @@ class Node:
     shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
-def parts_of(network: Any) -> Sequence[Any]:
+def parts_of(network: Network) -> Sequence[Any]:
     """Return the HybridBlocks of which each is a graph of a bundle, in the order of its graphs."""
     return getattr(network, "parts", [network])
 
 
-def trace(network: Any, results: Callable[..., Sequence[Any]] = unchanged) -> tuple[list[Value], list[Node]]:
+def trace(network: Network, results: Callable[..., Sequence[Any]] = unchanged) -> tuple[list[Value], list[Node]]:
     """Return what `results` makes of the outputs of a network called with symbols, and all its nodes, inputs first."""
     mxnet = import_mxnet()
     # imports MXNet, in which a scheduler or server of a job stays
@@ -81,7 +82,7 @@ def parsed(text: str) -> Any:
         return text
 
 
-def parameter_shapes(network: Any) -> dict[str, tuple[int, ...]]:
+def parameter_shapes(network: Network) -> dict[str, tuple[int, ...]]:
     """Return {structural name: shape} of a network's parameters, initialized or not."""
     nodes = [node for part in parts_of(network) for node in trace(part)[1]]
     shapes = {node.name: node.shapes[0] for node in nodes if node.operator == "null"}

@@ -10,6 +10,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 
 mxnet = import_mxnet()
 
@@ -39,7 +40,7 @@ class LayerNorm(HybridBlock):
             self.gamma = self.params.get("gamma", shape=(units,), init="ones")
             self.beta = self.params.get("beta", shape=(units,), init="zeros")
 
-    def hybrid_forward(self, F: Any, states: Any, gamma: Any, beta: Any) -> Any:
+    def hybrid_forward(self, F: Operators, states: Array, gamma: Array, beta: Array) -> Array:
         """(..., D) -> (..., D), of mean beta and variance gamma ** 2 over the units."""
         rows = F.reshape(states, shape=(-1, self.units))
         units, ones = F.ones((1, self.units)), F.ones_like(F.slice_axis(rows, axis=1, begin=0, end=1))
@@ -71,7 +72,7 @@ class SelfAttention(HybridBlock):
             self.dropout = Dropout(dropout)
             self.output = nn.Dense(units, in_units=units, flatten=False)
 
-    def hybrid_forward(self, F: Any, states: Any, visible: Any, distances: Any = None) -> Any:
+    def hybrid_forward(self, F: Operators, states: Array, visible: Array, distances: Array = None) -> Array:
         """(T, N, D), visible (N, T) int32 -> contexts (T, N, D), weights (N, K, T, T).
 
         Query i of a review attends to its first `visible` keys, at least one: the scores of others are minus infinity. That
@@ -86,7 +87,7 @@ class SelfAttention(HybridBlock):
         contexts = F.contrib.interleaved_matmul_selfatt_valatt(projected, self.dropout(weights), heads=self.heads)
         return self.output(contexts), F.reshape(weights, shape=(-1, self.heads, 0, 0), reverse=True)
 
-    def with_distances(self, F: Any, scores: Any, places: Any, distances: Any) -> Any:
+    def with_distances(self, F: Operators, scores: Array, places: Any, distances: Array) -> Any:
         """Add to the scores (N * K, T, T) the numbers of the distances from query to key."""
         steps = F.broadcast_sub(F.expand_dims(places, axis=0), F.expand_dims(places, axis=1))  # (T, T)
         rows = F.cast(F.clip(steps, -FARTHEST, FARTHEST) + FARTHEST, dtype="int32")
@@ -115,16 +116,16 @@ class Sublayers(HybridBlock):
             self.forward_norm = LayerNorm(settings.units)
             self.dropout = Dropout(settings.dropout)
 
-    def pre_norm(self, norm: Any, states: Any) -> Any:
+    def pre_norm(self, norm: Any, states: Array) -> Any:
         """Return what a part of the layer reads."""
         return norm(states) if self.norm_first else states
 
-    def add_and_norm(self, norm: Any, states: Any, update: Any) -> Any:
+    def add_and_norm(self, norm: Any, states: Array, update: Array) -> Any:
         """Return the sum of the states and of what a part of the layer makes of them."""
         states = states + self.dropout(update)
         return states if self.norm_first else norm(states)
 
-    def feed_forward(self, F: Any, states: Any) -> Any:
+    def feed_forward(self, F: Operators, states: Array) -> Any:
         hidden = self.widen(self.pre_norm(self.forward_norm, states))
         # exact, as BERT's
         return self.add_and_norm(self.forward_norm, states, self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
@@ -133,7 +134,7 @@ class Sublayers(HybridBlock):
 class Layer(Sublayers):
     """Self-attention to the tokens that are no padding, then the feed-forward units."""
 
-    def hybrid_forward(self, F: Any, states: Any, visible: Any) -> Any:
+    def hybrid_forward(self, F: Operators, states: Array, visible: Array) -> Array:
         """(T, N, D), (N, T) -> states (T, N, D), weights (N, K, T, T)."""
         contexts, weights = self.attention(self.pre_norm(self.attention_norm, states), visible)
         states = self.add_and_norm(self.attention_norm, states, contexts)
@@ -155,7 +156,9 @@ class DecoderLayer(Sublayers):
             self.output = nn.Dense(settings.units, in_units=settings.units, flatten=False)
             self.source_norm = LayerNorm(settings.units)
 
-    def hybrid_forward(self, F: Any, states: Any, written: Any, hidden: Any, source: Any, padding: Any) -> Any:
+    def hybrid_forward(
+        self, F: Operators, states: Array, written: Array, hidden: Array, source: Array, padding: Array
+    ) -> Array:
         """(N, T, D) -> states (N, T, D), weights (N, K, T, W + T) and (N, K, T, S), keys and values of W + T places.
 
         `written` are the keys and values (N, K, W, D / K) of the places before, `source` those (N, K, S, D / K) of the
@@ -171,7 +174,7 @@ class DecoderLayer(Sublayers):
         states = self.add_and_norm(self.source_norm, states, self.output(contexts))
         return self.feed_forward(F, states), weights, of_source, keys, values
 
-    def attend(self, F: Any, query: Any, keys: Any, values: Any, hidden: Any) -> tuple[Any, Any]:
+    def attend(self, F: Operators, query: Array, keys: Array, values: Array, hidden: Array) -> tuple[Any, Any]:
         """Return the contexts (N, T, D) and the weights of all heads, section 3.2.1."""
         scores = F.linalg.gemm2(F.contrib.div_sqrt_dim(query), keys, transpose_b=True)
         weights = F.softmax(F.broadcast_add(scores, hidden), axis=-1)
@@ -179,7 +182,7 @@ class DecoderLayer(Sublayers):
         return F.reshape(F.transpose(contexts, axes=(0, 2, 1, 3)), shape=(0, 0, -1)), weights
 
 
-def by_head(F: Any, states: Any, heads: int) -> Any:
+def by_head(F: Operators, states: Array, heads: int) -> Any:
     """(N, T, D) -> (N, K, T, D / K)."""
     return F.transpose(F.reshape(states, shape=(0, 0, heads, -1)), axes=(0, 2, 1, 3))
 
@@ -209,7 +212,7 @@ class Layered(HybridBlock):
                 self.register_child(layer, f"layer{number}")
                 self.layers.append(layer)
 
-    def placed(self, F: Any, embedded: Any, places: Any, positions: Any, axis: int) -> Any:
+    def placed(self, F: Operators, embedded: Array, places: Any, positions: Array, axis: int) -> Any:
         """Return the first states: the embeddings, with the rows of their places (T,) if there are some."""
         # the embedding is scaled as in section 3.4
         states = (self.project(embedded) if self.project else embedded) * self.units**0.5
@@ -224,7 +227,7 @@ class Transformer(Layered):
 
     layer = Layer
 
-    def hybrid_forward(self, F: Any, embedded: Any, valid_length: Any, positions: Any = None) -> Any:
+    def hybrid_forward(self, F: Operators, embedded: Array, valid_length: Array, positions: Array = None) -> Array:
         """(T, N, E), (N,) -> states (T, N, D) and all weights (N, L, K, T, T), whose rows sum to 1 over the tokens.
 
         What is in the padding has no influence on a token; states and rows there are of no use.

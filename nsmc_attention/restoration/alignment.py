@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 from ..model.blocks import masked_softmax
 
 import_mxnet()
@@ -26,18 +27,18 @@ class Alignment(HybridBlock):
     key_units: Optional[int] = None
     key_bias = False
 
-    def hybrid_forward(self, F: Any, query: Any, keys: Any, mask: Any) -> Any:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array) -> Array:
         """(N, H), (N, S, K), (N, S) of 0 and 1 -> (N, S)."""
         return masked_softmax(F, self.score(F, query, keys), mask)
 
-    def score(self, F: Any, query: Any, keys: Any) -> Any:
+    def score(self, F: Operators, query: Array, keys: Array) -> Any:
         raise NotImplementedError
 
 
 class NoAlignment(Alignment):
     """No attention: the decoder knows the source by its first state alone (Sutskever et al. 2014, arXiv:1409.3215)."""
 
-    def hybrid_forward(self, F: Any, query: Any, keys: Any, mask: Any) -> Any:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array) -> Array:
         """Return weights of 0."""
         return mask * 0
 
@@ -45,7 +46,7 @@ class NoAlignment(Alignment):
 class DotAlignment(Alignment):
     """score(s, h) = s . h, Luong et al. 2015 (arXiv:1508.04025), equation 8; H and D are the same."""
 
-    def score(self, F: Any, query: Any, keys: Any) -> Any:
+    def score(self, F: Operators, query: Array, keys: Array) -> Any:
         return F.reshape(F.batch_dot(keys, F.expand_dims(query, axis=2)), shape=(0, 0))
 
 
@@ -69,7 +70,7 @@ class ConcatAlignment(Alignment):
             self.query = nn.Dense(units, in_units=decoder_size, use_bias=False)
             self.value = nn.Dense(1, in_units=units, use_bias=False, flatten=False)
 
-    def score(self, F: Any, query: Any, keys: Any) -> Any:
+    def score(self, F: Operators, query: Array, keys: Array) -> Any:
         pairs = F.tanh(F.broadcast_add(keys, F.expand_dims(self.query(query), axis=1)))  # (N, S, A)
         return F.reshape(self.value(pairs), shape=(0, 0))
 
@@ -94,7 +95,7 @@ class LocalAlignment(GeneralAlignment):
             self.place_units = nn.Dense(decoder_size, in_units=decoder_size, use_bias=False)
             self.place = nn.Dense(1, in_units=decoder_size, use_bias=False)
 
-    def hybrid_forward(self, F: Any, query: Any, keys: Any, mask: Any) -> Any:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array) -> Array:
         last = F.sum(mask, axis=1, keepdims=True) - 1  # (N, 1), the last place of each source
         center = last * F.sigmoid(self.place(F.tanh(self.place_units(query))))
         positions = F.broadcast_sub(F.contrib.arange_like(mask, axis=1).expand_dims(0), center)  # (N, S)

@@ -8,6 +8,7 @@ spaces, E embedding, D units of a state, V characters that can be written.
 from typing import Any
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 
 import_mxnet()
 
@@ -31,7 +32,7 @@ class Reader(HybridBlock):
                 self.register_child(layer, f"layer{number}")
                 self.layers.append(layer)
 
-    def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
+    def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
         """(N, S, ROWS) int32, (N,) float32 -> states (S, N, D); those at padding are not zero."""
         embedded = F.sum(self.embedding(source_ids), axis=2)  # (N, S, E)
         states = F.transpose(embedded, axes=(1, 0, 2))
@@ -54,7 +55,7 @@ class Editor(HybridBlock):
             self.tag = nn.Dense(vocab_size, in_units=settings.output_units, flatten=False)
             self.space = nn.Dense(2, in_units=settings.width, flatten=False)
 
-    def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
+    def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
         """Return the logits of the tags (N, S, V) and of no space and a space (N, S, 2).
 
         A tag is KEEP, DELETE or the id of the character that replaces this one (`restoration.characters`).

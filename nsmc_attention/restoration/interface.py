@@ -6,6 +6,7 @@ decoder, V characters of the vocabulary, W places that a decoder attends to.
 
 from typing import Any
 
+from .._runtime.mxnet_types import Array, Operators
 from ..model.interfaces import Axes, Interface, second_of_two
 
 # Of a source's character: itself, its initial, vowel and final, and whether a space follows
@@ -16,13 +17,13 @@ SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N"
 ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
 
 
-def tagged(F: Any, tags: Any, spaces: Any) -> tuple[Any, ...]:
+def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
     """Logits (N, S, V) and (N, S, 2) -> the likeliest tags, their probability, and that of a space, (N, S) each."""
     certainty = F.max(F.softmax(tags, axis=2), axis=2)
     return F.cast(F.argmax(tags, axis=2), dtype="int32"), certainty, second_of_two(F, spaces, 2)
 
 
-def written(F: Any, logits: Any, *others: Any) -> tuple[Any, ...]:
+def written(F: Operators, logits: Array, *others: Any) -> tuple[Any, ...]:
     """Logits (N, V) -> log-probabilities (N, V); the rest as it is."""
     return (F.log_softmax(logits, axis=1), *others)
 

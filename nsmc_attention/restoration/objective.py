@@ -11,6 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Device, Network
 from ..model.parameters import round_tables
 from ..text.noise import typed
 from ..training.checkpoint import Progress
@@ -94,15 +95,15 @@ class RestoringObjective(Objective):
 
     metric = "character_error"
 
-    def __init__(self, dev: Pairs, device: Any, characters: Characters, batch_size: int, smoothing: float = 0.0):
+    def __init__(self, dev: Pairs, device: Device, characters: Characters, batch_size: int, smoothing: float = 0.0):
         super().__init__(dev, device)
         self.characters, self.batch_size, self.smoothing = characters, batch_size, smoothing
 
-    def restored(self, network: Any, sources: list[str]) -> list[str]:
+    def restored(self, network: Network, sources: list[str]) -> list[str]:
         """Return what the network makes of a batch of sources."""
         raise NotImplementedError
 
-    def evaluate(self, network: Any) -> dict[str, float]:
+    def evaluate(self, network: Network) -> dict[str, float]:
         """Return the mean character error, and the share that is restored exactly, 0 to 1."""
         dev = self.dev_batches
         texts: list[str] = []
@@ -118,7 +119,7 @@ class RestoringObjective(Objective):
         ids, lengths = padded([self.characters.source(source) for source in sources], STEP)
         return mxnet.nd.array(ids, ctx=self.device, dtype="int32"), mxnet.nd.array(lengths, ctx=self.device)
 
-    def cross_entropy(self, logits: Any, wanted: NDArray[Any], weights: NDArray[Any]) -> Any:
+    def cross_entropy(self, logits: Array, wanted: NDArray[Any], weights: NDArray[Any]) -> Any:
         """(N, T, V) and the right ones (N, T) -> (1,), nats, the mean by weights (N, T).
 
         With label smoothing the right one has a probability of 1 - e, and all share e (Szegedy et al. 2016,
@@ -136,7 +137,7 @@ class RestoringObjective(Objective):
 class EditorObjective(RestoringObjective):
     """Cross entropy of the tags and of the spaces."""
 
-    def loss(self, network: Any, batch: Pairs) -> Any:
+    def loss(self, network: Network, batch: Pairs) -> Any:
         ids, lengths = self.inputs(batch.sources)
         shape = ids.shape[:2]
         tags, spaces, inside = numpy.full(shape, KEEP), numpy.zeros(shape), numpy.zeros(shape)
@@ -146,7 +147,7 @@ class EditorObjective(RestoringObjective):
         tag_logits, space_logits = network(ids, lengths)
         return self.cross_entropy(tag_logits, tags, inside) + self.cross_entropy(space_logits, spaces, inside)
 
-    def restored(self, network: Any, sources: list[str]) -> list[str]:
+    def restored(self, network: Network, sources: list[str]) -> list[str]:
         tags, spaces = (
             logits.argmax(axis=2).asnumpy().astype(int).tolist() for logits in network(*self.inputs(sources))
         )
@@ -157,7 +158,7 @@ class EditorObjective(RestoringObjective):
 class WriterObjective(RestoringObjective):
     """Cross entropy of each next character; of the dev part, what a greedy search writes."""
 
-    def loss(self, network: Any, batch: Pairs) -> Any:
+    def loss(self, network: Network, batch: Pairs) -> Any:
         targets = [self.characters.target(target) for target in batch.targets]
         longest = max(map(len, targets))
         wanted, inside = numpy.zeros((len(targets), longest)), numpy.zeros((len(targets), longest))
@@ -171,7 +172,7 @@ class WriterObjective(RestoringObjective):
         logits, _ = network(*self.inputs(batch.sources), given, sampled)
         return self.cross_entropy(logits, wanted, inside)
 
-    def restored(self, network: Any, sources: list[str]) -> list[str]:
+    def restored(self, network: Network, sources: list[str]) -> list[str]:
         """Write greedily, at most what `most_written` allows the longest."""
         nd = mxnet.nd
         source, state = network.begin(*self.inputs(sources))

@@ -8,6 +8,7 @@ units each, L layers, V characters of the vocabulary.
 from typing import Any
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 
 mxnet = import_mxnet()
 
@@ -34,7 +35,7 @@ class TransformerSource(HybridBlock):
             self.key = nn.Dense(units, in_units=settings.width, flatten=False)
             self.value = nn.Dense(units, in_units=settings.width, flatten=False)
 
-    def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
+    def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
         """(N, S, ROWS) int32, (N,) -> values and keys (N, L * K, S, U / K), mask (N, S), then the first states.
 
         These are the keys and values (N, K, 1, U / K) of one place that is none: 0.
@@ -60,7 +61,9 @@ class TransformerStep(Layered):
             self.narrow = nn.Dense(settings.output_units, in_units=self.units, use_bias=False)
             self.output = nn.Dense(vocab_size, in_units=settings.output_units)
 
-    def hybrid_forward(self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, *states: Any, positions: Any) -> Any:
+    def hybrid_forward(
+        self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, *states: Any, positions: Array
+    ) -> Array:
         """Return logits (N * T, V), the weights (N * T, S) and the states of W + T places.
 
         `ids` are (N, T), or (N,) for T = 1; the states are keys and values (N, K, W, U / K) of each layer, the first place
@@ -72,7 +75,9 @@ class TransformerStep(Layered):
         logits = self.output(self.narrow(decoded))
         return (logits, F.reshape(F.mean(of_source, axis=1), shape=(-3, 0)), *after)
 
-    def decode(self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, states: Any, positions: Any) -> Any:
+    def decode(
+        self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, states: Array, positions: Array
+    ) -> Any:
         """Return the last layer's states (N, T, U), each layer's weights (N, K, T, W + T) and (N, K, T, S), the new states."""
         embedded = F.reshape(self.embedding(ids), shape=(0, -1, self.embedding_size))  # (N, T, E)
         before = F.contrib.arange_like(states[0], axis=2)  # (W,)
@@ -93,7 +98,7 @@ class TransformerStep(Layered):
         return decoded, weights, after
 
 
-def causal_mask(F: Any, before: Any, new: Any) -> Any:
+def causal_mask(F: Operators, before: Array, new: Array) -> Any:
     """Return what hides from each of T places the first one, which is none, and those after it: (1, 1, T, W + T)."""
     none = F.expand_dims((before <= 0) * MASKED_SCORE, axis=0)  # (1, W)
     column = F.expand_dims(new, axis=1)
@@ -108,12 +113,12 @@ class TransformerWriter(Writer):
     def __init__(self, rows: int, vocab_size: int, settings: Any, longest: int) -> None:
         super().__init__(TransformerSource(rows, settings), TransformerStep(vocab_size, settings, longest))
 
-    def forward(self, source_ids: Any, source_length: Any, previous_ids: Any, sampled: None = None) -> Any:
+    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: None = None) -> Any:
         source, state = self.begin(source_ids, source_length)
         logits, weights, *_ = self.step(previous_ids, *source, *state)
         return tuple(array.reshape((*previous_ids.shape, -1)) for array in (logits, weights))
 
-    def attention(self, source_ids: Any, source_length: Any, previous_ids: Any) -> tuple[Any, Any]:
+    def attention(self, source_ids: Array, source_length: Array, previous_ids: Array) -> tuple[Any, Any]:
         """Return how each place attends to what was written (N, L, K, T, T), and to the source (N, L, K, T, S).
 
         The inputs are those of `forward`. Rows sum to 1; in the first array they are 0 above the diagonal.

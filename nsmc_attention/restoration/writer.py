@@ -8,6 +8,7 @@ V characters of the vocabulary.
 from typing import Any
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Array, Operators
 
 mxnet = import_mxnet()
 
@@ -38,7 +39,7 @@ class RecurrentSource(HybridBlock):
                 size = settings.decoder.hidden_size * self.states
                 self.projection = nn.Dense(size, in_units=2 * self.half, activation="tanh")
 
-    def hybrid_forward(self, F: Any, source_ids: Any, source_length: Any) -> Any:
+    def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
         """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H)."""
         by_review, mask = read(F, self.reader, source_ids, source_length)
         memory = F.broadcast_mul(by_review, mask)
@@ -49,7 +50,7 @@ class RecurrentSource(HybridBlock):
         first = self.begin(F, forward, backward)
         return (memory, self.key(memory) if self.has_keys else memory, F.squeeze(mask, axis=2), *first)
 
-    def begin(self, F: Any, forward: Any, backward: Any) -> Any:
+    def begin(self, F: Operators, forward: Any, backward: Any) -> Any:
         """Return the decoder's first states of the last states of both directions, (N, D / 2) each."""
         if self.first == "projection":
             both = self.projection(F.concat(forward, backward, dim=1))
@@ -58,7 +59,7 @@ class RecurrentSource(HybridBlock):
         return [state] * self.states
 
 
-def read(F: Any, reader: Any, source_ids: Any, source_length: Any) -> tuple[Any, Any]:
+def read(F: Operators, reader: Any, source_ids: Array, source_length: Array) -> tuple[Any, Any]:
     """Return the states of a source (N, S, D) and its mask (N, S, 1) of 0 and 1; states at padding are not zero."""
     by_review = F.transpose(reader(source_ids, source_length), axes=(1, 0, 2))
     ones = F.ones_like(F.slice_axis(by_review, axis=2, begin=0, end=1))
@@ -86,8 +87,15 @@ class RecurrentStep(HybridBlock):
             self.output = nn.Dense(vocab_size, in_units=settings.output_units)
 
     def hybrid_forward(
-        self, F: Any, ids: Any, memory: Any, keys: Any, mask: Any, previous_attentional_state: Any, *states: Any
-    ) -> Any:
+        self,
+        F: Operators,
+        ids: Array,
+        memory: Array,
+        keys: Array,
+        mask: Array,
+        previous_attentional_state: Array,
+        *states: Any,
+    ) -> Array:
         """Return logits (N, V), the weights (N, S), h~ (N, H) and the new states of ids (N,) and the states before.
 
         h~ = tanh(W [s; c]), the attentional state of the state s and the context c, Luong et al. 2015, equation 5; the
@@ -103,7 +111,7 @@ class RecurrentStep(HybridBlock):
         combined = self.combine(F.concat(self.dropout(output), context, dim=1))
         return (self.output(self.narrow(combined)), weights, combined, *states)
 
-    def attend(self, F: Any, query: Any, memory: Any, keys: Any, mask: Any) -> Any:
+    def attend(self, F: Operators, query: Array, memory: Array, keys: Array, mask: Array) -> Any:
         """Return the context (N, D) and the weights (N, S)."""
         weights = self.alignment(query, keys, mask)
         context = F.batch_dot(F.expand_dims(self.weights_dropout(weights), axis=1), memory)
@@ -115,19 +123,19 @@ class Writer(Block):
 
     matrices_as = "float16"
 
-    def __init__(self, source: Any, step: Any) -> None:
+    def __init__(self, source: Array, step: Any) -> None:
         super().__init__()
         self.source, self.step = source, step
         self.parts = (source, step)
 
-    def begin(self, source_ids: Any, source_length: Any) -> tuple[list[Any], list[Any]]:
+    def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Any], list[Any]]:
         """Return what does not change between steps, [memory, keys, mask], and the first state."""
         memory, keys, mask, *states = self.source(source_ids, source_length)
         # a recurrent decoder's attentional state
         attentional_state = [mxnet.nd.zeros_like(states[0])] if "before" in self.step.inputs else []
         return [memory, keys, mask], [*attentional_state, *states]
 
-    def forward(self, source_ids: Any, source_length: Any, previous_ids: Any, sampled: Any = None) -> Any:
+    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: Any = None) -> Any:
         """Return logits (N, T, V) and weights (N, T, S) of the targets, given the character before each, (N, T).
 
         `sampled` (N, T) of 0 and 1: where it is 1, what the network itself finds most likely is read instead, as
@@ -143,7 +151,7 @@ class RecurrentWriter(Writer):
         alignment = build_alignment(settings.attention, settings.decoder.hidden_size)
         super().__init__(RecurrentSource(rows, settings, alignment), RecurrentStep(vocab_size, settings, alignment))
 
-    def forward(self, source_ids: Any, source_length: Any, previous_ids: Any, sampled: Any = None) -> Any:
+    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: Any = None) -> Any:
         nd, steps = mxnet.nd, list[Any]()
         source, state = self.begin(source_ids, source_length)
         for place, ids in enumerate(previous_ids.transpose()):

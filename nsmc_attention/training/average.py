@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .._runtime.mxnet_types import Network
 from ..model.parameters import set_parameters, snapshot
 
 # Steps between two updates: an average over thousands of steps does not need each of them
@@ -19,7 +20,7 @@ class Average:
     `decay` is warmed up so that the initial parameters are forgotten; 0 keeps the network's own parameters.
     """
 
-    def __init__(self, network: Any, decay: float):
+    def __init__(self, network: Network, decay: float):
         self.network, self.decay = network, decay
         self.parameters = network._collect_params_with_prefix()
         self.arrays = {name: parameter.data().copy() for name, parameter in self.parameters.items()}

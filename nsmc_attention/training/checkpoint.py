@@ -20,6 +20,7 @@ from safetensors.numpy import save as pack
 
 from .._io.atomic import replaced_file
 from .._io.bounded import read_file, read_json
+from .._runtime.mxnet_types import Network, Trainer
 from ..errors import BundleError
 from ..model.parameters import set_parameters, snapshot
 from .distributed.communicator import SINGLE, SingleWorker
@@ -64,7 +65,7 @@ class Checkpoints:
     def paths(self) -> list[Path]:
         return sorted(self.folder.glob("checkpoint-*.safetensors"))
 
-    def save(self, network: Any, trainer: Any, average: Any, progress: Progress) -> None:
+    def save(self, network: Network, trainer: Trainer, average: Any, progress: Progress) -> None:
         """Write the state whole or not at all, then delete the oldest beyond `keep`."""
         if not self.group.first:
             return
@@ -75,7 +76,7 @@ class Checkpoints:
         for path in self.paths()[: -self.keep]:
             path.unlink()
 
-    def load_newest(self, network: Any, trainer: Any, average: Any) -> Progress:
+    def load_newest(self, network: Network, trainer: Trainer, average: Any) -> Progress:
         """Restore the newest undamaged state; return its Progress, a fresh one if there are no files of states."""
         arrays = self.group.run_on_first(self.read_newest, network, trainer)
         if not arrays:
@@ -88,7 +89,7 @@ class Checkpoints:
         average.load(part_of(arrays, "average/"))
         return progress
 
-    def read_newest(self, network: Any, trainer: Any) -> Arrays:
+    def read_newest(self, network: Network, trainer: Trainer) -> Arrays:
         """Return the arrays of the newest undamaged state, {} if there are no files of states."""
         paths, reason, own = self.paths(), None, snapshot(network)
         expected = {f"{part}/{name}": own[name] for part in ("network", "average") for name in own}
@@ -110,7 +111,7 @@ class Checkpoints:
             ) from reason
         return {}
 
-    def read_best(self, network: Any) -> Arrays:
+    def read_best(self, network: Network) -> Arrays:
         try:
             return read_like(self.folder / BEST, snapshot(network))
         except BundleError as problem:
@@ -119,21 +120,21 @@ class Checkpoints:
                 "stage again"
             ) from problem
 
-    def save_best(self, network: Any) -> None:
+    def save_best(self, network: Network) -> None:
         if self.group.first:
             write_arrays(self.folder / BEST, snapshot(network))
 
-    def load_best(self, network: Any) -> None:
+    def load_best(self, network: Network) -> None:
         set_parameters(network, self.group.run_on_first(self.read_best, network))
 
 
-def moments(trainer: Any) -> Arrays:
+def moments(trainer: Trainer) -> Arrays:
     """Return Adam's moments. MXNet's own `save_states` would pickle them."""
     states = trainer._updaters[0].states
     return {f"{part}.{index}": state.asnumpy() for index, pair in states.items() for part, state in zip(MOMENTS, pair)}
 
 
-def restore_moments(trainer: Any, arrays: Arrays, step: int) -> None:
+def restore_moments(trainer: Trainer, arrays: Arrays, step: int) -> None:
     """Put Adam into its state after `step` steps, each of which updates every parameter."""
     from mxnet import nd
 

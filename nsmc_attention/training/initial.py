@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
 from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.mxnet_types import Device, Network
 from ..errors import ConfigError
 from ..model.parameters import Arrays, snapshot
 
@@ -11,7 +12,7 @@ Beginning = Callable[[Any], None]
 
 
 def initialize(
-    network: Any, seed: int, device: Any, first_call: Callable[[], object], begin: Optional[Beginning] = None
+    network: Network, seed: int, device: Device, first_call: Callable[[], object], begin: Optional[Beginning] = None
 ) -> None:
     """Draw a network's parameters, all of which exist after `first_call`; `begin` then changes them."""
     mxnet = import_mxnet()
@@ -22,7 +23,7 @@ def initialize(
         begin(network)
 
 
-def init_from_same(network: Any, arrays: Arrays) -> None:
+def init_from_same(network: Network, arrays: Arrays) -> None:
     """Give a network all parameters of another of the same settings and vocabulary; ConfigError where they differ."""
     hint = "give the model settings of that bundle, which its manifest.json has"
     check_shapes(snapshot(network), {name: array.shape for name, array in arrays.items()}, "", hint)
@@ -38,7 +39,7 @@ def check_shapes(own: Arrays, expected: Mapping[str, tuple[int, ...]], prefix: O
             raise ConfigError(f"--init-from: expected {name} of {expected.get(name)}, found {shape}; {hint}")
 
 
-def set_parameters(network: Any, arrays: Arrays) -> None:
+def set_parameters(network: Network, arrays: Arrays) -> None:
     """Set some of an initialized network's parameters."""
     parameters = network._collect_params_with_prefix()
     for name, array in arrays.items():

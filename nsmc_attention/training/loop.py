@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, Iterator
 
 from .._runtime.mxnet_shim import import_mxnet, stderr_closed
+from .._runtime.mxnet_types import Network, Trainer
 from ..config import LoopConfig
 from ..errors import ConfigError
 from ..model.operators import FastAdam
@@ -26,7 +27,7 @@ LONGEST_UNSAVED = 60
 
 
 def fit(
-    network: Any, stage: Stage, config: LoopConfig, checkpoints: Checkpoints, report: Callable[..., None]
+    network: Network, stage: Stage, config: LoopConfig, checkpoints: Checkpoints, report: Callable[..., None]
 ) -> Progress:
     """Train an initialized network, from the newest checkpoint on; leave the parameters of the selected epoch in it.
 
@@ -78,7 +79,7 @@ def fit(
     return progress
 
 
-def skip_done(batches: Iterator[Any], network: Any, stage: Stage, progress: Progress, config: LoopConfig) -> None:
+def skip_done(batches: Iterator[Any], network: Network, stage: Stage, progress: Progress, config: LoopConfig) -> None:
     """Pass the batches of a resumed epoch that are done; of the last stretch, with the random numbers they drew."""
     group, drawn = stage.objective.group, min(progress.batch, progress.step % config.checkpoint_steps)
     for _ in islice(batches, progress.batch - drawn):
@@ -95,7 +96,7 @@ def seed_dropout(seed: int, step: int, group: SingleWorker) -> None:
     mxnet.random.seed((seed * 1_000_003 + group.rank * 104_729_003 + step) % 2**31)
 
 
-def dev_figures(network: Any, stage: Stage) -> dict[str, float]:
+def dev_figures(network: Network, stage: Stage) -> dict[str, float]:
     return {f"dev_{name}": value for name, value in stage.objective.evaluate(network).items()}
 
 
@@ -107,7 +108,7 @@ def check_finite(loss: float, step: int, stage: Stage) -> None:
         )
 
 
-def make_trainer(network: Any, rate: float) -> Any:
+def make_trainer(network: Network, rate: float) -> Any:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
     take_lazy_update_warning()
     trained = {name: own for name, own in network.collect_params().items() if own.grad_req != "null"}
@@ -124,7 +125,7 @@ def take_lazy_update_warning() -> None:
         mxnet.nd.waitall()
 
 
-def train_step(network: Any, trainer: Any, objective: Objective, batch: Any, clip_norm: float) -> float:
+def train_step(network: Network, trainer: Trainer, objective: Objective, batch: Any, clip_norm: float) -> float:
     """Update the parameters by one batch, which the objective's workers share; return its mean loss (nats)."""
     shard, share = objective.group.shard_batch(batch)
     with mxnet.autograd.record():
@@ -136,11 +137,11 @@ def train_step(network: Any, trainer: Any, objective: Objective, batch: Any, cli
     return mean_loss
 
 
-def gradients(trainer: Any) -> list[Any]:
+def gradients(trainer: Trainer) -> list[Any]:
     return [parameter.list_grad()[0] for parameter in trainer._params]
 
 
-def gradient_norm(trainer: Any) -> float:
+def gradient_norm(trainer: Trainer) -> float:
     """Return the global L2 norm of the gradients; a row-sparse one has only the rows that a batch touched."""
     arrays = [gradient.data if gradient.stype == "row_sparse" else gradient for gradient in gradients(trainer)]
     return math.sqrt(mxnet.nd.multi_sum_sq(*arrays, num_arrays=len(arrays)).sum().asscalar())

@@ -18,6 +18,7 @@ import numpy
 from .._io.atomic import folder_lock, refuse_links, vacant, write_text
 from .._io.bounded import read_file, read_json
 from .._runtime.mxnet_shim import choose_device
+from .._runtime.mxnet_types import Network
 from .._runtime.progress import progress_bar
 from ..bundle.format import CARD, Bundle, Codec, Layout, Manifest, load_bundle, write_bundle
 from ..config import LoopConfig, TaskConfig
@@ -96,7 +97,7 @@ class Run:
             write_text(self.out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
             yield
 
-    def fit(self, network: Any, stage: Stage, settings: LoopConfig, folder: str = ".") -> Progress:
+    def fit(self, network: Network, stage: Stage, settings: LoopConfig, folder: str = ".") -> Progress:
         """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
         from .loop import fit
 

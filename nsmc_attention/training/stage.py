@@ -7,6 +7,7 @@ from typing import Any, Iterator, Optional, Protocol
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_types import Device, Network
 from .distributed.communicator import SINGLE, SingleWorker
 
 # Added to weights before their logarithm is taken
@@ -23,15 +24,15 @@ class Objective(ABC):
 
     metric: str
 
-    def __init__(self, dev_batches: Any, device: Any, group: SingleWorker = SINGLE):
+    def __init__(self, dev_batches: Any, device: Device, group: SingleWorker = SINGLE):
         self.dev_batches, self.device, self.group = dev_batches, device, group
 
     @abstractmethod
-    def loss(self, network: Any, batch: Any) -> Any:
+    def loss(self, network: Network, batch: Any) -> Any:
         """Return the mean loss of a batch, (1,) NDArray; called while gradients are recorded."""
 
     @abstractmethod
-    def evaluate(self, network: Any) -> dict[str, float]:
+    def evaluate(self, network: Network) -> dict[str, float]:
         """Return figures of the dev part by name, `metric` among them."""
 
 

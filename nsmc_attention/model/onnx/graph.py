@@ -11,6 +11,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from ..._runtime.mxnet_types import Network
 from ..interfaces import Axes
 from ..parameters import matrices_as, snapshot, stored
 from ..tracing import SIZES, Node, Value
@@ -29,7 +30,7 @@ class Graph:
     number. A value in `folded` keeps its heads on an axis of their own: MXNet's axes count from the end then.
     """
 
-    def __init__(self, network: Any, part: Optional[Any] = None) -> None:
+    def __init__(self, network: Network, part: Optional[Any] = None) -> None:
         """Begin the graph of a network, or of one HybridBlock within it; constants are named as in the network."""
         self.inputs: Mapping[str, Axes] = (network if part is None else part).inputs
         self.arrays, self.matrices_as = snapshot(network), matrices_as(network)

@@ -1,13 +1,12 @@
 """A network as the ONNX graphs of its interfaces."""
 
-from typing import Any
-
+from ..._runtime.mxnet_types import Network
 from ..interfaces import Graphs
 from ..tracing import SIZES, parts_of, trace
 from .graph import Graph
 
 
-def lower(network: Any, graphs: Graphs) -> dict[str, bytes]:
+def lower(network: Network, graphs: Graphs) -> dict[str, bytes]:
     """Return {file: serialized ONNX model} of the graphs of a network, one of each of its parts.
 
     They compute what the network does once its parameters are rounded to what files hold (`parameters.round_tables`).
