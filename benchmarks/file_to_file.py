@@ -165,7 +165,7 @@ def on_cores(count, allowed):
 
 
 def main(given):
-    documents = tables.load(given.data, "test").documents
+    documents = tables.load_reviews(given.data, "test").documents
     allowed = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reviews.csv"

@@ -86,7 +86,7 @@ def of_tables(browser, folder):
 def of_bulk(browser, folder):
     """The 50,000 official test reviews in four files, by two workers."""
     (folder / "reviews").mkdir()
-    reviews = tables.load("nsmc", "test").frame
+    reviews = tables.load_reviews("nsmc", "test").frame
     for start in range(0, len(reviews), 12_500):
         reviews[start : start + 12_500].to_parquet(folder / "reviews" / f"{start // 12_500}.parquet")
     shoot(

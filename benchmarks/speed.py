@@ -73,7 +73,7 @@ if __name__ == "__main__":
     parser = file_to_file.options()
     parser.add_argument("--picture", help="draw the first table into this png file")
     given = parser.parse_args()
-    rates = network(tables.load(given.data, "train"), given.cores, given.rounds)
+    rates = network(tables.load_reviews(given.data, "train"), given.cores, given.rounds)
     if given.picture:
         draw(rates, given.picture)
     print()

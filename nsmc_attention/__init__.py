@@ -33,7 +33,11 @@ EXPORTS = {
     "Config": "classification.settings",
     "preset": "classification.settings",
     "train": "classification.train",
+    "Reviews": "reviews.corpus",
+    "load_reviews": "reviews.tables",
     "evaluate": "classification.judgement",
+    "faithfulness": "classification.judgement",
+    "hops": "classification.judgement",
     "explain": "classification.explain",
     "SentimentEstimator": "classification.estimator",
     "Attribution": "classification.attribution",
@@ -41,6 +45,7 @@ EXPORTS = {
     "save_heatmap": "visualization.heatmap",
     "save_attributions": "visualization.pictures",
     "save_heads": "visualization.pictures",
+    "save_restoration": "visualization.pictures",
     "NsmcError": "errors",
 }
 __all__ = [*EXPORTS, "__version__"]

@@ -5,6 +5,8 @@ from .classification.columns import score_column as score_column
 from .classification.estimator import SentimentEstimator as SentimentEstimator
 from .classification.explain import explain as explain
 from .classification.judgement import evaluate as evaluate
+from .classification.judgement import faithfulness as faithfulness
+from .classification.judgement import hops as hops
 from .classification.prediction import Prediction as Prediction
 from .classification.predictor import Classifier as Classifier
 from .classification.predictor import load_classifier as load_classifier
@@ -26,11 +28,14 @@ from .restoration.restoration import Restoration as Restoration
 from .restoration.restorer import Restorer as Restorer
 from .restoration.restorer import load_restorer as load_restorer
 from .restoration.restorer import restore as restore
+from .reviews.corpus import Reviews as Reviews
+from .reviews.tables import load_reviews as load_reviews
 from .tasks import load as load
 from .visualization.heatmap import draw_heatmap as draw_heatmap
 from .visualization.heatmap import save_heatmap as save_heatmap
 from .visualization.pictures import save_attributions as save_attributions
 from .visualization.pictures import save_heads as save_heads
+from .visualization.pictures import save_restoration as save_restoration
 
 EXPORTS: dict[str, str]
 __version__: str

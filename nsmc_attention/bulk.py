@@ -26,7 +26,7 @@ from .classification.predictor import Classifier
 from .classification.restored import RestoringReference
 from .errors import ConfigError, DataError, MissingPackage
 from .films.pooling_scorer import PoolingScorer, merge
-from .films.rater import FilmRater, Pools, load_film
+from .films.rater import FilmRater, Pools
 from .films.tables import names_of, shown_in, write_ratings
 from .inference.engines import companion_engine
 from .inference.reference import Reference, Scorer, worker_scorer
@@ -134,7 +134,7 @@ def bulk(
     if group_by and restore is not False:
         raise ConfigError("bulk --group-by: reads the texts as they are; leave --restore out")
     folder, files = Path(output), expand(sources)
-    rater = load_film(film_bundle, engine, "cpu", bundle) if group_by else None
+    rater = FilmRater.load(film_bundle, engine, "cpu", classifier=bundle) if group_by else None
     model = rater.reference if rater else model_of(bundle, engine, restore)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]

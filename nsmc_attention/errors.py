@@ -88,6 +88,13 @@ def requirement(module: str) -> Optional[str]:
     return f"'{line.partition(';')[0].strip()}'" if "extra ==" in line else "nsmc_attention"
 
 
+def check_kind(where: str, value: object, *kinds: type, advice: str = "") -> None:
+    """Raise DataError where a value is of none of these classes."""
+    if not isinstance(value, kinds):
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise DataError(f"{where}: expected {expected}, found {type(value).__name__}{advice}")
+
+
 def listed(names: Iterable[str]) -> str:
     """Return names separated by commas, cut off with an ellipsis after LISTED characters."""
     line = ", ".join(names) or "nothing"

@@ -13,6 +13,7 @@ from .restoration.task import RESTORE
 if TYPE_CHECKING:
     from .classification.predictor import Classifier
     from .films.rater import FilmRater
+    from .inference.engines import DeviceName, EngineName
     from .language.model import LanguageModel
     from .restoration.restorer import Restorer
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 TASKS = {task.name: task for task in (CLASSIFY, RESTORE, LANGUAGE, FILM)}
 
 
-def load(bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto") -> "AnyPredictor":
+def load(
+    bundle: Optional[Union[str, Path]] = None, engine: "EngineName" = "auto", device: "DeviceName" = "auto"
+) -> "AnyPredictor":
     """Load the predictor for a bundle's task: a Classifier, Restorer, LanguageModel or FilmRater; None is the packaged
     classifier.
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import nsmc_attention
+from nsmc_attention.classification.estimator import Named
+from nsmc_attention.config import SHORT_NAMES
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,9 +30,41 @@ def test_the_stub_has_the_names_that_are_imported_on_first_use():
     assert dir(nsmc_attention) == sorted([*nsmc_attention.EXPORTS, "__version__"])
 
 
+def test_the_estimator_has_a_parameter_for_each_short_name():
+    assert {*Named.__annotations__, "seed"} == set(SHORT_NAMES)
+
+
 def test_the_package_says_that_it_is_typed():
     assert (PACKAGE / "py.typed").is_file()
     assert "nsmc_attention = py.typed, *.pyi\n" in (ROOT / "setup.cfg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "name, arguments, line",
+    [
+        ("predict", [b"x"], "expected a review as str, found bytes"),
+        ("restore", [["x"]], "expected a review as str, found list"),
+        ("film", [None], "expected a list of reviews, found NoneType"),
+        ("film", ["x"], "expected a list of reviews, found one string; put it in a list"),
+        (
+            "film",
+            [["x", 3]],
+            r"texts\[1\]: expected a review as str, found int: '3'; leave it out, or give '' in its place",
+        ),
+        ("fill", ["[MASK]", 0], "^top: expected a whole number of at least 1, found 0"),
+        ("fill", ["[MASK]", "5"], "^top: expected a whole number of at least 1, found '5'"),
+        ("evaluate", [None, "reviews.csv"], r"expected Reviews, found str; read them with load_reviews\(\)"),
+        ("explain", ["x", "y"], "expected Classifier, found str; get one from load_classifier"),
+        ("save_heatmap", ["x", "a.png"], "expected Prediction, found str; get one from predict"),
+        ("save_heads", ["x", "a.png"], "expected Attribution or Filling, found str; get one from explain"),
+        ("save_heads", ["x", None], "expected the path of a picture, found None"),
+        ("save_attributions", ["x", "a.png"], "expected Attribution, found str; get one from explain"),
+        ("save_restoration", ["x", "a.png"], "expected Restoration, found str; get one from restore"),
+    ],
+)
+def test_an_argument_of_another_type_is_told_in_a_line_of_python(name, arguments, line):
+    with pytest.raises(nsmc_attention.NsmcError, match=line):
+        getattr(nsmc_attention, name)(*arguments)
 
 
 @pytest.mark.slow

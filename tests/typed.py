@@ -1,13 +1,47 @@
-"""What type checkers see of the public names: read by mypy and pyright, never run (test_types.py)."""
+"""What type checkers see of the public names: read by mypy and pyright, never run (test_types.py).
+
+An ignored line is an error that they must find: where they find none, the comment is unused, which is an error too.
+"""
+
+# pyright: reportUnnecessaryTypeIgnoreComment=true
 
 from pathlib import Path
 
 from typing_extensions import assert_type
 
-from nsmc_attention import Classifier, Config, Prediction, __version__, load_classifier, predict, preset
+from nsmc_attention import (
+    Classifier,
+    Config,
+    Prediction,
+    Reviews,
+    SentimentEstimator,
+    __version__,
+    evaluate,
+    explain,
+    load,
+    load_classifier,
+    load_restorer,
+    load_reviews,
+    predict,
+    preset,
+)
 
 assert_type(__version__, str)
 assert_type(preset("default"), Config)
 assert_type(load_classifier(), Classifier)
 assert_type(load_classifier(Path("runs/first/bundle"), engine="onnx"), Classifier)
 assert_type(predict("정말 재미있는 영화"), Prediction)
+assert_type(load_reviews("sample"), Reviews)
+evaluate(load_classifier(), load_reviews("sample"))
+explain(load_classifier(), "좋다", "rollout")
+SentimentEstimator("extended", epochs=1, dropout=0, hidden_size=None)
+
+load(engine="cuda")  # type: ignore[arg-type]
+load_classifier(engine="cuda")  # type: ignore[arg-type]
+load_classifier(device="cuda")  # type: ignore[arg-type]
+load_restorer(engine="cuda")  # type: ignore[arg-type]
+explain(load_classifier(), "좋다", method="lime")  # type: ignore[arg-type]
+preset("defualt")  # type: ignore[arg-type]
+SentimentEstimator(epocs=1)  # type: ignore[call-arg]
+SentimentEstimator(epochs="1")  # type: ignore[arg-type]
+evaluate(load_classifier(), "reviews.csv")  # type: ignore[arg-type]

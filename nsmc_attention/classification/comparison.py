@@ -57,7 +57,7 @@ def compare(
     report : callable
         Called with each row when it is known.
     **where
-        Where and how the data are read: `data_dir`, `text_column` and so on, as `reviews.tables.load` takes them.
+        Where and how the data are read: `data_dir`, `text_column` and so on, as `load_reviews` takes them.
 
     Raises
     ------
@@ -70,8 +70,8 @@ def compare(
             f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test file"
         )
     configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
-    train_file = tables.load(data, "train", **where)
-    test_file = tables.load(data, "test", **where) if test else None
+    train_file = tables.load_reviews(data, "train", **where)
+    test_file = tables.load_reviews(data, "test", **where) if test else None
     out, rows = Path(out), []
     runs = [out / f"{name}-{config.training.seed}" for name, config in configs]
     as_csv, text, picture = (out / f"comparison.{suffix}" for suffix in ("csv", "md", "png"))

@@ -1,7 +1,7 @@
 """A prediction as HTML for notebooks: the words shaded by the values of some method, the matrices to unfold."""
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import NDArray
 
@@ -10,7 +10,8 @@ from ..inference.notebook import color, in_frame, legend, matrices_html, number
 if TYPE_CHECKING:
     from .prediction import Prediction
 
-METHODS = {
+Method = Literal["attention", "gradient", "integrated", "rollout", "erasure", "random"]
+METHODS: dict[str, str] = {
     "attention": "attention: the weight of each word",
     "gradient": "gradient x input: how the log-odds change if the word's embedding grows a little",
     "integrated": "integrated gradients: what each word adds to the log-odds, from a zero baseline",

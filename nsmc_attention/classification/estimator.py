@@ -10,7 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Optional, cast
+from typing import TYPE_CHECKING, Any, Optional, TypedDict, cast
 
 import numpy
 import pandas
@@ -19,17 +19,59 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..bundle.format import read_contents
-from ..config import SHORT_NAMES
 from ..errors import ConfigError, DataError, did_you_mean
+from ..inference.engines import DeviceName
 from ..inference.reference import predictor_of
 from ..reviews.labels import positive_of
 from .layout import ClassifierBundle
 from .predictor import Classifier
-from .settings import Config
+from .settings import Config, PresetName
 from .settings import preset as named_preset
 
-# Settings that are parameters of the estimator by their short names
-NAMED = tuple(name for name in SHORT_NAMES if name != "seed")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Named(TypedDict, total=False):
+    """Settings that are parameters of the estimator by their short names; None is the preset's."""
+
+    epochs: Optional[int]
+    learning_rate: Optional[float]
+    batch_size: Optional[int]
+    embedding_size: Optional[int]
+    hidden_size: Optional[int]
+    attention: Optional[str]
+    dropout: Optional[float]
+    tokenizer: Optional[str]
+    max_length: Optional[int]
+    vocab_size: Optional[int]
+    min_count: Optional[int]
+    rare_words: Optional[str]
+    ngram_buckets: Optional[int]
+    encoder: Optional[str]
+    attention_units: Optional[int]
+    attention_heads: Optional[int]
+    attention_hops: Optional[int]
+    attention_penalty: Optional[float]
+    attention_dropout: Optional[float]
+    word_dropout: Optional[float]
+    patience: Optional[int]
+    pretrain_epochs: Optional[int]
+    pretrain_learning_rate: Optional[float]
+    erasure_reviews: Optional[int]
+    erasure_epochs: Optional[int]
+    erasure_learning_rate: Optional[float]
+    misspelt_fraction: Optional[float]
+    dev_fraction: Optional[float]
+    schedule: Optional[str]
+    warmup: Optional[float]
+    clip_norm: Optional[float]
+    average: Optional[float]
+    checkpoint_steps: Optional[int]
+    keep_checkpoints: Optional[int]
+
+
+NAMED = tuple(Named.__annotations__)
 
 
 class SentimentEstimator(ClassifierMixin, BaseEstimator):
@@ -65,12 +107,12 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        preset: str = "default",
+        preset: PresetName = "default",
         settings: Optional[dict[str, Any]] = None,
         seed: int = 0,
-        device: str = "auto",
+        device: DeviceName = "auto",
         positive: object = None,
-        **named: object,
+        **named: "Unpack[Named]",
     ):
         unknown = next((name for name in named if name not in NAMED), None)
         if unknown:

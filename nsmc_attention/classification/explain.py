@@ -6,13 +6,13 @@ from typing import Any, Optional, Sequence
 import numpy
 from numpy.typing import NDArray
 
-from ..errors import ConfigError, DataError
+from ..errors import ConfigError, DataError, check_kind
 from ..evaluation.erasure import leave_one_out
 from ..inference.graphs import GluonGraph
 from ..inference.reference import check_text
 from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
-from .display import METHODS
+from .display import METHODS, Method
 from .engines import Engine, gluon_graph
 from .gradients import STEPS, GradientEngine
 from .interface import HEADS
@@ -93,12 +93,13 @@ class Explainer:
         return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
 
 
-def explain(classifier: Classifier, text: str, method: str = "attention", seed: int = 0) -> Attribution:
+def explain(classifier: Classifier, text: str, method: Method = "attention", seed: int = 0) -> Attribution:
     """Return the Attribution of one review; see `Explainer`, which is for many, and `classification.attribution.METHODS`.
 
     gradient and integrated need MXNet, rollout a classifier whose encoder is a transformer; `seed` is for random.
     ConfigError if the method is unknown or does not fit the classifier, DataError if there is no word to explain.
     """
+    check_kind("explain", classifier, Classifier, advice="; get one from load_classifier()")
     return Explainer(classifier)(text, method, seed)
 
 

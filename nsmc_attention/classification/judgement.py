@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from .._runtime.progress import progress_bar
-from ..errors import BundleError, ConfigError, MissingPackage
+from ..errors import BundleError, ConfigError, MissingPackage, check_kind
 from ..evaluation.metrics import metrics
 from ..reviews.corpus import Reviews
 from ..reviews.tables import CORPORA
@@ -26,6 +26,7 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False)
     With `restore`, True or a Restorer, the restored reviews are scored. Returns `metrics.metrics` plus data, bundle,
     engine, with `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
     """
+    check_kind("evaluate", reviews, Reviews, advice="; read them with load_reviews()")
     scorer = restoring(classifier, restore)
     started = time.perf_counter()
     probability = scorer.probabilities(reviews.documents)

@@ -13,7 +13,8 @@ import numpy
 from numpy.typing import NDArray
 
 from ..errors import BundleError
-from ..inference.reference import Predictor, Row, check_texts
+from ..inference.engines import DeviceName, EngineName
+from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..model.interfaces import AXES
 from ..text.encoding import Encoded, ReviewEncoder
 from .engines import Engine, load_engine
@@ -108,7 +109,7 @@ class Classifier(Predictor):
 
     def predict(self, text: str) -> Prediction:
         """Return the Prediction of one review."""
-        return self.predict_many([text])[0]
+        return self.predict_many([check_text(text)])[0]
 
     def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
         """Return the Prediction of each review, in order."""
@@ -143,13 +144,13 @@ class Classifier(Predictor):
 
     def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
         """Yield lists of at most WINDOW encoded reviews."""
-        iterator = check_texts(texts, "a list of reviews, found one string; use predict() for one review")
+        iterator = check_texts(texts, "reviews", "use predict() for one review")
         while window := list(islice(iterator, WINDOW)):
             yield self.bundle.codec.encode_many(window)
 
 
 def load_classifier(
-    bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto"
+    bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> Classifier:
     """Load a classifier from a bundle folder; None is the one that ships with the package.
 

@@ -1,6 +1,6 @@
 """The settings of a classifier and of its training, and the presets. Read without MXNet."""
 
-from typing import Any, ClassVar, Optional, Union
+from typing import Any, ClassVar, Literal, Optional, Union
 
 from ..config import LoopConfig, TaskConfig, check_scores
 from ..errors import ConfigError, did_you_mean
@@ -176,6 +176,7 @@ class Config(TaskConfig):
         return self.model.network(vocab_size, self.text.max_length, buckets)
 
 
+PresetName = Literal["default", "extended", "average", "post"]
 PRESETS = {
     "default": Config(),
     # the extended track: trained on the raw star reviews first
@@ -191,7 +192,7 @@ PRESETS = {
 }
 
 
-def preset(name: str) -> Config:
+def preset(name: PresetName) -> Config:
     """Return the Config called name; ConfigError with the nearest known name otherwise."""
     if name not in PRESETS:
         raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")

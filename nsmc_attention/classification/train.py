@@ -19,6 +19,7 @@ from .._runtime.mxnet_types import Network
 from ..bundle.format import PARAMETERS, AnyBundle, Manifest, load_any, load_bundle
 from ..errors import BundleError, DataError
 from ..evaluation.calibration import FEW_DEV
+from ..inference.engines import DeviceName
 from ..language.layout import LAYOUT as LANGUAGE_MODEL
 from ..restoration.layout import LAYOUT as RESTORER
 from ..reviews import nsmc, raw
@@ -50,7 +51,7 @@ def train(
     out: Union[str, Path],
     valid: Optional[Union[str, Path]] = None,
     resume: bool = False,
-    device: str = "auto",
+    device: DeviceName = "auto",
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
     init_from: Optional[Union[str, Path]] = None,

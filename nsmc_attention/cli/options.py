@@ -73,9 +73,9 @@ class Model(NamedTuple):
     device: str = DEVICE
 
     def load(self) -> "Classifier":
-        from ..classification.predictor import load_classifier
+        from ..classification.predictor import Classifier
 
-        return load_classifier(self.bundle, self.engine, self.device)
+        return Classifier.load(self.bundle, self.engine, self.device)
 
 
 class TaskModel(NamedTuple):
@@ -113,9 +113,9 @@ class Restoring(NamedTuple):
         if not self.bundle:
             return False
         from ..inference.engines import companion_engine
-        from ..restoration.restorer import load_restorer
+        from ..restoration.restorer import Restorer
 
-        return load_restorer(self.restorer, None, companion_engine(model.engine), model.device)
+        return Restorer.load(self.restorer, companion_engine(model.engine), model.device)
 
 
 class Heads(NamedTuple):

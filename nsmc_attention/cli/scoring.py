@@ -80,11 +80,11 @@ def restore(
     """
     texts.check("restore", text)
     check_extras(text, texts, n_best, picture)
-    from ..restoration.restorer import load_restorer
+    from ..restoration.restorer import Restorer
 
     # of the packaged restorers, one is loaded that searches
     beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
-    restorer = load_restorer(model.bundle, beam, model.engine, model.device, alpha)
+    restorer = Restorer.load(model.bundle, model.engine, model.device, beam=beam, alpha=alpha)
     if n_best:
         return print_hypotheses(restorer, text, texts.style == "jsonl")
     if picture:
@@ -113,9 +113,9 @@ def fill(
     if len(text) > 1:
         raise ConfigError(f"fill: expected one TEXT, found {len(text)}; put it in quotes")
     heads.check()
-    from ..language.model import load_language_model
+    from ..language.model import LanguageModel
 
-    filling = load_language_model(model.bundle, model.engine, model.device)(text[0], top)
+    filling = LanguageModel.load(model.bundle, model.engine, model.device)(text[0], top)
     heads.save(filling)
     if as_json:
         print(json.dumps(filling.to_dict(), ensure_ascii=False))
@@ -152,10 +152,10 @@ def film(
         from ..visualization.film_page import check_page
 
         check_page(page)
-    from ..films.rater import load_film
+    from ..films.rater import FilmRater
     from ..films.tables import rate_table
 
-    rater = load_film(model.bundle, model.engine, model.device, classifier)
+    rater = FilmRater.load(model.bundle, model.engine, model.device, classifier=classifier)
     found = rate_table(rater, source, group_by, output, style, text_column, kind, encoding, bool(page), sheet)
     if page:
         from ..visualization.film_page import save_ratings

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import files
+from os import PathLike
 from pathlib import Path
 from typing import Any, Union
 
@@ -79,6 +80,8 @@ def printable(text: str) -> str:
 
 def check_suffix(path: Union[str, Path], suffixes: Sequence[str] = SUFFIXES) -> Path:
     """Return path as a Path; ConfigError if it has none of the suffixes."""
+    if not isinstance(path, (str, PathLike)):
+        raise ConfigError(f"expected the path of a picture, found {path!r}")
     path = Path(path)
     if path.suffix.lower() not in suffixes:
         raise ConfigError(f"{path}: unknown suffix {path.suffix!r}{did_you_mean(path.suffix, suffixes)}")

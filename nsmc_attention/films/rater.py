@@ -21,6 +21,7 @@ from ..classification.layout import ClassifierBundle
 from ..classification.prediction import Prediction
 from ..classification.predictor import WINDOW, Classifier
 from ..errors import BundleError
+from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, check_text, check_texts
 from ..text.encoding import Encoded
 from .engines import load_film_engine
@@ -138,7 +139,7 @@ class FilmRater(Predictor):
 
     def __call__(self, texts: Iterable[str], shown: int = SHOWN) -> Rating:
         """Return the Rating of one film's reviews, of which `shown` are in it."""
-        given = check_texts(texts, "a list of reviews, found one string; put it in a list")
+        given = check_texts(texts, "reviews", "put it in a list")
         pools = self.pool((("", text) for text in given), shown) or {"": Pool(shown)}
         return next(self.ratings(pools.values()))
 
@@ -217,8 +218,8 @@ class FilmRater(Predictor):
 
 def load_film(
     bundle: Optional[Union[str, Path]] = None,
-    engine: str = "auto",
-    device: str = "auto",
+    engine: EngineName = "auto",
+    device: DeviceName = "auto",
     classifier: Optional[Union[str, Path]] = None,
 ) -> FilmRater:
     """Load a film network from a bundle folder; None is the one that ships with the package.

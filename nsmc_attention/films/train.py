@@ -15,6 +15,7 @@ from .._runtime.mxnet_types import Network
 from ..bundle.format import PARAMETERS, load_bundle
 from ..classification.layout import LAYOUT as CLASSIFIER
 from ..errors import DataError
+from ..inference.engines import DeviceName
 from ..reviews import nsmc
 from ..training.description import command, digest, manifest_of, run_settings
 from ..training.runs import Run
@@ -44,7 +45,7 @@ def train_films(
     config: FilmConfig,
     out: Union[str, Path],
     resume: bool = False,
-    device: str = "auto",
+    device: DeviceName = "auto",
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
     classifier: Optional[Union[str, Path]] = None,

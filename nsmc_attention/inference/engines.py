@@ -1,12 +1,14 @@
 """The names of engines and the choice of one; a bundle's network on MXNet."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Literal
 
 from ..bundle.format import AnyBundle
 from ..errors import ConfigError, did_you_mean
 from ..model.parameters import Arrays
 
+EngineName = Literal["auto", "native", "native-bf16", "onnx", "gluon"]
+DeviceName = Literal["auto", "cpu", "gpu"]
 # The engines of compiled kernels, which run classifiers, and their numbers
 PRECISIONS = {"native": "float32", "native-bf16": "bf16"}
 

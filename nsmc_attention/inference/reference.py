@@ -143,11 +143,16 @@ def worker_scorer(reference: Any) -> Any:
     return reference.load("cpu", 1)
 
 
-def check_texts(texts: Iterable[str], expected: str) -> Iterator[str]:
-    """Yield texts; DataError for one string, which says what is expected, and for an item that is no string."""
-    if isinstance(texts, (str, bytes)):
-        raise DataError(f"expected {expected}")
-    yield from map(check_text, texts)
+def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str]:
+    """Yield texts; DataError for one string, with the advice, for what is no list, and for an item that is no string."""
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        wrong = f"one string; {advice}" if isinstance(texts, (str, bytes)) else type(texts).__name__
+        raise DataError(f"expected a list of {kind}, found {wrong}")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            wrong = f"found {type(text).__name__}: {str(text)[:40]!r}"
+            raise DataError(f"texts[{place}]: expected a review as str, {wrong}; leave it out, or give '' in its place")
+        yield text
 
 
 def check_text(text: object) -> str:

@@ -9,6 +9,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..errors import BundleError, ConfigError, DataError
+from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, check_text
 from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
@@ -77,8 +78,8 @@ class LanguageModel(Predictor):
 
     def __call__(self, text: str, top: int = 5) -> Filling:
         """Return the Filling of a text with one [MASK], with its `top` candidates; DataError at none or several."""
-        if top < 1:
-            raise ConfigError(f"--top: expected at least 1, found {top}")
+        if not isinstance(top, (int, numpy.integer)) or top < 1:
+            raise ConfigError(f"top: expected a whole number of at least 1, found {top!r}")
         text = clean(check_text(text))
         before, after = sides(text)
         ids, place, tokens = self.window(before, after)
@@ -120,7 +121,7 @@ def sides(text: str) -> tuple[str, str]:
 
 
 def load_language_model(
-    bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto"
+    bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> LanguageModel:
     """Load a language model from a bundle folder, None for the one that ships with the package.
 

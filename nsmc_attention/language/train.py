@@ -15,6 +15,7 @@ import numpy
 from .._runtime.mxnet_types import Network
 from ..bundle.format import PARAMETERS, load_bundle
 from ..errors import DataError
+from ..inference.engines import DeviceName
 from ..reviews import nsmc, raw
 from ..reviews.data import Texts
 from ..text.encoding import ReviewEncoder, clean
@@ -41,7 +42,7 @@ def train_language(
     config: LanguageConfig,
     out: Union[str, Path],
     resume: bool = False,
-    device: str = "auto",
+    device: DeviceName = "auto",
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
     init_from: Optional[Union[str, Path]] = None,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..bundle.format import load_bundle
 from ..errors import ConfigError, DataError
+from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..reviews.pieces import cut
 from ..text.encoding import clean
@@ -53,6 +54,23 @@ class Restorer(Predictor):
         self.longest = longest_read(bundle.config)
         self.run = self.edit if is_editor else self.write
 
+    @classmethod
+    def load(
+        cls, bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto", **options: Any
+    ) -> "Restorer":
+        """Load a restorer as `load_restorer` does, with `beam` and `alpha`."""
+        search = {name: value for name, value in options.items() if value is not None}
+        verified = load_bundle(bundle or (WRITER if search else EDITOR), LAYOUT)
+        for name, value in search.items():
+            if verified.config.model.kind == "editor":
+                expected = "expected a writer's bundle, found an editor's, which does not search"
+                raise ConfigError(f"{name} {value}: {expected}; leave {name} out, or name another bundle")
+        if not 1 <= search.get("beam", 1) <= BEAM:
+            raise ConfigError(f"beam: expected 1 to {BEAM}, found {search['beam']}")
+        if not 0 <= search.get("alpha", 0) < math.inf:
+            raise ConfigError(f"alpha: expected a number of at least 0, found {search['alpha']}")
+        return cls.from_bundle(verified, engine, device, **search)
+
     @property
     def options(self) -> dict[str, Any]:
         return {"beam": self.beam, "alpha": self.alpha}
@@ -65,7 +83,7 @@ class Restorer(Predictor):
 
     def __call__(self, text: str) -> Restoration:
         """Return the Restoration of one text."""
-        return self.restore_many([text])[0]
+        return self.restore_many([check_text(text)])[0]
 
     def restore_many(self, texts: Iterable[str]) -> list[Restoration]:
         """Return the Restoration of each text, in order."""
@@ -73,7 +91,7 @@ class Restorer(Predictor):
 
     def restore_stream(self, texts: Iterable[str]) -> Iterator[Restoration]:
         """Yield Restorations in order while reading `texts` window by window."""
-        given = check_texts(texts, "a list of texts, found one string; use restore() for one text")
+        given = check_texts(texts, "texts", "use restore() for one text")
         for window in cut(map(clean, given), WINDOW, len, CHARACTERS):
             pieces = [list(pieces_of(text, self.longest)) for text in window]
             parts = cut(chain.from_iterable(pieces), WINDOW, lambda piece: len(piece.text), CHARACTERS)
@@ -155,8 +173,8 @@ class Restorer(Predictor):
 def load_restorer(
     bundle: Optional[Union[str, Path]] = None,
     beam: Optional[int] = None,
-    engine: str = "auto",
-    device: str = "auto",
+    engine: EngineName = "auto",
+    device: DeviceName = "auto",
     alpha: Optional[float] = None,
 ) -> Restorer:
     """Load a restorer from a bundle folder; None is one that ships with the package: the writer if `beam` is given.
@@ -164,17 +182,7 @@ def load_restorer(
     Engine and device are those of `load_classifier`, beam (4 where None) and alpha (0.6) those of a writer's search.
     BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is given a beam or alpha.
     """
-    search: dict[str, Any] = {name: value for name, value in (("beam", beam), ("alpha", alpha)) if value is not None}
-    verified = load_bundle(bundle or (WRITER if search else EDITOR), LAYOUT)
-    for name, value in search.items():
-        if verified.config.model.kind == "editor":
-            expected = "expected a writer's bundle, found an editor's, which does not search"
-            raise ConfigError(f"--{name} {value}: {expected}; leave --{name} out, or name another --bundle")
-    if beam is not None and not 1 <= beam <= BEAM:
-        raise ConfigError(f"--beam: expected 1 to {BEAM}, found {beam}")
-    if alpha is not None and not 0 <= alpha < math.inf:
-        raise ConfigError(f"--alpha: expected a number of at least 0, found {alpha}")
-    return Restorer.from_bundle(verified, engine, device, **search)
+    return Restorer.load(bundle, engine, device, beam=beam, alpha=alpha)
 
 
 packaged_restorer = lru_cache(maxsize=1)(load_restorer)

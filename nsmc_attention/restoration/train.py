@@ -6,6 +6,7 @@ from typing import Optional, Union
 
 from ..bundle.format import PARAMETERS, load_bundle
 from ..errors import DataError
+from ..inference.engines import DeviceName
 from ..reviews.data import Texts
 from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
@@ -25,7 +26,7 @@ def train_restorer(
     config: RestoreConfig,
     out: Union[str, Path],
     resume: bool = False,
-    device: str = "auto",
+    device: DeviceName = "auto",
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
     init_from: Optional[Union[str, Path]] = None,

@@ -47,7 +47,7 @@ class Labelled(Texts):
         """Return the reviews; of a corpus those of its `part`, "train" or "test"."""
         from . import tables
 
-        return tables.load(self.data, part, self.data_dir, **self.columns)
+        return tables.load_reviews(self.data, part, self.data_dir, **self.columns)
 
     def read_other(self, path: Union[str, Path]) -> "Reviews":
         """Return the reviews of another file with the same columns."""

@@ -411,9 +411,9 @@ def first_unknown(labels: list[str]) -> int:
     return len(labels)
 
 
-def load(
+def load_reviews(
     data: Union[str, Path],
-    part: str,
+    part: str = "test",
     data_dir: Optional[Union[str, Path]] = None,
     text_column: Optional[str] = None,
     label_column: Optional[str] = None,
@@ -421,7 +421,7 @@ def load(
     positive: Optional[str] = None,
     sheet: Optional[str] = None,
 ) -> Reviews:
-    """Load the reviews named by `--data`: "nsmc" or "sample" (their `part`, "train" or "test"), or a labelled file."""
+    """Load labelled reviews, as `evaluate` takes them: a `part`, "train" or "test", of "nsmc" or "sample", or a file."""
     if data in CORPORA:
         refuse_columns(data, text_column, label_column, positive, sheet)
         return nsmc.load(data, part, data_dir)

@@ -12,14 +12,14 @@ from starlette.exceptions import HTTPException
 
 from ..classification.explain import Explainer
 from ..classification.prediction import Row
-from ..classification.predictor import load_classifier
+from ..classification.predictor import Classifier
 from ..errors import NsmcError
 from ..films.rater import FilmRater, rater_of
 from ..inference.engines import companion_engine
 from ..language.layout import LAYOUT as LANGUAGE_MODEL
-from ..language.model import LanguageModel, load_language_model
+from ..language.model import LanguageModel
 from ..restoration.layout import EDITOR, WRITER
-from ..restoration.restorer import Restorer, load_restorer
+from ..restoration.restorer import Restorer
 from .batching import Batcher, cost_of, one_by_one
 from .limits import Limits
 from .questions import Blank, Question, explanation_json, filling_json, restoration_json, weights_json
@@ -94,17 +94,13 @@ class Models:
         self.bundles, self.limits = bundles, limits
         restorer, language = bundles.restore_bundle, bundles.language_bundle
         self.restorer: ModelService[Restorer] = ModelService(
-            "restore",
-            "restore",
-            "restorer",
-            restorer or present(EDITOR),
-            lambda bundle, engine: load_restorer(bundle, engine=engine),
+            "restore", "restore", "restorer", restorer or present(EDITOR), Restorer.load
         )
         self.writer: ModelService[Restorer] = ModelService(
             "weights", "restore", "writer, whose attention they would be", present(WRITER), load_writer
         )
         self.language: ModelService[LanguageModel] = ModelService(
-            "fill", "language", "language model", language or present(LANGUAGE_MODEL.packaged[0]), load_language_model
+            "fill", "language", "language model", language or present(LANGUAGE_MODEL.packaged[0]), LanguageModel.load
         )
         self.rater: ModelService[FilmRater] = ModelService(
             "film", "film", "film network that reads its classifier's vectors"
@@ -113,7 +109,7 @@ class Models:
     async def load(self) -> None:
         """Load all models; requests that need them are refused until the end."""
         run, engine, own = asyncio.get_running_loop().run_in_executor, self.bundles.engine, ThreadPoolExecutor(1)
-        classifier = await run(own, load_classifier, self.bundles.bundle, engine)
+        classifier = await run(own, Classifier.load, self.bundles.bundle, engine)
         # the first review builds the tokenizer
         await run(own, classifier.predict, "영화")
         # MXNet must be called from one thread; beside another engine only explanations call it, in one thread of theirs
@@ -165,7 +161,7 @@ class Models:
 def load_writer(bundle: Path, engine: str) -> Restorer:
     """Load the packaged writer, at the first request for its attention."""
     try:
-        return load_restorer(bundle, engine=engine)
+        return Restorer.load(bundle, engine)
     except NsmcError as problem:
         # no fault of the request, and its message names a folder of this machine
         raise RuntimeError("the packaged writer cannot be loaded") from problem

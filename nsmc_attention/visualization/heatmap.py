@@ -10,7 +10,7 @@ from ..classification.attribution import Attribution
 from ..classification.prediction import Prediction
 from ..colors import LIGHT, as_hex
 from ..drawing.figure import SETTINGS, drawing, new_figure, printable, save_figure
-from ..errors import DataError
+from ..errors import DataError, check_kind
 from ..inference.matrices import Matrix, largest_of, matrices
 from ..model.interfaces import AXES
 
@@ -213,6 +213,7 @@ def draw_tokens(axes: Any, attribution: Attribution, places: list[tuple[int, flo
 
 def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     """Draw the heatmap of a Prediction, as `save_figure`; DataError if the prediction has no tokens."""
+    check_kind("heatmap", prediction, Prediction, advice="; get one from predict()")
     if prediction.error or prediction.score is None:
         raise DataError(f"heatmap: {prediction.error}")
     title = f"{prediction.label} {100 * prediction.score:.1f} %"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .._io.atomic import write_text
 from ..classification.attribution import Attribution
 from ..drawing.figure import SUFFIXES, check_suffix, save_figure
-from ..errors import ConfigError, DataError
+from ..errors import ConfigError, DataError, check_kind
 from ..inference.matrices import NO_HEADS, Matrix, matrices
 from ..language.model import Filling
 from ..model.interfaces import AXES
@@ -45,9 +45,11 @@ def save_attributions(
     Attributions of one list belong to one review: by several methods or models. `picture` is "matrix", "words" or
     None: the matrix of one review's attention and words of anything else.
     """
-    panels = [each for group in reviews for each in group]
+    panels = [each for group in reviews for each in (group if isinstance(group, Sequence) else [group])]
     if not panels:
         raise DataError("picture: expected at least one review, found none")
+    for panel in panels:
+        check_kind("picture", panel, Attribution, advice="; get one from explain()")
     path = check_picture(path, picture, [each.method for each in panels])
     if path.suffix.lower() == PAGE:
         write_text(path, page(reviews))
@@ -65,6 +67,7 @@ def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
     another suffix.
     """
     path = check_suffix(path)
+    check_kind("restoration", restoration, Restoration, advice="; get one from restore()")
     source, text = restoration.source, restoration.text
     if not text:
         raise DataError(f"{path}: expected a restored text to draw, found none ({restoration.error or 'all left out'})")
@@ -87,6 +90,7 @@ def save_heads(
     such layer or head, or the file another suffix; DataError if the encoder does not attend.
     """
     path = check_suffix(path)
+    check_kind("heads", found, Attribution, Filling, advice="; get one from explain() or a LanguageModel")
     if found.heads is None:
         raise DataError(f"{path}: {NO_HEADS}")
     rows = head_matrices(found.heads, found.tokens, layer, head)
@@ -107,5 +111,5 @@ def selected(name: str, number: Optional[int], count: int) -> range:
     if number is None:
         return range(count)
     if not 1 <= number <= count:
-        raise ConfigError(f"--{name}: expected 1 to {count}, found {number}")
+        raise ConfigError(f"{name}: expected 1 to {count}, found {number}")
     return range(number - 1, number)

@@ -23,7 +23,7 @@ def test_a_review_is_explained_by_its_rollout_with_a_picture_of_its_heads(comman
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ([TEXT, "--heads", "a.png", "--head", "3"], "--head: expected 1 to 2, found 3"),
+        ([TEXT, "--heads", "a.png", "--head", "3"], "head: expected 1 to 2, found 3"),
         ([TEXT, "별로", "--heads", "a.png"], "explain --heads: expected one TEXT, found 2; put it in quotes"),
         ([TEXT, "--heads", "a.html"], "a.html: unknown suffix '.html'"),
         ([TEXT, "--layer", "1"], "--layer, --head: expected --heads too"),

@@ -215,7 +215,7 @@ def test_a_forked_process_predicts_with_threads_of_its_own():
 @pytest.fixture(scope="module")
 def reviews():
     encoder = load_bundle(None, LAYOUT).codec
-    return [encoder.encode(text) for text in tables.load("sample", "test").documents[:100]]
+    return [encoder.encode(text) for text in tables.load_reviews("sample", "test").documents[:100]]
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +239,7 @@ def test_the_packaged_bundle_predicts_as_with_onnx_runtime(kernel, reviews, by_o
 
 
 def test_a_trained_bundle_predicts_as_with_gluon(bundle_folder):
-    texts = tables.load("sample", "test").documents[:50]
+    texts = tables.load_reviews("sample", "test").documents[:50]
     assert load_classifier(bundle_folder, "native").predict_many(texts) == load_classifier(
         bundle_folder, "gluon"
     ).predict_many(texts)

@@ -10,7 +10,7 @@ import pytest
 from nsmc_attention.classification import native
 from nsmc_attention.classification.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
 from nsmc_attention.classification.settings import preset
-from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.reviews import nsmc
 
 
@@ -143,17 +143,6 @@ def test_a_review_longer_than_the_limit_is_cut_and_the_offsets_tell(bundle_folde
     assert len(each.tokens) == 256 and each.offsets[-1][1] < len(each.text)
 
 
-@pytest.mark.parametrize("wrong", [None, 3, b"bytes", ["list"]])
-def test_what_is_no_text_is_refused(bundle_folder, wrong):
-    with pytest.raises(DataError, match="expected a review as str, found"):
-        load_classifier(bundle_folder).predict(wrong)
-
-
-def test_a_string_for_a_list_is_refused(bundle_folder):
-    with pytest.raises(DataError, match="expected a list of reviews, found one string"):
-        load_classifier(bundle_folder).predict_many("영화")
-
-
 def test_an_unknown_engine_names_the_nearest(bundle_folder):
     with pytest.raises(ConfigError, match="unknown engine 'onx'; did you mean 'onnx'"):
         load_classifier(bundle_folder, "onx")
@@ -196,7 +185,7 @@ from nsmc_attention import load_classifier, evaluate, save_heatmap
 from nsmc_attention.reviews import tables
 classifier = load_classifier(None if {packaged} else {str(bundle_folder)!r}, "onnx")
 save_heatmap(classifier.predict("정말 재미있는 영화"), {str(tmp_path / "a.png")!r})
-print(evaluate(classifier, tables.load("sample", "test"))["n"])
+print(evaluate(classifier, tables.load_reviews("sample", "test"))["n"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "180", done.stderr

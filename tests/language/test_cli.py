@@ -23,7 +23,7 @@ def test_candidates_are_printed_one_a_line_or_as_json(command, tiny_language):
         (["좋다"], "fill: expected one [MASK] in the text, found 0"),
         (["[MASK]", "[MASK]"], "fill: expected one TEXT, found 2; put it in quotes"),
         (["리뷰.csv"], "expected the text of a review, found the name of a file"),
-        ([TEXT, "--heads", "a.png", "--layer", "3"], "--layer: expected 1 to 2, found 3"),
+        ([TEXT, "--heads", "a.png", "--layer", "3"], "layer: expected 1 to 2, found 3"),
         ([TEXT, "--heads", "a.jpg"], "a.jpg: unknown suffix '.jpg'"),
         ([TEXT, "--head", "1"], "--layer, --head: expected --heads too, as --heads heads.png"),
     ],

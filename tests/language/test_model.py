@@ -5,7 +5,7 @@ import pytest
 
 from nsmc_attention import load_language_model
 from nsmc_attention.bundle.format import read_contents, write_bundle
-from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.errors import DataError
 from nsmc_attention.language.masking import MASK
 
 TEXT = f"주인공의 {MASK}에 소름이 돋았다"
@@ -61,13 +61,6 @@ def test_of_a_long_text_what_is_around_the_mask_is_read(model, before, after):
 def test_another_number_of_masks_is_refused(model, text, found):
     with pytest.raises(DataError, match=rf"expected one \[MASK\] in the text, found {found}"):
         model(text)
-
-
-def test_other_wrong_inputs_are_refused(model):
-    with pytest.raises(ConfigError, match="--top: expected at least 1, found 0"):
-        model(TEXT, top=0)
-    with pytest.raises(DataError):
-        model(None)
 
 
 def test_a_bundle_of_the_kind_that_there_was_once_fills_the_same(model, tmp_path):

@@ -63,7 +63,7 @@ def test_predict_shows_and_classifies_the_restored_text(command, tiny_editor):
         (["좋다", "--explain", "a.gif"], "a.gif: unknown suffix '.gif'"),
         (["좋다", "별로", "--explain", "a.png"], "restore --explain: expected one TEXT, found 2"),
         (["--explain", "a.png"], "restore --explain: expected TEXT, found none"),
-        (["좋다", "--beam", "4"], "--beam 4: expected a writer's bundle, found an editor's"),
+        (["좋다", "--beam", "4"], "beam 4: expected a writer's bundle, found an editor's"),
         (["좋다", "--n-best"], "n_best: expected a writer's bundle, found an editor's"),
         (["좋다", "-f", "xlsx"], "xlsx output: expected a table, found lines"),
         (["--input", "nowhere.csv"], "nowhere.csv: no such file"),

@@ -75,8 +75,8 @@ def test_no_more_texts_are_read_than_a_window_holds(restorer):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"beam": 4}, "--beam 4: expected a writer's bundle, found an editor's"),
-        ({"alpha": 0.5}, "--alpha 0.5: expected a writer's bundle, found an editor's"),
+        ({"beam": 4}, "beam 4: expected a writer's bundle, found an editor's"),
+        ({"alpha": 0.5}, "alpha 0.5: expected a writer's bundle, found an editor's"),
         ({"device": "gpu", "engine": "onnx"}, "runs on the CPU"),
     ],
 )

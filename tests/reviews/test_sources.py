@@ -218,7 +218,7 @@ def test_a_sheet_that_is_not_there_is_refused_with_those_that_are(two_sheets):
         rows_of(two_sheets, sheet="4웓")
     for source in (write(two_sheets.parent, "utf-8", ","), "nsmc"):
         with pytest.raises(ConfigError, match="leave --sheet out"):
-            tables.load(source, "train", sheet="4월")
+            tables.load_reviews(source, "train", sheet="4월")
 
 
 def test_a_workbook_from_a_stream_is_read_as_its_file_is(two_sheets, monkeypatch):

@@ -271,7 +271,7 @@ def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, columns):
     ((_, name),) = columns.items()
     for data in ("sample", tmp_path / "a.txt"):
         with pytest.raises(ConfigError, match=f"has the columns of the NSMC files; expected --.*, found '{name}'"):
-            tables.load(data, "test", **columns)
+            tables.load_reviews(data, "test", **columns)
 
 
 def test_a_column_of_parquet_without_a_value_is_read(tmp_path):
@@ -313,10 +313,10 @@ def test_labels_may_be_written_as_floats_and_with_spaces(tmp_path, label, value)
 
 
 def test_what_data_names(tmp_path):
-    assert tables.load("sample", "test").name == "sample"
-    assert len(tables.load("sample", "train")) > len(tables.load("sample", "test"))
+    assert tables.load_reviews("sample", "test").name == "sample"
+    assert len(tables.load_reviews("sample", "train")) > len(tables.load_reviews("sample", "test"))
     (tmp_path / "a.csv").write_text("text,y\n가,1\n", encoding="utf-8")
-    assert tables.load(tmp_path / "a.csv", "train", text_column="text", label_column="y").documents == ["가"]
+    assert tables.load_reviews(tmp_path / "a.csv", "train", text_column="text", label_column="y").documents == ["가"]
 
 
 def test_a_column_carries_the_types_of_all_and_copies_none(tmp_path):

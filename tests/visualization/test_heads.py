@@ -79,8 +79,8 @@ def test_a_picture_is_written_whole(tmp_path, found, name, chosen, magic):
 @pytest.mark.parametrize(
     "heads, name, chosen, message",
     [
-        (weights(), "a.png", {"layer": 4}, "--layer: expected 1 to 3, found 4"),
-        (weights(), "a.png", {"layer": 1, "head": 0}, "--head: expected 1 to 2, found 0"),
+        (weights(), "a.png", {"layer": 4}, "layer: expected 1 to 3, found 4"),
+        (weights(), "a.png", {"layer": 1, "head": 0}, "head: expected 1 to 2, found 0"),
         (weights(), "a.html", {}, "unknown suffix '.html'"),
         (
             None,
