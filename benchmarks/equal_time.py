@@ -25,10 +25,9 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.classification.batches import Batches
+from nsmc_attention.classification.batches import Batches, encode
 from nsmc_attention.classification.initial import init_from_language_model
 from nsmc_attention.classification.objectives import LabelsObjective, predict_batches
-from nsmc_attention.classification.parts import encode
 from nsmc_attention.classification.settings import PRESETS, Config
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.train import read_inputs, tokenized
@@ -87,13 +86,13 @@ class Comparison:
         config = config_of("GRU", 0)
         reviews = tables.load_reviews("nsmc", "train", None, None, None, None, None)
         inputs = read_inputs(reviews, None, config, None, Run(runs))
-        raw = inputs.parts.stars
+        raw = inputs.stars
         assert raw, "config_of asks for the stage of the stars"
-        vocabulary = build_vocab([*raw.reviews, *inputs.parts.train.reviews], config.text, reserved=[MASK])
+        vocabulary = build_vocab([*raw.reviews, *inputs.train.reviews], config.text, reserved=[MASK])
         self.encoder = ReviewEncoder.from_json(vocabulary.to_json().encode(), config.text)
         train, dev, stars, test = (
             encode(part, self.encoder)
-            for part in (inputs.parts.train, inputs.parts.dev, raw, tokenized(nsmc.load("nsmc", "test"), config))
+            for part in (inputs.train, inputs.dev, raw, tokenized(nsmc.load("nsmc", "test"), config))
         )
         self.batches, self.dev, self.stars, self.test = (
             Batches(part.reviews, part.labels, self.encoder, config.training.batch_size)

@@ -19,7 +19,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy
 from kiwipiepy import Kiwi
 
-from benchmarks.robustness import two_exchanged
+from benchmarks.robustness import WAYS, two_exchanged
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.restoration.characters import split_spaces
 from nsmc_attention.restoration.restorer import load_restorer
@@ -27,7 +27,7 @@ from nsmc_attention.restoration.spelling import is_plain, sentences
 from nsmc_attention.restoration.tags import character_error
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.noise import WAYS, typed
+from nsmc_attention.text.noise import typed
 
 SHORT, LONG = (10, 60), (90, 140)
 SEED = 1

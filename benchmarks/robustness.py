@@ -1,11 +1,9 @@
 """What spelling costs: accuracy on the official test file as it is, and with every review spelled otherwise.
 
-    NSMC_ATTENTION_DATA=... python benchmarks/robustness.py [BUNDLE]
-
-A model that was trained with --misspelt-fraction has learned the ways of `text.noise`; the last three
-are others.
+NSMC_ATTENTION_DATA=... python benchmarks/robustness.py [BUNDLE]
 """
 
+import re
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -15,7 +13,7 @@ import numpy
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.evaluation.metrics import metrics
 from nsmc_attention.reviews import nsmc
-from nsmc_attention.text.noise import WAYS
+from nsmc_attention.text.noise import KINDS, edited, edits
 
 # Initials, finals and vowels that need the shift key, and what is typed without it
 SHIFTED = {
@@ -28,6 +26,24 @@ SHIFTED = {
     "\u11bb": "\u11ba",
     "\u1164": "\u1162",
     "\u1168": "\u1166",
+}
+
+
+def changed(name):
+    """The function that makes all misspellings of a kind: 정말재미있는영화, 재미잇엇다, 제미."""
+    return lambda text: edited(text, edits(text, KINDS[name]))
+
+
+def longer_ends(text):
+    """Laughter, crying and punctuation five times as long."""
+    return re.sub("[ㅋㅎㅠㅜ!?.~]", lambda found: 5 * found[0], text)
+
+
+WAYS: dict[str, Callable[[str], str]] = {
+    "no spaces": changed("lost_spaces"),
+    "longer ends": longer_ends,
+    "simpler finals": changed("finals"),
+    "other vowels": changed("vowels"),
 }
 
 

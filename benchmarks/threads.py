@@ -25,10 +25,11 @@ def steps() -> float:
     """Return the reviews a second of the median round."""
     import numpy
 
+    from nsmc_attention._runtime.gluon import mxnet
     from nsmc_attention.classification.batches import Batch
     from nsmc_attention.classification.objectives import LabelsObjective, as_inputs
     from nsmc_attention.classification.settings import Config
-    from nsmc_attention.training.loop import make_trainer, mxnet, train_step
+    from nsmc_attention.training.loop import make_trainer, train_step
 
     mxnet.random.seed(0)
     config, device, draw = Config(), mxnet.cpu(), numpy.random.RandomState(0)

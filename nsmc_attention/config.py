@@ -63,7 +63,6 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "erasure_reviews": ("training.erasure.reviews",),
     "erasure_epochs": ("training.erasure.epochs",),
     "erasure_learning_rate": ("training.erasure.learning_rate",),
-    "misspelt_fraction": ("training.misspelt_fraction",),
     "dev_fraction": ("training.dev_fraction",),
     "schedule": ("training.schedule",),
     "warmup": ("training.warmup",),

@@ -57,6 +57,8 @@ class Settings:
     """
 
     kind: ClassVar[str] = ""
+    # names that bundles of earlier versions have, without effect
+    retired: ClassVar[tuple[str, ...]] = ()
     __dataclass_fields__: ClassVar[dict[str, "Field[Any]"]]
 
     def __init_subclass__(cls) -> None:
@@ -102,7 +104,7 @@ class Settings:
         if not isinstance(values, dict):
             raise ConfigError(f"{where or 'config'}: expected named settings, found {type(values).__name__}")
         for key in values:
-            if key not in known and not (key == KIND and cls.kind):
+            if key not in known and key not in cls.retired and not (key == KIND and cls.kind):
                 raise ConfigError(f"unknown key {key!r} in {where or 'config'}{did_you_mean(key, known)}")
         for key in known:
             if key not in values:

@@ -114,7 +114,7 @@ class Bundle(Generic[ConfigT, CodecT]):
     @property
     def fingerprint(self) -> str:
         """SHA-256 over file hashes and config; equal fingerprints, equal predictions."""
-        parts = [self.manifest["files"], self.config.to_dict()]
+        parts = [self.manifest["files"], self.manifest["config"]]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     @property

@@ -2,20 +2,14 @@
 
 from typing import Any
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import HybridBlock, gluonnlp, nn, rnn
 from .._runtime.mxnet_types import Array, Operators
-
-import_mxnet()
-
-from gluonnlp.model import MLPAttentionCell  # noqa: E402
-from mxnet.gluon import HybridBlock, nn, rnn  # noqa: E402
-
-from ..model.interfaces import AXES  # noqa: E402
-from ..model.parameters import CLASSES  # noqa: E402
+from ..model.interfaces import AXES
+from ..model.parameters import CLASSES
 
 
 class ArticleClassifier(HybridBlock):
-    """Dropout 0.3, a bidirectional GRU, `MLPAttentionCell(30, dropout=0.2)`, all contexts flattened into Dense(2).
+    """Dropout 0.3, a bidirectional GRU, `gluonnlp.model.MLPAttentionCell(30, dropout=0.2)`, all contexts flattened into Dense(2).
 
     It reads reviews of exactly seq_len tokens and treats padding as words.
     """
@@ -30,7 +24,7 @@ class ArticleClassifier(HybridBlock):
             self.drop = nn.Dropout(0.3)
             # dropout of a GRU acts between layers: with one layer it does nothing, as in the article
             self.bigru = rnn.GRU(hidden_size, layout="NTC", dropout=0.2, bidirectional=True)
-            self.attention = MLPAttentionCell(30, act=nn.Activation("tanh"), dropout=0.2)
+            self.attention = gluonnlp.model.MLPAttentionCell(30, act=nn.Activation("tanh"), dropout=0.2)
             self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
 
     def __call__(self, token_ids: Array, valid_length: Array = None) -> Any:

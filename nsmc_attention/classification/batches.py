@@ -1,21 +1,44 @@
-"""From encoded reviews to batches of nearly equal length, by GluonNLP's bucket sampler."""
+"""The reviews of a training: tokenized, encoded, then in batches of nearly equal length by GluonNLP's bucket sampler."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Optional
+from typing import Any, Generic, Optional, TypeVar, Union
 
-from .._runtime.mxnet_shim import import_mxnet
+import numpy
+import pandas
+from numpy.typing import ArrayLike, NDArray
 
-import_mxnet()
-
-import gluonnlp  # noqa: E402
-import numpy  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
-
-from ..text.encoding import Encoded, ReviewEncoder  # noqa: E402
+from ..text.encoding import Encoded, ReviewEncoder
 
 # One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
 EXACT_LENGTH, LENGTH_STEP = 48, 16
+Review = TypeVar("Review")
+Members = Union[Sequence[int], NDArray[numpy.int64]]
+
+
+@dataclass(frozen=True)
+class TrainingPart(Generic[Review]):
+    """N reviews, none of them blank: a list of words each, or an Encoded each, and the rows of the file.
+
+    `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9.
+    """
+
+    reviews: list[Review]
+    labels: NDArray[Any]
+    frame: pandas.DataFrame
+
+    def take(self, members: Sequence[int]) -> "TrainingPart[Review]":
+        """Return the part of these positions, in the order of the file."""
+        members = sorted(members)
+        return TrainingPart([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members])
+
+
+Tokenized = TrainingPart[list[str]]
+EncodedPart = TrainingPart[Encoded]
+
+
+def encode(part: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
+    return TrainingPart([encoder.encode_words(words) for words in part.reviews], part.labels, part.frame)
 
 
 def bucket_lengths(longest: int) -> list[int]:
@@ -34,7 +57,7 @@ class Batch:
     importance: Optional[NDArray[numpy.float32]] = None  # (N, T)
     ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
 
-    def take(self, members: Any) -> "Batch":
+    def take(self, members: Members) -> "Batch":
         """Return the Batch of these rows."""
         return replace(self, **{name: array[members] for name, array in vars(self).items() if array is not None})
 
@@ -49,7 +72,7 @@ class Batches:
     def __init__(
         self,
         reviews: Sequence[Encoded],
-        labels: Any,
+        labels: ArrayLike,
         encoder: ReviewEncoder,
         batch_size: int,
         fixed_length: Optional[int] = None,
@@ -69,9 +92,8 @@ class Batches:
             if importance is not None:
                 weights = numpy.zeros(token_ids.shape, dtype="float32")
                 # row by row, in the order of the joined reviews
-                weights[numpy.arange(width) < valid_length[:, None]] = numpy.concatenate(
-                    [importance[i] for i in members]
-                )
+                inside = numpy.arange(width) < valid_length[:, None]
+                weights[inside] = numpy.concatenate([importance[i] for i in members])
             lengths = valid_length.astype("float32")
             self.buckets[width] = Batch(token_ids, lengths, self.labels[members], weights, *ngram_ids)
 
@@ -81,14 +103,10 @@ class Batches:
 
     def sampler(self, shuffle: bool) -> Any:
         """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
-        return gluonnlp.data.FixedBucketSampler(
-            self.padded_length,
-            self.batch_size,
-            num_buckets=None,
-            ratio=0,
-            shuffle=shuffle,
-            bucket_keys=list(self.buckets),
-        )
+        from .._runtime.gluon import gluonnlp
+
+        options: Any = {"num_buckets": None, "ratio": 0, "bucket_keys": list(self.buckets)}
+        return gluonnlp.data.FixedBucketSampler(self.padded_length, self.batch_size, shuffle=shuffle, **options)
 
     def epoch(self, seed: int, epoch: int) -> Iterator[Batch]:
         """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""

@@ -61,7 +61,6 @@ class Named(TypedDict, total=False):
     erasure_reviews: Optional[int]
     erasure_epochs: Optional[int]
     erasure_learning_rate: Optional[float]
-    misspelt_fraction: Optional[float]
     dev_fraction: Optional[float]
     schedule: Optional[str]
     warmup: Optional[float]

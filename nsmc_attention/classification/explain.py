@@ -14,12 +14,10 @@ from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
 from .display import METHODS, Method
 from .engines import Engine, gluon_graph
-from .gradients import STEPS, GradientEngine
+from .gradients import STEPS, GradientEngine, ReplacedAttention
 from .interface import HEADS
-from .interventions import ReplacedAttention
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer
-from .rollout import rollout
 
 
 class Explainer:
@@ -76,12 +74,12 @@ class Explainer:
         return rollout(heads, prediction.token_weights)
 
     def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
-        """Return what each token of each review adds to the log-odds, (T,) each (`classification.gradients`)."""
+        """Return what each token of each review adds to the log-odds, (T,) each (`gradients.GradientEngine`)."""
         engine = GradientEngine(self.gluon, steps)
         return self.scorer(engine).predict_with_weights(reviews)[1]
 
     def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:
-        """Return (N,), the probabilities with other attention weights (`classification.interventions`)."""
+        """Return (N,), the probabilities with other attention weights (`gradients.ReplacedAttention`)."""
         return self.scorer(ReplacedAttention(self.gluon, how, seed))(reviews)
 
     def scorer(self, engine: Engine) -> TokenScorer:
@@ -91,6 +89,18 @@ class Explainer:
     def gluon(self) -> GluonGraph:
         own = self.classifier.engine
         return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
+
+
+def rollout(heads: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    """Carry weights of the last layer's states, (T,) or (Q, T), down to the tokens; each row keeps its sum.
+
+    Abnar & Zuidema 2020 (arXiv:2005.00928), section 3, equation 1: rollout(l) = A(l) rollout(l - 1), rollout(0) = I. A is
+    0.5 W + 0.5 I, of the mean W of a layer's heads (L, K, T, T), the first layer first, and the identity for the residual
+    connection. The product is taken from the top down, so that no T x T matrices are multiplied.
+    """
+    for layer in numpy.mean(heads, axis=1)[::-1]:
+        weights = (weights @ layer + weights) / 2
+    return weights
 
 
 def explain(classifier: Classifier, text: str, method: Method = "attention", seed: int = 0) -> Attribution:

@@ -1,10 +1,11 @@
-"""Gradient-based attributions with respect to each token's embedding rows."""
+"""Engines that need the network itself: gradients of its tokens' rows, and other attention weights."""
 
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_types import Array
 from ..inference.graphs import GluonGraph
 
 # Points of an integrated gradient
@@ -34,23 +35,51 @@ class GradientEngine:
         rows, mask, lengths = embed_batch(self.graph, arrays)
         products = 0
         for share, weight in integration_points(self.steps):
-            gradients = self.gradients([share * each for each in rows], mask, lengths)
-            products = products + sum(weight * sum_by_token(row, each) for row, each in zip(rows, gradients))
+            points = [share * row for row in rows]
+            gradients = self.gradients(points, mask, lengths)
+            products = products + sum(weight * sum_by_token(*pair) for pair in zip(rows, gradients))
         probability = network.forward_embedded(nd, rows, mask, lengths)[0].softmax()[:, 1]
         return probability.asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
 
-    def gradients(self, rows: list[Any], mask: Any, lengths: Any) -> list[Any]:
+    def gradients(self, rows: Sequence[Array], mask: Array, lengths: Array) -> list[Array]:
         """Return the gradients of the log-odds of positive with respect to the rows."""
-        for each in rows:
-            each.attach_grad()
+        for row in rows:
+            row.attach_grad()
         with self.mxnet.autograd.record(train_mode=False):
             logits = self.network.forward_embedded(self.mxnet.nd, rows, mask, lengths)[0]
             odds = logits[:, 1] - logits[:, 0]
         odds.backward()
-        return [each.grad for each in rows]
+        return [row.grad for row in rows]
 
 
-def embed_batch(graph: GluonGraph, arrays: tuple[NDArray[Any], ...]) -> tuple[list[Any], Any, Any]:
+class ReplacedAttention:
+    """Predicts with other attention weights of a `SelfAttentionClassifier`.
+
+    Wiegreffe & Pinter 2019 (arXiv:1908.04626), section 3.1, for uniform weights; Jain & Wallace 2019
+    (arXiv:1902.10186), section 4.2.1, for permuted ones, drawn by the seed. Of hops, each hop's own are replaced.
+    """
+
+    name, batch_size = "replaced", BATCH
+    axes: tuple[str, ...] = ("keys",)
+
+    def __init__(self, graph: GluonGraph, how: str, seed: int = 0):
+        self.graph, self.how, self.random = graph, how, numpy.random.RandomState(seed)
+
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the probability of positive (N,) and the weights that it was predicted with (N, T)."""
+        nd, network, valid_length = self.graph.mxnet.nd, self.graph.block, arrays[1]
+        rows, mask, lengths = embed_batch(self.graph, arrays)
+        weights = network.forward_embedded(nd, rows, mask, lengths)[1].asnumpy()
+        if "queries" in network.axes:
+            weights = weights.sum(axis=1, keepdims=True) / valid_length[:, None, None]
+        for review, length in zip(weights, valid_length):
+            for row in review:
+                row[:length] = 1 / length if self.how == "uniform" else self.random.permutation(row[:length])
+        logits = network.forward_with_weights(nd, rows, nd.array(weights, ctx=self.graph.device), lengths)
+        return logits.softmax()[:, 1].asnumpy(), weights.mean(axis=1)
+
+
+def embed_batch(graph: GluonGraph, arrays: Sequence[NDArray[Any]]) -> tuple[list[Array], Array, Array]:
     """Return (rows, mask, lengths) of a batch's arrays, as `forward_embedded` of the graph's network takes them."""
     from .network import token_mask
 
@@ -72,7 +101,7 @@ def integration_points(steps: int) -> Iterator[tuple[float, float]]:
         yield float(root**2), float(2 * root / steps)
 
 
-def sum_by_token(rows: Any, gradients: Any) -> Any:
+def sum_by_token(rows: Array, gradients: Array) -> Array:
     """Rows and their gradients, (T, N, E) or (N, T, NGRAMS, 2) -> the sum of their products, (N, T)."""
     products = rows * gradients
     return products.sum(axis=2).transpose() if len(rows.shape) == 3 else products.sum(axis=(2, 3))

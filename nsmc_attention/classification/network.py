@@ -2,18 +2,13 @@
 
 from typing import Any
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import HybridBlock, nn
 from .._runtime.mxnet_types import Array, Operators
-
-import_mxnet()
-
-from mxnet.gluon import HybridBlock, nn  # noqa: E402
-
-from ..model import operators  # noqa: E402
-from ..model.blocks import listed  # noqa: E402
-from ..model.parameters import CLASSES, EVIDENCE  # noqa: E402
-from ..text.ngrams import SMALLEST  # noqa: E402
-from .interface import REVIEWS  # noqa: E402
+from ..model import operators
+from ..model.blocks import listed
+from ..model.parameters import CLASSES, EVIDENCE
+from ..text.ngrams import SMALLEST
+from .interface import REVIEWS
 
 
 class SelfAttentionClassifier(HybridBlock):

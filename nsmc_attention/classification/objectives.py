@@ -5,15 +5,13 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import mxnet
 from .._runtime.mxnet_types import Array, Device, Network
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
 from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.stage import SMALLEST, Objective
 from .batches import Batch, Batches
-
-mxnet = import_mxnet()
 
 
 class LabelsObjective(Objective):

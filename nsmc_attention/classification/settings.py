@@ -131,10 +131,10 @@ class ErasureConfig(Settings):
 class TrainingConfig(LoopConfig):
     """How the classifier is trained."""
 
+    retired: ClassVar[tuple[str, ...]] = ("misspelt_fraction",)
     stars: StarsConfig = section(StarsConfig(), "first stage")
     labels: LabelsConfig = section(LabelsConfig(), "main stage")
     erasure: ErasureConfig = section(ErasureConfig(), "last stage")
-    misspelt_fraction: float = setting(0.0, "share of the training reviews that are misspelt", low=0.0, high=1.0)
 
 
 class Config(TaskConfig):

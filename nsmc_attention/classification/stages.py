@@ -27,11 +27,10 @@ from ..training.initial import Beginning, initialize
 from ..training.runs import Run
 from ..training.stage import Stage
 from . import wide
-from .batches import Batches
+from .batches import Batches, EncodedPart, Tokenized, encode
 from .engines import GraphEngine
 from .gradients import GradientEngine
 from .objectives import ErasureObjective, LabelsObjective, as_inputs, predict_batches
-from .parts import EncodedPart, Parts, encode
 from .predictor import TokenScorer
 from .settings import Config
 
@@ -54,19 +53,18 @@ class ClassifierTrainer:
     run: Run
     begin: Optional[Beginning] = None
 
-    def train(self, parts: Parts) -> tuple[Any, Progress, dict[str, Any]]:
-        """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
-
-        The n-grams are not trained on misspelt reviews, which make them worse (benchmarks/RESULTS.md).
-        """
-        train, dev, misspelt = (encode(part, self.encoder) for part in (parts.train, parts.dev, parts.misspelt))
-        stars = encode(parts.stars, self.encoder) if parts.stars else None
+    def train(
+        self, train_part: Tokenized, dev_part: Tokenized, star_part: Optional[Tokenized]
+    ) -> tuple[Network, Progress, dict[str, Any]]:
+        """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`."""
+        train, dev = encode(train_part, self.encoder), encode(dev_part, self.encoder)
+        stars = encode(star_part, self.encoder) if star_part else None
         training = self.config.training
         dev_batches = self.batches(dev)
         network = self.new_network(dev_batches)
         if stars:
             self.fit(network, "stars", self.batches(stars), dev_batches)
-        progress = self.fit(network, "labels", self.batches(misspelt), dev_batches)
+        progress = self.fit(network, "labels", self.batches(train), dev_batches)
         table, ngrams = None, None
         if self.config.text.ngram_buckets:
             fitted = self.run.workers.run_on_first(self.fit_ngrams, stars, train, len(dev.labels))
@@ -79,8 +77,8 @@ class ClassifierTrainer:
             before, after = (100 * figures[name]["accuracy"] for name in ("before", "after"))
             self.run.say(f"n-grams: dev accuracy {after:.2f} % with them, {before:.2f} % without")
         if training.erasure.reviews:
-            drawn = numpy.random.RandomState(training.seed).permutation(len(misspelt.labels))
-            part = misspelt.take(drawn[: training.erasure.reviews].tolist())
+            drawn = numpy.random.RandomState(training.seed).permutation(len(train.labels))
+            part = train.take(drawn[: training.erasure.reviews].tolist())
             self.teach_attention(network, part, dev_batches)
             figures = self.calibrate(network, dev_batches, ngrams)
         parameters.round_tables(network)
@@ -134,7 +132,7 @@ class ClassifierTrainer:
         size, length = self.config.training.batch_size, self.config.fixed_length
         return Batches(part.reviews, part.labels, encoder, size, length, importance)
 
-    def new_network(self, batches: Batches) -> Any:
+    def new_network(self, batches: Batches) -> Network:
         """Build the network without its n-grams; one batch through it creates all its parameters."""
         network, device = self.config.network(len(self.encoder), with_ngrams=False), self.run.context
         _, batch = next(batches.in_order())
@@ -142,7 +140,7 @@ class ClassifierTrainer:
         network.hybridize(static_alloc=True)
         return network
 
-    def inference_network(self, network: Network, table: Optional[NDArray[Any]]) -> Any:
+    def inference_network(self, network: Network, table: Optional[NDArray[Any]]) -> Network:
         """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
         arrays, config = snapshot(network), self.config
         kept = config.without_dropout().network(len(self.encoder))

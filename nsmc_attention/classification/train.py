@@ -4,8 +4,7 @@ The command line, the notebooks and every experiment call `train`; `stages` has 
 """
 
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -25,18 +24,17 @@ from ..restoration.layout import LAYOUT as RESTORER
 from ..reviews import nsmc, raw
 from ..reviews.corpus import Reviews
 from ..reviews.data import Labelled
-from ..text.encoding import ReviewEncoder, clean
-from ..text.noise import misspelt
+from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
 from ..training.description import command, in_words, manifest_of, nearest_preset
 from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.initial import Beginning
 from ..training.runs import Run
+from .batches import Tokenized, TrainingPart
 from .card import model_card
 from .initial import init_from_language_model, init_from_restorer
 from .layout import LAYOUT, ClassifierBundle
-from .parts import Parts, Tokenized, TrainingPart
 from .settings import LABELS, PRESETS, Config, TrainingConfig
 
 # What a classifier may begin with, by the task of the bundle
@@ -110,7 +108,7 @@ def train(
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),
         "vocabulary": sha256(inputs.vocabulary).hexdigest(),
-        "stars": inputs.stars and inputs.stars.sha256,
+        "stars": inputs.raw_reviews and inputs.raw_reviews.sha256,
     }
     # imports MXNet
     from .stages import ClassifierTrainer
@@ -118,7 +116,7 @@ def train(
     trainer = ClassifierTrainer(config, inputs.encoder, run, beginning(first, inputs.encoder) if first else None)
     # nothing about the input can be wrong from here on: only now is anything written
     with run.begun(settings):
-        network, progress, calibration = trainer.train(inputs.parts)
+        network, progress, calibration = trainer.train(inputs.train, inputs.dev, inputs.stars)
         if not workers.first:
             return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
@@ -140,8 +138,10 @@ class Inputs:
 
     reviews: Reviews
     dev_reviews: Optional[Reviews]
-    stars: Optional[raw.StarReviews]
-    parts: Parts
+    raw_reviews: Optional[raw.StarReviews]
+    train: Tokenized
+    dev: Tokenized
+    stars: Optional[Tokenized]
     vocabulary: bytes
     encoder: ReviewEncoder
 
@@ -153,24 +153,22 @@ def read_inputs(
 
     run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
     whole = tokenized(reviews, config)
-    train_part, dev_part = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
-    stars, star_part = None, None
+    train, dev = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
+    raw_reviews, stars = None, None
     if config.training.stars.epochs:
         # without the reviews of the official test file and of the dev part, by id and by text
-        stars = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev_part.frame])
-        run.say(f"raw star reviews: {in_words(stars.counts)}")
-        star_part = tokenized_part(stars.frame, stars.targets, config)
-    parts = Parts(train_part, dev_part, misspelt_part(train_part, config), star_part)
-    read = [*(star_part.reviews if star_part else []), *train_part.reviews]
-    vocabulary = build_vocab(read, config.text).to_json().encode()
+        raw_reviews = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev.frame])
+        run.say(f"raw star reviews: {in_words(raw_reviews.counts)}")
+        stars = tokenized_part(raw_reviews.frame, raw_reviews.targets, config)
+    vocabulary = build_vocab([*(stars.reviews if stars else []), *train.reviews], config.text).to_json().encode()
     encoder = ReviewEncoder.from_json(vocabulary, config.text)
-    sizes = f"{len(train_part.labels):,} reviews to train on, {len(dev_part.labels):,} to choose the epoch by (dev)"
+    sizes = f"{len(train.labels):,} reviews to train on, {len(dev.labels):,} to choose the epoch by (dev)"
     run.say(f"{sizes}, a vocabulary of {len(encoder):,}")
-    return Inputs(reviews, dev_reviews, stars, parts, vocabulary, encoder)
+    return Inputs(reviews, dev_reviews, raw_reviews, train, dev, stars, vocabulary, encoder)
 
 
 def tokenized(reviews: Reviews, config: Config) -> Tokenized:
-    """Tokenize reviews (from the cache if they were before) and drop the blank ones."""
+    """Tokenize reviews and drop the blank ones; DataError where all have one label."""
     part = tokenized_part(reviews.frame, reviews.labels, config)
     if len(set(part.labels.tolist())) < 2:
         raise DataError(f"{reviews.name}: expected reviews of both labels, found one")
@@ -178,12 +176,8 @@ def tokenized(reviews: Reviews, config: Config) -> Tokenized:
 
 
 def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config) -> Tokenized:
-    token_lists = token_lists_of(frame["document"], config)
+    token_lists = cached_tokens(frame["document"].tolist(), config.text.tokenizer, nsmc.cache_folder() / "prepared")
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
-
-
-def token_lists_of(texts: Iterable[str], config: Config) -> list[list[str]]:
-    return cached_tokens(list(texts), config.text.tokenizer, nsmc.cache_folder() / "prepared")
 
 
 def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
@@ -198,24 +192,14 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
     return [part.take(members) for members in chosen]
 
 
-def misspelt_part(part: Tokenized, config: Config) -> Tokenized:
-    """Return the part with config.training.misspelt_fraction of its reviews misspelt."""
-    settings = config.training
-    if not settings.misspelt_fraction:
-        return part
-    others = misspelt([clean(text) for text in part.frame["document"]], settings.misspelt_fraction, settings.seed)
-    changed = dict(zip(others, token_lists_of(others.values(), config)))
-    return replace(part, reviews=[changed.get(i) or tokens for i, tokens in enumerate(part.reviews)])
-
-
 def describe(inputs: Inputs, config: Config, best: dict[str, Any], first: Optional[AnyBundle]) -> Manifest:
     """Return the manifest of a finished training: its data, its metrics on the dev part, the command that repeats it."""
-    reviews, dev_reviews, parts = inputs.reviews, inputs.dev_reviews, inputs.parts
+    reviews, dev_reviews = inputs.reviews, inputs.dev_reviews
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {
-        "train": {**reviews.describe(), "used": len(parts.train.labels)},
-        "dev": {**dev, "used": len(parts.dev.labels)},
-        **({"pretraining": inputs.stars.describe()} if inputs.stars else {}),
+        "train": {**reviews.describe(), "used": len(inputs.train.labels)},
+        "dev": {**dev, "used": len(inputs.dev.labels)},
+        **({"pretraining": inputs.raw_reviews.describe()} if inputs.raw_reviews else {}),
     }
     columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
     given = {option: value for (option, usual), value in columns.items() if value != usual}
@@ -249,7 +233,7 @@ def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network
     bundle = run.write(LAYOUT, manifest, contents, model_card)
     best = manifest["metrics"]["dev"]
     run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
-    warn_if_small(best["accuracy"], len(inputs.parts.dev.labels))
+    warn_if_small(best["accuracy"], len(inputs.dev.labels))
     return bundle
 
 

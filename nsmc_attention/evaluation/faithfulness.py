@@ -49,7 +49,7 @@ def faithfulness(
     hops : list of lists of (T,) arrays, or None
         The weights of each hop, of which those of attention are the mean.
     replaced : dict of name to (N,) arrays, or None
-        Probabilities of positive with other attention weights (`classification.interventions`).
+        Probabilities of positive with other attention weights (`classification.gradients`).
 
     Returns
     -------

@@ -7,14 +7,9 @@ S reviews of each, M reviews in all, F numbers of a review, D units of its value
 
 from typing import Any
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import Block, HybridBlock, mxnet, nn
 from .._runtime.mxnet_types import Array, Operators
-
-mxnet = import_mxnet()
-
-from mxnet.gluon import Block, HybridBlock, nn  # noqa: E402
-
-from ..model.blocks import masked_softmax  # noqa: E402
+from ..model.blocks import masked_softmax
 
 
 class ReviewScorer(HybridBlock):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import mxnet
 from .._runtime.mxnet_types import Device, Network
 from ..model.parameters import set_parameters, snapshot
 from ..training.checkpoint import Progress
@@ -19,8 +19,6 @@ from ..training.initial import initialize
 from ..training.runs import Run
 from ..training.stage import DEV_STREAM, Objective, Stage, similar_batches
 from .settings import FilmConfig
-
-mxnet = import_mxnet()
 
 QUANTILES = (0.05, 0.5, 0.95)
 # Weights of their losses: the middle one is what is told first

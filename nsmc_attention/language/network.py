@@ -6,16 +6,11 @@ embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
 
 from typing import Any
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import HybridBlock, mxnet, nn
 from .._runtime.mxnet_types import Array, Operators
-
-mxnet = import_mxnet()
-
-from mxnet.gluon import HybridBlock, nn  # noqa: E402
-
-from ..model.blocks import listed  # noqa: E402
-from ..model.transformer import LayerNorm  # noqa: E402
-from .interface import MASKED  # noqa: E402
+from ..model.blocks import listed
+from ..model.transformer import LayerNorm
+from .interface import MASKED
 
 
 class MaskedLanguageModel(HybridBlock):

@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import mxnet
 from .._runtime.mxnet_types import Array, Device, Network
 from ..model.parameters import round_tables
 from ..training.checkpoint import Progress
@@ -16,8 +16,6 @@ from ..training.runs import Run
 from ..training.stage import DEV_STREAM, Objective, Stage, similar_batches
 from .masking import Masker, Tokens
 from .settings import LanguageConfig
-
-mxnet = import_mxnet()
 
 # Lengths in a batch differ by about so much, so that it is another batch in each epoch
 JITTER = 2

@@ -9,14 +9,9 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import HybridBlock, mxnet, nn
 from .._runtime.mxnet_types import Array, Operators
-
-mxnet = import_mxnet()
-
-from mxnet.gluon import HybridBlock, nn  # noqa: E402
-
-from .operators import Dropout  # noqa: E402
+from .operators import Dropout
 
 # Added to a variance, as MXNet does
 EPSILON = 1e-5

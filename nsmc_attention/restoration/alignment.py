@@ -6,13 +6,9 @@ Shapes: N reviews, S source length, D units of a source state, H units of the de
 from collections.abc import Callable
 from typing import Any, Optional
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import HybridBlock, nn
 from .._runtime.mxnet_types import Array, Operators
 from ..model.blocks import masked_softmax
-
-import_mxnet()
-
-from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 
 class Alignment(HybridBlock):

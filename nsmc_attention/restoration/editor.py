@@ -7,15 +7,10 @@ spaces, E embedding, D units of a state, V characters that can be written.
 
 from typing import Any
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import HybridBlock, nn
 from .._runtime.mxnet_types import Array, Operators
-
-import_mxnet()
-
-from mxnet.gluon import HybridBlock, nn  # noqa: E402
-
-from ..model.blocks import Bidirectional  # noqa: E402
-from .interface import SOURCE  # noqa: E402
+from ..model.blocks import Bidirectional
+from .interface import SOURCE
 
 
 class Reader(HybridBlock):

@@ -10,7 +10,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import mxnet
 from .._runtime.mxnet_types import Array, Device, Network
 from ..model.parameters import round_tables
 from ..text.noise import typed
@@ -21,8 +21,6 @@ from ..training.stage import DEV_STREAM, Objective, Stage, similar_batches
 from .characters import BEGIN, END, KEEP, Characters, padded, split_spaces
 from .settings import RestoreConfig, most_written
 from .tags import character_error, tagged, tags_of, written
-
-mxnet = import_mxnet()
 
 # Sources are padded to a multiple of this: MXNet plans its memory anew for each size
 STEP = 4

@@ -7,18 +7,13 @@ units each, L layers, V characters of the vocabulary.
 
 from typing import Any
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import HybridBlock, mxnet, nn
 from .._runtime.mxnet_types import Array, Operators
-
-mxnet = import_mxnet()
-
-from mxnet.gluon import HybridBlock, nn  # noqa: E402
-
-from ..model.blocks import MASKED_SCORE  # noqa: E402
-from ..model.transformer import DecoderLayer, Layered, by_head  # noqa: E402
-from .editor import Reader  # noqa: E402
-from .interface import SOURCE  # noqa: E402
-from .writer import Writer, read  # noqa: E402
+from ..model.blocks import MASKED_SCORE
+from ..model.transformer import DecoderLayer, Layered, by_head
+from .editor import Reader
+from .interface import SOURCE
+from .writer import Writer, read
 
 
 class TransformerSource(HybridBlock):

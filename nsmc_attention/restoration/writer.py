@@ -7,17 +7,12 @@ V characters of the vocabulary.
 
 from typing import Any
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import Block, HybridBlock, mxnet, nn
 from .._runtime.mxnet_types import Array, Operators
-
-mxnet = import_mxnet()
-
-from mxnet.gluon import Block, HybridBlock, nn  # noqa: E402
-
-from ..model.blocks import CELLS  # noqa: E402
-from .alignment import build_alignment  # noqa: E402
-from .editor import Reader  # noqa: E402
-from .interface import SOURCE  # noqa: E402
+from ..model.blocks import CELLS
+from .alignment import build_alignment
+from .editor import Reader
+from .interface import SOURCE
 
 
 class RecurrentSource(HybridBlock):

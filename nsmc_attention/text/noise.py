@@ -6,7 +6,7 @@ A kind of misspelling is a function: a text and a position in it -> the edits th
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -39,7 +39,6 @@ CONFUSED = (("않", "안"), ("되", "돼"), ("데", "대"), ("로서", "로써")
 PLAIN_VOWELS = {"ㅢ": "ㅣ", "ㅖ": "ㅔ", "ㅟ": "ㅣ", "ㅝ": "ㅓ", "ㅘ": "ㅏ"}
 TENSING, TENSE = "ㄹㄱㅂㅅㅆㄷㅈ", dict(zip("ㄱㄷㅂㅅㅈ", "ㄲㄸㅃㅆㅉ"))
 NASAL = {"ㅂ": "ㅁ", "ㅄ": "ㅁ", "ㄱ": "ㅇ", "ㄲ": "ㅇ", "ㅅ": "ㄴ", "ㅆ": "ㄴ", "ㄷ": "ㄴ", "ㅈ": "ㄴ"}
-TIMES = 5
 
 
 class Edit(NamedTuple):
@@ -72,11 +71,6 @@ def moved_spaces(text: str, position: int) -> list[Edit]:
         return []
     before, after = text[position - 1], text[position + 1]
     return [Edit(position - 1, position + 1, " " + before), Edit(position, position + 2, after + " ")]
-
-
-def longer_ends(text: str, position: int) -> list[Edit]:
-    """Laughter, crying and punctuation five times as long."""
-    return [Edit(position, position + 1, text[position] * TIMES)] if text[position] in "ㅋㅎㅠㅜ!?.~" else []
 
 
 def stretched(text: str, position: int) -> list[Edit]:
@@ -239,25 +233,3 @@ def typed(text: str, random: numpy.random.RandomState, unseen: bool = False) -> 
         if random.random_sample() < MISPLACED:
             rates["added_spaces"], rates["moved_spaces"] = 0.1 * random.random_sample(2)
     return noisy(text, rates, random)
-
-
-def fully_edited(text: str, kind: Kind) -> str:
-    """Return the text with all edits of a kind made."""
-    return edited(text, edits(text, kind))
-
-
-# What `misspelt` makes of a text: 정말재미있는영화, ㅋㅋㅋㅋㅋ for ㅋ, 재미잇엇다 for 재미있었다, 제미 for 재미
-WAYS: dict[str, Callable[[str], str]] = {
-    "no spaces": partial(fully_edited, kind=lost_spaces),
-    "longer ends": partial(fully_edited, kind=longer_ends),
-    "simpler finals": partial(fully_edited, kind=KINDS["finals"]),
-    "other vowels": partial(fully_edited, kind=KINDS["vowels"]),
-}
-
-
-def misspelt(texts: list[str], share: float, seed: int) -> dict[int, str]:
-    """Misspell a share of the texts, drawn by the seed, each in one of WAYS; return {index: misspelt text}."""
-    random = numpy.random.RandomState(seed)
-    known = list(WAYS.values())
-    chosen, ways = random.rand(len(texts)) < share, random.randint(len(known), size=len(texts))
-    return {index: known[ways[index]](texts[index]) for index in numpy.flatnonzero(chosen).tolist()}

@@ -4,12 +4,8 @@ from collections import Counter
 from itertools import chain
 from typing import Any, Iterable, Sequence
 
-from .._runtime.mxnet_shim import import_mxnet
+from .._runtime.gluon import gluonnlp
 from .settings import WordSettings
-
-import_mxnet()
-
-import gluonnlp  # noqa: E402
 
 PADDING = "<pad>"
 # Entries that are no words: unknown and padding

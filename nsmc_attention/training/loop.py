@@ -9,7 +9,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, Iterator
 
-from .._runtime.mxnet_shim import import_mxnet, stderr_closed
+from .._runtime.gluon import mxnet
+from .._runtime.mxnet_shim import stderr_closed
 from .._runtime.mxnet_types import Network, Trainer
 from ..config import LoopConfig
 from ..errors import ConfigError
@@ -19,8 +20,6 @@ from .average import Average
 from .checkpoint import Checkpoints, Progress
 from .distributed.communicator import SingleWorker
 from .stage import Objective, Stage
-
-mxnet = import_mxnet()
 
 # Seconds of training that a crash may cost at most
 LONGEST_UNSAVED = 60

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nsmc_attention.classification.explain import explain
+from nsmc_attention.classification.explain import explain, rollout
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.rollout import rollout
 from nsmc_attention.errors import BundleError, ConfigError
 
 TEXTS = ["배우는 좋은데 영화는 정말 별로", "최고", "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"]

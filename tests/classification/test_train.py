@@ -215,12 +215,6 @@ def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_fol
         assert parameters(run) == before, stage
 
 
-def test_misspelt_reviews_change_the_parameters_not_the_vocabulary(short_run, short, tmp_path):
-    train("sample", short.with_fields(misspelt_fraction=0.3), tmp_path / "run", quiet=True)
-    assert parameters(tmp_path / "run") != parameters(short_run)
-    assert (tmp_path / "run/bundle/vocab.json").read_bytes() == (short_run / "bundle/vocab.json").read_bytes()
-
-
 @given(st.integers(1, 400), st.floats(0, 1), st.sampled_from(["cosine", "constant"]))
 def test_the_learning_rate_rises_to_its_highest_and_never_above(total, warmup, schedule):
     training = TrainingConfig(warmup=warmup, schedule=schedule)

@@ -7,50 +7,20 @@ from hypothesis import strategies as st
 
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.hangul import FINALS, INITIALS, VOWELS, joined, parts
-from nsmc_attention.text.noise import KINDS, WAYS, Edit, edited, edits, misspelt, noisy
+from nsmc_attention.text.noise import KINDS, Edit, edited, edits, noisy
 
-no_spaces, longer_ends, simpler_finals, other_vowels = WAYS.values()
 hangul = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3) | st.sampled_from("ㅋㅠ! .?"), max_size=20)
 
 
-def test_each_way_does_what_it_says():
-    assert no_spaces("정말 재미있는 영화") == "정말재미있는영화"
-    assert longer_ends("ㅋㅋ 좋다!") == "ㅋ" * 10 + " 좋다" + "!" * 5
-    assert simpler_finals("재미있었다, 많이 잃고 같이 잊지") == "재미잇엇다, 만이 일고 갓이 잇지"
-    assert other_vowels("재미 최고 왜 제일") == "제미 쵀고 외 재일"
+def made(name, text):
+    """The text with all misspellings of a kind."""
+    return edited(text, edits(text, KINDS[name]))
 
 
 @given(hangul)
 def test_exchanging_the_vowels_twice_gives_the_text_back(text):
-    assert other_vowels(other_vowels(text)) == text
-
-
-@given(hangul)
-def test_only_spaces_and_repeats_change_the_number_of_characters(text):
-    assert len(simpler_finals(text)) == len(other_vowels(text)) == len(text)
-    assert simpler_finals(simpler_finals(text)) == simpler_finals(text)
-    assert set(longer_ends(text)) == set(text) and no_spaces(no_spaces(text)) == no_spaces(text)
-
-
-@given(st.text(max_size=20))
-def test_any_text_stays_composed_and_ready_to_be_tokenized(text):
-    for way in WAYS.values():
-        found = way(clean(text))
-        assert unicodedata.is_normalized("NFC", found) and clean(found) == found
-
-
-@given(st.lists(hangul, max_size=30), st.integers(0, 5))
-def test_the_seed_alone_decides_which_reviews_and_how(texts, seed):
-    found = misspelt(texts, 0.5, seed)
-    assert found == misspelt(texts, 0.5, seed)
-    assert all(found[place] in {way(texts[place]) for way in WAYS.values()} for place in found)
-    assert misspelt(texts, 0.0, seed) == {} and len(misspelt(texts, 1.0, seed)) == len(texts)
-    assert misspelt(texts, 0.2, seed).items() <= found.items()
-
-
-def test_a_share_of_the_reviews_is_misspelt_in_every_way():
-    found = misspelt(["재미있는 왜ㅋㅋ"] * 4000, 0.3, 0)
-    assert abs(len(found) / 4000 - 0.3) < 0.03 and len(set(found.values())) == len(WAYS)
+    assert made("vowels", made("vowels", text)) == text
+    assert len(made("finals", text)) == len(text) and made("finals", made("finals", text)) == made("finals", text)
 
 
 def test_the_parts_of_every_syllable_are_those_of_unicode():
@@ -109,7 +79,7 @@ def test_edits_that_overlap_are_made_once():
 def test_a_rate_is_the_share_of_places(text, seed):
     random = numpy.random.RandomState(seed)
     assert noisy(text, dict.fromkeys(KINDS, 0.0), random) == text
-    assert noisy(text, {"lost_spaces": 1.0}, random) == no_spaces(text)
-    assert noisy(text, {"finals": 1.0}, random) == simpler_finals(text)
+    assert noisy(text, {"lost_spaces": 1.0}, random) == made("lost_spaces", text)
+    assert noisy(text, {"finals": 1.0}, random) == made("finals", text)
     one, other = (noisy(text, dict.fromkeys(KINDS, 0.3), numpy.random.RandomState(seed)) for _ in range(2))
     assert one == other

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy
 import pytest
 
+from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.classification.settings import TrainingConfig
 from nsmc_attention.training.checkpoint import Checkpoints
-from nsmc_attention.training.loop import fit, mxnet
+from nsmc_attention.training.loop import fit
 from nsmc_attention.training.stage import Objective, Stage
 
 nd = mxnet.nd
