@@ -20,115 +20,32 @@ from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 VOCABULARY, BUCKETS = 50, 40
 LENGTHS = [7, 3, 1, 5]
 HOPS = 3
-# Settings without which a kind of attention has sizes that other axes have too
-SIZES = {"structured": {"attention_hops": HOPS}}
 every_score = pytest.mark.parametrize("attention", ATTENTIONS)
 
 
-def network(attention="additive", kind="classifier", seed=0):
-    config = preset("post" if kind == "article" else "default").with_fields(
-        embedding_size=6, hidden_size=4, max_length=9
+def network(attention="additive"):
+    hops = {"attention_hops": HOPS} if attention == "structured" else {}
+    config = preset("default").with_fields(
+        embedding_size=6, hidden_size=4, max_length=9, attention=attention, ngram_buckets=BUCKETS, **hops
     )
-    if kind == "classifier":
-        config = config.with_fields(attention=attention, ngram_buckets=BUCKETS, **SIZES.get(attention, {}))
-    mxnet.random.seed(seed)
+    mxnet.random.seed(0)
     built = config.network(VOCABULARY)
     built.initialize(mxnet.init.Normal(0.5))
-    if kind == "classifier":
-        # it is 0 until it is filled, and then has no effect
-        table = nd.random.uniform(0.5, 2, shape=(BUCKETS, 2))
-        table[0] = 0
-        built.ngram_table.weight.set_data(table)
+    # it is 0 until it is filled, and then has no effect
+    table = nd.random.uniform(0.5, 2, shape=(BUCKETS, 2))
+    table[0] = 0
+    built.ngram_table.weight.set_data(table)
     return built
 
 
-def inputs(width=7, filler=1, lengths=LENGTHS, buckets=BUCKETS):
+def inputs(filler=1, lengths=LENGTHS, buckets=BUCKETS):
     """Random tokens, `filler` in the padding, and, unless buckets is 0, random n-grams."""
-    ids = numpy.random.RandomState(0).randint(2, VOCABULARY, (len(lengths), width))
-    for row, length in enumerate(lengths):
-        ids[row, length:] = filler
-    given = nd.array(ids, dtype="int32"), nd.array(lengths, dtype="float32")
-    if not buckets:
-        return given
-    ngrams = numpy.random.RandomState(1).randint(0, buckets, (len(lengths), 15, NGRAMS))[:, :width]
-    for row, length in enumerate(lengths):
-        ngrams[row, length:] = 0
-    return (*given, nd.array(ngrams, dtype="int32"))
-
-
-def answers(built, *given):
-    return [array.asnumpy() for array in built(*given)]
-
-
-@every_score
-def test_shapes_are_those_of_the_docstring(attention):
-    logits, weights = answers(network(attention), *inputs())
-    assert logits.shape == (4, 2) and weights.shape == (4, HOPS if attention == "structured" else 7, 7)
-
-
-@every_score
-def test_weights_are_a_distribution_over_the_tokens_of_each_row(attention):
-    _, weights = answers(network(attention), *inputs())
-    for row, length in zip(weights, LENGTHS):
-        rows = HOPS if attention == "structured" else length
-        numpy.testing.assert_allclose(row[:rows].sum(axis=1), 1, atol=1e-5)
-        assert (row >= 0).all() and (row[:, length:] == 0).all() and (row[rows:] == 0).all()
-
-
-@every_score
-def test_wider_padding_leaves_weights_unchanged(attention):
-    built = network(attention)
-    ids, lengths, ngrams = inputs()
-    wide = numpy.ones((4, 15), dtype="int32")
-    wide[:, :7] = ids.asnumpy()
-    wide_ngrams = numpy.zeros((4, 15, NGRAMS), dtype="int32")
-    wide_ngrams[:, :7] = ngrams.asnumpy()
-    (logits, weights), (wide_logits, wide_weights) = (
-        answers(built, ids, lengths, ngrams),
-        answers(built, nd.array(wide, dtype="int32"), lengths, nd.array(wide_ngrams, dtype="int32")),
-    )
-    numpy.testing.assert_allclose(wide_logits, logits, atol=1e-5)
-    numpy.testing.assert_allclose(wide_weights[:, :7, :7], weights, atol=1e-5)
-
-
-@every_score
-def test_the_content_of_the_padding_changes_nothing(attention):
-    built = network(attention)
-    for plain, filled in zip(answers(built, *inputs(filler=1)), answers(built, *inputs(filler=33))):
-        numpy.testing.assert_allclose(plain, filled, atol=1e-6)
-
-
-@every_score
-def test_a_review_is_scored_alone_as_in_a_batch(attention):
-    built = network(attention)
-    ids, lengths, ngrams = inputs()
-    logits, weights = answers(built, ids, lengths, ngrams)
-    for row, length in enumerate(LENGTHS):
-        alone = answers(built, ids[row : row + 1, :length], lengths[row : row + 1], ngrams[row : row + 1, :length])
-        numpy.testing.assert_allclose(alone[0][0], logits[row], atol=1e-5)
-        numpy.testing.assert_allclose(alone[1][0], weights[row, : len(alone[1][0]), :length], atol=1e-5)
-
-
-@every_score
-def test_hybridized_is_imperative(attention):
-    built = network(attention)
-    plain = answers(built, *inputs())
-    built.hybridize(static_alloc=True)
-    for before, after in zip(plain, answers(built, *inputs())):
-        numpy.testing.assert_allclose(before, after, atol=1e-6)
-
-
-@pytest.mark.parametrize("attention, kind", [*((name, "classifier") for name in ATTENTIONS), ("additive", "article")])
-def test_every_parameter_gets_a_gradient(attention, kind):
-    built = network(attention, kind)
-    width = 9 if kind == "article" else 7
-    with autograd.record():
-        logits, _ = built(*inputs(width, buckets=BUCKETS if kind == "classifier" else 0))
-        gluon.loss.SoftmaxCELoss()(logits, nd.array([0, 1, 0, 1])).mean().backward()
-    for name, parameter in built.collect_params().items():
-        if parameter.grad_req == "null":
-            continue
-        assert abs(parameter.list_grad()[0].asnumpy()).sum() > 0, name
+    width, draw = max(lengths), numpy.random.RandomState(0)
+    inside = numpy.arange(width) < numpy.array(lengths)[:, None]
+    ids = numpy.where(inside, draw.randint(2, VOCABULARY, inside.shape), filler)
+    ngrams = draw.randint(0, buckets or 1, (*inside.shape, NGRAMS)) * inside[:, :, None]
+    given = nd.array(ids, dtype="int32"), nd.array(lengths, dtype="float32"), nd.array(ngrams, dtype="int32")
+    return given if buckets else given[:2]
 
 
 class HeapState(ctypes.Structure):
@@ -183,29 +100,18 @@ def test_eight_reviews_can_be_overfitted(attention):
     assert loss.asscalar() < 0.01
 
 
-def test_the_logits_are_those_of_the_mean_context_and_of_the_ngrams():
-    built = network()
+@pytest.mark.parametrize("attention", ["additive", "structured"])
+def test_the_logits_are_those_of_the_mean_context_or_of_all_hops_contexts_and_of_the_ngrams(attention):
+    built = network(attention)
     ids, lengths, ngrams = inputs()
-    logits, weights = built(ids, lengths, ngrams)
+    logits, weights = (array.asnumpy() for array in built(ids, lengths, ngrams))
     states = nd.transpose(built.encoder(built.embedding(nd.transpose(ids)), lengths), axes=(1, 0, 2)).asnumpy()
     table = built.ngram_table.weight.data().asnumpy()
     for row, length in enumerate(LENGTHS):
-        contexts = weights[row].asnumpy()[:length, :length] @ states[row, :length]
-        weight, square = table[ngrams[row].asnumpy()].sum(axis=(0, 1))
-        features = numpy.append(contexts.mean(axis=0), weight / square**0.5)
-        expected = built.output(nd.array(features[None])).asnumpy()[0]
-        numpy.testing.assert_allclose(logits[row].asnumpy(), expected, atol=1e-5)
-
-
-def test_the_logits_of_hops_are_those_of_all_their_contexts_and_of_the_ngrams():
-    built = network("structured")
-    ids, lengths, ngrams = inputs()
-    logits, weights = answers(built, ids, lengths, ngrams)
-    states = nd.transpose(built.encoder(built.embedding(nd.transpose(ids)), lengths), axes=(1, 0, 2)).asnumpy()
-    _, by_review = (each.asnumpy() for each in ngram_log_odds(nd, built.ngram_table(ngrams)))
-    for row, length in enumerate(LENGTHS):
         contexts = weights[row, :, :length] @ states[row, :length]
-        expected = built.output(nd.array(numpy.append(contexts, by_review[row])[None])).asnumpy()[0]
+        contexts = contexts if attention == "structured" else contexts[:length].mean(axis=0)
+        weight, square = table[ngrams[row].asnumpy()].sum(axis=(0, 1))
+        expected = built.output(nd.array(numpy.append(contexts, weight / square**0.5)[None])).asnumpy()[0]
         numpy.testing.assert_allclose(logits[row], expected, atol=1e-5)
 
 
@@ -215,7 +121,7 @@ def test_ngrams_change_the_weights_through_the_evidence_layer_alone():
     others = (ngrams * 3 + 1) % BUCKETS * (ngrams > 0)
     for evidence, same in ((built.evidence.weight.data(), False), (nd.zeros((8, 2)), True)):
         built.evidence.weight.set_data(evidence)
-        one, other = (answers(built, ids, lengths, given)[1] for given in (ngrams, others))
+        one, other = (built(ids, lengths, given)[1].asnumpy() for given in (ngrams, others))
         assert numpy.allclose(one, other, atol=1e-6) is same
 
 
@@ -229,16 +135,13 @@ def test_the_log_odds_of_the_tokens_add_up_to_those_of_the_review():
 
 
 def test_the_article_network_has_its_parts_and_reads_its_padding():
-    built = ArticleClassifier(VOCABULARY, 6, 9, 4)
+    built = ArticleClassifier(VOCABULARY, 6, 7, 4)
     mxnet.random.seed(0)
     built.initialize(mxnet.init.Normal(0.5))
-    ids, lengths = inputs(width=9, buckets=0)
-    logits, weights = answers(built, ids, lengths)
-    assert logits.shape == (4, 2) and weights.shape == (4, 9, 9)
-    assert built.dense.weight.shape == (2, 9 * 8)
-    numpy.testing.assert_allclose(weights.sum(axis=2), 1, atol=1e-5)
-    other, _ = answers(built, inputs(width=9, filler=33, buckets=0)[0], lengths)
-    assert abs(other - logits).max() > 1e-3
+    logits, weights = built(*inputs(buckets=0))
+    assert built.dense.weight.shape == (2, 7 * 8)
+    numpy.testing.assert_allclose(weights.sum(axis=2).asnumpy(), 1, atol=1e-5)
+    assert abs(built(*inputs(filler=33, buckets=0))[0] - logits).max() > 1e-3
 
 
 @pytest.mark.parametrize("name", ["cuda", "GPU", "gpu:0", "", None])

@@ -1,4 +1,4 @@
-"""The Transformer's masks: nothing in the padding, or after a causal place, changes anything."""
+"""The Transformer: places, masks and sizes; what padding changes is in tests/test_networks.py."""
 
 import numpy
 import pytest
@@ -15,9 +15,6 @@ from nsmc_attention.model.encoders import TransformerEncoder  # noqa: E402
 from nsmc_attention.model.transformer import SelfAttention, Transformer, sinusoids  # noqa: E402
 
 LENGTHS = [7, 3, 1, 5]
-every_form = pytest.mark.parametrize(
-    "form", [(norm, places) for norm in ("pre", "post") for places in ("learned", "sinusoidal", "relative")]
-)
 
 
 def transformer(form=("post", "learned"), embedding_size=6):
@@ -33,29 +30,6 @@ def embedded(width, filler):
     for row, length in enumerate(LENGTHS):
         values[length:, row] = filler
     return nd.array(values)
-
-
-@every_form
-def test_padding_changes_no_token(form):
-    built, lengths = transformer(form), nd.array(LENGTHS)
-    states, heads = (each.asnumpy() for each in built(embedded(7, 0.0), lengths))
-    others, wide = (each.asnumpy() for each in built(embedded(15, 9.0), lengths))
-    assert states.shape == (7, 4, 8) and heads.shape == (4, 3, 2, 7, 7)
-    for row, length in enumerate(LENGTHS):
-        numpy.testing.assert_allclose(states[:length, row], others[:length, row], atol=1e-5)
-        own = wide[row, :, :, :length]
-        numpy.testing.assert_allclose(heads[row, :, :, :length, :length], own[..., :length], atol=1e-5)
-        numpy.testing.assert_allclose(own.sum(axis=-1), 1, atol=1e-5)
-        assert (own[..., length:] == 0).all()
-
-
-@every_form
-def test_a_token_alone_is_what_it_is_beside_others(form):
-    built = transformer(form)
-    together = built(embedded(7, 0.0), nd.array(LENGTHS))[0].asnumpy()
-    for row, length in enumerate(LENGTHS):
-        alone = built(embedded(7, 0.0)[:length, row : row + 1], nd.array([length]))[0].asnumpy()
-        numpy.testing.assert_allclose(alone[:, 0], together[:length, row], atol=1e-5)
 
 
 def test_places_tell_equal_tokens_apart():

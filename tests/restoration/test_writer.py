@@ -7,9 +7,9 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
+from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, TransformerDecoder
 from nsmc_attention.restoration.interface import ROWS
-from nsmc_attention.restoration.settings import RESTORE_PRESETS, LSTMStack, Stack, WriterConfig
+from nsmc_attention.restoration.settings import RESTORE_PRESETS, Stack, WriterConfig
 
 mxnet = import_mxnet()
 
@@ -26,23 +26,11 @@ TRANSFORMERS = [
 ]
 
 
-def config(attention="general", cell="gru", **changes):
-    encoder, decoder = (Stack(1, 4), GRUDecoder(8)) if cell == "gru" else (LSTMStack(2, 4), LSTMDecoder(8))
-    return replace(SMALL, encoder=encoder, decoder=decoder, attention=ALIGNMENTS[attention](), **changes)
+def config(attention="general", **changes):
+    return replace(SMALL, attention=ALIGNMENTS[attention](), **changes)
 
 
-RECURRENT = [config(kind, cell, input_feeding=fed) for kind in ALIGNMENTS for cell in ("gru", "lstm") for fed in (0, 1)]
-FIRST = [config(first_state=first) for first in ("mean", "maximum")]
-WRITERS = [*RECURRENT, *(replace(settings, encoder=Stack(1, 8)) for settings in FIRST), *TRANSFORMERS]
-
-
-def title(settings):
-    parts = (settings.attention.kind, settings.decoder.kind, settings.first_state, settings.input_feeding)
-    return "-".join(map(str, parts)) if settings.decoder.kind != "transformer" else settings.decoder.norm
-
-
-every_writer = pytest.mark.parametrize("settings", WRITERS, ids=title)
-every_transformer = pytest.mark.parametrize("settings", TRANSFORMERS, ids=title)
+every_transformer = pytest.mark.parametrize("settings", TRANSFORMERS, ids=str)
 
 
 def network(settings):
@@ -70,51 +58,13 @@ def close(array, expected):
     numpy.testing.assert_allclose(array, expected, atol=1e-5)
 
 
-@every_writer
-def test_padding_and_other_reviews_change_nothing(settings):
-    built = network(settings)
-    logits, weights = run(built, *inputs())
-    assert logits.shape == (3, TARGET, VOCABULARY) and weights.shape == (3, TARGET, SOURCE)
-    wider, more = run(built, *inputs(SOURCE + 4))
-    close(wider, logits)
-    close(more[:, :, :SOURCE], weights)
-    source_ids, source_length, target = inputs()
-    for row, length in enumerate(LENGTHS):
-        own = slice(row, row + 1)
-        assert (more[row, :, length:] == 0).all()
-        alone = run(built, source_ids[own, :length], source_length[own], target[own])
-        close(alone[0][0], logits[row])
-        close(alone[1][0], weights[row, :, :length])
-
-
-@pytest.mark.parametrize("settings", [*map(config, ALIGNMENTS), *TRANSFORMERS], ids=title)
-def test_weights_are_shares_of_the_source(settings):
-    sums = run(network(settings), *inputs())[1].sum(axis=2)
-    if settings.attention.kind == "none":
-        assert (sums == 0).all()
-    elif settings.attention.kind == "local-p":
-        assert (sums > 0).all() and (sums <= 1 + 1e-6).all()
-    else:
-        close(sums, 1)
-
-
 def test_local_weights_are_within_a_window():
     settings = config("local-p")
     _, weights = run(network(replace(settings, attention=replace(settings.attention, window=1))), *inputs())
     assert ((weights > 0).sum(axis=2) <= 3).all()
 
 
-@every_writer
-def test_every_parameter_gets_a_gradient(settings):
-    built = network(settings)
-    with mxnet.autograd.record():
-        loss = (built(*inputs())[0] ** 2).sum()
-    loss.backward()
-    learnt = {name: each for name, each in built.collect_params().items() if each.grad_req != "null"}
-    assert not [name for name, each in learnt.items() if not each.grad().asnumpy().any()]
-
-
-@pytest.mark.parametrize("settings", [*map(config, ALIGNMENTS), *TRANSFORMERS], ids=title)
+@pytest.mark.parametrize("settings", [*map(config, ALIGNMENTS), *TRANSFORMERS], ids=str)
 def test_hybridized_and_step_by_step_are_the_same_as_at_once(settings):
     built = network(settings)
     source_ids, source_length, target = inputs()

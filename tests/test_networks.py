@@ -1,0 +1,336 @@
+"""What every network of every system promises: masks, parameters in use, files that hold them, and graphs that are the same."""
+
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Callable, Optional
+
+import numpy
+import onnx
+import pytest
+from onnx import TensorProto
+
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.classification.settings import preset
+from nsmc_attention.films.settings import FilmConfig
+from nsmc_attention.language.settings import LANGUAGE_PRESETS
+from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
+from nsmc_attention.restoration.interface import ROWS
+from nsmc_attention.restoration.settings import EditorConfig, LSTMStack, Stack, WriterConfig
+
+mxnet = import_mxnet()
+
+from nsmc_attention.inference.graphs import GluonGraph, OnnxGraph  # noqa: E402
+from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
+from nsmc_attention.model.blocks import listed  # noqa: E402
+from nsmc_attention.model.interfaces import AXES, LENGTHS, Sizes, dtype  # noqa: E402
+from nsmc_attention.model.onnx.check import check_graph  # noqa: E402
+from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
+from nsmc_attention.model.parameters import (  # noqa: E402
+    NGRAM_TABLE,
+    SCALE,
+    TABLES,
+    gluon_file,
+    initialize_from,
+    read_gluon_file,
+    round_tables,
+    snapshot,
+    stored_forms,
+)
+from nsmc_attention.model.tracing import parts_of  # noqa: E402
+
+WIDTH, VOCABULARY, BUCKETS, HOPS = 9, 20, 15, 4
+SIZES = [9, 3, 1, 5]
+# axes along which a batch is padded
+PADDED = ("T", "S", "films")
+EDITED = ("tags", "certainty", "spaces")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network as its system builds it, what a training calls it with, and where among its outputs the weights are."""
+
+    name: str
+    settings: Any
+    build: Callable[[], Any] = field(compare=False)
+    inputs: Any = field(compare=False)
+    fixed: Any = field(compare=False, default_factory=dict)
+    weights: Optional[int] = 1
+    # the sums of the weights of a place
+    sums: tuple[float, float] = (1, 1)
+    reads_padding: bool = False
+
+    def __str__(self):
+        return self.name
+
+
+def classifier(attention, encoder, buckets):
+    changes = {"attention_hops": HOPS} if attention == "structured" else {}
+    if encoder == "gru":
+        changes["hidden_size"] = 4
+    if encoder == "transformer":
+        changes |= {"model.encoder.units": 6, "model.encoder.heads": 2, "model.encoder.feed_forward": 10}
+    config = preset("default").with_fields(
+        embedding_size=8, max_length=WIDTH, attention=attention, encoder=encoder, ngram_buckets=buckets, **changes
+    )
+    name = f"{attention}-{encoder}-{buckets}"
+    inputs, fixed = config.graphs["model.onnx"].inputs, config.model.attention.sizes
+    return Case(name, config, lambda: config.network(VOCABULARY), inputs, fixed)
+
+
+def article():
+    config = preset("post").with_fields(embedding_size=8, max_length=WIDTH)
+    inputs = config.graphs["model.onnx"].inputs
+    return Case("article", config, lambda: config.network(VOCABULARY), inputs, reads_padding=True)
+
+
+def language(kind, **encoder):
+    sizes = {"hidden_size": 4} if kind == "gru" else {"units": 6, "heads": 2, "feed_forward": 10, **encoder}
+    changes = {f"model.encoder.{name}": value for name, value in sizes.items()}
+    config = LANGUAGE_PRESETS[kind].with_fields(embedding_size=8, max_length=WIDTH, **changes)
+    name, inputs = "-".join(["language", kind, *encoder.values()]), config.graphs["model.onnx"].inputs
+    return Case(name, config, lambda: config.network(VOCABULARY), inputs, {"V": VOCABULARY}, weights=None)
+
+
+def film(attention):
+    config = FilmConfig().with_settings({"model.units": 6, "model.output_units": 4, "model.attention.kind": attention})
+    inputs = {"vectors": ("N", "films", 7), "mask": ("N", "films")}
+    return Case(f"film-{attention}", config, lambda: config.network(7), inputs, {"F": 7, "D": 6, "P": 12})
+
+
+SOURCE = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
+
+
+def restorer(settings, name, **more):
+    fixed = {**settings.sizes, "V": VOCABULARY}
+    inputs = SOURCE if settings.kind == "editor" else {**SOURCE, "target": ("N", 5)}
+    return Case(name, settings, lambda: settings.network(VOCABULARY, VOCABULARY, 10), inputs, fixed, **more)
+
+
+CELLS = {"gru": (Stack, GRUDecoder), "lstm": (LSTMStack, LSTMDecoder)}
+EDITOR, WRITER = (cls(embedding_size=6, output_units=5, dropout=0.0) for cls in (EditorConfig, WriterConfig))
+
+
+def editor(cell, layers):
+    settings = replace(EDITOR, encoder=CELLS[cell][0](layers, 4))
+    return restorer(settings, f"editor-{cell}-{layers}", weights=None)
+
+
+def writer(kind, cell="gru", fed=1, first="projection", **alignment):
+    stack, decoder = CELLS[cell]
+    settings = replace(
+        WRITER,
+        encoder=stack(1, 4 if first == "projection" else 8),
+        decoder=decoder(8),
+        attention=ALIGNMENTS[kind](**alignment),
+        input_feeding=fed,
+        first_state=first,
+    )
+    sums = {"none": (0, 0), "local-p": (1e-9, 1)}.get(kind, (1, 1))
+    return restorer(settings, "-".join(map(str, ("writer", kind, cell, fed, first, *alignment.values()))), sums=sums)
+
+
+def transformer(norm, positions):
+    decoder = TransformerDecoder(2, 2, 8, 10, norm=norm, positions=positions, dropout=0.0)
+    settings = replace(WRITER, encoder=Stack(1, 4), decoder=decoder)
+    return restorer(settings, f"writer-transformer-{norm}-{positions}")
+
+
+CASES = [
+    *(
+        classifier(kind, encoder, buckets)
+        for kind in ATTENTIONS
+        for encoder in ("gru", "none")
+        for buckets in (BUCKETS, 0)
+    ),
+    *(classifier(kind, "transformer", buckets) for kind in ("additive", "uniform") for buckets in (BUCKETS, 0)),
+    article(),
+    language("gru"),
+    *(
+        language("transformer", norm=norm, positions=positions)
+        for norm in ("pre", "post")
+        for positions in ("learned", "sinusoidal", "relative")
+    ),
+    *(film(kind) for kind in ("additive", "uniform")),
+    *(editor(cell, layers) for cell in CELLS for layers in (1, 2)),
+    *(writer(kind, cell, fed) for kind in ALIGNMENTS for cell in CELLS for fed in (0, 1)),
+    *(writer("general", cell, 1, first) for cell in CELLS for first in ("mean", "maximum")),
+    writer("local-p", window=1),
+    transformer("post", "learned"),
+    transformer("pre", "sinusoidal"),
+]
+every_network = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+@cache
+def network(case):
+    """Build one whose parameters are drawn, and stored as a bundle stores them."""
+    built, draw = case.build(), numpy.random.RandomState(1)
+    shapes = {name: shape for name, (_, shape) in stored_forms(built).items() if not name.endswith(".scale")}
+    # those of the standard deviation of a film's numbers, and of squared weights of n-grams, are positive
+    arrays = {name: draw.normal(0, 0.5, shape) for name, shape in shapes.items()}
+    positive = {
+        name: abs(array) + 0.1 for name, array in arrays.items() if name.endswith(("unit", "ngram_table.weight"))
+    }
+    for array in (array for name, array in positive.items() if name.endswith("ngram_table.weight")):
+        # where there is no n-gram
+        array[0] = 0
+    initialize_from(built, {**arrays, **positive}, mxnet.cpu())
+    round_tables(built)
+    return built
+
+
+@cache
+def contents(case):
+    return lower(network(case), case.settings.graphs)
+
+
+def drawn(name, shape, seed=0):
+    """Ids that every table has, or numbers that a decoder's state may be."""
+    draw = numpy.random.RandomState(seed)
+    integers = dtype(name) == "int32" or name == "target"
+    return draw.randint(2, BUCKETS, shape) if integers else draw.uniform(0.5, 2, shape).astype("float32")
+
+
+def given(case, lengths=SIZES, width=WIDTH, rows=slice(None), filler=3):
+    """Return what a training gives the network for some rows of one random batch, `filler` in the padding."""
+    arrays, inside = [], numpy.arange(width) < numpy.array(lengths)[rows, None]
+    for name, axes in case.inputs.items():
+        if name in LENGTHS:
+            array = numpy.array(lengths, dtype="float32")[rows]
+        elif name == "mask":
+            array = inside.astype("float32")
+        elif name == "places":
+            # the token in the middle of each row
+            array = numpy.array(lengths)[rows] // 2 * len(inside) + numpy.arange(len(inside))
+        else:
+            array = drawn(name, [{"N": len(SIZES)}.get(size, WIDTH if size in PADDED else size) for size in axes])[rows]
+            if axes[1] in PADDED:
+                array = numpy.pad(array[:, :width], [(0, 0), (0, max(0, width - WIDTH)), *[(0, 0)] * (array.ndim - 2)])
+                array[~inside] = 0 if name == "ngram_ids" else filler
+        integers = dtype(name) == "int32" and name not in LENGTHS or name == "target"
+        arrays.append(mxnet.nd.array(array, dtype="int32" if integers else "float32"))
+    return arrays
+
+
+def run(built, arrays):
+    return [array.asnumpy() for array in listed(built(*arrays))]
+
+
+def close(array, expected):
+    numpy.testing.assert_allclose(array, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if not case.reads_padding], ids=str)
+def test_a_row_alone_is_what_it_is_beside_others_and_padding_of_any_width_and_content(case):
+    built = network(case)
+    together, wide = run(built, given(case)), run(built, given(case, width=WIDTH + 4, filler=13))
+    for row, length in enumerate(SIZES):
+        alone = run(built, given(case, width=length, rows=slice(row, row + 1)))
+        for one, *others in zip(alone, together, wide):
+            for many in others:
+                close(many[row][tuple(map(slice, one.shape[1:]))], one[0])
+        if case.weights is not None:
+            weights, (low, high) = alone[case.weights], case.sums
+            assert (
+                (weights >= 0).all()
+                and (low - 1e-5 <= weights.sum(-1)).all()
+                and (weights.sum(-1) <= high + 1e-5).all()
+            )
+            assert not wide[case.weights][row][..., length:].any()
+
+
+@every_network
+def test_hybridized_is_imperative_and_every_parameter_gets_a_gradient(case):
+    built, arrays = network(case), given(case)
+    plain = run(built, arrays)
+    built.hybridize(static_alloc=True)
+    with mxnet.autograd.record(train_mode=False):
+        outputs = listed(built(*arrays))
+        # the weights beside it are for show
+        loss = sum((array**2).sum() for array in outputs[: None if case.weights is None else 1])
+    loss.backward()
+    for one, other in zip(outputs, plain):
+        close(one.asnumpy(), other)
+    parameters = built._collect_params_with_prefix().items()
+    unused = [name for name, each in parameters if each.grad_req != "null" and not each.list_grad()[0].asnumpy().any()]
+    assert not unused
+    built.hybridize(False)
+
+
+@every_network
+def test_a_parameter_file_holds_each_parameter_once(case):
+    built = network(case)
+    arrays, again = snapshot(built), read_gluon_file(gluon_file(built), case.build(), "weights.params")
+    assert again.keys() == arrays.keys() and all((again[name] == arrays[name]).all() for name in arrays)
+    assert len(arrays) == len(list(built.collect_params()))
+
+
+@every_network
+def test_onnx_is_gluon(case):
+    """Each graph of random batches; a decoder's step on what the encoder returns, and then on its own state."""
+    batches = [(6, WIDTH), (1, WIDTH)] + ([] if case.reads_padding else [(3, 1), (1, 1)])
+    pairs = list(zip(case.settings.graphs.items(), parts_of(network(case))))
+    for reviews, length in batches:
+        sizes, known = {"N": reviews, "T": length, "S": length, **case.fixed}, {}
+        for seed, ((file, interface), part) in enumerate([*pairs, pairs[-1], pairs[-1]]):
+            arrays = []
+            for name, axes in interface.inputs.items():
+                shape = [sizes.get(size, size) for size in axes if size not in ("W",)]
+                if name in LENGTHS:
+                    known[name] = numpy.array(
+                        [length, *numpy.random.RandomState(seed).randint(1, length + 1, reviews - 1)]
+                    )
+                if name == "places":
+                    known[name] = numpy.arange(reviews)
+                fresh = name in ("ids", "token_ids", "ngram_ids", "source_ids")
+                arrays.append(drawn(name, shape, seed) if fresh or name not in known else known[name])
+            runners = (
+                OnnxGraph(contents(case)[file], interface, case.fixed, file),
+                GluonGraph(part, interface, mxnet.cpu()),
+            )
+            found, expected = (runner(*arrays) for runner in runners)
+            for name, one, other in zip(interface.outputs, found, expected, strict=True):
+                # an editor's results of the padding are of nothing
+                inside = numpy.arange(length) < known["source_length"][:, None] if name in EDITED else ...
+                assert one.shape == other.shape and one.dtype == other.dtype
+                close(one[inside], other[inside])
+                known[name.replace("next_", "").replace("combined", "before")] = other
+
+
+def sizes_of(case, batches):
+    rows = dict.fromkeys(("token_ids", "source_ids", "ids"), VOCABULARY) | {"ngram_ids": BUCKETS}
+    used = {name for interface in case.settings.graphs.values() for name in interface.inputs}
+    named = ("T", "S", "W", *AXES)
+    return Sizes(
+        {name: count for name, count in rows.items() if name in used},
+        case.fixed,
+        [{"N": number, **dict.fromkeys(named, length), "W+1": length + 1} for number, length in batches],
+    )
+
+
+@every_network
+def test_graphs_pass_the_check_of_foreign_ones_unchanged(case):
+    batches = [(1, WIDTH), (32, WIDTH)] if case.reads_padding else [(1, 2), (3, 7)]
+    graphs, sizes = case.settings.graphs, sizes_of(case, batches)
+    assert contents(case) == {
+        name: check_graph(content, graphs[name], sizes, name) for name, content in contents(case).items()
+    }
+
+
+LAYERS = {"additive-gru-0": ["GRU"], "article": ["GRU"], "editor-gru-1": ["GRU"], "editor-lstm-2": ["LSTM", "LSTM"]}
+
+
+@every_network
+def test_graphs_hold_tables_in_one_byte_a_number_matrices_in_two_and_each_layer_as_one_operator(case):
+    halves = getattr(network(case), "matrices_as", "float32") == "float16"
+    for content in contents(case).values():
+        graph = onnx.load_from_string(content).graph
+        operators = [node.op_type for node in graph.node]
+        assert not {"Loop", "Scan", "ScatterND", "Expand", "Tile"} & set(operators)
+        if case.name in LAYERS:
+            assert [operator for operator in operators if operator in ("GRU", "LSTM")] == LAYERS[case.name]
+        for item in graph.initializer:
+            if item.name in TABLES:
+                assert item.data_type == TensorProto.INT8
+            elif item.name.endswith((NGRAM_TABLE, SCALE)) or halves and len(item.dims) > 1 and item.name[-2:] != ".B":
+                assert item.data_type == TensorProto.FLOAT16, item.name
