@@ -13,6 +13,7 @@ from .characters import SPACE
 
 Pair = tuple[str, str]
 BLANK = "blank: nothing to restore"
+FOREIGN = "what is not Korean would have changed: returned as it was"
 REJECTED = "more than the edit bound would have changed: returned as it was"
 TRUNCATED = "the search did not end: returned as it was"
 
@@ -140,6 +141,6 @@ def merged(pairs: Iterable[Pair]) -> list[Pair]:
     return joint
 
 
-def unchanged(text: str, error: str) -> Restoration:
+def unchanged(text: str, error: Optional[str] = None) -> Restoration:
     """Return a source as it is: each of its characters is made of itself."""
     return Restoration(text, text, 0.0, (Chunk(0, 0, numpy.arange(len(text))),), error)

@@ -23,9 +23,10 @@ from ..text.encoding import clean
 from .characters import BEGIN, END, KEEP, Characters, padded
 from .decisions import believed_tags, space_follows
 from .engines import RestorerEngine, load_restorer_engine, longest_read
+from .foreign import KOREAN, keep_foreign, keeps_foreign
 from .layout import EDITOR, LAYOUT, WRITER, RestorerBundle
 from .pieces import Piece, joined, pieces_of
-from .restoration import REJECTED, TRUNCATED, Chunk, Restoration, unchanged
+from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
 from .settings import most_written
 from .tags import most_changed, tagged, within_bound, written
@@ -115,18 +116,19 @@ class Restorer(Predictor):
         pieces = list(pieces_of(text, self.longest))
         if len(pieces) != 1:
             raise DataError(f"n_best: expected a text of 1 to {self.longest} characters, found {len(text)}")
+        if not KOREAN.search(text):
+            return self.restore_many([text])
         return [joined(text, pieces, [self.written(pieces[0], best)]) for best in self.hypotheses(pieces)[0]]
 
     def in_batches(self, pieces: Sequence[Piece]) -> list[Restoration]:
-        """Return the Restoration of each piece, in order; pieces of similar length are read together."""
-        order, size = (
-            numpy.argsort([len(piece.letters) for piece in pieces], kind="stable").tolist(),
-            self.engine.batch_size,
-        )
+        """Return the Restoration of each piece, in order; pieces of similar length are read together, Korean ones alone."""
+        order = [number for number, piece in enumerate(pieces) if KOREAN.search(piece.text)]
+        order.sort(key=lambda number: len(pieces[number].letters))
+        size = self.engine.batch_size
         batches = [order[start : start + size] for start in range(0, len(order), size)]
         results = self.engine.each(self.run, [[pieces[number] for number in batch] for batch in batches])
         restored = dict(zip(order, chain.from_iterable(results)))
-        return [restored[number] for number in range(len(pieces))]
+        return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
     def inputs(self, pieces: Sequence[Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
         return padded([self.characters.source(piece.text) for piece in pieces])
@@ -141,6 +143,7 @@ class Restorer(Predictor):
 
     def edited(self, piece: Piece, tags: NDArray[Any], follows: NDArray[Any], logs: NDArray[Any]) -> Restoration:
         """Return the Restoration of a piece by its tags; the piece itself where they go too far."""
+        tags, follows = keep_foreign(piece.text, tags, follows)
         text, origins = tagged(piece.letters, tags.tolist(), follows.tolist(), self.characters)
         if not text or (tags != KEEP).sum() > most_changed(piece.letters):
             return unchanged(piece.text, REJECTED)
@@ -165,6 +168,8 @@ class Restorer(Predictor):
             return unchanged(piece.text, TRUNCATED)
         if not text or not within_bound(piece.text, text):
             return unchanged(piece.text, REJECTED)
+        if not keeps_foreign(piece.text, text):
+            return unchanged(piece.text, FOREIGN)
         weights = numpy.zeros((len(text), len(piece.text)), dtype="float32")
         weights[:, piece.places] = hypothesis.weights[steps, :size]
         return Restoration(piece.text, text, hypothesis.score, (Chunk(0, 0, weights.argmax(axis=1), weights),))

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, Iterator
 
+import numpy
+
 from .._runtime.gluon import mxnet
 from .._runtime.mxnet_shim import stderr_closed
 from .._runtime.mxnet_types import Network, Trainer
-from ..config import LoopConfig
+from ..config import SHORT_NAMES, LoopConfig
 from ..errors import ConfigError
 from ..model.operators import FastAdam
 from ..model.parameters import set_parameters, snapshot
@@ -23,6 +25,8 @@ from .stage import Objective, Stage
 
 # Seconds of training that a crash may cost at most
 LONGEST_UNSAVED = 60
+# Beyond any training that learns; the largest parameter that a bundle can hold is 8e6
+LARGEST_LOSS, LARGEST_PARAMETER = 1e4, 1e6
 
 
 def fit(
@@ -51,7 +55,7 @@ def fit(
                 seed_dropout(config.seed, progress.step, group)
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, stage.learning_rate, config))
             loss = train_step(network, trainer, stage.objective, batch, config.clip_norm)
-            check_finite(loss, progress.step, stage)
+            check_size("a loss", loss, LARGEST_LOSS, progress, stage)
             progress.loss_sum += loss
             progress.step, progress.batch = progress.step + 1, index + 1
             average.update(progress.step)
@@ -60,6 +64,8 @@ def fit(
                 checkpoints.save(network, trainer, average, progress)
                 saved = time.perf_counter()
         with average.applied(progress.step):
+            largest = numpy.max([numpy.abs(array).max() for array in snapshot(network).values()])
+            check_size("parameters", float(largest), LARGEST_PARAMETER, progress, stage)
             record = {
                 "epoch": progress.epoch + 1,
                 "steps": progress.step,
@@ -99,11 +105,14 @@ def dev_figures(network: Network, stage: Stage) -> dict[str, float]:
     return {f"dev_{name}": value for name, value in stage.objective.evaluate(network).items()}
 
 
-def check_finite(loss: float, step: int, stage: Stage) -> None:
-    if not math.isfinite(loss):
+def check_size(name: str, value: float, largest: float, progress: Progress, stage: Stage) -> None:
+    """Raise ConfigError where a value of a training says that it diverges."""
+    if not abs(value) <= largest:
+        setting = f"training.{stage.name}.learning_rate"
+        short = next((short for short, known in SHORT_NAMES.items() if setting in known), "learning_rate")
         raise ConfigError(
-            f"step {step}: expected a finite loss, found {loss}; "
-            f"lower training.{stage.name}.learning_rate, which is {stage.learning_rate}"
+            f"step {progress.step} of {stage.name}: expected {name} of at most {largest:,.0f}, found {value:.4g}: the "
+            f"training diverges; lower --{short.replace('_', '-')}, which is {stage.learning_rate:g}, in a new --out"
         )
 
 

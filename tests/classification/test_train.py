@@ -165,11 +165,6 @@ def test_a_dev_file_of_the_user_is_used_whole(short, tmp_path):
     assert bundle.manifest["data"]["dev"]["used"] == 20 and bundle.manifest["data"]["train"]["used"] == 540
 
 
-def test_a_loss_that_is_not_finite_ends_the_run_with_advice(tiny, tmp_path):
-    with pytest.raises(ConfigError, match="expected a finite loss, found nan; lower training.labels.learning_rate"):
-        train("sample", tiny.with_fields(learning_rate=1e30, warmup=0.0), tmp_path / "run", quiet=True)
-
-
 @pytest.fixture
 def stars_folder(tmp_path, monkeypatch):
     """A test file beside a small archive of raw reviews, some of which are in the test file."""

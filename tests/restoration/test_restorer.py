@@ -87,6 +87,23 @@ def test_what_an_editor_has_not_is_refused(tiny_editor, options, message):
         load_restorer(tiny_editor).n_best("정말")
 
 
+@pytest.mark.parametrize("beam", [None, 2], ids=["editor", "writer"])
+@pytest.mark.parametrize(
+    "source, restored",
+    [
+        ("This movie was great", "This movie was great"),
+        ("Très bien 👍 映画!", "Très bien 👍 映画!"),
+        ("여기서봤어요https://naver.me/abCD12 꼭보세요", "여기서 봤어요 https://naver.me/abCD12 꼭 보세요"),
+        ("메일은 hong.gildong@example.com 으로보내주세요", "메일은 hong.gildong@example.com 으로 보내 주세요"),
+        ("#정말조앗다 #해시태그 @name 정말재미있다", "#정말조앗다 #해시태그 @name 정말 재미있다"),
+        ("CGV에서 I told you 9.5점IMAX로보세요", "CGV에서 I told you 9.5점 IMAX로 보세요"),
+    ],
+)
+def test_what_is_not_korean_is_kept(beam, source, restored):
+    found = load_restorer(beam=beam)(source)
+    assert (found.text, found.error) == (restored, None) or beam and found.text == source and found.error
+
+
 def test_an_editor_that_would_change_most_of_a_text_changes_nothing(restorer, monkeypatch):
     """The tags of a small training are arbitrary: here each character becomes the first that can be written."""
     run = type(restorer.engine).tag

@@ -7,6 +7,7 @@ import pytest
 
 from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.classification.settings import TrainingConfig
+from nsmc_attention.errors import ConfigError
 from nsmc_attention.training.checkpoint import Checkpoints
 from nsmc_attention.training.loop import fit
 from nsmc_attention.training.stage import Objective, Stage
@@ -36,12 +37,15 @@ class Worse(Line):
 
 
 class Batches:
+    def __init__(self, count=4):
+        self.count = count
+
     def __len__(self):
-        return 4
+        return self.count
 
     def epoch(self, seed, epoch):
         order = numpy.random.RandomState([seed, epoch]).permutation(32)
-        return (X[part] for part in numpy.split(order, 4))
+        return (X[part] for part in numpy.split(order, self.count))
 
 
 def network():
@@ -85,3 +89,17 @@ def test_an_interrupted_stage_ends_with_the_same_parameters(tmp_path):
         train(tmp_path / "resumed", report=interrupt)
     resumed, _ = train(tmp_path / "resumed")
     assert resumed.weight.data().asscalar() == whole.weight.data().asscalar()
+
+
+@pytest.mark.parametrize(
+    "rate, batches, message",
+    [
+        (1e30, 4, "expected a loss of at most 10,000, found (inf|nan): the training diverges; lower --learning-rate"),
+        (1e9, 4, r"expected a loss of at most 10,000, found .* which is 1e\+09, in a new --out"),
+        (1e9, 1, "expected parameters of at most 1,000,000, found 1e.09: the training diverges"),
+    ],
+)
+def test_a_training_that_diverges_ends_with_what_to_do(tmp_path, rate, batches, message):
+    with pytest.raises(ConfigError, match=f"step 1 of labels: {message}"):
+        train(tmp_path, epochs=1, learning_rate=rate, batches=Batches(batches))
+    assert not list(tmp_path.iterdir())
