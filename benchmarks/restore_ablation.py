@@ -21,7 +21,9 @@ from nsmc_attention.restoration.restorer import load_restorer
 from nsmc_attention.restoration.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.restoration.tags import character_error
 from nsmc_attention.restoration.train import train_restorer
+from nsmc_attention.reviews.data import Texts
 from nsmc_attention.text.noise import typed
+from nsmc_attention.training.runs import Run
 
 SEEDS, SENTENCES, LONGEST, TEST = (0, 1, 2), 13_000, 24, 1000
 SIZES = {
@@ -78,7 +80,7 @@ def main(path: Path, runs: Path, names: list[str]) -> None:
         for seed in SEEDS:
             out = runs / f"{name.replace(' ', '-')}-{seed}"
             if not (out / "bundle" / "manifest.json").is_file():
-                train_restorer(short, config_of(name, seed), out, resume=out.is_dir())
+                train_restorer(Texts(short), config_of(name, seed), Run(out, resume=out.is_dir()))
     print("| variant | beam | character error | exact | texts a second |\n|---|---|---|---|---|")
     for name in names:
         for beam in (None,) if name == "editor" else BEAMS:

@@ -28,7 +28,7 @@ class Task:
     load : callable
         Loads the predictor of a bundle: (bundle, engine, device) -> Predictor.
     train : callable
-        Trains: (data, config, out, resume, device, data_dir, **options) -> bundle, or None of a worker that writes none.
+        Trains: (Texts or Labelled, config, Run, **options) -> bundle, or None of a worker that writes none.
     """
 
     layout: Layout[TaskConfig, Any]

@@ -23,7 +23,9 @@ from nsmc_attention._runtime.processes import cores
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.films.settings import FilmConfig
 from nsmc_attention.restoration.settings import RestoreConfig
+from nsmc_attention.reviews.data import Labelled
 from nsmc_attention.tasks import TASKS
+from nsmc_attention.training.runs import Run
 
 # `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
 settings.register_profile("short", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -134,7 +136,7 @@ def trained_once(tmp_path_factory, name, config, data="sample"):
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / name / "bundle").exists():
-            TASKS[config.task].train(data, config, folder / name, quiet=True)
+            TASKS[config.task].train(Labelled(data), config, Run(folder / name, quiet=True))
     return folder / name
 
 

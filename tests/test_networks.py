@@ -24,7 +24,7 @@ from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
 from nsmc_attention.model.blocks import listed  # noqa: E402
 from nsmc_attention.model.interfaces import AXES, LENGTHS, Sizes, dtype  # noqa: E402
 from nsmc_attention.model.onnx.check import check_graph  # noqa: E402
-from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
+from nsmc_attention.model.onnx.graph import lower  # noqa: E402
 from nsmc_attention.model.parameters import (  # noqa: E402
     NGRAM_TABLE,
     SCALE,

@@ -71,7 +71,7 @@ def lowered(workload):
     """The content of the classifier's ONNX graph, and what it takes and returns."""
     from nsmc_attention.classification.interface import REVIEWS, classified
     from nsmc_attention.model.interfaces import Interface
-    from nsmc_attention.model.onnx.lowering import lower
+    from nsmc_attention.model.onnx.graph import lower
 
     inputs = {name: axes for name, axes in REVIEWS.items() if name != "ngram_ids"}
     interface = Interface(inputs, workload.model.outputs, classified)

@@ -5,8 +5,9 @@ Everything is evaluated on the dev part, which choices are made by; on the test 
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import pandas
 
@@ -15,29 +16,30 @@ from ..bundle.format import load_bundle
 from ..drawing.figure import new_figure, save_figure
 from ..errors import ConfigError, did_you_mean
 from ..evaluation.metrics import HEADLINE, headline
-from ..reviews import tables
 from ..reviews.corpus import Reviews
+from ..reviews.data import Labelled
+from ..reviews.tables import CORPORA
 from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
+from ..training.runs import Run
 from .judgement import evaluate
 from .layout import LAYOUT
 from .predictor import load_classifier
 from .settings import PRESETS, Config
-from .train import split, tokenized, train
+from .train import split, tokenized, train_classifier
 
 BASELINES = ("majority", "tfidf")
 
 
 def compare(
-    data: Union[str, Path],
+    source: Labelled,
     names: Sequence[str],
-    out: Union[str, Path],
+    out: Path,
     seeds: Sequence[int] = (0,),
     test: bool = False,
     changes: Optional[dict[str, Any]] = None,
     quiet: bool = False,
     report: Callable[[dict[str, Any]], None] = print,
-    **where: Any,
 ) -> pandas.DataFrame:
     """Train and evaluate each of `names` with each seed; finished runs in `out` are not trained again.
 
@@ -45,7 +47,6 @@ def compare(
 
     Parameters
     ----------
-    data : "nsmc", "sample" or a path
     names : list of str
         Presets, and the baselines "majority" and "tfidf", of which only the dev part depends on the seed.
     out : path
@@ -56,8 +57,6 @@ def compare(
         Settings changed in every preset, by short name or path.
     report : callable
         Called with each row when it is known.
-    **where
-        Where and how the data are read: `data_dir`, `text_column` and so on, as `load_reviews` takes them.
 
     Raises
     ------
@@ -65,28 +64,23 @@ def compare(
         Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file,
         there is a link in `out`. Later: `out` has a run with other settings or other data.
     """
-    if test and data not in tables.CORPORA:
+    if test and source.data not in CORPORA:
         raise ConfigError(
-            f"{data}: --test: expected {' or '.join(tables.CORPORA)}, found a table, which has no test file"
+            f"{source.data}: --test: expected {' or '.join(CORPORA)}, found a table, which has no test file"
         )
     configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
-    train_file = tables.load_reviews(data, "train", **where)
-    test_file = tables.load_reviews(data, "test", **where) if test else None
-    out, rows = Path(out), []
-    runs = [out / f"{name}-{config.training.seed}" for name, config in configs]
+    train_file = source.load("train")
+    test_file = source.load("test") if test else None
+    runs = [Run(out / f"{name}-{config.training.seed}", quiet=quiet) for name, config in configs]
     as_csv, text, picture = (out / f"comparison.{suffix}" for suffix in ("csv", "md", "png"))
-    refuse_links([*runs, as_csv, text, picture])
+    refuse_links([*(run.out for run in runs), as_csv, text, picture])
     out.mkdir(parents=True, exist_ok=True)
+    rows = []
     for run, (name, config) in zip(runs, configs):
-        seconds = None
         if name in BASELINES:
             row = baseline_row(name, config, train_file, test_file)
         else:
-            if not finished(run, config, train_file):
-                started, resume = time.perf_counter(), (run / "settings.json").is_file()
-                train(data, config, run, quiet=quiet, resume=resume, **where)
-                seconds = round(time.perf_counter() - started, 1)
-            row = preset_row(run, seconds, test_file)
+            row = preset_row(source, config, run, train_file, test_file)
         rows.append({"name": name, "seed": config.training.seed, **row})
         report(rows[-1])
     table = pandas.DataFrame(rows)
@@ -117,8 +111,16 @@ def finished(run: Path, config: Config, reviews: Reviews) -> bool:
     return True
 
 
-def preset_row(run: Path, seconds: Optional[float], test_file: Optional[Reviews]) -> dict[str, Any]:
-    classifier = load_classifier(run / "bundle")
+def preset_row(
+    source: Labelled, config: Config, run: Run, train_file: Reviews, test_file: Optional[Reviews]
+) -> dict[str, Any]:
+    """Train, unless the run is finished, and evaluate."""
+    seconds = None
+    if not finished(run.out, config, train_file):
+        started = time.perf_counter()
+        train_classifier(source, config, replace(run, resume=(run.out / "settings.json").is_file()))
+        seconds = round(time.perf_counter() - started, 1)
+    classifier = load_classifier(run.out / "bundle")
     row = {"seconds": seconds, **figures("dev", classifier.bundle.manifest["metrics"]["dev"])}
     return {**row, **figures("test", evaluate(classifier, test_file))} if test_file else row
 

@@ -14,7 +14,7 @@ from .._runtime.processes import cores
 from ..bundle.format import load_bundle, read_contents, write_bundle
 from ..errors import BundleError, ConfigError
 from ..inference.graphs import OnnxGraph
-from ..model.onnx.lowering import lower
+from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
 from ..reviews import nsmc
 from ..text.encoding import ReviewEncoder

@@ -19,7 +19,7 @@ from ..evaluation.calibration import FEW_DEV, calibrated, calibration, fit_stack
 from ..evaluation.erasure import leave_one_out, shares
 from ..inference.graphs import GluonGraph, OnnxGraph
 from ..model import parameters
-from ..model.onnx.lowering import lower
+from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
 from ..text.encoding import ReviewEncoder
 from ..training.checkpoint import Progress

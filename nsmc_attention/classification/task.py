@@ -10,5 +10,5 @@ CLASSIFY = Task(
     PRESETS,
     "predict",
     load=later("classification.predictor", "Classifier.from_bundle"),
-    train=later("classification.train", "train"),
+    train=later("classification.train", "train_classifier"),
 )

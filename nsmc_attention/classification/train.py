@@ -1,6 +1,6 @@
 """A whole training of a classifier as one function: reviews and a Config in, a run folder with a bundle out.
 
-The command line, the notebooks and every experiment call `train`; `stages` has the numerics.
+`train` is for Python, `train_classifier` for the command line; `stages` has the numerics.
 """
 
 import sys
@@ -15,7 +15,7 @@ import pandas
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Network
-from ..bundle.format import PARAMETERS, AnyBundle, Manifest, load_any, load_bundle
+from ..bundle.format import AnyBundle, Manifest, load_any, load_bundle
 from ..errors import BundleError, DataError
 from ..evaluation.calibration import FEW_DEV
 from ..inference.engines import DeviceName
@@ -30,7 +30,7 @@ from ..text.tokenizers import tokenizer, tokenizer_version
 from ..training.description import command, in_words, manifest_of, nearest_preset
 from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.initial import Beginning
-from ..training.runs import Run
+from ..training.runs import Run, network_files
 from .batches import Tokenized, TrainingPart
 from .card import model_card
 from .initial import init_from_language_model, init_from_restorer
@@ -88,8 +88,19 @@ def train(
     TokenizerError
         The tokenizer is unknown or needs Java.
     """
-    run, source = Run(Path(out), resume, device, quiet, workers), Labelled(data, data_dir, **columns)
-    workers.wait_for_first()
+    run = Run(Path(out), resume, device, quiet, workers)
+    return train_classifier(Labelled(data, data_dir, **columns), config, run, valid, init_from)
+
+
+def train_classifier(
+    source: Labelled,
+    config: Config,
+    run: Run,
+    valid: Union[str, Path, None] = None,
+    init_from: Union[str, Path, None] = None,
+) -> Optional[ClassifierBundle]:
+    """Train as `train` does, where and how `run` says."""
+    run.workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
     first = load_any(init_from, tuple(BEGINNINGS)) if init_from else None
@@ -104,7 +115,7 @@ def train(
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
     run.say_settings(" ".join(["--preset", name, *changes]))
-    inputs = read_inputs(reviews, dev_reviews, config, data_dir, run)
+    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run)
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),
         "vocabulary": sha256(inputs.vocabulary).hexdigest(),
@@ -117,7 +128,7 @@ def train(
     # nothing about the input can be wrong from here on: only now is anything written
     with run.begun(settings):
         network, progress, calibration = trainer.train(inputs.train, inputs.dev, inputs.stars)
-        if not workers.first:
+        if not run.workers.first:
             return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
         manifest = {**describe(inputs, config, best, first), "calibration": calibration}
@@ -216,19 +227,15 @@ def describe(inputs: Inputs, config: Config, best: dict[str, Any], first: Option
 def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network: Network) -> ClassifierBundle:
     """Export the network, write the bundle and say how good it is."""
     from ..inference.graphs import GluonGraph
-    from ..model.onnx.lowering import lower
-    from ..model.parameters import gluon_file
     from .engines import GraphEngine
     from .export import disagreement, exceeds, parity
 
-    contents = {"vocab.json": inputs.vocabulary, PARAMETERS: gluon_file(network)}
-    (model,), (interface,) = lower(network, config.graphs).values(), config.graphs.values()
-    engine = GraphEngine(GluonGraph(network, interface, run.context))
-    manifest["parity"] = parity(engine, model, inputs.encoder, config, inputs.reviews.documents)
+    contents = {"vocab.json": inputs.vocabulary, **network_files(network, config)}
+    engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
+    manifest["parity"] = parity(engine, contents["model.onnx"], inputs.encoder, config, inputs.reviews.documents)
     if exceeds(manifest["parity"]):
         run.say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
-    else:
-        contents["model.onnx"] = model
+        del contents["model.onnx"]
     manifest["metrics"].update(recorded_metrics(run.out / "bundle", contents))
     bundle = run.write(LAYOUT, manifest, contents, model_card)
     best = manifest["metrics"]["dev"]

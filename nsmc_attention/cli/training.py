@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
@@ -83,7 +83,7 @@ def train(
     """
     from ..training.distributed import launcher
     from ..training.distributed.communicator import worker_group
-    from ..training.runs import read_settings
+    from ..training.runs import Run, read_settings
 
     run_settings = read_settings(out) if resume else {}
     task = resumed_task(out, run_settings, task)
@@ -92,7 +92,7 @@ def train(
     else:
         base = TASKS[task].preset(preset)
     config: Any = base.with_fields(**settings)
-    run = partial(TASKS[task].train, reviews.data, config, out, resume=resume, device=device, data_dir=reviews.data_dir)
+    run = Run(out, resume, device)
     own = films.given(task, init_from)
     if task != "classify":
         refuse(task, {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive})
@@ -101,12 +101,12 @@ def train(
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     with resumable(out) as words:
         if task != "classify":
-            run(text_column=reviews.text_column, encoding=reviews.encoding, sheet=reviews.sheet, **own)
+            TASKS[task].train(reviews, config, run, **own)
         elif kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
             launcher.launch(words, workers or 2)
         else:
             with worker_group(kvstore) as group:
-                run(valid=valid, workers=group, **own, **reviews.columns)
+                TASKS[task].train(reviews, config, replace(run, workers=group), valid=valid, **own)
 
 
 def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:
@@ -156,9 +156,7 @@ def compare(
         numbers = tuple(int(seed) for seed in seeds.split(","))
     except ValueError:
         raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
-    table = comparison.compare(
-        reviews.data, names, out, numbers, test, settings, report=say_row, data_dir=reviews.data_dir, **reviews.columns
-    )
+    table = comparison.compare(reviews, names, out, numbers, test, settings, report=say_row)
     print(comparison.as_markdown(table), end="")
 
 

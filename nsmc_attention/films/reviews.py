@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy
 import pandas
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import ConfigError, DataError
 from ..reviews import nsmc, raw, tables
+from ..reviews.data import Texts
 from ..text.encoding import clean
 
 # Names by which a column is found, in lower case
@@ -52,44 +53,26 @@ class FilmReviews:
         return content.hexdigest()
 
 
-def load(
-    data: Union[str, Path],
-    data_dir: Optional[Union[str, Path]] = None,
-    text_column: Optional[str] = None,
-    encoding: Optional[str] = None,
-    group_by: Optional[str] = None,
-    stars_column: Optional[str] = None,
-    sheet: Optional[str] = None,
-) -> FilmReviews:
-    """Read "nsmc", the raw star reviews without those of the official test file, or a table.
+def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[str] = None) -> FilmReviews:
+    """Read "nsmc", the raw star reviews without those of the official test file, or a table, whose rows without a film
+    are left out.
 
     ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `tables.open_table`, and
     for stars that are no numbers, with their row.
     """
+    data = source.data
     if data == "sample":
         raise ConfigError(
             "train --task film: expected --data nsmc or a table with a column of films and one of stars, found sample"
         )
-    if data != "nsmc":
-        return read(Path(data), text_column, encoding, group_by, stars_column, sheet)
-    tables.refuse_columns(data, text_column, sheet=sheet)
-    for option, given in (("--group-by", group_by), ("--stars-column", stars_column)):
-        if given is not None:
-            raise ConfigError(f"nsmc: has films and stars of its own; leave {option} out, found {given!r}")
-    frame = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame]).frame
-    return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
-
-
-def read(
-    path: Path,
-    text_column: Optional[str],
-    encoding: Optional[str],
-    group_by: Optional[str],
-    stars_column: Optional[str],
-    sheet: Optional[str],
-) -> FilmReviews:
-    """Read a table; rows without a film are left out."""
-    table = tables.open_table(path, text_column, encoding=encoding, sheet=sheet)
+    if data == "nsmc":
+        tables.refuse_columns(data, source.text_column, sheet=source.sheet)
+        for option, given in (("--group-by", group_by), ("--stars-column", stars_column)):
+            if given is not None:
+                raise ConfigError(f"nsmc: has films and stars of its own; leave {option} out, found {given!r}")
+        frame = raw.load(raw.find(source.data_dir), [nsmc.load("nsmc", "test", source.data_dir).frame]).frame
+        return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
+    table, path = tables.open_table(data, source.text_column, encoding=source.encoding, sheet=source.sheet), Path(data)
     frame = pandas.concat([pandas.DataFrame(), *table.frames], ignore_index=True)
     group_by = tables.find_column(frame, group_by, path, FILM_COLUMNS, FILM_HINT)
     stars_column = tables.find_column(frame, stars_column, path, STAR_COLUMNS, STAR_HINT)

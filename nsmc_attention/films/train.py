@@ -12,13 +12,13 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Network
-from ..bundle.format import PARAMETERS, load_bundle
+from ..bundle.format import load_bundle
 from ..classification.layout import LAYOUT as CLASSIFIER
 from ..errors import DataError
-from ..inference.engines import DeviceName
 from ..reviews import nsmc
+from ..reviews.data import Texts
 from ..training.description import command, digest, manifest_of, run_settings
-from ..training.runs import Run
+from ..training.runs import Run, network_files
 from . import reviews as films
 from .card import film_card
 from .intervals import COUNTS, inside, margin
@@ -41,27 +41,18 @@ SIZES = "{:,} films to train on, {:,} to choose the epoch by (dev), {:,} to judg
 
 
 def train_films(
-    data: Union[str, Path],
-    config: FilmConfig,
-    out: Union[str, Path],
-    resume: bool = False,
-    device: DeviceName = "auto",
-    data_dir: Optional[Union[str, Path]] = None,
-    quiet: bool = False,
-    classifier: Optional[Union[str, Path]] = None,
-    **columns: Optional[str],
+    source: Texts, config: FilmConfig, run: Run, classifier: Union[str, Path, None] = None, **columns: Optional[str]
 ) -> FilmBundle:
     """Train a film network and write it as a bundle; return it.
 
     Parameters
     ----------
-    data : "nsmc" or a path
-        Reviews with stars and films: the raw star reviews, without those of the official test file; else a table, whose
-        `columns` are named as by `films.reviews.load`.
-    out : path
-        The run folder, see `training.runs`.
+    source : Texts
+        Reviews with stars and films: for "nsmc" the raw star reviews, else a table.
     classifier : path or None
         The classifier's bundle whose encoder reads the reviews; None is the packaged one.
+    columns : str or None
+        `group_by` and `stars_column`, the table's columns of films and stars.
 
     Raises
     ------
@@ -70,8 +61,8 @@ def train_films(
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
-    run, reader = Run(Path(out), resume, device, quiet), ReviewReader(load_bundle(classifier, CLASSIFIER))
-    reviews = films.load(data, data_dir, **columns)
+    reader = ReviewReader(load_bundle(classifier, CLASSIFIER))
+    reviews = films.load(source, **columns)
     usable = usable_films(reviews)
     settings = run_settings(config, reviews.name, None, reviews=digest([reviews.sha256]))
     settings["classifier"] = reader.bundle.fingerprint
@@ -81,10 +72,8 @@ def train_films(
     parts = split(len(usable), config.training)
     counts = [len(part) for part in parts]
     run.say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {SIZES.format(*counts)}")
-    vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared", quiet)
+    vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared", run.quiet)
     # imports MXNet
-    from ..model.onnx.lowering import lower
-    from ..model.parameters import gluon_file
     from .objective import FilmTrainer, FilmVectors
 
     train, dev, test = map(FilmVectors(vectors, reviews.stars, usable).of, parts)
@@ -92,14 +81,10 @@ def train_films(
         network, progress, objective = FilmTrainer(config, run).train(train, dev)
         scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
         best = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
-        named = {**columns, "classifier": reader.bundle.name if classifier else None}
+        named = {**source.columns, **columns, "classifier": reader.bundle.name if classifier else None}
         manifest = manifest_of(LAYOUT, config, described(reviews, counts), best, again(**named))
         manifest["metrics"]["test"] = judged(objective, network, test, scale)
-        contents = {
-            "scale.json": scale.to_json().encode(),
-            PARAMETERS: gluon_file(network),
-            **lower(network, config.graphs),
-        }
+        contents = {"scale.json": scale.to_json().encode(), **network_files(network, config)}
         bundle = run.write(LAYOUT, manifest, contents, film_card)
         for count, figures in manifest["metrics"]["test"].items():
             errors = f"error {figures['absolute_error']:.3f} stars, {100 * figures['inside']:.1f} % inside the interval"

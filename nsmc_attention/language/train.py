@@ -8,21 +8,20 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy
 
 from .._runtime.mxnet_types import Network
-from ..bundle.format import PARAMETERS, load_bundle
+from ..bundle.format import load_bundle
 from ..errors import DataError
-from ..inference.engines import DeviceName
 from ..reviews import nsmc, raw
 from ..reviews.data import Texts
 from ..text.encoding import ReviewEncoder, clean
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import mecab_tags, tokenizer, tokenizer_version
 from ..training.description import command, digest, manifest_of, run_settings
-from ..training.runs import Run, hold_out
+from ..training.runs import Run, hold_out, network_files
 from .card import language_card
 from .layout import LAYOUT, LanguageBundle
 from .masking import MASK, Masker, Tokens
@@ -38,29 +37,16 @@ SPEECH = {"N": "nouns", "V": "verbs and adjectives", "M": "adverbs", "J": "parti
 
 
 def train_language(
-    data: Union[str, Path],
-    config: LanguageConfig,
-    out: Union[str, Path],
-    resume: bool = False,
-    device: DeviceName = "auto",
-    data_dir: Optional[Union[str, Path]] = None,
-    quiet: bool = False,
-    init_from: Optional[Union[str, Path]] = None,
-    **columns: Optional[str],
+    source: Texts, config: LanguageConfig, run: Run, init_from: Union[str, Path, None] = None
 ) -> LanguageBundle:
     """Train a language model and write it as a bundle; return it.
 
     Parameters
     ----------
-    data : "nsmc", "sample" or a path
-        Reviews, no labels: for "nsmc" those of the training file and the raw star reviews, without any of the official
-        test file; for "sample" those of its training file; else of a table, or of a txt file with one a line.
-    out : path
-        The run folder, see `training.runs`.
+    source : Texts
+        Reviews; for "nsmc" the raw star reviews too, and none of the official test file.
     init_from : path or None
         A language model's bundle of the same settings, whose parameters and vocabulary the training begins with.
-    columns : str or None
-        `text_column`, `encoding` and `sheet` of a table.
 
     Raises
     ------
@@ -69,10 +55,9 @@ def train_language(
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
-    run = Run(Path(out), resume, device, quiet)
     tokenizer(config.text.tokenizer)
     first = load_bundle(init_from, LAYOUT) if init_from else None
-    name, reviews = read_reviews(Texts(data, data_dir, **columns))
+    name, reviews = read_reviews(source)
     texts = list(dict.fromkeys(filter(None, map(clean, reviews))))
     if len(texts) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} different reviews, found {len(texts)}")
@@ -88,8 +73,6 @@ def train_language(
     run.say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}")
     # imports MXNet
     from ..inference.engines import parameters_of
-    from ..model.onnx.lowering import lower
-    from ..model.parameters import gluon_file
     from ..training.initial import init_from_same
     from .objective import LanguageModelTrainer
 
@@ -107,21 +90,21 @@ def train_language(
         counts = {"train": {"name": name, "reviews": len(train)}, "dev": {"reviews": len(dev)}}
         manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
         manifest.update(tokenizer_version=tokenizer_version(config.text.tokenizer), vocabulary=len(encoder))
-        contents = {"vocab.json": vocabulary, PARAMETERS: gluon_file(network), **lower(network, config.graphs)}
+        contents = {"vocab.json": vocabulary, **network_files(network, config)}
         bundle = run.write(LAYOUT, manifest, contents, language_card)
         guesses = f"{100 * best['accuracy']:.2f} % of the hidden tokens guessed, {100 * best['among_five']:.2f} %"
         run.say(f"dev: {guesses} in five guesses, perplexity {best['perplexity']:.1f}; bundle: {bundle.folder}")
         return bundle
 
 
-def read_reviews(texts: Texts) -> tuple[str, Iterable[str]]:
+def read_reviews(source: Texts) -> tuple[str, Iterable[str]]:
     """Return the name of the data and its reviews; of nsmc the raw star reviews too, none of the official test file."""
-    name, train = texts.read()
-    if texts.data != "nsmc":
+    name, train = source.read()
+    if source.data != "nsmc":
         return name, train
-    test = nsmc.load("nsmc", "test", texts.data_dir).frame
+    test = nsmc.load("nsmc", "test", source.data_dir).frame
     tested = set(map(raw.folded, test["document"]))
-    stars = raw.load(raw.find(texts.data_dir), [test]).frame["document"]
+    stars = raw.load(raw.find(source.data_dir), [test]).frame["document"]
     return name, [*stars, *(text for text in train if raw.folded(text) not in tested)]
 
 

@@ -2,15 +2,14 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Optional, Union
+from typing import Union
 
-from ..bundle.format import PARAMETERS, load_bundle
+from ..bundle.format import load_bundle
 from ..errors import DataError
-from ..inference.engines import DeviceName
 from ..reviews.data import Texts
 from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
-from ..training.runs import Run, hold_out
+from ..training.runs import Run, hold_out, network_files
 from .card import restorer_card
 from .characters import Characters
 from .layout import LAYOUT, RestorerBundle
@@ -22,29 +21,16 @@ MOST_DEV, FEWEST = 2000, 100
 
 
 def train_restorer(
-    data: Union[str, Path],
-    config: RestoreConfig,
-    out: Union[str, Path],
-    resume: bool = False,
-    device: DeviceName = "auto",
-    data_dir: Optional[Union[str, Path]] = None,
-    quiet: bool = False,
-    init_from: Optional[Union[str, Path]] = None,
-    **columns: Optional[str],
+    source: Texts, config: RestoreConfig, run: Run, init_from: Union[str, Path, None] = None
 ) -> RestorerBundle:
     """Train a restorer and write it as a bundle; return it.
 
     Parameters
     ----------
-    data : "nsmc", "sample" or a path
-        Reviews, of which the sentences are taken that seem to be spelt well (`restoration.spelling`); for "nsmc" and "sample"
-        those of the train file, else of a table, or of a txt file with one a line.
-    out : path
-        The run folder, see `training.runs`.
+    source : Texts
+        Reviews, of which the sentences are taken that seem to be spelt well (`restoration.spelling`).
     init_from : path or None
         A restorer's bundle of the same settings, whose parameters and characters the training begins with.
-    columns : str or None
-        `text_column`, `encoding` and `sheet` of a table.
 
     Raises
     ------
@@ -53,8 +39,7 @@ def train_restorer(
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
-    run = Run(Path(out), resume, device, quiet)
-    name, reviews = Texts(data, data_dir, **columns).read()
+    name, reviews = source.read()
     sentences = [text for text in well_spelt(map(clean, reviews)) if len(text) <= config.text.max_length]
     if len(sentences) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(sentences)}")
@@ -69,8 +54,6 @@ def train_restorer(
     run.say(f"data: {name}, {sizes}, {len(characters):,} characters")
     # imports MXNet
     from ..inference.engines import parameters_of
-    from ..model.onnx.lowering import lower
-    from ..model.parameters import gluon_file
     from ..training.initial import init_from_same
     from .objective import RestorerTrainer
 
@@ -82,8 +65,7 @@ def train_restorer(
         best = {"best_epoch": progress.best_epoch + 1, **figures}
         manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
         manifest["vocabulary"] = len(characters)
-        contents = {"vocab.json": characters.to_json().encode(), PARAMETERS: gluon_file(network)}
-        contents.update(lower(network, config.graphs))
+        contents = {"vocab.json": characters.to_json().encode(), **network_files(network, config)}
         bundle = run.write(LAYOUT, manifest, contents, restorer_card)
         judged = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
         run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")

@@ -1,7 +1,7 @@
 """What a command reads, as values: a corpus or a file, and how. Read without pandas, which the methods import."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -18,6 +18,12 @@ class Texts:
     text_column: Optional[str] = None
     encoding: Optional[str] = None
     sheet: Optional[str] = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What the table's columns are called, its encoding and sheet: keyword arguments of functions that read it."""
+        own = asdict(self)
+        return {name: own[name] for name in own if name not in ("data", "data_dir")}
 
     def read(self) -> tuple[str, Iterable[str]]:
         """Return the name of the data and its reviews; of a corpus those of its train file."""
@@ -37,11 +43,6 @@ class Labelled(Texts):
 
     label_column: Optional[str] = None
     positive: Optional[str] = None
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The keyword arguments of functions that read such files."""
-        return {name: getattr(self, name) for name in ("text_column", "label_column", "positive", "encoding", "sheet")}
 
     def load(self, part: str) -> "Reviews":
         """Return the reviews; of a corpus those of its `part`, "train" or "test"."""

@@ -20,7 +20,7 @@ from .._io.bounded import read_file, read_json
 from .._runtime.mxnet_shim import choose_device
 from .._runtime.mxnet_types import Network
 from .._runtime.progress import progress_bar
-from ..bundle.format import CARD, Bundle, Codec, Layout, Manifest, load_bundle, write_bundle
+from ..bundle.format import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, write_bundle
 from ..config import LoopConfig, TaskConfig
 from ..errors import ConfigError
 from ..settings import difference
@@ -162,6 +162,14 @@ def read_settings(out: Union[str, Path]) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; start the run again")
     return {"config": {}, **settings}
+
+
+def network_files(network: Network, config: TaskConfig) -> dict[str, bytes]:
+    """Return {file: bytes} of a trained network for its bundle: the parameters and the graphs."""
+    from ..model.onnx.graph import lower
+    from ..model.parameters import gluon_file
+
+    return {PARAMETERS: gluon_file(network), **lower(network, config.graphs)}
 
 
 def hold_out(count: int, settings: LoopConfig, most: int) -> tuple[list[int], list[int]]:

@@ -4,7 +4,9 @@ import pytest
 from nsmc_attention.classification.comparison import as_markdown, compare
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.reviews.data import Labelled
 
+SAMPLE = Labelled("sample")
 SMALL = {"embedding_size": 8, "ngram_buckets": 300, "epochs": 1, "dev_fraction": 0.1}
 
 
@@ -12,7 +14,7 @@ SMALL = {"embedding_size": 8, "ngram_buckets": 300, "epochs": 1, "dev_fraction":
 def compared(tmp_path_factory):
     out = tmp_path_factory.mktemp("comparison")
     return out, compare(
-        "sample",
+        SAMPLE,
         ["majority", "tfidf", "average"],
         out,
         seeds=(0, 1),
@@ -43,15 +45,15 @@ def test_the_majority_is_right_as_often_as_its_label(compared):
 
 def test_what_is_there_is_not_trained_again(compared):
     out, table = compared
-    again = compare("sample", ["average"], out, seeds=(1,), changes=SMALL, quiet=True, report=lambda row: None)
+    again = compare(SAMPLE, ["average"], out, seeds=(1,), changes=SMALL, quiet=True, report=lambda row: None)
     assert again["dev_accuracy"].tolist() == table.query("name == 'average' and seed == 1")["dev_accuracy"].tolist()
     with pytest.raises(ConfigError, match="has a run with other settings"):
-        compare("sample", ["average"], out, seeds=(1,), changes={**SMALL, "embedding_size": 9}, quiet=True)
+        compare(SAMPLE, ["average"], out, seeds=(1,), changes={**SMALL, "embedding_size": 9}, quiet=True)
 
 
 def test_unknown_names_are_refused_before_anything_is_trained(tmp_path):
     with pytest.raises(ConfigError, match="unknown preset or baseline 'tfid'; did you mean 'tfidf'"):
-        compare("sample", ["tfid"], tmp_path / "out")
+        compare(SAMPLE, ["tfid"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -59,21 +61,22 @@ def test_a_table_has_no_test_file_and_other_reviews_are_another_run(compared, tm
     out, _ = compared
     reviews = nsmc.load("sample", "train").frame
     reviews[["document", "label"]].rename(columns={"label": "y"}).to_csv(tmp_path / "own.csv", index=False)
+    own = Labelled(tmp_path / "own.csv", label_column="y")
     with pytest.raises(ConfigError, match="--test: expected nsmc or sample, found a table"):
-        compare(tmp_path / "own.csv", ["majority"], tmp_path / "out", test=True, label_column="y")
+        compare(own, ["majority"], tmp_path / "out", test=True)
     with pytest.raises(ConfigError, match="has a run on other reviews than own.csv"):
-        compare(tmp_path / "own.csv", ["average"], out, changes=SMALL, quiet=True, report=print, label_column="y")
+        compare(own, ["average"], out, changes=SMALL, quiet=True)
 
 
 def test_a_change_that_does_not_fit_one_preset_is_told_before_anything_is_trained(tmp_path):
     with pytest.raises(ConfigError, match="unknown setting 'dropout' of the kind article"):
-        compare("sample", ["average", "post"], tmp_path / "out", changes={"dropout": 0.1}, quiet=True)
+        compare(SAMPLE, ["average", "post"], tmp_path / "out", changes={"dropout": 0.1}, quiet=True)
     assert not (tmp_path / "out").exists()
 
 
 def test_the_tokenizer_is_that_of_the_baselines_too(tmp_path):
     one, other = (
-        compare("sample", ["tfidf"], tmp_path / name, changes={**SMALL, "tokenizer": name}, report=print)
+        compare(SAMPLE, ["tfidf"], tmp_path / name, changes={**SMALL, "tokenizer": name}, report=print)
         for name in ("mecab", "characters")
     )
     assert one["dev_log_loss"].tolist() != other["dev_log_loss"].tolist()
@@ -88,5 +91,5 @@ def test_a_link_where_a_comparison_writes_is_refused(tmp_path, link):
     (tmp_path / "out" / link).symlink_to(tmp_path / "mine")
     (tmp_path / "named").symlink_to(tmp_path / "out")
     with pytest.raises(ConfigError, match=f"{link}: is a link, whose target would be replaced"):
-        compare("sample", ["average"], tmp_path / "named", seeds=(1,), changes=SMALL, quiet=True)
+        compare(SAMPLE, ["average"], tmp_path / "named", seeds=(1,), changes=SMALL, quiet=True)
     assert not list((tmp_path / "mine").iterdir())

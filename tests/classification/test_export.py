@@ -9,7 +9,7 @@ from nsmc_attention.classification.export import disagreement, exceeds, export_b
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.model.onnx.lowering import lower
+from nsmc_attention.model.onnx.graph import lower
 from nsmc_attention.model.parameters import set_parameters, snapshot
 from nsmc_attention.reviews import nsmc
 

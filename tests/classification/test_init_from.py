@@ -15,6 +15,8 @@ from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.restoration.layout import LAYOUT as RESTORATION_LAYOUT
 from nsmc_attention.restoration.settings import RestoreConfig
 from nsmc_attention.restoration.train import train_restorer
+from nsmc_attention.reviews.data import Texts
+from nsmc_attention.training.runs import Run
 
 # nothing is learnt, so that what a training ends with is what it began with
 STILL = {"epochs": 1, "learning_rate": 0.0}
@@ -23,7 +25,7 @@ STILL = {"epochs": 1, "learning_rate": 0.0}
 def test_a_restorer_begins_with_all_that_another_has_learnt(tiny_editor, tmp_path):
     first = load_bundle(tiny_editor, RESTORATION_LAYOUT)
     second = train_restorer(
-        "sample", first.config.with_fields(**STILL, seed=1), tmp_path / "run", quiet=True, init_from=tiny_editor
+        Texts("sample"), first.config.with_fields(**STILL, seed=1), Run(tmp_path / "run", quiet=True), tiny_editor
     )
     assert second.codec == first.codec
     one, other = (parameters_of(bundle)[1] for bundle in (first, second))
@@ -80,4 +82,4 @@ def test_a_classifier_begins_with_no_other_classifier(tmp_path):
 
 def test_a_classifier_is_nothing_to_begin_with(tmp_path):
     with pytest.raises(BundleError, match="expected a bundle of the task restore, found one that names no task"):
-        train_restorer("sample", RestoreConfig(), tmp_path / "run", quiet=True, init_from=LAYOUT.packaged[0])
+        train_restorer(Texts("sample"), RestoreConfig(), Run(tmp_path / "run", quiet=True), LAYOUT.packaged[0])

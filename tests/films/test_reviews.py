@@ -5,6 +5,7 @@ import pytest
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.films import reviews as films
 from nsmc_attention.reviews import nsmc, raw
+from nsmc_attention.reviews.data import Texts
 
 ROWS = ["가,9,정말 좋다", "나,2,별로다", "가,8.5,최고", ",7,이름 없는 영화", "나,1, ", " 가 ,10,다시 봤다"]
 
@@ -19,7 +20,7 @@ def table(tmp_path):
 
 
 def test_reviews_are_gathered_by_film_without_blank_and_nameless_ones(table):
-    found = films.load(table())
+    found = films.load(Texts(table()))
     assert found.documents == ["정말 좋다", "별로다", "최고", "다시 봤다"]
     assert found.stars.tolist() == [9, 2, 8.5, 10]
     assert [own.tolist() for own in found.members] == [[0, 2, 3], [1]]
@@ -27,44 +28,44 @@ def test_reviews_are_gathered_by_film_without_blank_and_nameless_ones(table):
 
 def test_columns_may_be_named(table):
     path = table(header="a,b,c")
-    found = films.load(path, text_column="c", group_by="a", stars_column="b")
-    assert found.sha256 == films.load(table()).sha256
+    found = films.load(Texts(path, text_column="c"), group_by="a", stars_column="b")
+    assert found.sha256 == films.load(Texts(table())).sha256
 
 
 @pytest.mark.parametrize(
     "rows", [ROWS[:2], ROWS[1:] + ROWS[:1], ["나,9,정말 좋다", *ROWS[1:]], ["가,8,정말 좋다", *ROWS[1:]]]
 )
 def test_other_reviews_have_another_hash(table, rows):
-    assert films.load(table(rows)).sha256 != films.load(table()).sha256
+    assert films.load(Texts(table(rows))).sha256 != films.load(Texts(table())).sha256
 
 
 @pytest.mark.parametrize("stars", ["many", "", "inf", "nan"])
 def test_stars_that_are_no_number_are_named_with_their_row(table, stars):
     with pytest.raises(DataError, match=r"mine.csv row 2: expected a number of stars, found .*; correct it"):
-        films.load(table(["가,9,좋다", f"나,{stars},별로다"]))
+        films.load(Texts(table(["가,9,좋다", f"나,{stars},별로다"])))
 
 
 def test_a_table_without_the_columns_says_which_there_are(table):
     with pytest.raises(
         DataError, match="expected one column called film, .*; found a, b, c; name the one of the films"
     ):
-        films.load(table(header="a,b,c"), text_column="c")
+        films.load(Texts(table(header="a,b,c"), text_column="c"))
     with pytest.raises(
         DataError, match="expected one column called stars, .*name the one of the stars by --stars-column"
     ):
-        films.load(table(header="film,b,c"), text_column="c")
+        films.load(Texts(table(header="film,b,c"), text_column="c"))
 
 
 def test_corpora_have_films_of_their_own_or_none(tmp_path):
     with pytest.raises(ConfigError, match="expected --data nsmc or a table .*, found sample"):
-        films.load("sample")
+        films.load(Texts("sample"))
     with pytest.raises(ConfigError, match="nsmc: has films and stars of its own; leave --group-by out, found 'film'"):
-        films.load("nsmc", tmp_path, group_by="film")
+        films.load(Texts("nsmc", tmp_path), group_by="film")
 
 
 @pytest.mark.slow
 def test_no_film_has_a_review_of_the_official_test_file(nsmc_folder):
-    found = films.load("nsmc")
+    found = films.load(Texts("nsmc"))
     tested = set(map(raw.folded, nsmc.load("nsmc", "test").documents))
     assert not tested & set(map(raw.folded, found.documents))
     assert len(found.members) > 14000 and found.stars.min() >= 1 and found.stars.max() <= 10

@@ -51,7 +51,7 @@ mxnet = import_mxnet()
 from safetensors import SafetensorError  # noqa: E402
 from safetensors.numpy import load as unpack  # noqa: E402
 
-from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
+from nsmc_attention.model.onnx.graph import lower  # noqa: E402
 from nsmc_attention.model.parameters import gluon_file, initialize_from, read_gluon_file, round_tables  # noqa: E402
 from nsmc_attention.text.encoding import ReviewEncoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402

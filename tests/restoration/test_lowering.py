@@ -19,7 +19,7 @@ from nsmc_attention.restoration.settings import EditorConfig, RestoreConfig, Sta
 
 mxnet = import_mxnet()
 
-from nsmc_attention.model.onnx.lowering import lower  # noqa: E402
+from nsmc_attention.model.onnx.graph import lower  # noqa: E402
 from nsmc_attention.model.parameters import initialize_from, parameter_shapes  # noqa: E402
 
 CHARACTERS = Characters((" ", *"정말재미있는영화였어요"))

@@ -12,9 +12,9 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from ..._runtime.mxnet_types import Network
-from ..interfaces import Axes
+from ..interfaces import Axes, Graphs
 from ..parameters import matrices_as, snapshot, stored
-from ..tracing import SIZES, Node, Value
+from ..tracing import SIZES, Node, Value, parts_of, trace
 from .check import value_infos
 from .operators import FOLDED, OPERATORS, UNFOLDING
 
@@ -132,3 +132,22 @@ class Graph:
         )
         onnx.checker.check_model(model)
         return model
+
+
+def lower(network: Network, graphs: Graphs) -> dict[str, bytes]:
+    """Return {file: serialized ONNX model} of the graphs of a network, one of each of its parts.
+
+    They compute what the network does once its parameters are rounded to what files hold (`parameters.round_tables`).
+    Axes that do not vary, such as hops, are written as their size.
+    """
+    contents = {}
+    for part, (name, interface) in zip(parts_of(network), graphs.items()):
+        values, _ = trace(part, interface.results)
+        graph = Graph(network, part)
+        tensors = [graph.tensor(graph.value(value)) for value in values]
+        outputs = {
+            output: tuple(axis if axis in SIZES else size for axis, size in zip(interface.outputs[output], value.shape))
+            for output, value in zip(interface.outputs, values)
+        }
+        contents[name] = bytes(graph.model(tensors, outputs).SerializeToString())
+    return contents
