@@ -115,18 +115,13 @@ def editor(cell, layers):
     return restorer(settings, f"editor-{cell}-{layers}", weights=None)
 
 
-def writer(kind, cell="gru", fed=1, first="projection", **alignment):
+def writer(kind, cell="gru", fed=1, **alignment):
     stack, decoder = CELLS[cell]
     settings = replace(
-        WRITER,
-        encoder=stack(1, 4 if first == "projection" else 8),
-        decoder=decoder(8),
-        attention=ALIGNMENTS[kind](**alignment),
-        input_feeding=fed,
-        first_state=first,
+        WRITER, encoder=stack(1, 4), decoder=decoder(8), attention=ALIGNMENTS[kind](**alignment), input_feeding=fed
     )
     sums = {"none": (0, 0), "local-p": (1e-9, 1)}.get(kind, (1, 1))
-    return restorer(settings, "-".join(map(str, ("writer", kind, cell, fed, first, *alignment.values()))), sums=sums)
+    return restorer(settings, "-".join(map(str, ("writer", kind, cell, fed, *alignment.values()))), sums=sums)
 
 
 def transformer(norm, positions):
@@ -153,7 +148,6 @@ CASES = [
     *(film(kind) for kind in ("additive", "uniform")),
     *(editor(cell, layers) for cell in CELLS for layers in (1, 2)),
     *(writer(kind, cell, fed) for kind in ALIGNMENTS for cell in CELLS for fed in (0, 1)),
-    *(writer("general", cell, 1, first) for cell in CELLS for first in ("mean", "maximum")),
     writer("local-p", window=1),
     transformer("post", "learned"),
     transformer("pre", "sinusoidal"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
@@ -19,28 +19,17 @@ FIRST_WORD = 3
 
 @dataclass(frozen=True)
 class Tokens:
-    """The token ids of N reviews, one after the other, with the length of each; `words` numbers the words within each."""
+    """The token ids of N reviews, one after the other, with the length of each."""
 
     ids: NDArray[numpy.int32]
     lengths: NDArray[numpy.int64]
-    words: Optional[NDArray[numpy.int32]] = None
 
     @classmethod
-    def of(cls, word_lists: Iterable[Sequence[str]], encoder: ReviewEncoder, whole_words: bool) -> "Tokens":
-        """Number the words of reviews; with `whole_words` the pieces of a word that was cut are known to be one."""
-        ids, lengths, numbers = list[int](), list[int](), list[int]()
-        for words in word_lists:
-            review = encoder.encode_words(words).ids
-            ids += review
-            lengths.append(len(review))
-            if whole_words:
-                pieces = [number for number, word in enumerate(words) for _ in encoder.units([word])]
-                numbers += pieces[: len(review)]
-        return cls(
-            numpy.array(ids, dtype="int32"),
-            numpy.array(lengths, dtype="int64"),
-            numpy.array(numbers, dtype="int32") if whole_words else None,
-        )
+    def of(cls, word_lists: Iterable[Sequence[str]], encoder: ReviewEncoder) -> "Tokens":
+        """Number the words of reviews."""
+        reviews = [encoder.encode_words(words).ids for words in word_lists]
+        ids = numpy.array([number for review in reviews for number in review], dtype="int32")
+        return cls(ids, numpy.array([len(review) for review in reviews], dtype="int64"))
 
     def padded(self, values: NDArray[Any], members: NDArray[Any], filler: int) -> NDArray[Any]:
         """Return (N, T): the values (as many as ids) of some reviews side by side."""
@@ -78,9 +67,6 @@ class Masker:
         ids = tokens.padded(tokens.ids, members, self.padding)
         inside = numpy.arange(ids.shape[1]) < tokens.lengths[members][:, None]
         draws = random.random_sample(ids.shape)
-        if tokens.words is not None:
-            # all pieces of a word share the number that was drawn for it
-            draws = numpy.take_along_axis(draws, tokens.padded(tokens.words, members, 0), axis=1)
         draws[~inside] = 2
         hidden = inside & ((draws < self.share) | (draws == draws.min(axis=1, keepdims=True)))
         wanted = ids[hidden]

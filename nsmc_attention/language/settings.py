@@ -44,11 +44,11 @@ LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig}
 class LanguageTraining(LoopConfig):
     """How a language model is trained."""
 
+    retired: ClassVar[tuple[str, ...]] = ("whole_words",)
     epochs: int = setting(3, "passes over the reviews, each time with other words hidden", low=1)
     learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
     masked: float = setting(0.15, "share of the tokens that are to be guessed", low=0.01, high=0.9)
-    whole_words: int = setting(0, "1: all pieces of a word that was cut are hidden together", low=0, high=1)
 
 
 class LanguageConfig(TaskConfig):

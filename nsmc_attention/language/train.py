@@ -76,8 +76,7 @@ def train_language(
     from ..training.initial import init_from_same
     from .objective import LanguageModelTrainer
 
-    whole = bool(config.training.whole_words)
-    parts = [Tokens.of((words[i] for i in part), encoder, whole) for part in (train, dev)]
+    parts = [Tokens.of((words[i] for i in part), encoder) for part in (train, dev)]
     masker = Masker.of(config.training.masked, encoder)
     begin = partial(init_from_same, arrays=parameters_of(first)[1]) if first else None
     trainer = LanguageModelTrainer(config, masker, run, begin)

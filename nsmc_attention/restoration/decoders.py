@@ -61,16 +61,10 @@ class GRUDecoder(Settings):
 
     def check_writer(self, settings: "WriterConfig") -> None:
         """Raise ConfigError unless the writer's settings fit the decoder."""
-        half, size = settings.encoder.hidden_size, self.hidden_size
-        if settings.first_state != "projection" and half != size:
-            raise ConfigError(
-                f"model.first_state {settings.first_state}: expected a decoder of {half} units, as many as the encoder has "
-                f"in each direction, found {size}; or use projection"
-            )
-        if isinstance(settings.attention, Dot) and size != settings.width:
+        if isinstance(settings.attention, Dot) and self.hidden_size != settings.width:
             raise ConfigError(
                 f"model.attention.kind dot: expected a decoder of {settings.width} units, as many as a source state has, "
-                f"found {size}; or use general"
+                f"found {self.hidden_size}; or use general"
             )
 
     def describe(self, attention: Attention) -> str:
@@ -93,7 +87,7 @@ class LSTMDecoder(GRUDecoder):
 
 
 # Settings of a writer that its recurrent decoders alone use
-OF_RECURRENT = ("attention.", "input_feeding", "first_state")
+OF_RECURRENT = ("attention.", "input_feeding")
 
 
 class TransformerDecoder(TransformerSettings):

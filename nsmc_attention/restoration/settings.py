@@ -86,13 +86,11 @@ class WriterConfig(EditorConfig):
     """Sequence to sequence with attention, for spacing and spelling."""
 
     kind = "writer"
+    retired: ClassVar[tuple[str, ...]] = ("first_state",)
     encoder: Stack = kinds(STACKS, Stack(layers=1), "what reads the source")
     decoder: Decoder = kinds(DECODERS, GRUDecoder(256), "what writes the target")
     attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
     input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
-    first_state: str = setting(
-        "projection", "the decoder's first state of the encoder's last two", choices=("projection", "mean", "maximum")
-    )
 
     def describe(self) -> str:
         return f"Sequence to sequence: a bidirectional encoder{self.decoder.describe(self.attention)}"

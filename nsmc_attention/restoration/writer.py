@@ -23,16 +23,15 @@ class RecurrentSource(HybridBlock):
     def __init__(self, rows: int, settings: Any, alignment: Any) -> None:
         super().__init__()
         self.has_keys = alignment.key_units is not None
-        self.half, self.first, self.states = settings.encoder.hidden_size, settings.first_state, settings.decoder.states
+        self.half, self.states = settings.encoder.hidden_size, settings.decoder.states
         with self.name_scope():
             self.reader = Reader(rows, settings)
             if self.has_keys:
                 self.key = nn.Dense(
                     alignment.key_units, in_units=settings.width, use_bias=alignment.key_bias, flatten=False
                 )
-            if self.first == "projection":
-                size = settings.decoder.hidden_size * self.states
-                self.projection = nn.Dense(size, in_units=2 * self.half, activation="tanh")
+            size = settings.decoder.hidden_size * self.states
+            self.projection = nn.Dense(size, in_units=2 * self.half, activation="tanh")
 
     def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
         """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H)."""
@@ -42,16 +41,9 @@ class RecurrentSource(HybridBlock):
         forward = F.slice_axis(last, axis=1, begin=0, end=self.half)
         start = F.squeeze(F.slice_axis(by_review, axis=1, begin=0, end=1), axis=1)
         backward = F.slice_axis(start, axis=1, begin=self.half, end=None)
-        first = self.begin(F, forward, backward)
+        both = self.projection(F.concat(forward, backward, dim=1))
+        first = F.split(both, num_outputs=self.states, axis=1) if self.states > 1 else [both]
         return (memory, self.key(memory) if self.has_keys else memory, F.squeeze(mask, axis=2), *first)
-
-    def begin(self, F: Operators, forward: Any, backward: Any) -> Any:
-        """Return the decoder's first states of the last states of both directions, (N, D / 2) each."""
-        if self.first == "projection":
-            both = self.projection(F.concat(forward, backward, dim=1))
-            return F.split(both, num_outputs=self.states, axis=1) if self.states > 1 else [both]
-        state = (forward + backward) / 2 if self.first == "mean" else F.maximum(forward, backward)
-        return [state] * self.states
 
 
 def read(F: Operators, reader: Any, source_ids: Array, source_length: Array) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ import math
 import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ from .._io.atomic import replaced_file
 from .._io.bounded import read_file, read_json
 from .._runtime.mxnet_types import Network, Trainer
 from ..errors import BundleError
-from ..model.parameters import set_parameters, snapshot
+from ..model.parameters import Arrays, set_parameters, snapshot
 from .distributed.communicator import SINGLE, SingleWorker
 
-Arrays = dict[str, NDArray[Any]]
+if TYPE_CHECKING:
+    from .loop import Average
+
 BEST, CHECKSUM = "best.safetensors", "sha256"
 # Largest file, and what it has beside the arrays: 400 bytes for each epoch of the history, and names
 LARGEST, BESIDE = 2**34, 2**26
@@ -65,18 +67,22 @@ class Checkpoints:
     def paths(self) -> list[Path]:
         return sorted(self.folder.glob("checkpoint-*.safetensors"))
 
-    def save(self, network: Network, trainer: Trainer, average: Any, progress: Progress) -> None:
+    def save(self, network: Network, trainer: Trainer, average: "Average", progress: Progress) -> None:
         """Write the state whole or not at all, then delete the oldest beyond `keep`."""
         if not self.group.first:
             return
-        states = {"network": snapshot(network), "adam": moments(trainer), "average": average.to_numpy()}
+        states = {
+            "network": snapshot(network),
+            "adam": moments(trainer),
+            "average": {name: array.asnumpy() for name, array in average.arrays.items()},
+        }
         arrays = {f"{part}/{name}": array for part, members in states.items() for name, array in members.items()}
         arrays["progress"] = numpy.frombuffer(json.dumps(asdict(progress)).encode(), dtype="uint8")
         write_arrays(self.folder / f"checkpoint-{progress.step:08d}.safetensors", arrays)
         for path in self.paths()[: -self.keep]:
             path.unlink()
 
-    def load_newest(self, network: Network, trainer: Trainer, average: Any) -> Progress:
+    def load_newest(self, network: Network, trainer: Trainer, average: "Average") -> Progress:
         """Restore the newest undamaged state; return its Progress, a fresh one if there are no files of states."""
         arrays = self.group.run_on_first(self.read_newest, network, trainer)
         if not arrays:
@@ -86,7 +92,8 @@ class Checkpoints:
             self.group.run_on_first(self.read_best, network)
         set_parameters(network, part_of(arrays, "network/"))
         restore_moments(trainer, part_of(arrays, "adam/"), progress.step)
-        average.load(part_of(arrays, "average/"))
+        for name, array in part_of(arrays, "average/").items():
+            average.arrays[name][:] = array
         return progress
 
     def read_newest(self, network: Network, trainer: Trainer) -> Arrays:

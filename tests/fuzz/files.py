@@ -56,9 +56,8 @@ from nsmc_attention.model.parameters import gluon_file, initialize_from, read_gl
 from nsmc_attention.text.encoding import ReviewEncoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
 from nsmc_attention.text.vocabulary import build_vocab  # noqa: E402
-from nsmc_attention.training.average import Average  # noqa: E402
 from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, write_arrays  # noqa: E402
-from nsmc_attention.training.loop import make_trainer  # noqa: E402
+from nsmc_attention.training.loop import Average, make_trainer  # noqa: E402
 from nsmc_attention.training.runs import Run  # noqa: E402
 
 CONFIG = preset("default").with_fields(

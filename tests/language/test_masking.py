@@ -14,37 +14,27 @@ MASKER = Masker.of(0.3, ENCODER)
 words = st.lists(st.text(st.sampled_from("가나다라"), min_size=1, max_size=4), min_size=1, max_size=8)
 
 
-@given(st.lists(words, min_size=1, max_size=6), st.booleans(), st.integers(0, 99))
-def test_of_each_review_some_tokens_are_hidden_and_the_others_stay(reviews, whole, seed):
-    tokens = Tokens.of(reviews, ENCODER, whole)
+@given(st.lists(words, min_size=1, max_size=6), st.integers(0, 99))
+def test_of_each_review_some_tokens_are_hidden_and_the_others_stay(reviews, seed):
+    tokens = Tokens.of(reviews, ENCODER)
     members = numpy.arange(len(reviews))[::-1]
     ids, hidden, wanted = MASKER(tokens, members, numpy.random.RandomState(seed))
     expected = tokens.padded(tokens.ids, members, 1)
     assert (ids[~hidden] == expected[~hidden]).all() and (wanted == expected[hidden]).all()
     assert hidden.any(axis=1).all() and not hidden[expected == 1].any() and (ids[hidden] >= 2).all()
-    if whole:
-        numbers = tokens.padded(tokens.words, members, -1)
-        for row, each in zip(hidden, numbers):
-            for number in set(each[each >= 0].tolist()):
-                assert len(set(row[each == number].tolist())) == 1, "a word is hidden whole or not at all"
 
 
 def test_no_token_is_replaced_by_one_that_is_no_word():
-    tokens = Tokens.of([list("가나다라마바사")] * 2000, ENCODER, False)
+    tokens = Tokens.of([list("가나다라마바사")] * 2000, ENCODER)
     ids, hidden, _ = MASKER(tokens, numpy.arange(2000), numpy.random.RandomState(0))
     assert set(ids[hidden].tolist()) == {ENTRIES.index(entry) for entry in (MASK, *"가나다라마바사")}
 
 
 def test_a_share_is_hidden_of_which_most_are_the_mask():
-    tokens = Tokens.of([list("가나다라마바사가나다")] * 2000, ENCODER, False)
+    tokens = Tokens.of([list("가나다라마바사가나다")] * 2000, ENCODER)
     ids, hidden, wanted = MASKER(tokens, numpy.arange(2000), numpy.random.RandomState(0))
     assert hidden.mean() == pytest.approx(0.3, abs=0.02)
     shown = ids[hidden]
     assert (shown == 2).mean() == pytest.approx(0.8, abs=0.02)
     # of the others half are another token, one in seven of these by chance the same
     assert (shown == wanted).mean() == pytest.approx(0.1 + 0.1 / 7, abs=0.02)
-
-
-def test_a_review_is_cut_with_its_words():
-    tokens = Tokens.of([["가나다", "라마바", "사가나", "다라마", "바"]], ENCODER, True)
-    assert tokens.lengths.tolist() == [12] and tokens.words.tolist() == [0] * 3 + [1] * 3 + [2] * 3 + [3] * 3

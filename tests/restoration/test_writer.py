@@ -125,11 +125,9 @@ UNUSED = {"model.decoder.kind": "transformer"}
     "changes, message",
     [
         ({"attention": "dot"}, "expected a decoder of 384 units.*found 256; or use general"),
-        ({"model.first_state": "mean"}, "expected a decoder of 192 units.*found 256; or use projection"),
         ({**UNUSED, "attention": "dot"}, "model.attention.kind: expected general, the default, .*dot; leave it out"),
         ({**UNUSED, "model.attention.dropout": 0.5}, "model.attention.dropout: expected 0.0, the default"),
         ({**UNUSED, "model.input_feeding": 0}, "model.input_feeding: expected 1, the default"),
-        ({**UNUSED, "model.first_state": "mean"}, "model.first_state: expected projection, the default"),
         ({**UNUSED, "model.decoder.heads": 3}, "model.decoder.heads: expected a divisor of 128"),
         ({**UNUSED, "training.sampling": 0.5}, "training.sampling: expected 0, because a transformer decoder"),
         ({**UNUSED, "model.decoder.hidden_size": 8}, "unknown setting 'hidden_size' of the kind transformer"),

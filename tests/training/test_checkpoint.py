@@ -11,9 +11,8 @@ import numpy
 import pytest
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.training.average import Average
 from nsmc_attention.training.checkpoint import Checkpoints, Progress, read_arrays, write_arrays
-from nsmc_attention.training.loop import make_trainer
+from nsmc_attention.training.loop import Average, make_trainer
 
 
 class State:

@@ -389,7 +389,7 @@ UNFOLDING = ("Reshape", "_contrib_interleaved_matmul_selfatt_valatt")
 FOLDED = (*ELEMENTWISE, "_contrib_div_sqrt_dim", "batch_dot", "softmax")
 OPERATORS: dict[str, Callable[..., Any]] = {
     **ELEMENTWISE,
-    **dict.fromkeys(("BlockGrad", "broadcast_axis"), same),
+    "broadcast_axis": same,
     **dict.fromkeys(("max", "mean", "sum"), reduced),
     **dict.fromkeys(("transpose", "SwapAxis"), transpose),
     "Activation": lambda graph, node: graph.add(ACTIVATIONS[node.attributes["act_type"]], same(graph, node)),
