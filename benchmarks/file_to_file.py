@@ -7,6 +7,7 @@ Stages are timed by the processor's time of one process, engines in turn; files 
 
 import argparse
 import csv
+import io
 import os
 import statistics
 import subprocess
@@ -23,7 +24,7 @@ from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.predictor import WINDOW, Classifier
 from nsmc_attention.errors import NsmcError
-from nsmc_attention.inference.scoring import score_table, table_pieces
+from nsmc_attention.inference.scoring import score_table, table_parts
 from nsmc_attention.reviews import tables
 from nsmc_attention.text.encoding import clean
 
@@ -58,7 +59,7 @@ def stages(path, classifiers):
     """Yield (stage, work, its results) of a csv file of reviews, in order; work is done by its first call too."""
     first = next(iter(classifiers.values()))
     encode = first.bundle.codec.encode_many
-    frames = list(tables.chunks(path))
+    frames = list(tables.open_table(path).frames)
     texts = [text for frame in frames for text in frame["document"]]
     windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
     encoded, rows = [*map(encode, windows)], first.rows(texts)
@@ -67,9 +68,9 @@ def stages(path, classifiers):
     def write():
         known: Any = Known(first, rows)
         again = tables.Table(table.source, table.text_column, iter(frames))
-        deque(table_pieces(known, again, "csv", processes=1), maxlen=0)
+        deque(table_parts(known, again, io.StringIO(), "csv", processes=1), maxlen=0)
 
-    yield "read the table", lambda: deque(tables.chunks(path), maxlen=0)
+    yield "read the table", lambda: deque(tables.open_table(path).frames, maxlen=0)
     yield "clean", lambda: [clean(text) for text in texts]
     yield "text to tokens and ids, cleaning included", lambda: deque(map(encode, windows), maxlen=0)
     for name, classifier in classifiers.items():

@@ -30,7 +30,7 @@ from .films.rater import FilmRater, Pools
 from .films.tables import names_of, shown_in, write_ratings
 from .inference.engines import companion_engine
 from .inference.reference import Reference, Scorer, worker_scorer
-from .inference.scoring import table_pieces, texts_of, write_parquet
+from .inference.scoring import table_parts, texts_of, writable
 from .restoration.restorer import Restorer
 from .reviews import tables
 from .reviews.parquet import row_groups
@@ -173,8 +173,7 @@ def results(client: Any, function: Callable[..., Any], partitions: list[Partitio
 
 def write_films(rater: FilmRater, pools: Pools, group_by: str, path: Path, verbatim: bool) -> None:
     path.parent.mkdir(exist_ok=True)
-    options: Any = ["wb"] if path.suffix == ".parquet" else ["w", -1, "utf-8", "replace", ""]
-    with replaced_file(path) as temporary, open(temporary, *options) as file:
+    with replaced_file(path) as temporary, writable(temporary, path.suffix[1:]) as file:
         ratings = zip(pools, rater.ratings(pools.values()))
         write_ratings(file, path.suffix[1:], group_by, ratings, verbatim)
 
@@ -317,22 +316,11 @@ def write_output(
     output = Path(folder) / partition.output
     with replaced_file(output) as temporary:
         table = tables.Table(partition.source, partition.text_column, frames)
-        rows = write_scored(scorer, table, temporary, output.suffix[1:], verbatim)
+        with writable(temporary, output.suffix[1:]) as file:
+            parts = table_parts(scorer, table, file, output.suffix[1:], processes=1, verbatim=verbatim)
+            rows = sum(count for count, _ in parts)
         check_state(partition)
     return rows
-
-
-def write_scored(scorer: Scorer, table: tables.Table, path: Path, style: str, verbatim: bool) -> int:
-    """Write a table with the output columns; return the number of rows."""
-    if style == "parquet":
-        # pyarrow takes no path that is not UTF-8
-        with open(path, "wb") as file:
-            return write_parquet(scorer, table, file, processes=1, folder=path.parent)
-    counts: list[int] = []
-    written = table_pieces(scorer, table, style, False, 1, verbatim, lambda rows, errors: counts.append(rows))
-    with open(path, "w", encoding="utf-8", newline="", errors="replace") as lines:
-        lines.writelines(written)
-    return sum(counts)
 
 
 def check_state(partition: Partition) -> None:

@@ -100,7 +100,7 @@ def test_spans_have_the_rows_that_predict_reads(data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.csv"
         path.write_bytes((lead + end.join([header, *rows]) + end).encode())
-        expected = [text for piece in tables.chunks(path, "b") for text in piece["b"]]
+        expected = [text for piece in tables.open_table(path, "b").frames for text in piece["b"]]
         found = rows_of(path, "csv", 1, "b")
     assert len(expected) == len(rows) and found == ([[text] for text in expected] or [[]])
 

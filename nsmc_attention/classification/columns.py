@@ -12,7 +12,7 @@ from typing import Optional
 import pandas
 
 from ..errors import DataError
-from ..inference.columns import output_columns
+from ..inference.parquet import output_columns
 from ..inference.reference import Scorer
 from ..restoration.restorer import TYPES as RESTORED
 from ..restoration.restorer import Restorer, packaged_restorer

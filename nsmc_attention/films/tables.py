@@ -1,6 +1,6 @@
 """A table of reviews -> a row for each of its films: csv, tsv, jsonl, parquet, xlsx or lines of text."""
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -8,9 +8,9 @@ from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
 from .._runtime.progress import progress_bar
 from ..errors import DataError
-from ..inference.parquet import ParquetSpool
-from ..inference.scoring import MARK, WRITERS, marks, opened, output_names, refuse_loss
-from ..reviews.xlsx import write_rows
+from ..inference.scoring import MARK, ROWS, marks, opened, refuse_loss
+from ..inference.writers import WRITERS, Part
+from ..reviews.pieces import cut
 from .rater import SHOWN, FilmRater, Rating
 
 if TYPE_CHECKING:
@@ -131,24 +131,27 @@ def write_ratings(
         for film, rating in ratings:
             reviews, stars, low, high = (cell or "-" for cell in cells_of(rating))
             print(f"{stars}\t{low}-{high}\t{reviews}\t{film}", file=file)
-    elif style == "jsonl":
-        write = WRITERS["jsonl"](file, [group_by], {**TYPES, "representative": "", "error": ""}, verbatim)
-        for film, rating in ratings:
-            values = rating.to_dict()
-            write({group_by: [film]}, [""], [{**values, "representative": values["representative"][:SHOWN]}])
-    elif style == "parquet":
-        films, rated = zip(*pairs) if (pairs := list(ratings)) else ((), ())
-        with ParquetSpool(TYPES) as spool:
-            columns = {name: [getattr(rating, name) for rating in rated] for name in TYPES}
-            spool.append({group_by: list(map(str, films))}, columns, {group_by: "string"})
-            spool.write(file)
-    elif style == "xlsx":
-        header = [group_by, *output_names([group_by], TYPES)]
-        write_rows(file, chain([header], ([str(film), *numbers_of(rating)] for film, rating in ratings)), verbatim)
-    else:
-        write = WRITERS[style](file, [group_by], TYPES, verbatim)
-        for film, rating in ratings:
-            write({group_by: [film]}, [""], [cells_of(rating)])
+        return
+    rows: dict[str, Callable[[Rating], Any]] = {
+        "csv": cells_of,
+        "tsv": cells_of,
+        "jsonl": values_of,
+        "xlsx": numbers_of,
+    }
+    rows["parquet"] = lambda rating: [getattr(rating, name) for name in TYPES]
+    types = {**TYPES, "representative": "", "error": ""} if style == "jsonl" else TYPES
+    pieces = cut(ratings, ROWS, lambda pair: 1)
+    with WRITERS[style](file, [group_by], types, verbatim) as write:
+        # a table of no film still has its columns
+        for piece in chain([next(pieces, [])], pieces):
+            films = [str(film) for film, _ in piece]
+            write(Part({group_by: films}, films, [rows[style](rating) for _, rating in piece], {group_by: "string"}))
+
+
+def values_of(rating: Rating) -> dict[str, Any]:
+    """Return the plain values of a rating, with SHOWN reviews."""
+    values = rating.to_dict()
+    return {**values, "representative": values["representative"][:SHOWN]}
 
 
 def numbers_of(rating: Rating) -> list[Any]:

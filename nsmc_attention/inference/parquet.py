@@ -7,14 +7,17 @@ parquet keeps its types.
 """
 
 import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable
 
 from ..errors import DataError
 from ..reviews.parquet import require_parquet
-from ..reviews.tables import check_columns
-from .columns import output_prefix
+from ..reviews.pieces import check_columns
+
+if TYPE_CHECKING:
+    from .writers import Part
 
 # Parts of a row group
 GROUP = 8
@@ -22,51 +25,57 @@ GROUP = 8
 TABLE, OUTPUT = "table ", "output "
 
 
-class ParquetSpool:
-    """Scored parts of a table, kept in a nameless file of `folder` (None: the system's) until `write`.
+def output_columns(rows: Iterable[Sequence[Any]], columns: Iterable[str]) -> dict[str, list[Any]]:
+    """Return {name: list} of the output columns for N rows of their values."""
+    rows = list(rows)
+    return {name: [row[index] for row in rows] for index, name in enumerate(columns)}
 
-    `types` are the output columns and their types, as `Scorer.types`.
+
+def output_prefix(names: Iterable[str], columns: Iterable[str]) -> str:
+    """Return a prefix that keeps the output columns from clashing with the table's."""
+    names, columns, prefix = set(names), tuple(columns), ""
+    while {prefix + name for name in columns} & names:
+        prefix += "predicted_"
+    return prefix
+
+
+class ParquetSpool:
+    """Parts of a table, kept in a nameless file beside `file` until the end of the `with` block; see `WRITERS`.
+
+    DataError if parquet has no type for a column, those of two parts are of two kinds, or there are too many columns.
     """
 
-    def __init__(self, types: Mapping[str, str], folder: Optional[Path] = None):
-        self.parquet, self.types = require_parquet(), types
-        self.file = tempfile.TemporaryFile(dir=folder)
+    def __init__(self, file: Any, names: list[str], types: Mapping[str, str], verbatim: bool = False):
+        self.parquet, self.output, self.names, self.types = require_parquet(), file, names, types
+        path = Path(str(getattr(file, "name", "")))
+        self.file = tempfile.TemporaryFile(dir=path.parent if path.is_file() else None)
         self.schemas: list[Any] = []
         self.columns: set[str] = set()
-        self.rows = 0
 
-    def __enter__(self) -> "ParquetSpool":
-        return self
+    def __enter__(self) -> "Callable[[Part], None]":
+        return self.append
 
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
+    def __exit__(self, problem: object, *_: object) -> None:
+        with self.file:
+            if problem is None:
+                self.write()
 
-    def append(
-        self,
-        columns: Mapping[str, list[Any]],
-        outputs: Mapping[str, list[Any]],
-        types: Optional[Mapping[str, Any]] = None,
-    ) -> None:
-        """Add rows: the values of the table's columns and of the output columns; `types` of the former, if known.
-
-        DataError if parquet has no type for a column, or all parts together have too many columns.
-        """
+    def append(self, part: "Part") -> None:
         import pyarrow
 
         # every part gets the columns of all
-        self.columns.update(columns)
+        self.columns.update(part.columns)
         check_columns(self.columns, Path("parquet"))
-        arrays = [as_array(name, values, (types or {}).get(name)) for name, values in columns.items()]
+        arrays = [as_array(name, values, part.types.get(name)) for name, values in part.columns.items()]
+        outputs = output_columns(part.results, self.types)
         arrays += [as_array(name, outputs[name], kind) for name, kind in self.types.items()]
-        names = [TABLE + encodable(name) for name in columns] + [OUTPUT + name for name in self.types]
+        names = [TABLE + encodable(name) for name in part.columns] + [OUTPUT + name for name in self.types]
         table = pyarrow.Table.from_arrays(arrays, names)
         with pyarrow.ipc.new_stream(self.file, table.schema) as stream:
             stream.write_table(table)
         self.schemas.append(table.schema)
-        self.rows += table.num_rows
 
-    def write(self, output: Any) -> None:
-        """Write all parts, at least one, to a path or binary file; DataError if those of a column have types of two kinds."""
+    def write(self) -> None:
         import pyarrow
 
         with one_type("a column"):
@@ -77,7 +86,7 @@ class ParquetSpool:
             names = [*own, *(output_prefix(own, self.types) + name[len(OUTPUT) :] for name in order[len(own) :])]
             named = pyarrow.schema([(name, schema.field(field).type) for name, field in zip(names, order)])
             self.file.seek(0)
-            with self.parquet.ParquetWriter(output, named) as writer:
+            with self.parquet.ParquetWriter(self.output, named) as writer:
                 for start in range(0, len(self.schemas), GROUP):
                     group = self.schemas[start : start + GROUP]
                     parts = [pyarrow.ipc.open_stream(self.file).read_all() for _ in group]
@@ -87,7 +96,7 @@ class ParquetSpool:
                     writer.write_table(table, row_group_size=table.num_rows or 1)
 
 
-def as_array(name: str, values: list[Any], kind: Any) -> Any:
+def as_array(name: str, values: Sequence[Any], kind: Any) -> Any:
     import pyarrow
 
     with one_type(f"column {name!r}"):
@@ -106,7 +115,7 @@ def encodable(value: Any) -> Any:
 
 
 @contextmanager
-def one_type(what: str) -> Iterator[None]:
+def one_type(where: str) -> Iterator[None]:
     from pyarrow import ArrowException
 
     try:
@@ -114,6 +123,6 @@ def one_type(what: str) -> Iterator[None]:
     except (ArrowException, OverflowError, UnicodeEncodeError) as problem:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise DataError(
-            f"parquet: expected values of one type that parquet has in {what}, found others "
+            f"parquet: expected values of one type that parquet has in {where}, found others "
             f"({reason[:120]}); write --format jsonl or csv"
         ) from problem

@@ -3,52 +3,46 @@
     texts -> Scorer (a classifier, a restorer, or both in turn) -> its output columns, after those of the table
 
 Every row keeps its place and its other columns; of one without a result the last output column has the reason. Memory
-does not grow with the number of rows; an output file appears whole or not at all.
+does not grow with the number of rows; an output file appears whole or not at all. The rows of a large table come from
+worker processes, each with a whole predictor on one thread: tokenizing, which holds Python's lock, uses every core.
 """
 
-import io
-import json
 import os
 import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from itertools import chain, islice, repeat, tee
+from itertools import chain, islice, tee
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Mapping, Optional, Sequence, Union
+from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
 from .._io.atomic import NO_ROOM, replaced_file
-from .._io.spreadsheets import as_cells, table_writer
+from .._runtime.processes import cores, workers
 from .._runtime.progress import progress_bar
-from ..errors import ConfigError, DataError, did_you_mean, listed
+from ..errors import ConfigError, DataError, NsmcError, did_you_mean, listed
 from ..reviews.pieces import cut
+from ..reviews.sources import BINARY
 from ..text.encoding import clean
-from .columns import output_columns, output_prefix
-from .parallel import row_stream
-from .reference import Scorer
+from .reference import Row, Scorer, worker_scorer
+from .writers import WRITERS, Part
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import pandas
 
     from ..reviews.sources import Source
     from ..reviews.tables import Table
 
 PathLike = Union[str, Path]
-Frames = Iterator["pandas.DataFrame"]
-# The cells of a table's columns
-Columns = Mapping[str, Sequence[Any]]
-Write = Callable[[Columns, Sequence[str], Sequence[Any]], object]
-# Takes the numbers of rows and of rows without a result since the last call
-Report = Callable[[int, int], object]
-# Characters and rows that are written at a time, and lines that are read
-PIECE, ROWS, WINDOW = 1 << 16, 64, 4096
+# Rows that are written at a time, and lines that are read
+ROWS, WINDOW = 64, 4096
 # By which Excel knows UTF-8
 MARK = "\ufeff"
 # Opening /dev/stdout by its name would truncate the file that it is redirected to
 STDOUT = ("-", "/dev/stdout")
-STYLES = {f".{style}": style for style in ("csv", "tsv", "jsonl", "parquet")}
-STYLES.update({".ndjson": "jsonl", ".xlsx": "xlsx", ".txt": "text", "": "text"})
-# No text
-BINARY = ("parquet", "xlsx")
+STYLES = {f".{style}": style for style in ("csv", "tsv", "jsonl", "parquet", "xlsx")}
+STYLES.update({".ndjson": "jsonl", ".txt": "text", "": "text"})
 
 
 class Scored:
@@ -63,9 +57,13 @@ class Scored:
     def __str__(self) -> str:
         return f"{self.rows:,} review{'s' * (self.rows != 1)}, {self.errors:,} with an error"
 
-    def add(self, rows: int, errors: int) -> None:
-        self.rows, self.errors = self.rows + rows, self.errors + errors
-        self.bar.update(rows)
+    def count(self, progress: Iterable[tuple[int, int]]) -> "Scored":
+        """Add up numbers of rows and errors, and return these counts."""
+        with self.bar:
+            for rows, errors in progress:
+                self.rows, self.errors = self.rows + rows, self.errors + errors
+                self.bar.update(rows)
+        return self
 
 
 def score_lines(
@@ -80,25 +78,18 @@ def score_lines(
     wanted = style or STYLES.get(Path(output).suffix.lower())
     if wanted in BINARY:
         raise ConfigError(f"{wanted} output: expected a table, found lines; say what they are by --input-format")
-    scored = Scored(output)
-    with opened(output, style, weights) as (file, style), scored.bar:
-        write = WRITERS[style](file, ["text"], scorer.types, verbatim)
-        for pairs in cut(line_results(scorer, lines, style, weights), ROWS, lambda pair: len(pair[0])):
-            texts, results = zip(*pairs)
-            write({} if style == "jsonl" else {"text": [*map(clean, texts)]}, texts, results)
-            scored.add(len(texts), errors_in(results))
-    return scored
+    with opened(output, style, weights) as (file, style):
+        parts = line_parts(scorer, lines, style, weights)
+        return Scored(output).count(write_parts(scorer, parts, ["text"], file, style, verbatim))
 
 
-def line_results(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[tuple[str, Any]]:
-    """Yield each text with what a writer takes; about `reviews.pieces.PIECE` characters are held at a time."""
-    for part in cut(lines, WINDOW, len):
-        yield from zip(part, scorer.objects(part, weights) if style == "jsonl" else scorer.rows(part))
-
-
-def errors_in(results: Sequence[Any]) -> int:
-    """Return how many objects, or rows of output columns, are of texts without a result."""
-    return sum(["error" in result if isinstance(result, dict) else result[-1] is not None for result in results])
+def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[Part]:
+    """Yield scored lines; about `reviews.pieces.PIECE` characters are held at a time."""
+    for texts in cut(lines, WINDOW, len):
+        if style == "jsonl":
+            yield Part({}, texts, scorer.objects(texts, weights))
+        else:
+            yield Part({"text": [*map(clean, texts)]}, texts, scorer.rows(texts))
 
 
 def score_table(
@@ -125,19 +116,12 @@ def score_table(
     """
     from ..reviews import tables
 
-    scored = Scored(output)
-    with opened(output, style, weights) as (file, style), scored.bar:
+    with opened(output, style, weights) as (file, style):
         table = tables.open_table(source, text_column, kind=kind, encoding=encoding, sheet=sheet)
         refuse_loss(table.source, output)
-        if style == "parquet":
-            write_parquet(scorer, table, file, processes, scored.add, folder_of(output))
-        elif style == "xlsx":
-            write_xlsx(scorer, table, file, processes, scored.add, verbatim)
-        else:
-            if marks(style, table.source, output, excel):
-                file.write(MARK)
-            file.writelines(table_pieces(scorer, table, style, weights, processes, verbatim, scored.add))
-    return scored
+        if marks(style, table.source, output, excel):
+            file.write(MARK)
+        return Scored(output).count(table_parts(scorer, table, file, style, weights, processes, verbatim))
 
 
 def marks(style: str, source: "Source", output: PathLike, excel: bool = False) -> bool:
@@ -157,34 +141,53 @@ def refuse_loss(source: "Source", output: PathLike) -> None:
         raise DataError(f"{output}: would lose the workbook's other sheets, {others}; name another --output")
 
 
-def table_pieces(
+def table_parts(
     scorer: Scorer,
     table: "Table",
+    file: IO[Any],
     style: str,
     weights: bool = False,
     processes: Optional[int] = None,
     verbatim: bool = False,
-    report: Report = lambda rows, errors: None,
-) -> Iterator[str]:
-    """Yield the output of `score_table` for a table, as it is computed; report(rows, errors) after each few rows."""
-    names, frames = columns_of(table)
-    written = io.StringIO()
-    write = WRITERS[style](written, names, scorer.types, verbatim)
+) -> Iterator[tuple[int, int]]:
+    """Write what `score_table` does of a table; yield the numbers of rows and of errors of each few rows written."""
+    from ..reviews import tables
+
+    first = list(islice(table.frames, 1))
+    names = [str(name) for name in first[0].columns] if first else [table.text_column]
+    frames, ahead = tee(chain(first, table.frames))
+    windows = (texts_of(frame, table.text_column) for frame in ahead)
+    stream: Iterator[tuple[list[str], Iterable[Any]]]
     if style == "jsonl":
-        parts = with_objects(scorer, frames, table.text_column, weights)
+        stream = ((texts, scorer.objects(texts, weights)) for texts in windows)
     else:
-        parts = with_rows(scorer, frames, table.text_column, processes)
-    for frame, texts, results in parts:
-        columns, remaining = columns_in(frame), iter(results)
-        for start in range(0, len(texts), ROWS):
-            part, own = slice(start, start + ROWS), list(islice(remaining, ROWS))
-            write({name: cells[part] for name, cells in columns.items()}, texts[part], own)
-            report(len(own), errors_in(own))
-            if written.tell() > PIECE:
-                yield written.getvalue()
-                written.seek(0)
-                written.truncate()
-    yield written.getvalue()
+        # a table of one DataFrame starts no processes
+        stream = row_stream(scorer, windows, processes if first and len(first[0]) >= tables.ROWS else 1)
+    pairs = zip(stream, frames)
+    parts = (Part(columns_in(frame), *scored, frame.attrs.get("types", {})) for scored, frame in pairs)
+    # a table without rows still has a column
+    empty = Part({names[0]: []}, [], [])
+    return write_parts(scorer, parts if first else [empty], names, file, style, verbatim)
+
+
+def write_parts(
+    scorer: Scorer, parts: Iterable[Part], names: list[str], file: IO[Any], style: str, verbatim: bool
+) -> Iterator[tuple[int, int]]:
+    """Write scored parts of a table with these columns; yield the numbers of rows and of errors of each few rows."""
+    with WRITERS[style](file, names, scorer.types, verbatim) as write:
+        for part in parts:
+            results = iter(part.results)
+            step = max(1, len(part.texts)) if style == "parquet" else ROWS
+            for start in range(0, len(part.texts) or 1, step):
+                rows, own = slice(start, start + step), list(islice(results, step))
+                columns = {name: cells[rows] for name, cells in part.columns.items()}
+                write(Part(columns, part.texts[rows], own, part.types))
+                yield len(own), errors_in(own)
+
+
+def errors_in(results: Sequence[Any]) -> int:
+    """Return how many objects, or rows of output columns, are of texts without a result."""
+    return sum(["error" in result if isinstance(result, dict) else result[-1] is not None for result in results])
 
 
 def columns_in(frame: "pandas.DataFrame") -> dict[str, list[Any]]:
@@ -192,93 +195,44 @@ def columns_in(frame: "pandas.DataFrame") -> dict[str, list[Any]]:
     return {str(name): frame[name].tolist() for name in frame.columns}
 
 
-def columns_of(table: "Table") -> tuple[list[str], Frames]:
-    """Return the columns of a table's first rows, and all its DataFrames."""
-    begun = list(islice(table.frames, 1))
-    names = [str(name) for name in begun[0].columns] if begun else [table.text_column]
-    return names, chain(begun, table.frames)
+def score_window(reference: Any, texts: list[str]) -> list[tuple[Any, ...]]:
+    """Return the output columns of a window, in a worker: between processes they are cheaper than rows."""
+    return list(zip(*worker_scorer(reference).rows(texts)))
 
 
-def write_xlsx(
-    scorer: Scorer,
-    table: "Table",
-    file: IO[bytes],
-    processes: Optional[int] = None,
-    report: Report = lambda rows, errors: None,
-    verbatim: bool = False,
-) -> None:
-    """Write a table and the output columns as a workbook; report(rows, errors) is called after each DataFrame."""
-    from ..reviews.xlsx import write_rows
+def row_stream(
+    scorer: Scorer, windows: Iterable[list[str]], processes: Optional[int] = None
+) -> Iterator[tuple[list[str], list[Row]]]:
+    """Yield (window, `scorer.rows` of it) for each window of texts, in order.
 
-    names, frames = columns_of(table)
-
-    def rows() -> Iterator[list[Any]]:
-        yield [*names, *output_names(names, scorer.types)]
-        for frame, _, results in with_rows(scorer, frames, table.text_column, processes):
-            for row, result in zip(zip(*ordered(columns_in(frame), names, "xlsx")), results):
-                yield [*row, *(round(value, 6) if isinstance(value, float) else value for value in result)]
-            report(len(frame), errors_in(results))
-
-    write_rows(file, rows(), verbatim)
-
-
-def output_names(names: list[str], types: Mapping[str, str]) -> list[str]:
-    """Return the output columns as a table with these columns calls them."""
-    prefix = output_prefix(names, types)
-    return [prefix + name for name in types]
-
-
-def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[Any]]:
-    """Return the cells of the columns called names, None where one is missing; DataError for a column of another name."""
-    new = [name for name in columns if name not in names]
-    if new:
-        raise DataError(f"{style}: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
-    missing = [None] * max(map(len, columns.values()))
-    return [columns.get(name, missing) for name in names]
-
-
-def write_parquet(
-    scorer: Scorer,
-    table: "Table",
-    file: IO[bytes],
-    processes: Optional[int] = None,
-    report: Report = lambda rows, errors: None,
-    folder: Optional[Path] = None,
-) -> int:
-    """Write a table, with its types, and the output columns; return the number of rows.
-
-    report(rows, errors) is called after each DataFrame; `folder` is for `ParquetSpool`.
+    Each of the processes (None: one a core; 1: none but this) loads the scorer's bundles again; BundleError if one was
+    replaced, NsmcError if a process was killed.
     """
-    from .parquet import ParquetSpool
+    processes = processes or cores()
+    if processes == 1:
+        yield from ((window, scorer.rows(window)) for window in windows)
+        return
+    from concurrent.futures import BrokenExecutor
 
-    with ParquetSpool(scorer.types, folder) as spool:
-        for frame, _, results in with_rows(scorer, table.frames, table.text_column, processes):
-            spool.append(columns_in(frame), output_columns(results, scorer.types), frame.attrs.get("types"))
-            report(len(frame), errors_in(results))
-        if not spool.schemas:
-            # a table without rows still has columns
-            spool.append({table.text_column: []}, output_columns([], scorer.types))
-        spool.write(file)
-        return spool.rows
-
-
-def with_objects(scorer: Scorer, frames: Frames, text_column: str, weights: bool) -> Iterator[Any]:
-    """Yield (DataFrame, texts, objects), computed in this process."""
-    for frame in frames:
-        texts = texts_of(frame, text_column)
-        yield frame, texts, scorer.objects(texts, weights)
+    try:
+        yield from parallel_rows(scorer.reference, windows, processes)
+    except BrokenExecutor as problem:
+        raise NsmcError(
+            "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
+            "on fewer cores"
+        ) from problem
 
 
-def with_rows(scorer: Scorer, frames: Frames, text_column: str, processes: Optional[int]) -> Iterator[Any]:
-    """Yield (DataFrame, texts, rows of output columns); a table of one DataFrame starts no processes."""
-    from ..reviews import tables
-
-    begun = list(islice(frames, 1))
-    frames, ahead = tee(chain(begun, frames))
-    windows = (texts_of(frame, text_column) for frame in ahead)
-    stream = row_stream(scorer, windows, processes if begun and len(begun[0]) >= tables.ROWS else 1)
-    for (texts, results), frame in zip(stream, frames):
-        yield frame, texts, results
+def parallel_rows(same: Any, windows: Iterable[list[str]], processes: int) -> Iterator[tuple[list[str], list[Row]]]:
+    pending: "deque[tuple[list[str], Future[list[tuple[Any, ...]]]]]" = deque()
+    with workers(processes) as pool:
+        for window in windows:
+            pending.append((window, pool.submit(score_window, same, window)))
+            if len(pending) >= 2 * processes:
+                done, future = pending.popleft()
+                yield done, list(zip(*future.result()))
+        for done, future in pending:
+            yield done, list(zip(*future.result()))
 
 
 def texts_of(frame: "pandas.DataFrame", text_column: str) -> list[str]:
@@ -298,14 +252,12 @@ def opened(output: PathLike, style: Optional[str], weights: bool) -> Iterator[tu
     style = style or STYLES[output.suffix.lower()]
     if weights and style != "jsonl":
         raise ConfigError(f"--weights needs --format jsonl, found {style}")
-    binary = style in BINARY
     if str(output) in STDOUT:
-        yield sys.stdout.buffer if binary else sys.stdout, style
+        yield sys.stdout.buffer if style in BINARY else sys.stdout, style
         return
     with replaced_file(output) as temporary:
-        file = open(temporary, "wb") if binary else open(temporary, "w", encoding="utf-8", newline="", errors="replace")
         try:
-            with file:
+            with writable(temporary, style) as file:
                 yield file, style
         except OSError as problem:
             # an error of a device has no file name; `replaced_file` reports those of other files
@@ -314,102 +266,6 @@ def opened(output: PathLike, style: Optional[str], weights: bool) -> Iterator[tu
             raise
 
 
-def folder_of(output: PathLike) -> Optional[Path]:
-    """Return the folder of an output file; None for stdout, a pipe or a device."""
-    path = Path(output)
-    return None if str(output) in STDOUT or path.exists() and not path.is_file() else path.parent
-
-
-def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Write:
-    """One line a text: label, score, text; the restored text alone if it is not classified."""
-
-    def write(columns: Columns, texts: Sequence[str], results: Sequence[Any]) -> None:
-        for text, result in zip(texts, results):
-            values = dict(zip(types, result))
-            shown = values.get("restored", clean(text))
-            if values.get("error"):
-                shown = f"-\t-\t{shown}\t{values['error']}"
-            elif "label" in values:
-                shown = f"{values['label']}\t{values['score']:.4f}\t{shown}"
-            print(shown, file=file)
-
-    return write
-
-
-def csv_writer(delimiter: str, file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Write:
-    """The table's columns, then the output columns.
-
-    Probabilities have 6 digits; further ones depend on the other reviews of a batch.
-    """
-    marked: Callable[[Sequence[Any]], Sequence[Any]] = list if verbatim else as_cells
-    table = table_writer(file, delimiter)
-    table.writerow([*marked(names), *output_names(names, types)])
-
-    def write(columns: Columns, texts: Sequence[str], results: Sequence[Any]) -> None:
-        cells = [*ordered(columns, names, "csv"), *map(figures, zip(*results))]
-        table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
-
-    return write
-
-
-def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Write:
-    """One object a line: the table's columns, then those of `Scorer.objects`."""
-    prefix = output_prefix(names, types)
-
-    def write(columns: Columns, texts: Sequence[str], results: Sequence[Any]) -> None:
-        rows: Iterable[Any] = zip(*columns.values()) if columns else repeat(())
-        for row, result in zip(rows, results):
-            values = dict(zip(columns, row))
-            for name, value in result.items():
-                values[unique_name(prefix + name if name in types else name, columns)] = value
-            print(as_json(values), file=file)
-
-    return write
-
-
-# (file, names of the table's columns, `Scorer.types`, verbatim) -> write(columns, texts, results) of some rows: results
-# are objects for jsonl, else rows of output columns
-WRITERS: dict[str, Callable[..., Write]] = {
-    "text": text_writer,
-    "csv": partial(csv_writer, ","),
-    "tsv": partial(csv_writer, "\t"),
-    "jsonl": jsonl_writer,
-}
-
-
-def as_json(values: dict[str, Any]) -> str:
-    """Return a dict as one line of JSON; NaN and infinite numbers, which JSON lacks, become null."""
-    try:
-        return json.dumps(values, ensure_ascii=False, default=plain, allow_nan=False)
-    except ValueError:
-        finite = json.loads(json.dumps(values, default=plain), parse_constant=lambda _: None)
-        return json.dumps(finite, ensure_ascii=False)
-
-
-def figures(column: Sequence[Any]) -> list[Any]:
-    """Return an output column as csv has it, where numbers have 6 digits."""
-    return [f"{value:.6f}" if isinstance(value, float) else value for value in column]
-
-
-def plain_cells(column: Sequence[Any]) -> Sequence[Any]:
-    """Return `plain` of a column's cells, nothing for None; a column of texts as it is, which most are."""
-    if set(map(type, column)) == {str}:
-        return column
-    return ["" if cell is None else plain(cell) for cell in column]
-
-
-def plain(value: Any) -> Any:
-    """Return a cell as csv and JSON hold it: bytes as their text if they are UTF-8, other objects as their str."""
-    if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return str(value)
-    return value if isinstance(value, (str, int, float, bool)) else str(value)
-
-
-def unique_name(name: str, taken: Collection[str]) -> str:
-    """Prefix a name with `predicted_` until it is not taken."""
-    while name in taken:
-        name = f"predicted_{name}"
-    return name
+def writable(path: Path, style: str) -> IO[Any]:
+    """Open a file for an output of this style; an open one, as pyarrow takes no path that is not UTF-8."""
+    return open(path, "wb") if style in BINARY else open(path, "w", encoding="utf-8", newline="", errors="replace")

@@ -1,12 +1,14 @@
 """Lines of bounded length and pieces of bounded size, whatever a file holds. Imports no pandas, which is slow."""
 
+from collections import Counter
 from pathlib import Path
-from typing import Callable, Iterable, Iterator, TextIO, TypeVar
+from typing import Callable, Collection, Iterable, Iterator, TextIO, TypeVar
 
 from ..errors import DataError
 
 # Characters of a line, and of the rows in memory at a time
 LINE, PIECE = 2**24, 2**25
+COLUMNS = 2000
 # What "-" means; messages use this name
 STDIN = Path("stdin")
 
@@ -34,3 +36,11 @@ def cut(rows: Iterable[Item], most: int, size: Callable[[Item], int], largest: i
             piece, total = [], 0
     if piece:
         yield piece
+
+
+def check_columns(names: Collection[str], where: object) -> None:
+    """Raise DataError for too many columns, or for one that is there twice."""
+    if len(names) > COLUMNS:
+        raise DataError(f"{where}: expected at most {COLUMNS:,} columns, found {len(names):,}")
+    if len(set(names)) < len(names):
+        raise DataError(f"{where}: expected each column once, found {Counter(names).most_common(1)[0][0]!r} twice")

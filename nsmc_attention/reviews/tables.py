@@ -9,12 +9,11 @@ stays text: no NA, no guessed numbers. Memory is bounded for any file.
 import csv
 import io
 import re
-from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Callable, Collection, Iterable, Iterator, Optional, Sequence, TextIO, Union
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, TextIO, Union
 
 import pandas
 
@@ -24,11 +23,11 @@ from . import nsmc
 from .corpus import Reviews, read_bytes, sha256
 from .labels import PAIRS, plain_label, positive_of
 from .parquet import LEVELS, parquet_file, parquet_rows
-from .pieces import LINE, PIECE, cut, lines
+from .pieces import LINE, PIECE, check_columns, cut, lines
 from .sources import Source, Span, announce, find_source, opened, size_of
 from .xlsx import plain_dates, xlsx_rows
 
-ROWS, COLUMNS = 8192, 2000
+ROWS = 8192
 # Characters of a csv that are read at a time
 BLOCK = 1 << 16
 # Kinds with a header and fields that csv.reader splits
@@ -93,11 +92,6 @@ def open_table(
     if first and source.kind != "lines":
         refuse_numbers(first[0], column, source.path)
     return Table(source, column, with_column(chain(first, frames), column, source.path))
-
-
-def chunks(path: Union[str, Path], *arguments: Any, **options: Any) -> Iterator[pandas.DataFrame]:
-    """Yield the DataFrames of a table; see `open_table`."""
-    yield from open_table(path, *arguments, **options).frames
 
 
 def frames_of(
@@ -240,14 +234,6 @@ def spans(source: Source, rows: int) -> Iterator[Span]:
         # a table without rows is one Span too
         if count or not cuts:
             yield Span(start, read.position, header, line)
-
-
-def check_columns(names: Collection[str], where: object) -> None:
-    """Raise DataError for too many columns, or for one that is there twice."""
-    if len(names) > COLUMNS:
-        raise DataError(f"{where}: expected at most {COLUMNS:,} columns, found {len(names):,}")
-    if len(set(names)) < len(names):
-        raise DataError(f"{where}: expected each column once, found {Counter(names).most_common(1)[0][0]!r} twice")
 
 
 def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:

@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, Optional
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Callable, Iterator, Optional
 
 from .._io.spreadsheets import as_cell
 from ..errors import DataError, MissingPackage, listed, nearest
@@ -215,8 +215,9 @@ def plain_dates(column: list[Any]) -> list[Any]:
     return [cell.date() if isinstance(cell, datetime.datetime) else cell for cell in column]
 
 
-def write_rows(file: IO[bytes], rows: Iterable[list[Any]], verbatim: bool = False) -> None:
-    """Write rows, of which the first is the header, as a workbook of one sheet; no text is ever computed.
+@contextmanager
+def written_sheet(file: IO[bytes], verbatim: bool = False) -> Iterator[Callable[[list[Any]], None]]:
+    """Yield what appends a row, first the header, to a workbook of one sheet; no text is ever computed.
 
     Text that would be computed where it is typed in again (see `_io.spreadsheets`) is marked as text, unless verbatim.
     DataError for more rows, or longer text, than Excel takes.
@@ -224,11 +225,15 @@ def write_rows(file: IO[bytes], rows: Iterable[list[Any]], verbatim: bool = Fals
     book = require_excel().Workbook(write_only=True)
     sheet = book.create_sheet("reviews")
     sheet.freeze_panes = "A2"
+    numbers = itertools.count(1)
+
+    def append(row: list[Any]) -> None:
+        if (number := next(numbers)) > ROWS:
+            raise DataError(f"xlsx: expected at most {ROWS:,} rows, found more; write --format csv")
+        sheet.append([written_cell(sheet, value, number, verbatim) for value in row])
+
     try:
-        for number, row in enumerate(rows, start=1):
-            if number > ROWS:
-                raise DataError(f"xlsx: expected at most {ROWS:,} rows, found more; write --format csv")
-            sheet.append([written_cell(sheet, value, number, verbatim) for value in row])
+        yield append
     except BaseException:
         # a sheet that is left open complains on stderr
         sheet.close()

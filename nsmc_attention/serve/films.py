@@ -1,5 +1,6 @@
 """What /film returns: a table of reviews in, a line of JSON for each film out, with the reviews that carry the most weight."""
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,7 @@ from ..films.rater import FilmRater, Pools
 from ..films.tables import names_of
 from ..reviews import tables
 from .limits import Limits
-from .tables import Table
-
-# Characters that are sent at a time
-PIECE = 1 << 16
+from .tables import Table, in_pieces
 
 
 class FilmService:
@@ -49,13 +47,12 @@ class FilmService:
 
     def pieces(self, pools: Pools) -> Iterator[str]:
         """Yield the lines of all films, some at a time."""
-        lines: list[str] = []
+        written = io.StringIO()
+        return in_pieces(written, (print(line, file=written) for line in self.lines(pools)))
+
+    def lines(self, pools: Pools) -> Iterator[str]:
         for film, (pool, (low, stars, high)) in zip(pools, self.rater.bounds(pools.values())):
             line: dict[str, Any] = {"film": film, "reviews": pool.count, "blank": pool.blank}
             line.update(stars=stars, stars_low=low, stars_high=high)
             line["representative"] = [{"text": text, "weight": weight} for text, weight in pool.weights]
-            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
-            if sum(map(len, lines)) > PIECE:
-                yield "".join(lines)
-                lines.clear()
-        yield "".join(lines)
+            yield json.dumps(line, ensure_ascii=False)

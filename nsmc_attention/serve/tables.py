@@ -2,18 +2,19 @@
 
 import asyncio
 import errno
+import io
 import json
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryFile
 from threading import Event, Lock
-from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterator, Optional
+from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Optional
 
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from ..classification.predictor import Classifier
 from ..errors import DataError
-from ..inference.scoring import MARK, table_pieces
+from ..inference.scoring import MARK, table_parts
 from ..reviews import tables
 from ..reviews.sources import kind_of
 from .limits import Limits
@@ -23,6 +24,8 @@ KINDS.update({"application/x-ndjson": "jsonl", "application/jsonl": "jsonl"})
 KINDS["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"] = "xlsx"
 # What browsers and curl call a file whose type they do not know, or a csv where Excel is installed
 VAGUE = ("", "application/octet-stream", "application/vnd.ms-excel", "text/plain")
+# Characters that are sent at a time
+PIECE = 1 << 16
 # Bytes that may be stored at once, in tables of the largest size for each that may be scored
 STORED = 4
 
@@ -118,8 +121,9 @@ class Table:
         self.reading.append(table.frames)
         if self.output != "jsonl" and table.source.from_office:
             yield MARK.encode()
-        pieces = table_pieces(classifier, table, self.output, processes=processes, verbatim=self.verbatim)
-        async for piece in self.stream(pieces):
+        written = io.StringIO()
+        parts = table_parts(classifier, table, written, self.output, processes=processes, verbatim=self.verbatim)
+        async for piece in self.stream(in_pieces(written, parts)):
             yield piece
 
     async def stream(self, pieces: Iterator[str]) -> AsyncIterator[bytes]:
@@ -148,6 +152,16 @@ class Table:
         finally:
             self.file.close()
             self.quota.take(-self.slots, -self.size)
+
+
+def in_pieces(written: io.StringIO, parts: Iterable[object]) -> Iterator[str]:
+    """Yield what is written while the parts are made, PIECE characters or a little more at a time, then the rest."""
+    for _ in parts:
+        if written.tell() > PIECE:
+            yield written.getvalue()
+            written.seek(0)
+            written.truncate()
+    yield written.getvalue()
 
 
 class TableResponse(StreamingResponse):

@@ -12,8 +12,7 @@ from nsmc_attention.classification import judgement
 from nsmc_attention.classification.columns import RESTORED_SCHEMA
 from nsmc_attention.classification.restored import restoring
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.inference.parallel import row_stream
-from nsmc_attention.inference.scoring import score_lines, score_table
+from nsmc_attention.inference.scoring import row_stream, score_lines, score_table
 from nsmc_attention.restoration.restoration import BLANK
 from nsmc_attention.restoration.restorer import TYPES
 from nsmc_attention.reviews import nsmc, tables
@@ -42,7 +41,7 @@ def table(tmp_path):
 @pytest.mark.parametrize("style", ["csv", "tsv", "jsonl", "parquet", "xlsx"])
 def test_a_restored_table_has_its_own_columns_first_and_every_row(restorer, table, tmp_path, style):
     found = score_table(restorer, table, tmp_path / f"out.{style}")
-    (frame,) = tables.chunks(tmp_path / f"out.{style}", "document")
+    (frame,) = tables.open_table(tmp_path / f"out.{style}", "document").frames
     assert (found.rows, found.errors) == (4, 1)
     own = ["restored", "document", "n"]
     assert list(frame.columns[:3]) == own and frame["n"].tolist() == list("abcd")

@@ -1,6 +1,8 @@
 import csv
+import io
 import json
 import os
+import shutil
 import signal
 import sys
 from decimal import Decimal
@@ -10,11 +12,12 @@ import pandas
 import pyarrow.parquet
 import pytest
 
+from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
+from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.cli import run
-from nsmc_attention.errors import ConfigError, DataError, NsmcError
-from nsmc_attention.inference.parallel import row_stream
-from nsmc_attention.inference.scoring import line_results, score_lines, score_table, table_pieces
+from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
+from nsmc_attention.inference.scoring import line_parts, row_stream, score_lines, score_table, table_parts
 from nsmc_attention.reviews import nsmc, tables
 
 
@@ -286,7 +289,7 @@ def test_a_worker_that_is_killed_is_one_line(classifier):
             yield pandas.DataFrame({"document": ["정말 좋다"]})
 
     with pytest.raises(NsmcError, match="a worker process was killed, .*begin again"):
-        list(table_pieces(classifier, tables.Table(None, "document", pieces()), "csv", processes=2))
+        list(table_parts(classifier, tables.Table(None, "document", pieces()), io.StringIO(), "csv", processes=2))
 
 
 def test_lines_are_read_in_windows_of_bounded_size(classifier):
@@ -299,10 +302,10 @@ def test_lines_are_read_in_windows_of_bounded_size(classifier):
             yield "가" * 2**24
         yield "좋다"
 
-    found = line_results(classifier, lines(), "jsonl")
-    assert next(found)[1]["tokens"] and len(read_so_far) == 2
-    found.close()
-    assert [text for text, _ in line_results(classifier, iter(["a", "", "b"]), "csv")] == ["a", "", "b"]
+    parts = line_parts(classifier, lines(), "jsonl")
+    assert next(next(parts).results)["tokens"] and len(read_so_far) == 2
+    parts.close()
+    assert [part.texts for part in line_parts(classifier, iter(["a", "", "b"]), "csv")] == [["a", "", "b"]]
 
 
 OFFICE = {
@@ -353,7 +356,7 @@ def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(classifie
     rows = [{"리뷰": "=1+1 좋다", "평점": 5}, {"리뷰": None, "평점": None}]
     pandas.DataFrame(rows).astype(object).to_json(tmp_path / "in.jsonl", orient="records", lines=True)
     score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.xlsx")
-    (frame,) = tables.chunks(tmp_path / "out.xlsx")
+    (frame,) = tables.open_table(tmp_path / "out.xlsx").frames
     first, second = frame.to_dict("records")
     assert first["리뷰"] == "=1+1 좋다" and first["평점"] == 5 and isinstance(first["probability"], float)
     assert second["error"] == "blank: no word to score" and second["label"] is None
@@ -372,6 +375,19 @@ def test_a_workbook_with_other_sheets_is_not_replaced_by_one_of_them(classifier,
             score_table(classifier, tmp_path / "two.xlsx", tmp_path / output, sheet="4월")
     assert (tmp_path / "two.xlsx").read_bytes() == before
     score_table(classifier, tmp_path / "two.xlsx", tmp_path / "one.xlsx", sheet="4월")
-    (frame,) = tables.chunks(tmp_path / "one.xlsx")
+    (frame,) = tables.open_table(tmp_path / "one.xlsx").frames
     assert frame["리뷰"].tolist() == ["4월"]
     score_table(classifier, tmp_path / "one.xlsx", tmp_path / "one.xlsx")
+
+
+def test_where_one_bundle_began_no_other_goes_on(bundle_folder, tmp_path):
+    """Workers load the bundle by its folder, where another may stand by then."""
+    folder = shutil.copytree(bundle_folder, tmp_path / "bundle")
+    classifier = load_classifier(folder)
+    assert [len(found) for _, found in row_stream(classifier, [["좋다"], ["별로", "영화"]], 2)] == [1, 2]
+    began = load_bundle(folder, LAYOUT)
+    write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
+    with pytest.raises(
+        BundleError, match="expected the bundle that was loaded at first, found another, .*; begin again"
+    ):
+        list(row_stream(classifier, [["좋다"]], 2))

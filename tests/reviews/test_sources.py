@@ -1,7 +1,6 @@
 """Encodings, delimiters and workbooks as Korean offices have them: what is read is the same."""
 
 import datetime
-import io
 import pickle
 import sys
 import tracemalloc
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from nsmc_attention.errors import ConfigError, DataError, MissingPackage
 from nsmc_attention.reviews import labels, sources, tables
 from nsmc_attention.reviews.sources import delimiter_of, find_source, size_of
-from nsmc_attention.reviews.xlsx import write_rows, xlsx_rows
+from nsmc_attention.reviews.xlsx import written_sheet, xlsx_rows
 
 ROWS = [
     {"영화": "가", "리뷰": "정말 재미있는 영화, 최고; 정말로", "평점": "10"},
@@ -42,7 +41,7 @@ def write(folder, encoding, delimiter, rows=ROWS, name="reviews.csv"):
 
 
 def rows_of(path, **options):
-    return [row for frame in tables.chunks(path, **options) for row in frame.to_dict("records")]
+    return [row for frame in tables.open_table(path, **options).frames for row in frame.to_dict("records")]
 
 
 @pytest.mark.parametrize("name", OFFICE)
@@ -234,11 +233,16 @@ def test_an_endless_stream_is_one_line(kind, monkeypatch):
         rows_of("/dev/zero", kind=kind)
 
 
+def write_rows(path, rows):
+    with open(path, "wb") as file, written_sheet(file) as append:
+        for row in rows:
+            append(row)
+
+
 def test_a_written_workbook_computes_nothing_and_reads_back(tmp_path):
     cells = ["=1+1", "'=1", "#N/A", "+1-2", "", "두\n줄", "1.5", 1.5, 7, True, None, datetime.date(2024, 3, 1), 10**20]
     names = [f"c{number}" for number in range(len(cells))]
-    with open(tmp_path / "a.xlsx", "wb") as file:
-        write_rows(file, [names, cells])
+    write_rows(tmp_path / "a.xlsx", [names, cells])
     header, row = xlsx_rows(find_source(tmp_path / "a.xlsx"))
     expected = [cell if cell != "" else None for cell in cells]
     expected[-2:] = [datetime.datetime(2024, 3, 1), str(10**20)]
@@ -252,9 +256,8 @@ def test_text_that_excel_does_not_take_is_refused_or_replaced(tmp_path):
     with pytest.raises(
         DataError, match="xlsx row 2: expected at most 32,767 characters in a cell, found 32,768; write"
     ):
-        write_rows(io.BytesIO(), [["리뷰"], ["가" * 32_768]])
-    with open(tmp_path / "a.xlsx", "wb") as file:
-        write_rows(file, [["리뷰"], ["종\a소리\ud800"]])
+        write_rows(tmp_path / "a.xlsx", [["리뷰"], ["가" * 32_768]])
+    write_rows(tmp_path / "a.xlsx", [["리뷰"], ["종\a소리\ud800"]])
     assert rows_of(tmp_path / "a.xlsx") == [{"리뷰": "종\ufffd소리\ufffd"}]
 
 

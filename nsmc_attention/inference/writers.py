@@ -1,0 +1,167 @@
+"""The rows of a table with their output columns, written part by part as text, csv, tsv, jsonl, parquet or xlsx.
+
+    with WRITERS[style](file, names of the table's columns, types of the output columns, verbatim) as write:
+        write(Part(...))
+
+What a format holds at its end (parquet, xlsx) is written when the block ends without an error.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from itertools import repeat
+from typing import IO, Any, NamedTuple
+
+from .._io.spreadsheets import as_cells, table_writer
+from ..errors import DataError
+from ..reviews.xlsx import written_sheet
+from ..text.encoding import clean
+from .parquet import ParquetSpool, output_prefix
+
+# The cells of a table's columns
+Columns = Mapping[str, Sequence[Any]]
+
+
+class Part(NamedTuple):
+    """Some rows: the cells of the table's columns, the texts, and what the scorer makes of each.
+
+    `results` are objects for jsonl, else rows of output columns; `types` those of the table's columns, if known.
+    """
+
+    columns: Columns
+    texts: Sequence[str]
+    results: Iterable[Any]
+    types: Mapping[str, Any] = {}
+
+
+Write = Callable[[Part], object]
+
+
+@contextmanager
+def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
+    """One line a text: label, score, text; the restored text alone if it is not classified."""
+
+    def write(part: Part) -> None:
+        for text, result in zip(part.texts, part.results):
+            values = dict(zip(types, result))
+            shown = values.get("restored", clean(text))
+            if values.get("error"):
+                shown = f"-\t-\t{shown}\t{values['error']}"
+            elif "label" in values:
+                shown = f"{values['label']}\t{values['score']:.4f}\t{shown}"
+            print(shown, file=file)
+
+    yield write
+
+
+@contextmanager
+def csv_writer(
+    delimiter: str, file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool
+) -> Iterator[Write]:
+    """The table's columns, then the output columns.
+
+    Probabilities have 6 digits; further ones depend on the other reviews of a batch.
+    """
+    marked: Callable[[Sequence[Any]], Sequence[Any]] = list if verbatim else as_cells
+    table = table_writer(file, delimiter)
+    table.writerow([*marked(names), *output_names(names, types)])
+
+    def write(part: Part) -> None:
+        cells = [*ordered(part.columns, names, "csv"), *map(figures, zip(*part.results))]
+        table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
+
+    yield write
+
+
+@contextmanager
+def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
+    """One object a line: the table's columns, then those of `Scorer.objects`."""
+    prefix = output_prefix(names, types)
+
+    def write(part: Part) -> None:
+        rows: Iterable[Any] = zip(*part.columns.values()) if part.columns else repeat(())
+        for row, result in zip(rows, part.results):
+            values = dict(zip(part.columns, row))
+            for name, value in result.items():
+                values[unique_name(prefix + name if name in types else name, part.columns)] = value
+            print(as_json(values), file=file)
+
+    yield write
+
+
+@contextmanager
+def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
+    """A workbook of one sheet: the table's columns, then the output columns, numbers of these with 6 digits."""
+    with written_sheet(file, verbatim) as append:
+        append([*names, *output_names(names, types)])
+
+        def write(part: Part) -> None:
+            for row, result in zip(zip(*ordered(part.columns, names, "xlsx")), part.results):
+                append([*row, *(round(value, 6) if isinstance(value, float) else value for value in result)])
+
+        yield write
+
+
+# (file, names of the table's columns, `Scorer.types`, verbatim) -> context of a function that writes a Part
+WRITERS: dict[str, Callable[..., AbstractContextManager[Write]]] = {
+    "text": text_writer,
+    "csv": partial(csv_writer, ","),
+    "tsv": partial(csv_writer, "\t"),
+    "jsonl": jsonl_writer,
+    "parquet": ParquetSpool,
+    "xlsx": xlsx_writer,
+}
+
+
+def output_names(names: list[str], types: Mapping[str, str]) -> list[str]:
+    """Return the output columns as a table with these columns calls them."""
+    prefix = output_prefix(names, types)
+    return [prefix + name for name in types]
+
+
+def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[Any]]:
+    """Return the cells of the columns called names, None where one is missing; DataError for a column of another name."""
+    new = [name for name in columns if name not in names]
+    if new:
+        raise DataError(f"{style}: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
+    missing = [None] * max(map(len, columns.values()))
+    return [columns.get(name, missing) for name in names]
+
+
+def as_json(values: dict[str, Any]) -> str:
+    """Return a dict as one line of JSON; NaN and infinite numbers, which JSON lacks, become null."""
+    try:
+        return json.dumps(values, ensure_ascii=False, default=plain, allow_nan=False)
+    except ValueError:
+        finite = json.loads(json.dumps(values, default=plain), parse_constant=lambda _: None)
+        return json.dumps(finite, ensure_ascii=False)
+
+
+def figures(column: Sequence[Any]) -> list[Any]:
+    """Return an output column as csv has it, where numbers have 6 digits."""
+    return [f"{value:.6f}" if isinstance(value, float) else value for value in column]
+
+
+def plain_cells(column: Sequence[Any]) -> Sequence[Any]:
+    """Return `plain` of a column's cells, nothing for None; a column of texts as it is, which most are."""
+    if set(map(type, column)) == {str}:
+        return column
+    return ["" if cell is None else plain(cell) for cell in column]
+
+
+def plain(value: Any) -> Any:
+    """Return a cell as csv and JSON hold it: bytes as their text if they are UTF-8, other objects as their str."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return str(value)
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """Prefix a name with `predicted_` until it is not taken."""
+    while name in taken:
+        name = f"predicted_{name}"
+    return name
