@@ -149,7 +149,7 @@ def film(
     nsmc-attention film reviews.csv --group-by film --format jsonl
     """
     if page:
-        from ..visualization.film_page import check_page
+        from ..visualization.pictures import check_page
 
         check_page(page)
     from ..films.rater import FilmRater
@@ -158,7 +158,7 @@ def film(
     rater = FilmRater.load(model.bundle, model.engine, model.device, classifier=classifier)
     found = rate_table(rater, source, group_by, output, style, text_column, kind, encoding, bool(page), sheet)
     if page:
-        from ..visualization.film_page import save_ratings
+        from ..visualization.pictures import save_ratings
 
         save_ratings(found.drawn, page, found.films)
     print(f"{source}: {found}", file=sys.stderr)

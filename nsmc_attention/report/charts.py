@@ -20,26 +20,31 @@ def interval_rows(rows: pandas.DataFrame, whole: float) -> str:
     """Return one line a row of `shares_by`: name, share with its interval, number of reviews."""
     lines = []
     for name, row in rows.iterrows():
-        share, low, high = (100 * row[column] for column in ("share", "low", "high"))
-        marks = (
-            f'<i class="mean" {style(left=100 * whole)}></i><i class="range" {style(left=low, width=high - low)}></i>'
-            f'<i class="dot{" far" * bool(row["outlier"])}" {style(left=share)}></i>'
-        )
-        value = f"{share:.1f} % <small>({low:.0f}–{high:.0f})</small> · {row['count']:,}"
-        lines.append(line(str(name), value, marks))
-    return f'<ol class="lines wide">{"".join(lines)}</ol><div class="axis"><b>0</b><b>50</b><b>100 %</b></div>'
+        at, low, high = (100 * row[column] for column in ("share", "low", "high"))
+        marks = f'<i class="mean" {style(left=100 * whole)}></i>{interval(at, low, high, bool(row["outlier"]))}'
+        lines.append(line(str(name), f"{at:.1f} % <small>({low:.0f}–{high:.0f})</small> · {row['count']:,}", marks))
+    return wide(lines, "0", "50", "100 %")
 
 
 def star_rows(rows: pandas.DataFrame, lowest: float, highest: float) -> str:
     """Return one line a row: name, stars with their interval between the ends of the scale, number of reviews."""
     lines, span = [], max(highest - lowest, 1e-9)
     for name, row in rows.iterrows():
-        at, low, high = (100 * (row[column] - lowest) / span for column in ("stars", "stars_low", "stars_high"))
-        marks = f'<i class="range" {style(left=low, width=high - low)}></i><i class="dot" {style(left=at)}></i>'
-        interval = f"({row['stars_low']:.1f}–{row['stars_high']:.1f})"
-        lines.append(line(str(name), f"{row['stars']:.2f} <small>{interval}</small> · {row['count']:,}", marks))
-    ends = "".join(f"<b>{end:g}</b>" for end in (lowest, (lowest + highest) / 2, highest))
-    return f'<ol class="lines wide">{"".join(lines)}</ol><div class="axis">{ends}</div>'
+        marks = interval(*(100 * (row[column] - lowest) / span for column in ("stars", "stars_low", "stars_high")))
+        low_high = f"({row['stars_low']:.1f}–{row['stars_high']:.1f})"
+        lines.append(line(str(name), f"{row['stars']:.2f} <small>{low_high}</small> · {row['count']:,}", marks))
+    return wide(lines, *(f"{end:g}" for end in (lowest, (lowest + highest) / 2, highest)))
+
+
+def interval(at: float, low: float, high: float, far: bool = False) -> str:
+    """Return a dot on the bar of its interval, in percent of a line."""
+    bar = f'<i class="range" {style(left=low, width=high - low)}></i>'
+    return f'{bar}<i class="dot{" far" * far}" {style(left=at)}></i>'
+
+
+def wide(lines: Sequence[str], *ends: str) -> str:
+    axis = "".join(f"<b>{end}</b>" for end in ends)
+    return f'<ol class="lines wide">{"".join(lines)}</ol><div class="axis">{axis}</div>'
 
 
 def line(name: str, value: str, marks: str) -> str:

@@ -1,13 +1,20 @@
 """The report as one self-contained HTML page: key figures, sections with what they show, reviews, tables to download."""
 
 import html
-from typing import Any, NamedTuple, Sequence
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import pandas
 
 from .._io.spreadsheets import as_csv
 from ..classification.attribution import Attribution
+from ..classification.layout import ClassifierBundle
 from ..visualization.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
+
+if TYPE_CHECKING:
+    from .content import Content
+
+LANGUAGES = ("ko", "en")
 
 
 class Figure(NamedTuple):
@@ -42,35 +49,34 @@ class Section(NamedTuple):
     reviews: Sequence[ExampleList] = ()
 
 
-class Report(NamedTuple):
-    """All of a page but its tables. `findings` are pairs of a heading and a line."""
+def phrases(language: str) -> dict[str, str]:
+    """Return the phrases in one of LANGUAGES by key, with blanks in braces; no line ends before a percent sign.
 
-    title: str
-    source: str
-    figures: Sequence[Figure]
-    findings: Sequence[tuple[str, str]]
-    sections: Sequence[Section]
-    method: Sequence[str]
+    Those named _can and _cannot say what may be concluded from a section, and what may not.
+    """
+    pairs: dict[str, dict[str, str]] = json.loads(file("phrases.json", __package__))
+    return {key: texts[language].replace(" %", "\u00a0%") for key, texts in pairs.items()}
 
 
-def report_page(content: Report, tables: dict[str, pandas.DataFrame], language: str, say: dict[str, str]) -> str:
-    """Return the page in one language, `say` its `phrases`, with the tables as csv."""
-    links = "".join(link(name, table) for name, table in tables.items())
+def report_page(content: "Content", title: str, source: str, bundle: ClassifierBundle, language: str) -> str:
+    """Return the page in one language, with the tables as csv; `source` is the name of what was read."""
+    say, sections = content.say, list(content.sections())
+    links = "".join(link(name, table) for name, table in content.tables.items())
     body = "\n".join(
         [
-            f"<header><h1>{html.escape(content.title)}</h1><p>{html.escape(content.source)}</p></header><main>",
-            f'<dl class="figures">{"".join(map(tile, content.figures))}</dl>',
-            f'<dl class="findings">{"".join(map(finding, content.findings))}</dl>',
-            *(section(each, say) for each in content.sections),
+            f"<header><h1>{html.escape(title)}</h1><p>{html.escape(source)}</p></header><main>",
+            f'<dl class="figures">{"".join(map(tile, content.key_figures()))}</dl>',
+            f'<dl class="findings">{"".join(map(finding, content.findings()))}</dl>',
+            *(section_html(section, say) for section in sections),
             f"<section><h2>{say['method']}</h2><ul>",
-            *(f"<li>{html.escape(each)}</li>" for each in content.method),
+            *(f"<li>{html.escape(remark)}</li>" for remark in content.remarks(bundle)),
             f'</ul></section><section class="tables"><h2>{say["tables"]}</h2><p>{links}</p></section></main>',
         ]
     )
-    lists = [group.examples for part in content.sections for group in part.reviews]
+    lists = [group.examples for section in sections for group in section.reviews]
     data = in_script([[in_language(example, say) for example in examples] for examples in lists])
     font = in_base64(font_of(OWN_CHARACTERS + body + data))
-    fillings = {"LANGUAGE": language, "TITLE": html.escape(content.title), "FONT_AS_BASE64": font}
+    fillings = {"LANGUAGE": language, "TITLE": html.escape(title), "FONT_AS_BASE64": font}
     return filled(with_words(file("report.html", __package__)), **fillings, REVIEWS_AS_JSON=data, BODY=body)
 
 
@@ -84,28 +90,28 @@ def finding(pair: tuple[str, str]) -> str:
     return f'<div><dt>{name}</dt><dd lang="ko">{text}</dd></div>'
 
 
-def section(each: Section, say: dict[str, str]) -> str:
-    heading, legend = (html.escape(say[key].format(**each.values)) for key in (each.key, f"{each.key}_legend"))
+def section_html(section: Section, say: dict[str, str]) -> str:
+    key, values = section.key, section.values
+    heading, legend = (html.escape(say[name].format(**values)) for name in (key, f"{key}_legend"))
     notes = "".join(
-        f"<div><dt>{say[kind]}</dt><dd>{html.escape(say[f'{each.key}_{kind}'])}</dd></div>"
-        for kind in ("can", "cannot")
+        f"<div><dt>{say[kind]}</dt><dd>{html.escape(say[f'{key}_{kind}'])}</dd></div>" for kind in ("can", "cannot")
     )
-    reviews = "".join(map(example_list, each.reviews))
-    return f'<section><h2>{heading}</h2><p>{legend}</p>{each.chart}{reviews}<dl class="notes">{notes}</dl></section>'
+    reviews = "".join(map(example_list, section.reviews))
+    return f'<section><h2>{heading}</h2><p>{legend}</p>{section.chart}{reviews}<dl class="notes">{notes}</dl></section>'
 
 
 def example_list(group: ExampleList) -> str:
     """Return reviews as plain text, which the page's script replaces by ones with shaded words."""
-    items = "".join(f'<li lang="ko">{html.escape(each.attribution.text)}</li>' for each in group.examples)
+    items = "".join(f'<li lang="ko">{html.escape(example.attribution.text)}</li>' for example in group.examples)
     shown, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(group.heading)
     return f"<details><summary>{heading}</summary>{shown}</details>" if group.folded else f"<h3>{heading}</h3>{shown}"
 
 
-def in_language(each: Example, say: dict[str, str]) -> dict[str, Any]:
+def in_language(example: Example, say: dict[str, str]) -> dict[str, Any]:
     """Return a `panel` with the words of a language, and the review's origin in place of the model."""
-    shown = panel(each.attribution)
+    shown = panel(example.attribution)
     words = {"label": say[shown["label"]], "positive": say["positive"], "method": "", "meaning": say["meaning"]}
-    return {**shown, **words, "source": each.origin}
+    return {**shown, **words, "source": example.origin}
 
 
 def link(name: str, table: pandas.DataFrame) -> str:

@@ -1,5 +1,7 @@
-"""From attributions to a file: a matrix, shaded words or an interactive page, by the file's suffix; from a restoration too."""
+"""From results to a file: attributions and heads, a restoration's alignment, the ratings of films; by the file's suffix."""
 
+from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
@@ -9,12 +11,14 @@ from .._io.atomic import write_text
 from ..classification.attribution import Attribution
 from ..drawing.figure import SUFFIXES, check_suffix, save_figure
 from ..errors import ConfigError, DataError, check_kind
+from ..films.display import rating_html
+from ..films.rater import Rating
 from ..inference.matrices import NO_HEADS, Matrix, matrices
 from ..language.model import Filling
 from ..model.interfaces import AXES
 from ..restoration.restoration import Restoration
 from .heatmap import caption, draw_heads, draw_matrices, draw_words
-from .page import page
+from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, page
 
 PAGE = ".html"
 # Characters on an axis: more cannot be read
@@ -45,16 +49,16 @@ def save_attributions(
     Attributions of one list belong to one review: by several methods or models. `picture` is "matrix", "words" or
     None: the matrix of one review's attention and words of anything else.
     """
-    panels = [each for group in reviews for each in (group if isinstance(group, Sequence) else [group])]
+    panels = [panel for group in reviews for panel in (group if isinstance(group, Sequence) else [group])]
     if not panels:
         raise DataError("picture: expected at least one review, found none")
     for panel in panels:
         check_kind("picture", panel, Attribution, advice="; get one from explain()")
-    path = check_picture(path, picture, [each.method for each in panels])
+    path = check_picture(path, picture, [panel.method for panel in panels])
     if path.suffix.lower() == PAGE:
         write_text(path, page(reviews))
     elif picture == "matrix" or picture is None and len(panels) == 1 and panels[0].matrix is not None:
-        matrices = [found for each in panels for found in each.matrices(caption(each))]
+        matrices = [matrix for panel in panels for matrix in panel.matrices(caption(panel))]
         save_figure(draw_matrices(matrices), path)
     else:
         save_figure(draw_words(panels), path)
@@ -75,14 +79,14 @@ def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
     if longest > LONGEST_AXIS:
         limit = f"expected a source and a text of at most {LONGEST_AXIS} characters"
         raise DataError(f"{path}: {limit}, found {longest}; restore one sentence of it")
-    rows, columns = (list(each.replace(" ", "␣")) for each in (text, source))
+    rows, columns = (list(line.replace(" ", "␣")) for line in (text, source))
     figure = draw_matrices([Matrix(restoration.weights, rows, columns, "")])
     figure.axes[0].set(xlabel="source", ylabel="restored text")
     save_figure(figure, path)
 
 
 def save_heads(
-    found: Union[Attribution, Filling], path: Union[str, Path], layer: Optional[int] = None, head: Optional[int] = None
+    result: Union[Attribution, Filling], path: Union[str, Path], layer: Optional[int] = None, head: Optional[int] = None
 ) -> None:
     """Draw how each token attends to each, a row of heads for each layer, into a .png, .svg or .pdf file.
 
@@ -90,11 +94,26 @@ def save_heads(
     such layer or head, or the file another suffix; DataError if the encoder does not attend.
     """
     path = check_suffix(path)
-    check_kind("heads", found, Attribution, Filling, advice="; get one from explain() or a LanguageModel")
-    if found.heads is None:
+    check_kind("heads", result, Attribution, Filling, advice="; get one from explain() or a LanguageModel")
+    if result.heads is None:
         raise DataError(f"{path}: {NO_HEADS}")
-    rows = head_matrices(found.heads, found.tokens, layer, head)
+    rows = head_matrices(result.heads, result.tokens, layer, head)
     save_figure(draw_heads(rows) if rows[1:] or rows[0][1:] else draw_matrices(rows[0]), path)
+
+
+def check_page(path: Path) -> None:
+    """Raise ConfigError unless a file is named as a page."""
+    if path.suffix.lower() not in (PAGE, ".htm"):
+        raise ConfigError(f"{path}: expected a name that ends with .html, found {path.suffix!r}")
+
+
+def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, title: str = "nsmc_attention film") -> None:
+    """Write the page of some films, the first of so many: stars, reviews shaded by weight, and their words by theirs."""
+    more = f" The first {len(ratings):,} of {films:,} films." if films > len(ratings) else ""
+    shown = "".join(f"<section><h2>{escape(film)}</h2>{rating_html(own)}</section>\n" for film, own in ratings.items())
+    font, heading = in_base64(font_of({*OWN_CHARACTERS, *shown})), escape(title)
+    fillings = {"TITLE": heading, "FONT_AS_BASE64": font, "HEADING": heading, "MORE": more, "FILMS": shown}
+    write_text(path, filled(file("films.html"), **fillings))
 
 
 def head_matrices(

@@ -9,7 +9,7 @@ from nsmc_attention.classification.predictor import Classifier, load_classifier
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.report import build as reporting
 from nsmc_attention.report.build import report
-from nsmc_attention.report.phrases import phrases
+from nsmc_attention.report.page import phrases
 from nsmc_attention.reviews import nsmc, tables
 
 

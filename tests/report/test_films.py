@@ -9,8 +9,8 @@ import pytest
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
 from nsmc_attention.films.rater import load_film, rater_of
-from nsmc_attention.report.build import GROUPS, report
-from nsmc_attention.report.films import SHOWN, STARS
+from nsmc_attention.report.build import report
+from nsmc_attention.report.content import GROUPS, SHOWN, STARS
 
 ROWS = [
     ("가", "정말 재미있다"),
