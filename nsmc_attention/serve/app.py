@@ -33,13 +33,11 @@ from starlette.requests import ClientDisconnect
 from .._runtime.processes import exit_with_parent
 from ..errors import NsmcError
 from .direct import Direct, respond_error
-from .forms import FORM
-from .guard import Guard
-from .limits import Limits
+from .guard import Guard, Limits
 from .models import Bundles
 from .questions import Blank, Question, Reviews, Texts
 from .service import ERRORS, MISSING, Service
-from .tables import KINDS
+from .tables import FORM, KINDS
 
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
@@ -93,7 +91,7 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
         responses = {200: answer, **ERRORS, **MISSING.get(path, {})}
         application.post(path, response_class=StreamingResponse, responses=responses, openapi_extra=body)(respond)
     # outermost, so that its response to a bug has the security headers too
-    return Guard(Direct(application, routes), limits, service.counters.observe)
+    return Guard(Direct(application, routes), limits, service.counters)
 
 
 def after_load(task: "asyncio.Task[None]") -> None:

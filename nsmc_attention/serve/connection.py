@@ -14,8 +14,7 @@ from typing import Any, Optional
 from starlette.responses import JSONResponse
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from .guard import security_headers
-from .limits import Limits
+from .guard import Limits, security_headers
 
 # A request line with bytes that an address has only as %XX: Korean letters, spaces
 UNESCAPED = re.compile(rb"[A-Z]+ /[^\r\n]*(?:[\x80-\xff]|[^ \r\n] [^\r\n]* HTTP/)")

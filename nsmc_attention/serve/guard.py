@@ -1,18 +1,27 @@
-"""ASGI middleware: the limit on the size of a body, security headers, and the counter of responses.
+"""What every request passes: the limits on what a client may use, security headers, and the counters of /metrics.
 
-FastAPI, Starlette and uvicorn do not limit the size of a body; `connection` limits the time in which it arrives.
+FastAPI, Starlette and uvicorn do not limit the size of a body; `connection` limits the time in which it arrives. Where
+$PROMETHEUS_MULTIPROC_DIR is set, as `server` does for several workers, each counts into files in that folder and any of
+them reports the sum, dead ones included.
 """
 
 import asyncio
+import os
 import time
-from typing import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .limits import Limits
-
+SHARED = "PROMETHEUS_MULTIPROC_DIR"
+PATHS = {
+    *"/ /predict /explain /predict/batch /restore /fill /film /healthz /readyz /metrics /docs /openapi.json".split()
+}
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10)
 PAGE_POLICY = (
     b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src 'self'; "
     b"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -32,16 +41,70 @@ DRAINED = 16_000_000
 TABLE_PATHS = ("/predict/batch", "/film")
 
 
+@dataclass(frozen=True)
+class Limits:
+    """Sizes in bytes, times in seconds; connections, tables and explanations are those of a worker at once."""
+
+    reviews: int = 512
+    characters: int = 10_000
+    # reviews of a request for weights, a T x T matrix each
+    weighted: int = 16
+    # characters of the texts of a request to /restore together; of a text to restore with weights
+    restored: int = 20_000
+    aligned: int = 140
+    # films of a table, of each of which some reviews are kept
+    films: int = 10_000
+    body: int = 2_000_000
+    table: int = 512_000_000
+    # the request line and the headers together
+    head: int = 65_536
+    # until a request has arrived; one more for each `rate` bytes received, as in Apache's mod_reqtimeout
+    request_seconds: float = 20
+    rate: float = 2_000
+    # in which a slow client must make room for the next 64 KiB of its response
+    answer_seconds: float = 60
+    connections: int = 4_000
+    # once they have been received
+    tables: int = 8
+    explanations: int = 8
+
+
+class Counters:
+    """The counters of this process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        name, about = "nsmc_attention_request_seconds", "Time until the response starts"
+        seconds = Histogram(name, about, ["path", "status"], registry=self.registry, buckets=BUCKETS)
+        # of a path and status; finding it again takes longer than counting
+        self.seconds = lru_cache(maxsize=None)(seconds.labels)
+        self.reviews = Counter("nsmc_attention_reviews", "Reviews classified", registry=self.registry)
+        self.restored = Counter("nsmc_attention_restored", "Texts restored", registry=self.registry)
+        self.filled = Counter("nsmc_attention_filled", "Texts whose [MASK] was filled", registry=self.registry)
+
+    def observe(self, path: str, status: int, seconds: float) -> None:
+        """Count a response."""
+        self.seconds(path if path in PATHS else "other", status).observe(seconds)
+
+    def text(self) -> bytes:
+        """Return the counters of all workers in Prometheus' text format."""
+        registry = self.registry
+        if SHARED in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
+
+
 def security_headers(path: str = "") -> list[tuple[bytes, bytes]]:
     """Return the headers that every response to this path has."""
     return [(b"content-security-policy", DOCS_POLICY if path == "/docs" else PAGE_POLICY), *SECURITY_HEADERS]
 
 
 class Guard:
-    """An ASGI application around another one; `observe` gets the path, status and seconds of each response."""
+    """An ASGI application around another one, each of whose responses is counted."""
 
-    def __init__(self, application: ASGIApp, limits: Limits, observe: Callable[[str, int, float], None]) -> None:
-        self.application, self.limits, self.observe = application, limits, observe
+    def __init__(self, application: ASGIApp, limits: Limits, counters: Counters) -> None:
+        self.application, self.limits, self.counters = application, limits, counters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -97,7 +160,7 @@ class Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.answered = True
-            self.guard.observe(self.path, message["status"], time.perf_counter() - self.started)
+            self.guard.counters.observe(self.path, message["status"], time.perf_counter() - self.started)
             while not self.whole and max(self.read, self.declared) <= self.limit + DRAINED:
                 await self.receive()
             close = [] if self.whole else [(b"connection", b"close")]

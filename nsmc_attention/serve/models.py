@@ -21,7 +21,7 @@ from ..language.model import LanguageModel
 from ..restoration.layout import EDITOR, WRITER
 from ..restoration.restorer import Restorer
 from .batching import Batcher, cost_of, one_by_one
-from .limits import Limits
+from .guard import Limits
 from .questions import Blank, Question, explanation_json, filling_json, restoration_json, weights_json
 
 BundlePath = Optional[Union[str, Path]]
@@ -42,23 +42,19 @@ class Bundles:
     film_bundle: BundlePath = None
 
 
+@dataclass
 class ModelService(Generic[ModelT]):
     """A model beside the classifier; requests for it get a 404 that names its flag where there is none.
 
-    `load` makes it of a bundle's folder and the name of an engine.
+    `loader` makes it of a bundle's folder and the name of an engine.
     """
 
+    request: str
+    name: str
+    description: str
+    bundle: BundlePath = None
+    loader: Optional[Callable[[Any, str], ModelT]] = None
     model: Optional[ModelT] = None
-
-    def __init__(
-        self,
-        request: str,
-        name: str,
-        description: str,
-        bundle: BundlePath = None,
-        load: Optional[Callable[[Any, str], ModelT]] = None,
-    ) -> None:
-        self.request, self.name, self.description, self.bundle, self.loader = request, name, description, bundle, load
 
     async def load(self, engine: str, thread: ThreadPoolExecutor) -> Optional[ModelT]:
         """Load the bundle in a thread, once."""

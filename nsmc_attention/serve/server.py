@@ -24,8 +24,7 @@ from ..language.layout import LAYOUT as LANGUAGE_MODEL
 from ..restoration.layout import LAYOUT as RESTORER
 from .app import BAD_BUNDLE, create_app, end_on_hangup
 from .connection import Connection
-from .counters import SHARED
-from .limits import Limits
+from .guard import SHARED, Limits
 from .models import Bundles
 
 LOG = logging.getLogger("uvicorn.error")

@@ -1,8 +1,10 @@
 """The application's routes over its models."""
 
+import io
+import json
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Awaitable, Callable, Optional, Union
 
 from fastapi import Request
@@ -12,15 +14,13 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from ..errors import NsmcError
+from ..films.rater import FilmRater, Pools
 from ..visualization.page import file, filled, font_of, with_words
-from .counters import Counters
 from .direct import unless_gone
-from .films import FilmService
-from .forms import FORM, FormFile
-from .limits import Limits
+from .guard import Counters, Limits
 from .models import Bundles, Models
 from .questions import Blank, Question, Reviews, Texts, labels_json
-from .tables import StorageQuota, Table, TableResponse, upload_kind
+from .tables import FORM, FormFile, StorageQuota, Table, TableResponse, in_pieces, upload_kind
 
 SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "page.js")
 LOG = logging.getLogger("uvicorn.error")
@@ -202,12 +202,14 @@ class Service:
         as to /predict/batch.
         """
         self.models.require()
-        films = FilmService(self.models.rater.require(), self.limits)
+        rater = self.models.rater.require()
 
         async def rated(table: Table) -> TableResponse:
-            pools = await unless_gone(request, table.call(films.pool, table, group_by))
+            pools = await unless_gone(request, table.call(table.pool, rater, group_by, self.limits))
             self.counters.reviews.inc(sum(pool.count + pool.blank for pool in pools.values()))
-            return TableResponse(table, table.stream(films.pieces(pools)), "jsonl")
+            written = io.StringIO()
+            lines = (print(line, file=written) for line in film_lines(rater, pools))
+            return TableResponse(table, table.stream(in_pieces(written, lines)), "jsonl")
 
         return await self.with_table(request, text_column, False, rated)
 
@@ -240,6 +242,14 @@ class Service:
             if isinstance(problem, NsmcError) and table:
                 problem.args = (str(problem).replace(table.path, "table"),)
             raise
+
+
+def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:
+    for film, (pool, (low, stars, high)) in zip(pools, rater.bounds(pools.values())):
+        line: dict[str, Any] = {"film": film, "reviews": pool.count, "blank": pool.blank}
+        line.update(stars=stars, stars_low=low, stars_high=high)
+        line["representative"] = [{"text": text, "weight": weight} for text, weight in pool.weights]
+        yield json.dumps(line, ensure_ascii=False)
 
 
 def listed(answers: list[str]) -> str:

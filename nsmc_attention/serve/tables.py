@@ -1,4 +1,4 @@
-"""A table as a request's body: stored, checked to its end, and streamed back while it is scored."""
+"""A table as a request's body or a form's file: stored, checked to its end, and streamed back while it is scored."""
 
 import asyncio
 import errno
@@ -10,18 +10,24 @@ from threading import Event, Lock
 from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Optional
 
 from fastapi.responses import StreamingResponse
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.types import Receive, Scope, Send
 
 from ..classification.predictor import Classifier
 from ..errors import DataError
+from ..films.rater import FilmRater, Pools
+from ..films.tables import Rated, named
 from ..inference.scoring import MARK, table_parts
 from ..reviews import tables
 from ..reviews.sources import kind_of
-from .limits import Limits
+from .guard import Limits
 
 KINDS = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
 KINDS.update({"application/x-ndjson": "jsonl", "application/jsonl": "jsonl"})
 KINDS["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"] = "xlsx"
+# Of a body that is a form with a file, as `curl -F file=@reviews.csv` sends it; bytes of the name and value of a part's header
+FORM, HEADER = "multipart/form-data", 8192
 # What browsers and curl call a file whose type they do not know, or a csv where Excel is installed
 VAGUE = ("", "application/octet-stream", "application/vnd.ms-excel", "text/plain")
 # Characters that are sent at a time
@@ -41,6 +47,66 @@ def upload_kind(media_type: str, name: str = "") -> str:
         found = f"found {(name or media_type)[:60]!r}; with curl: -F file=@reviews.csv"
         raise DataError(f"Content-Type: expected multipart/form-data, {', '.join(KINDS)}, {found}")
     return str(kind)
+
+
+class FormFile:
+    """The bytes of a form's only file; `kind` is known after them. DataError if it is no such form."""
+
+    def __init__(self, content_type: str, stream: AsyncIterator[bytes]) -> None:
+        boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
+        if not 0 < len(boundary) <= 70:
+            raise DataError(f"Content-Type: expected {FORM} with a boundary of at most 70 characters")
+        self.stream, self.kind = stream, ""
+        self.name, self.value, self.headers = b"", b"", dict[bytes, bytes]()
+        self.pieces: list[bytes] = []
+        self.whole = False
+        events = ("header_field", "header_value", "header_end", "headers_finished", "part_data", "end")
+        self.parser = MultipartParser(boundary, {f"on_{event}": getattr(self, event) for event in events})  # type: ignore[arg-type]
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self.stream:
+                self.parser.write(piece)
+                yield b"".join(self.pieces)
+                self.pieces.clear()
+        except MultipartParseError as problem:
+            raise DataError(f"form: expected {FORM}, found something else ({problem})") from problem
+        if not self.kind or not self.whole:
+            raise DataError("form: expected one file to its end, found less; with curl: -F file=@reviews.csv")
+
+    def header_field(self, data: bytes, start: int, end: int) -> None:
+        self.name += data[start:end]
+        self.check_header()
+
+    def header_value(self, data: bytes, start: int, end: int) -> None:
+        self.value += data[start:end]
+        self.check_header()
+
+    def check_header(self) -> None:
+        # the releases of the parser for Python 3.9 have no limit
+        if len(self.name) + len(self.value) > HEADER:
+            raise DataError(f"form: expected headers of at most {HEADER} bytes, found more")
+
+    def header_end(self) -> None:
+        if self.name.lower() in (b"content-disposition", b"content-type"):
+            self.headers[self.name.lower()] = self.value
+        self.name = self.value = b""
+
+    def headers_finished(self) -> None:
+        _, options = parse_options_header(self.headers.get(b"content-disposition", b""))
+        if b"filename" not in options or self.kind:
+            name = options.get(b"name", b"").decode("utf-8", "replace")[:60]
+            raise DataError(f"form: expected one file alone, found {name!r} too; options belong in the address")
+        self.kind = upload_kind(
+            self.headers.get(b"content-type", b"").decode("latin-1"), options[b"filename"].decode("utf-8", "replace")
+        )
+        self.headers.clear()
+
+    def part_data(self, data: bytes, start: int, end: int) -> None:
+        self.pieces.append(data[start:end])
+
+    def end(self) -> None:
+        self.whole = True
 
 
 class StorageQuota:
@@ -112,6 +178,28 @@ class Table:
             if self.closed.is_set():
                 break
         return rows
+
+    def pool(self, rater: FilmRater, group_by: str, limits: Limits) -> Pools:
+        """Return the Pool of each film, having read all rows; DataError if no row names one, or there are too many."""
+        table, films = self.read(), set[str]()
+        self.text_column = table.text_column
+        self.reading.append(table.frames)
+
+        def pairs() -> Iterator[tuple[str, str]]:
+            for film, text in named(table, group_by, Rated()):
+                if self.closed.is_set():
+                    return
+                films.add(film)
+                if len(films) > limits.films:
+                    expected = f"expected at most {limits.films} films in column {group_by!r}, found more"
+                    raise DataError(f"{self.path}: {expected}; choose another column, or use `nsmc-attention film`")
+                yield film, text
+
+        # as many as the page asks the words of in one request
+        pools = rater.pool(pairs(), limits.weighted)
+        if not pools and not self.closed.is_set():
+            raise DataError(f"{self.path}: expected rows that name a film in column {group_by!r}, found none")
+        return pools
 
     async def score(self, classifier: Classifier) -> AsyncIterator[bytes]:
         """Yield the table with the predictions."""

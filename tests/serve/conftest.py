@@ -15,7 +15,7 @@ import pytest
 
 CODE = """
 from nsmc_attention._runtime.signals import as_exceptions
-from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.guard import Limits
 from nsmc_attention.serve.models import Bundles
 from nsmc_attention.serve.server import serve
 # as in the command

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import DataError
 from nsmc_attention.serve.app import create_app
-from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.guard import Limits
 from nsmc_attention.serve.tables import upload_kind
 
 TEXT = "배우는 좋은데 영화는 별로"

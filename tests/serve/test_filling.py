@@ -11,7 +11,7 @@ pytest.importorskip("fastapi")
 
 from nsmc_attention.language.model import load_language_model
 from nsmc_attention.serve.app import create_app
-from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.guard import Limits
 from nsmc_attention.serve.models import Bundles
 
 TEXT = "주인공의 [MASK]에 소름이 돋았다"

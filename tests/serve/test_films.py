@@ -11,7 +11,7 @@ pytest.importorskip("fastapi")
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.films.rater import load_film
 from nsmc_attention.serve.app import create_app
-from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.guard import Limits
 from nsmc_attention.serve.models import Bundles
 
 ROWS = [

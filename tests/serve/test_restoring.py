@@ -11,7 +11,7 @@ pytest.importorskip("fastapi")
 
 from nsmc_attention.restoration.restorer import load_restorer
 from nsmc_attention.serve.app import create_app
-from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.guard import Limits
 from nsmc_attention.serve.models import Bundles
 
 SENTENCE = "이영화 정말조타 가나"

@@ -24,7 +24,7 @@ pytest.importorskip("fastapi")
 import nsmc_attention.serve
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import ConfigError, MissingPackage
-from nsmc_attention.serve.counters import SHARED
+from nsmc_attention.serve.guard import SHARED
 from nsmc_attention.serve.server import listen
 
 QUESTION = json.dumps({"inputs": "최고의 영화"}).encode()
@@ -458,7 +458,7 @@ def test_it_listens_to_this_machine_alone(server):
 def test_the_limit_of_open_files_is_raised_and_limits_the_connections():
     code = (
         "import resource, logging; logging.basicConfig()\n"
-        "from nsmc_attention.serve.server import fit_open_files\nfrom nsmc_attention.serve.limits import Limits\n"
+        "from nsmc_attention.serve.server import fit_open_files\nfrom nsmc_attention.serve.guard import Limits\n"
         "for hard in (20_000, 2100):\n"
         "    resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))\n"
         "    print(fit_open_files(Limits()).connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0])\n"

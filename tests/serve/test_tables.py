@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from nsmc_attention.reviews.tables import ROWS
-from nsmc_attention.serve.limits import Limits
+from nsmc_attention.serve.guard import Limits
 from nsmc_attention.serve.tables import STORED, StorageQuota, Table
 
 
