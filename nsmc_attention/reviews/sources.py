@@ -140,7 +140,7 @@ def find_source(
     if regular and path.stat().st_size == 0:
         raise DataError(f"{path}: the file is empty; expected reviews")
     if sheet is not None and kind != "xlsx":
-        raise ConfigError(f"{path}: --sheet: expected an xlsx file, found {kind}; leave --sheet out")
+        raise ConfigError(f"{path}: sheet (--sheet): expected an xlsx file, found {kind}; leave it out")
     if kind in BINARY:
         stream = None if regular else read_whole(path)
         name, others = choose_sheet(path, stream, sheet) if kind == "xlsx" else ("", [])

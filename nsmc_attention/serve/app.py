@@ -26,6 +26,7 @@ from typing import Any, AsyncIterator
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, PlainTextResponse, StreamingResponse
+from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -39,6 +40,22 @@ from .questions import Blank, Question, Reviews, Texts
 from .service import ERRORS, MISSING, Service
 from .tables import FORM, KINDS
 
+# Where the page of the API shows a request, under which title
+TITLES = {
+    "Reviews and texts": {
+        "/predict": "Classify reviews",
+        "/explain": "Explain a prediction by the words of its review",
+        "/restore": "Correct spacing and spelling",
+        "/fill": "Fill a blank",
+    },
+    "Tables": {"/predict/batch": "Classify the reviews of a table", "/film": "Predict the stars of a table's films"},
+    "Server": {
+        "/healthz": "Whether the process responds",
+        "/readyz": "Whether the models are loaded, and which",
+        "/metrics": "Counters for Prometheus",
+    },
+}
+EXAMPLE = "film,document\n괴물,정말 재미있는 영화였어요\n괴물,배우는 좋은데 영화는 별로\n"
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
 LOG = logging.getLogger("uvicorn.error")
@@ -64,7 +81,9 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
 
     about: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
     # /docs from files of this package, not from a CDN
-    application = FastAPIOffline(**about, lifespan=lifespan, redoc_url=None)
+    application = FastAPIOffline(
+        **about, lifespan=lifespan, redoc_url=None, generate_unique_id_function=lambda route: route.name
+    )
     for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
         application.add_exception_handler(kind, respond_error)
     page = application.api_route("/", methods=["GET", "HEAD"], response_class=HTMLResponse, include_in_schema=False)
@@ -85,11 +104,20 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
     lines: Any = {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
     form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
-    body = {"requestBody": {"required": True, "content": {**content["content"], FORM: {"schema": form}}}}
+    bodies = {
+        **content["content"],
+        "text/csv": {"schema": {"type": "string"}, "example": EXAMPLE},
+        FORM: {"schema": form},
+    }
+    body = {"requestBody": {"required": True, "content": bodies}}
     tables: Any = {"/predict/batch": (service.batch, content), "/film": (service.film, lines)}
     for path, (respond, answer) in tables.items():
         responses = {200: answer, **ERRORS, **MISSING.get(path, {})}
         application.post(path, response_class=StreamingResponse, responses=responses, openapi_extra=body)(respond)
+    titles = {path: (tag, title) for tag, named in TITLES.items() for path, title in named.items()}
+    for route in application.routes:
+        if isinstance(route, APIRoute) and route.path in titles:
+            route.tags, route.summary = [titles[route.path][0]], titles[route.path][1]
     # outermost, so that its response to a bug has the security headers too
     return Guard(Direct(application, routes), limits, service.counters)
 

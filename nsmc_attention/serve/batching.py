@@ -30,7 +30,8 @@ class Batcher(Generic[ItemT, ResultT]):
 
     The function maps items to one result each. The items of a run cost at most `largest`, or there is one. A request whose
     items cost more goes into several runs and lets others go between; items of a request that was cancelled do not run. A
-    request is refused as Busy where those before it cost `most` or more.
+    request is refused as Busy where those before it cost `most` or more; of one run and of several are counted apart, so
+    that a single large one keeps no small one out.
     """
 
     def __init__(
@@ -44,25 +45,27 @@ class Batcher(Generic[ItemT, ResultT]):
         self.function, self.thread, self.cost, self.largest, self.most = function, thread, cost, largest, most
         # parts of requests, what they cost, and their results once there are any
         self.waiting: deque[tuple[list[ItemT], int, asyncio.Future[list[ResultT]]]] = deque()
-        self.pending = 0
+        # what requests of one run, and of several, cost
+        self.pending = [0, 0]
         self.task: Optional[asyncio.Task[None]] = None
 
     async def __call__(self, items: list[ItemT]) -> list[ResultT]:
         """Return the results of these items; Busy if too much is waiting."""
-        if self.pending >= self.most:
-            raise Busy
         total = sum(map(self.cost, items))
-        self.pending += total
+        large = total > self.largest
+        if self.pending[large] >= self.most:
+            raise Busy
+        self.pending[large] += total
         results: list[ResultT] = []
         try:
-            for part, cost in self.parts(items) if total > self.largest else [(items, total)]:
+            for part, cost in self.parts(items) if large else [(items, total)]:
                 future: asyncio.Future[list[ResultT]] = asyncio.get_running_loop().create_future()
                 self.waiting.append((part, cost, future))
                 self.task = self.task or asyncio.create_task(self.work())
                 results += await future
             return results
         finally:
-            self.pending -= total
+            self.pending[large] -= total
 
     def parts(self, items: list[ItemT]) -> Iterator[tuple[list[ItemT], int]]:
         """Yield the items that go into one run, and what they cost."""
@@ -88,7 +91,7 @@ class Batcher(Generic[ItemT, ResultT]):
     async def let_arrive(self) -> None:
         """Wait while requests that were sent already reach the batch: a run for each of them would take longer."""
         before = 0
-        while before < len(self.waiting) and self.pending < self.largest:
+        while before < len(self.waiting) and sum(self.pending) < self.largest:
             before = len(self.waiting)
             # one turn of the loop reads them, in the next their tasks begin
             await asyncio.sleep(0)

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..errors import ColumnError, DataError, NsmcError, did_you_mean
+from ..errors import DataError, NsmcError, did_you_mean
 
 # Bytes of a body whose answer takes less time than it is worth to look whether the client is still there
 SHORT = 1000
@@ -63,7 +63,9 @@ def read(scope: Scope, body: bytes, model: type[BaseModel]) -> BaseModel:
     """Return the model of a JSON body; HTTPException 400 or DataError if it is none."""
     kind = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
     if kind.partition(b";")[0].strip().lower() != b"application/json":
-        raise DataError(f"Content-Type: expected application/json, found {kind[:60].decode('latin-1')!r}")
+        wrong = repr(kind[:60].decode("latin-1")) if kind else "none"
+        hint = "with curl: -H 'Content-Type: application/json'"
+        raise DataError(f"Content-Type: expected application/json, found {wrong}; {hint}")
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as problem:
@@ -102,9 +104,10 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
     content: dict[str, Union[str, list[str]]] = {
         "error": "".join(character if character.isprintable() else "?" for character in line)[:500]
     }
-    if isinstance(problem, ColumnError):
-        # JSON may have lone surrogates, UTF-8 may not
-        content["columns"] = [name.encode("utf-8", "replace").decode() for name in problem.columns]
+    for kind in ("columns", "sheets"):
+        if names := getattr(problem, kind, None):
+            # JSON may have lone surrogates, UTF-8 may not
+            content[kind] = [name.encode("utf-8", "replace").decode() for name in names]
     return JSONResponse(content, status, headers)
 
 

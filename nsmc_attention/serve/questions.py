@@ -4,9 +4,10 @@ These functions run in a model's thread: making JSON of a large matrix takes as 
 """
 
 import json
+from itertools import islice
 from typing import Annotated, Any, Optional, Union
 
-from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
 from ..classification.display import METHODS
 from ..classification.explain import Explainer
@@ -23,6 +24,8 @@ RESTORED = ("source", "text", "score", "changed", "alignment", "segments")
 LARGEST_MATRIX = 128
 # Weights of heads in one response: 0.9 MB of JSON, in whose making of 0.1 s nobody else gets an answer
 MOST_WEIGHTS = 2**17
+# Keys of an object that are looked at, more than any has
+KEYS = 20
 # As Starlette's JSONResponse, made once
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -38,7 +41,21 @@ OneOrMore = Annotated[
 ]
 
 
-class Parameters(BaseModel, extra="forbid"):
+def example(**values: Any) -> Any:
+    """Return what shows a body's values on the page of the API."""
+    return {"examples": [values]}
+
+
+class Body(BaseModel, extra="forbid"):
+    """A body without unknown keys; of very many, some are enough to name one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def some_keys(cls, value: Any) -> Any:
+        return dict(islice(value.items(), KEYS)) if isinstance(value, dict) else value
+
+
+class Parameters(Body):
     """Options of a prediction."""
 
     top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="return so many labels of each review")
@@ -47,14 +64,14 @@ class Parameters(BaseModel, extra="forbid"):
     )
 
 
-class Reviews(BaseModel, extra="forbid"):
+class Reviews(Body, json_schema_extra=example(inputs=["정말 재미있는 영화였어요", "별로"], parameters={"top_k": 2})):
     """One review, or a list of them."""
 
     inputs: OneOrMore = Field(..., description="a review, or a list of them")
     parameters: Parameters = Field(default_factory=Parameters)
 
 
-class Question(BaseModel, extra="forbid"):
+class Question(Body, json_schema_extra=example(inputs="배우는 좋은데 영화는 별로", method="erasure")):
     """A review and the attribution method."""
 
     inputs: str
@@ -69,14 +86,14 @@ class Question(BaseModel, extra="forbid"):
     )
 
 
-class Texts(BaseModel, extra="forbid"):
+class Texts(Body, json_schema_extra=example(inputs=["배우들연기가 정말조앗는데"])):
     """One text to restore, or a list of them."""
 
     inputs: OneOrMore = Field(..., description="a text, or a list of them")
     weights: StrictBool = Field(default=False, description="of one text: add a writer's attention weights")
 
 
-class Blank(BaseModel, extra="forbid"):
+class Blank(Body, json_schema_extra=example(inputs="주인공의 [MASK]에 소름이 돋았다", top=3)):
     """A text with one [MASK]."""
 
     inputs: str = Field(..., description="a text with one [MASK], in place of a word")

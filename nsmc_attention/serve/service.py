@@ -5,9 +5,9 @@ import json
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any, Awaitable, Callable, Optional, Union
+from typing import Annotated, Any, Awaitable, Callable, Optional, Union
 
-from fastapi import Request
+from fastapi import Query, Request
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
@@ -23,12 +23,21 @@ from .questions import Blank, Question, Reviews, Texts, labels_json
 from .tables import FORM, FormFile, StorageQuota, Table, TableResponse, in_pieces, upload_kind
 
 SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "page.js")
+TextColumn = Annotated[
+    Optional[str], Query(description="the column of the reviews; without it, it is found by its name")
+]
+Sheet = Annotated[Optional[str], Query(description="of xlsx; without it, the first visible one")]
+GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]
+Verbatim = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
 LOG = logging.getLogger("uvicorn.error")
 
 
 class Problem(BaseModel):
     error: str
     columns: Optional[list[str]] = Field(default=None, description="of a table without the column of texts")
+    sheets: Optional[list[str]] = Field(
+        default=None, description="of a workbook with several, the one that was read first"
+    )
 
 
 def problems(reasons: dict[int, str]) -> dict[Union[int, str], dict[str, Any]]:
@@ -178,7 +187,9 @@ class Service:
         self.counters.filled.inc()
         return answer
 
-    async def batch(self, request: Request, text_column: Optional[str] = None, verbatim: bool = False) -> Response:
+    async def batch(
+        self, request: Request, text_column: TextColumn = None, verbatim: Verbatim = False, sheet: Sheet = None
+    ) -> Response:
         """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
 
         The encoding (UTF-8, CP949, UTF-16), the delimiter of a csv and, unless it is named, the column of the texts are
@@ -191,9 +202,11 @@ class Service:
             self.counters.reviews.inc(await unless_gone(request, table.call(table.count)))
             return TableResponse(table, table.score(classifier), table.output)
 
-        return await self.with_table(request, text_column, verbatim, scored)
+        return await self.with_table(request, scored, text_column, verbatim, sheet)
 
-    async def film(self, request: Request, group_by: str, text_column: Optional[str] = None) -> Response:
+    async def film(
+        self, request: Request, group_by: GroupBy, text_column: TextColumn = None, sheet: Sheet = None
+    ) -> Response:
         """Return a line of JSON for each film of a table, which is named by the column `group_by`, in their first order.
 
         `stars` are the mean stars that other reviews of the film are expected to give, from `stars_low` to `stars_high`
@@ -211,14 +224,15 @@ class Service:
             lines = (print(line, file=written) for line in film_lines(rater, pools))
             return TableResponse(table, table.stream(in_pieces(written, lines)), "jsonl")
 
-        return await self.with_table(request, text_column, False, rated)
+        return await self.with_table(request, rated, text_column, sheet=sheet)
 
     async def with_table(
         self,
         request: Request,
-        text_column: Optional[str],
-        verbatim: bool,
         respond: Callable[[Table], Awaitable[TableResponse]],
+        text_column: Optional[str] = None,
+        verbatim: bool = False,
+        sheet: Optional[str] = None,
     ) -> TableResponse:
         """Receive the table of a request and return the response to it, which closes the table."""
         content_type, threads = request.headers.get("content-type", ""), self.models.table_threads
@@ -226,7 +240,7 @@ class Service:
         table = None
         try:
             kind = "" if form else upload_kind(content_type)
-            table = Table(kind, text_column or None, verbatim, threads, self.quota)
+            table = Table(kind, text_column or None, verbatim, threads, self.quota, sheet or None)
             await table.store(form or request.stream())
             table.kind = form.kind if form else table.kind
             if not table.enter():
@@ -241,6 +255,7 @@ class Service:
                 raise HTTPException(503, "no space for a table; try again later") from problem
             if isinstance(problem, NsmcError) and table:
                 problem.args = (str(problem).replace(table.path, "table"),)
+                vars(problem)["sheets"] = table.sheets
             raise
 
 

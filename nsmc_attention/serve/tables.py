@@ -20,7 +20,7 @@ from ..films.rater import FilmRater, Pools
 from ..films.tables import Rated, named
 from ..inference.scoring import MARK, table_parts
 from ..reviews import tables
-from ..reviews.sources import kind_of
+from ..reviews.sources import Source, kind_of
 from .guard import Limits
 
 KINDS = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
@@ -44,8 +44,9 @@ def upload_kind(media_type: str, name: str = "") -> str:
     media_type = media_type.partition(";")[0].strip().lower()
     kind = KINDS.get(media_type) or (kind_of(name) if name and media_type in VAGUE else None)
     if kind not in KINDS.values():
-        found = f"found {(name or media_type)[:60]!r}; with curl: -F file=@reviews.csv"
-        raise DataError(f"Content-Type: expected multipart/form-data, {', '.join(KINDS)}, {found}")
+        wrong = repr((name or media_type)[:60]) if name or media_type else "none"
+        expected = f"expected multipart/form-data, {', '.join(KINDS)}"
+        raise DataError(f"Content-Type: {expected}, found {wrong}; with curl: -F file=@reviews.csv")
     return str(kind)
 
 
@@ -136,9 +137,17 @@ class Table:
     """
 
     def __init__(
-        self, kind: str, text_column: Optional[str], verbatim: bool, threads: ThreadPoolExecutor, quota: StorageQuota
+        self,
+        kind: str,
+        text_column: Optional[str],
+        verbatim: bool,
+        threads: ThreadPoolExecutor,
+        quota: StorageQuota,
+        sheet: Optional[str] = None,
     ):
-        self.kind, self.text_column, self.verbatim, self.quota = kind, text_column, verbatim, quota
+        self.kind, self.text_column, self.verbatim, self.quota, self.sheet = kind, text_column, verbatim, quota, sheet
+        # of a workbook that has several, the one that is read first
+        self.sheets: list[str] = []
         self.file = TemporaryFile(prefix="nsmc_attention-", buffering=0)
         self.path = f"/dev/fd/{self.file.fileno()}"
         self.threads, self.lock, self.closed = threads, Lock(), Event()
@@ -166,7 +175,10 @@ class Table:
 
     def read(self) -> tables.Table:
         """Open the table; its encoding, delimiter and text column are found."""
-        return tables.open_table(self.path, self.text_column, kind=self.kind, note=lambda source: None)
+        return tables.open_table(self.path, self.text_column, kind=self.kind, note=self.note, sheet=self.sheet)
+
+    def note(self, source: Source) -> None:
+        self.sheets = [source.sheet, *source.other_sheets] if source.other_sheets else []
 
     def count(self) -> int:
         """Return the number of rows, having read them all; DataError if one is malformed."""
@@ -257,8 +269,10 @@ class TableResponse(StreamingResponse):
 
     def __init__(self, table: Table, content: AsyncIterator[bytes], kind: str) -> None:
         media_type = next(name for name, each in KINDS.items() if each == kind)
-        # where the page finds the reviews in the answer
+        # where the page finds the reviews in the answer, and where else there may be some
         headers = {"X-Text-Column": json.dumps(table.text_column)}
+        if table.sheets:
+            headers["X-Sheets"] = json.dumps(table.sheets)
         super().__init__(content, media_type=media_type, headers=headers)
         self.table = table
 

@@ -55,9 +55,21 @@ def test_weights_come_on_demand(client, classifier):
     assert "weights" not in predict(client, TEXT).json()[0]
 
 
-def test_a_body_that_is_not_called_json_is_refused_with_what_to_send(client):
-    done = client.post("/predict", content=b'{"inputs": "a"}', headers={"Content-Type": "text/plain"})
-    assert done.status_code == 422 and "Content-Type: expected application/json" in done.json()["error"]
+@pytest.mark.parametrize(
+    "path, kind, line",
+    [
+        (
+            "/predict",
+            {"Content-Type": "text/plain"},
+            "found 'text/plain'; with curl: -H 'Content-Type: application/json'",
+        ),
+        ("/explain", {}, "found none; with curl: -H 'Content-Type: application/json'"),
+        ("/film?group_by=film", {}, "found none; with curl: -F file=@reviews.csv"),
+    ],
+)
+def test_a_body_of_another_type_or_none_is_refused_with_what_to_send(client, path, kind, line):
+    done = client.post(path, content=b'{"inputs": "a"}', headers=kind)
+    assert done.status_code == 422 and line in done.json()["error"]
 
 
 def test_a_review_without_a_word_keeps_its_place(client):
@@ -155,6 +167,25 @@ def test_files_of_korean_offices_are_read(client):
         assert done.content == b"\xef\xbb\xbf" + usual.content
 
 
+def test_the_sheet_of_a_workbook_can_be_chosen(client):
+    workbook, excel = io.BytesIO(), "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    with pandas.ExcelWriter(workbook) as writer:
+        pandas.DataFrame({"값": ["최고"]}).to_excel(writer, sheet_name="3월", index=False)
+        pandas.DataFrame({"리뷰": ["별로"]}).to_excel(writer, sheet_name="4월", index=False)
+
+    def ask(query, body=workbook.getvalue(), kind=excel):
+        return client.post(f"/predict/batch{query}", content=body, headers={"Content-Type": kind})
+
+    assert ask("").json()["sheets"] == ["3월", "4월"] and ask("").json()["columns"] == ["값"]
+    done = ask("?sheet=4월")
+    assert "별로,negative" in done.text and json.loads(done.headers["X-Sheets"]) == ["4월", "3월"]
+    assert "table: expected a sheet '5월', found 3월, 4월" in ask("?sheet=5월").json()["error"]
+    assert (
+        "sheet (--sheet): expected an xlsx file, found csv"
+        in ask("?sheet=a", b"document\na\n", "text/csv").json()["error"]
+    )
+
+
 def test_an_upload_is_known_by_its_type_or_else_its_name():
     assert upload_kind("text/csv; charset=cp949") == upload_kind("application/vnd.ms-excel", "a.csv") == "csv"
     assert upload_kind("application/octet-stream", "리뷰.xlsx") == "xlsx"
@@ -172,6 +203,11 @@ def test_an_upload_is_known_by_its_type_or_else_its_name():
         (b'{"inputs": 3}', 422, "inputs"),
         (b'{"inputs": [1]}', 422, "inputs"),
         (b'{"inputs": ["a", 5]}', 422, "body.inputs.1: Input should be a valid string"),
+        (
+            json.dumps({"inputs": "a", **{f"k{number}": 1 for number in range(100_000)}}).encode(),
+            422,
+            "body.k0: unknown key",
+        ),
         (b'{"inputs": "a", "top_k": 2}', 422, "body.top_k: unknown key; known: inputs, parameters"),
         (
             b'{"inputs": "a", "parameters": {"topk": 2, "weigths": true}}',
@@ -302,6 +338,8 @@ def test_the_page_of_the_api_loads_nothing_from_outside(client):
     page = client.get("/docs")
     assert page.status_code == 200 and "https://" not in page.text
     assert "https:" not in page.headers["content-security-policy"]
+    requests = [each for methods in client.get("/openapi.json").json()["paths"].values() for each in methods.values()]
+    assert len(requests) == 9 and all(each["tags"] != ["default"] and " " in each["summary"] for each in requests)
     files = re.findall(r'(?:src|href)="(/[^"]+)"', page.text)
     assert len(files) == 3 and all(client.get(path).status_code == 200 for path in files)
 
