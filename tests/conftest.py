@@ -5,7 +5,6 @@ import io
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 # Before any OpenMP is loaded, here and in child processes: threads that spin while they wait slow a busy machine down
@@ -177,12 +176,17 @@ def tiny_structured(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def tiny_writer(tmp_path_factory):
-    """The bundle of a writer that writes its one sentence, whatever it reads; other sources are too far from that."""
+def sentences_table(tmp_path_factory):
     data = tmp_path_factory.mktemp("sentences") / "sentences.csv"
     rows = [f"이 영화 정말 좋다 {one}{other}" for one in SYLLABLES for other in SYLLABLES]
     data.write_text("\n".join(["document", *rows]), encoding="utf-8")
-    return trained_once(tmp_path_factory, "tiny_writer", TINY_WRITER, data) / "bundle"
+    return data
+
+
+@pytest.fixture(scope="session")
+def tiny_writer(tmp_path_factory, sentences_table):
+    """The bundle of a writer that writes its one sentence, whatever it reads; other sources are too far from that."""
+    return trained_once(tmp_path_factory, "tiny_writer", TINY_WRITER, sentences_table) / "bundle"
 
 
 @pytest.fixture(scope="session")
@@ -239,24 +243,3 @@ def command(capsys, monkeypatch):
         return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
 
     return run_here
-
-
-@contextmanager
-def stopped_at(batches, epoch, number):
-    """Interrupt a training, within a `with` block, before this batch of a class's batches is trained on."""
-    whole = batches.epoch
-
-    def stop(self, seed, current):
-        for place, batch in enumerate(whole(self, seed, current)):
-            if (current, place) == (epoch, number):
-                raise KeyboardInterrupt
-            yield batch
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(batches, "epoch", stop)
-        yield
-
-
-@pytest.fixture
-def interrupted():
-    return stopped_at

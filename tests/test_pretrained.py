@@ -40,12 +40,6 @@ def test_it_is_small_and_says_where_it_comes_from():
     assert manifest["parity"]["reviews"] == 1000
 
 
-def test_both_engines_agree_on_a_thousand_raw_reviews(nsmc_folder):
-    texts = nsmc.load("nsmc", "test").documents[:1000]
-    onnx, gluon = (load_classifier(engine=engine).predict_many(texts) for engine in ("onnx", "gluon"))
-    assert onnx == gluon
-
-
 @pytest.mark.slow
 def test_the_recorded_test_figures_are_reached_again(nsmc_folder):
     found, recorded = (

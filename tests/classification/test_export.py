@@ -7,19 +7,9 @@ from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundl
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.export import disagreement, exceeds, export_bundle, parity, parity_texts
 from nsmc_attention.classification.layout import LAYOUT
-from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.model.onnx.graph import lower
 from nsmc_attention.model.parameters import set_parameters, snapshot
-from nsmc_attention.reviews import nsmc
-
-
-@pytest.mark.parametrize("folder", ["run_folder", "post_run_folder"])
-def test_both_engines_agree_on_raw_text(folder, request):
-    bundle = request.getfixturevalue(folder) / "bundle"
-    texts = nsmc.load("sample", "test").documents
-    onnx, gluon = (load_classifier(bundle, engine).predict_many(texts) for engine in ("onnx", "gluon"))
-    assert onnx == gluon
 
 
 def test_a_training_records_how_close_both_engines_are(run_folder):

@@ -238,19 +238,6 @@ def test_the_packaged_bundle_predicts_as_with_onnx_runtime(kernel, reviews, by_o
     )
 
 
-def test_a_trained_bundle_predicts_as_with_gluon(bundle_folder):
-    texts = tables.load_reviews("sample", "test").documents[:50]
-    assert load_classifier(bundle_folder, "native").predict_many(texts) == load_classifier(
-        bundle_folder, "gluon"
-    ).predict_many(texts)
-
-
-def test_ten_thousand_characters_are_predicted_as_with_onnx_runtime():
-    text = "정말 재미있는 영화였어요 " * 800
-    found, other = (load_classifier(engine=engine).predict(text) for engine in ("native", "onnx"))
-    assert len(found.tokens) == 256 and found == other
-
-
 @pytest.mark.parametrize("buckets", [0, 500])
 def test_the_parameters_are_those_of_the_network(buckets, tiny):
     from nsmc_attention.model.parameters import parameter_shapes as shapes_of

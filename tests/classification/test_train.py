@@ -58,39 +58,6 @@ def test_a_run_folder_ends_with_a_bundle_curves_and_history(run_folder, tiny):
     assert bundle.manifest["data"]["train"]["used"] == 486 and bundle.manifest["data"]["dev"]["used"] == 54
 
 
-def test_the_same_seed_gives_the_same_bytes(short_run, short, tmp_path):
-    """Of the network alone; `test_a_resumed_run_ends_like_an_uninterrupted_one` has all stages."""
-    train("sample", short, tmp_path / "again", quiet=True)
-    assert history(tmp_path / "again") == history(short_run)
-    for name in ("weights.params", "vocab.json", "model.onnx"):
-        assert (tmp_path / "again/bundle" / name).read_bytes() == (short_run / "bundle" / name).read_bytes()
-
-
-@pytest.mark.parametrize(
-    "stop_after, unsaved", [(24, 0), *(pytest.param(steps, 60, marks=pytest.mark.slow) for steps in (7, 16, 21))]
-)
-def test_a_resumed_run_ends_like_an_uninterrupted_one(run_folder, tiny, tmp_path, monkeypatch, stop_after, unsaved):
-    """Stopped at a checkpoint that time made, within a stretch of random numbers; elsewhere, at those of each stretch."""
-    step, done = fit_module.train_step, []
-
-    def stopping(*args):
-        if len(done) == stop_after:
-            raise KeyboardInterrupt
-        done.append(1)
-        return step(*args)
-
-    monkeypatch.setattr(fit_module, "train_step", stopping)
-    monkeypatch.setattr(fit_module, "LONGEST_UNSAVED", unsaved)
-    with pytest.raises(KeyboardInterrupt):
-        train("sample", tiny, tmp_path / "run", quiet=True)
-    assert (tmp_path / "run" / f"checkpoint-{stop_after:08d}.safetensors").exists() == (not unsaved)
-    monkeypatch.undo()
-    train("sample", tiny, tmp_path / "run", quiet=True, resume=True)
-    assert history(tmp_path / "run") == history(run_folder)
-    for name in ("weights.params", "vocab.json", "model.onnx"):
-        assert (tmp_path / "run/bundle" / name).read_bytes() == (run_folder / "bundle" / name).read_bytes()
-
-
 def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, tiny, tmp_path):
     copy = tmp_path / "run"
     shutil.copytree(run_folder, copy)

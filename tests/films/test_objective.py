@@ -14,7 +14,6 @@ from nsmc_attention.films.objective import (
     FilmVectors,
 )
 from nsmc_attention.films.settings import FilmConfig
-from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.training.runs import Run
 
 mxnet = import_mxnet()
@@ -73,27 +72,6 @@ def test_the_loss_is_the_weighted_pinball_loss(tmp_path):
     assert batch.weights.max() < 1 and batch.weights.min() >= MIN_OTHERS_TRAIN / (MIN_OTHERS_TRAIN + SPREAD)
 
 
-def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(interrupted, tmp_path):
-    network, progress, objective = training(tmp_path / "whole").train(FILMS, FILMS)
+def test_a_training_lowers_its_error(tmp_path):
+    network, progress, objective = training(tmp_path).train(FILMS, FILMS)
     assert objective.evaluate(network)["absolute_error"] < 0.7 * progress.before["dev_absolute_error"]
-    halted = training(tmp_path / "halves")
-    with interrupted(FilmBatches, 2, 2):
-        halted.train(FILMS, FILMS)
-    again, _, _ = halted.train(FILMS, FILMS)
-    one, other = snapshot(network), snapshot(again)
-    assert one.keys() == other.keys() and all((one[name] == other[name]).all() for name in one)
-
-
-def test_every_trained_parameter_gets_a_gradient(tmp_path):
-    built = training(tmp_path)
-    objective, network = (
-        FilmObjective(FilmBatches(FILMS, 100, 16), mxnet.cpu(), 0),
-        built.new_network(FILMS, mxnet.cpu()),
-    )
-    (batch,) = objective.dev_batches.in_order(0)
-    with mxnet.autograd.record():
-        loss = objective.loss(network, batch)
-    loss.backward()
-    for name, parameter in network._collect_params_with_prefix().items():
-        if parameter.grad_req != "null":
-            assert abs(parameter.grad().asnumpy()).sum() > 0, name

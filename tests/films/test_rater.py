@@ -89,12 +89,6 @@ def test_a_notebook_shows_reviews_and_words(rater):
     assert "stars" in shown and "reviews" in shown and "<b>좋다" not in shown
 
 
-def test_both_engines_agree(rater, tiny_film):
-    other = load_film(tiny_film, engine="gluon")
-    for texts in (TEXTS, TEXTS[:1], TEXTS * 30):
-        numpy.testing.assert_allclose(stars(other(texts)), stars(rater(texts)), atol=1e-4)
-
-
 def test_another_classifier_is_refused_in_one_line(tiny_film, bundle_folder):
     with pytest.raises(
         BundleError, match=r"expected the classifier pretrained \(.*…\).*, found tiny/bundle .*--classifier"

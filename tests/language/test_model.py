@@ -40,16 +40,6 @@ def test_heads_are_distributions_over_the_tokens(model):
     numpy.testing.assert_allclose(filling.attended.sum(), 1, atol=1e-5)
 
 
-def test_both_engines_agree(model, tiny_language):
-    other = load_language_model(tiny_language, engine="gluon")
-    for text in (TEXT, MASK, f"정말 재미있는 {MASK}", f"{MASK} ㅋㅋㅋ 😀"):
-        one, two = model(text, 50), other(text, 50)
-        assert [each.probability for each in one.candidates] == pytest.approx(
-            [each.probability for each in two.candidates], abs=1e-5
-        )
-        numpy.testing.assert_allclose(one.heads, two.heads, atol=1e-5)
-
-
 @pytest.mark.parametrize("before, after", [(0, 900), (900, 0), (900, 900), (3, 500), (500, 3)])
 def test_of_a_long_text_what_is_around_the_mask_is_read(model, before, after):
     filling = model("가 " * before + MASK + " 나" * after)

@@ -1,7 +1,5 @@
 """What `restore` learns from: noise that a seed decides, objectives, and a training that can be continued."""
 
-from dataclasses import replace
-
 import numpy
 import pytest
 
@@ -18,16 +16,7 @@ mxnet = import_mxnet()
 
 SENTENCES = well_spelt(map(clean, nsmc.load("sample", "train").documents))[:60]
 CHARACTERS = Characters.of(SENTENCES, 1)
-SMALL = {
-    "embedding_size": 6,
-    "model.encoder.hidden_size": 4,
-    "model.output_units": 5,
-    "batch_size": 16,
-    "epochs": 2,
-    "checkpoint_steps": 2,
-}
-
-
+SMALL = {"embedding_size": 6, "model.encoder.hidden_size": 4, "model.output_units": 5, "batch_size": 16, "epochs": 2}
 TRANSFORMER = {
     "model.decoder.kind": "transformer",
     "model.decoder.units": 8,
@@ -40,10 +29,6 @@ DECODERS = {"editor": {}, "writer": {"model.decoder.hidden_size": 8}, "transform
 def settings(kind, **changes):
     preset = "editor" if kind == "editor" else "writer"
     return RESTORE_PRESETS[preset].with_fields(**SMALL, **DECODERS[kind], **changes)
-
-
-def training(kind, out, **changes):
-    return RestorerTrainer(settings(kind, **changes), CHARACTERS, Run(out, device="cpu", quiet=True))
 
 
 def test_an_epoch_has_every_sentence_and_is_decided_by_its_seed():
@@ -66,41 +51,13 @@ def test_the_dev_part_has_the_same_noise_each_time():
     assert one == other and sorted(one.targets) == sorted(SENTENCES) and one.sources != one.targets
 
 
-@pytest.mark.parametrize(
-    "kind", ["editor", *(pytest.param(each, marks=pytest.mark.slow) for each in ("writer", "transformer"))]
-)
-def test_a_training_lowers_its_loss_and_is_resumed_to_the_same_parameters(kind, tmp_path):
+@pytest.mark.parametrize("kind", ["editor", "writer", pytest.param("transformer", marks=pytest.mark.slow)])
+def test_a_training_lowers_its_loss(kind, tmp_path):
     changes = {"training.sampling": 0.0 if kind == "transformer" else 0.5, "training.label_smoothing": 0.1}
-    network, progress, figures = training(kind, tmp_path / "whole", **changes).train(SENTENCES[10:], SENTENCES[:10])
+    training = RestorerTrainer(settings(kind, **changes), CHARACTERS, Run(tmp_path, device="cpu", quiet=True))
+    _, progress, figures = training.train(SENTENCES[10:], SENTENCES[:10])
     losses = [record["train_loss"] for record in progress.history]
     assert losses[-1] < losses[0] and set(figures) == {"character_error", "exact"}
-    part = training(kind, tmp_path / "part", **changes)
-    half = NoisyBatches(SENTENCES[10:], 16, 140, 0.1)
-    with pytest.raises(KeyboardInterrupt):
-        interrupted(part, len(half) + 1)
-    resumed, again, _ = part.train(SENTENCES[10:], SENTENCES[:10])
-    assert [each["train_loss"] for each in again.history] == losses
-    for one, other in zip(network.collect_params().values(), resumed.collect_params().values()):
-        assert (one.data() == other.data()).asnumpy().all()
-
-
-def interrupted(part, steps):
-    """Run a training until it has made this many steps."""
-    objective = OBJECTIVES[part.config.model.kind]
-    whole, made = objective.loss, []
-
-    def loss(self, network, batch):
-        made.append(1)
-        # the first one creates the parameters
-        if len(made) > steps + 1:
-            raise KeyboardInterrupt
-        return whole(self, network, batch)
-
-    objective.loss = loss
-    try:
-        part.train(SENTENCES[10:], SENTENCES[:10])
-    finally:
-        objective.loss = whole
 
 
 def test_label_smoothing_takes_from_the_right_one():
@@ -123,10 +80,3 @@ def test_what_is_in_the_padding_does_not_count():
     wanted, inside = numpy.ones((2, 3)), numpy.array([[1, 1, 0], [1, 0, 0]])
     other = numpy.where(inside, wanted, 4)
     assert objective.cross_entropy(logits, wanted, inside) == objective.cross_entropy(logits, other, inside)
-
-
-def test_settings_that_do_not_fit_are_refused():
-    with pytest.raises(Exception, match="expected a decoder of 8 units"):
-        replace(settings("writer"), model=settings("writer").model).with_fields(
-            **{"model.attention.kind": "dot", "model.decoder.hidden_size": 9}
-        )
