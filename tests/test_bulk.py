@@ -211,28 +211,6 @@ def test_a_worker_killed_in_the_middle_costs_its_partition_alone(bundle_folder, 
     assert {path.suffix for path in out.iterdir()} == {".jsonl", ".json"}, "nothing half-written is left"
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["none.csv", "--output", "out"], "none.csv: no such file"),
-        (["bad.csv", "--output", "out"], "bad.csv line 2: expected 2 fields"),
-        (["good.csv", "--output", "out", "--format", "xlsx"], "expected one of csv, tsv, jsonl, parquet, found 'xlsx'"),
-        (["good.csv", "--output", "."], "expected a new or empty folder"),
-        pytest.param(
-            ["good.csv", "--output", "out", "--scheduler", "tcp://127.0.0.1:9"],
-            "no Dask scheduler answers there",
-            marks=pytest.mark.slow,
-        ),
-    ],
-)
-def test_bad_input_is_one_line(score, tmp_path, monkeypatch, arguments, message):
-    (tmp_path / "bad.csv").write_text("document,b\n1\n", encoding="utf-8")
-    (tmp_path / "good.csv").write_text("document\n좋다\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    code, line = score(*arguments)
-    assert code == 2 and message in line
-
-
 @pytest.mark.slow
 def test_a_run_that_failed_before_any_output_can_be_begun_anew(score, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"review": "좋다"}\n' * 3 + "[]\n", encoding="utf-8")

@@ -9,8 +9,10 @@ import pytest
 from nsmc_attention import load
 from nsmc_attention.language.masking import MASK
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.reviews.data import Labelled
 from nsmc_attention.tasks import TASKS
 from nsmc_attention.training import loop
+from nsmc_attention.training.runs import Run
 
 TEXTS = [*nsmc.load("sample", "test").documents[:60], "", "정말 재미있는 영화였어요 " * 800, "😀 ㅋㅋㅋ\ud800"]
 SENTENCES = [f"정말 재미있는 {MASK}", MASK, f"{MASK} ㅋㅋㅋ 😀"]
@@ -83,10 +85,10 @@ def test_a_resumed_training_ends_with_the_bytes_of_an_uninterrupted_one(
     monkeypatch.setattr(loop, "train_step", stopping)
     monkeypatch.setattr(loop, "LONGEST_UNSAVED", unsaved)
     with pytest.raises(KeyboardInterrupt):
-        TASKS[config.task].train(data, config, run, quiet=True)
+        TASKS[config.task].train(Labelled(data), config, Run(run, quiet=True))
     assert (run / f"checkpoint-{stop_after:08d}.safetensors").exists() == (not unsaved)
     monkeypatch.undo()
-    TASKS[config.task].train(data, config, run, quiet=True, resume=True)
+    TASKS[config.task].train(Labelled(data), config, Run(run, resume=True, quiet=True))
     assert history(run) == history(whole.parent) != []
     for path in whole.iterdir():
         if path.name not in ("manifest.json", "README.md"):

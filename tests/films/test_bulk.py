@@ -121,24 +121,3 @@ def test_a_rerun_scores_what_is_missing_and_ends_with_the_same_films(command, ti
     )
     other = command(*arguments, "--group-by", "review")
     assert other.returncode == 2 and "was begun with other group by; name another --output" in other.stderr
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        (
-            ["--group-by", "movie"],
-            "expected a column 'movie', found film, review; name the one of the films by group_by",
-        ),
-        (["--group-by", "film", "--restore"], "bulk --group-by: reads the texts as they are; leave --restore out"),
-        (
-            ["--film-bundle", "a"],
-            "--film-bundle: expected --group-by too, found none; add it, or leave --film-bundle out",
-        ),
-        (["--group-by", "film", "--film-bundle", "a"], "a: no such bundle folder"),
-    ],
-)
-def test_what_cannot_be_rated_is_one_line(command, files, tmp_path, options, message):
-    done = command("bulk", files / "a.csv", "--output", tmp_path / "out", *options)
-    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
-    assert not (tmp_path / "out").exists()

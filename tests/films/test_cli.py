@@ -90,45 +90,6 @@ def test_many_films_are_rated_in_the_order_in_which_they_come(command, tiny_film
     assert {row.split(",")[1] for row in rows} == {"2"}
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["--group-by", "movie"], "expected a column 'movie', found film, review"),
-        (["--group-by", "film", "--format", "xml"], "'xml' is not one of"),
-        (["--group-by", "film", "--explain", "a.png"], "a.png: expected a name that ends with .html, found '.png'"),
-        (["--group-by", "film", "--classifier", "nowhere"], "nowhere: no such bundle folder"),
-        ([], "Missing option '--group-by'"),
-    ],
-)
-def test_what_cannot_be_rated_is_one_line_that_says_what_to_do(command, tiny_film, tmp_path, arguments, message):
-    table = write(tmp_path / "a.csv", ["가,좋다"])
-    done = command("film", table, "--bundle", tiny_film, *arguments)
-    assert (done.returncode, done.stdout) == (2, "") and message in done.stderr and done.stderr.count("\n") == 1
-
-
-def test_a_table_without_a_film_is_refused(command, tiny_film, tmp_path):
-    done = command("film", write(tmp_path / "a.csv", [",좋다"]), "--group-by", "film", "--bundle", tiny_film)
-    assert done.returncode == 2 and "expected rows that name a film in column 'film', found none" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ([], "mine.csv: expected at least 100 films of 4 reviews or more, found 1"),
-        (["--init-from", "runs/a"], "train --task film: expected no --init-from, found runs/a; leave it out"),
-        (["--label-column", "label"], "train --task film: expected no --label-column, found label"),
-        (["--stars-column", "별"], "expected a column '별', found film, review, stars"),
-        (["--task", "restore", "--group-by", "film"], "train --task restore: expected no --group-by, found film"),
-        (["--task", "classify", "--stars-column", "b"], "train --task classify: expected no --stars-column, found b"),
-    ],
-)
-def test_a_training_that_cannot_be_is_refused_before_anything_is_written(command, tmp_path, options, message):
-    table = write(tmp_path / "mine.csv", ["가,좋다,9"] * 5, "film,review,stars")
-    done = command("train", "--task", "film", "--data", table, "--out", tmp_path / "run", *options)
-    assert (done.returncode, done.stdout) == (2, "") and message in done.stderr and done.stderr.count("\n") == 1
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_training_that_is_resumed_at_its_end_writes_the_same_bundle(command, films_table, tmp_path):
     arguments = ["train", "--task", "film", "--data", films_table, "--out", tmp_path / "run", "--epochs", "1"]
     assert command(*arguments).returncode == 0

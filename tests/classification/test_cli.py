@@ -1,4 +1,4 @@
-"""Commands on a classifier of structured attention: its hops, in all engines."""
+"""Commands on classifiers of several attentions: structured ones with hops, a Transformer with heads, and neither."""
 
 import json
 
@@ -8,26 +8,14 @@ import pytest
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.card import model_card
 from nsmc_attention.classification.engines import sizes_of
+from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.visualization.faithfulness import as_text
 
-TEXT = "배우는 좋은데 영화는 정말 별로"
-HOPS = 3
-
-
-@pytest.fixture(scope="module")
-def texts():
-    return nsmc.load("sample", "test").documents
-
-
-def test_token_weights_are_the_mean_of_the_hops(tiny_structured, texts):
-    for each in load_classifier(tiny_structured).predict_many(texts):
-        assert each.weights.shape == (HOPS, len(each.tokens))
-        numpy.testing.assert_allclose(each.weights.sum(axis=1), 1, atol=1e-5)
-        numpy.testing.assert_allclose(each.token_weights, each.weights.mean(axis=0), atol=1e-6)
+TEXT, HOPS = "배우는 좋은데 영화는 정말 별로", 3
 
 
 def test_a_foreign_graph_of_another_number_of_hops_is_refused(tiny_structured):
@@ -43,6 +31,7 @@ def test_predictions_have_a_row_of_weights_for_each_hop(command, tiny_structured
     options = ["--bundle", tiny_structured, "--format", "jsonl", "--weights"]
     found = json.loads(command("predict", TEXT, *options).stdout)
     assert found["axes"] == ["hops", "keys"] and numpy.shape(found["weights"]) == (HOPS, len(found["tokens"]))
+    assert found["token_weights"] == pytest.approx(numpy.mean(found["weights"], axis=0), abs=1e-5)
     blank = json.loads(command("predict", "", *options).stdout)
     assert blank["weights"] == [] and "blank" in blank["error"]
 
@@ -53,6 +42,15 @@ def test_reviews_are_explained_by_every_method(command, tiny_structured, method)
     assert done.returncode == 0 and f" - {method} - " in done.stdout
 
 
+def test_a_review_is_explained_by_its_rollout_with_a_picture_of_its_heads(command, tiny_transformer, tmp_path):
+    options = ["--bundle", tiny_transformer, "--method", "rollout", "--heads", tmp_path / "a.png", "--layer", 2]
+    done = command("explain", TEXT, *options)
+    assert done.returncode == 0 and " - rollout - " in done.stdout and "carried from the states" in done.stdout
+    found = explain(load_classifier(tiny_transformer), TEXT, "rollout")
+    assert f"별로({found.values[-1]:.2f})" in done.stdout
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_a_picture_has_a_row_for_each_hop_and_a_page_a_button(command, tiny_structured, tmp_path):
     for name in ("a.png", "a.html"):
         assert command("explain", TEXT, "--bundle", tiny_structured, "--output", tmp_path / name).returncode == 0
@@ -60,13 +58,24 @@ def test_a_picture_has_a_row_for_each_hop_and_a_page_a_button(command, tiny_stru
     assert '"queries": ["hop 1", "hop 2", "hop 3"]' in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
-def test_faithfulness_is_that_of_the_mean_and_of_the_best_hop(command, tiny_structured):
-    options = ["--bundle", tiny_structured, "--limit", 20, "--json"]
-    found = json.loads(command("faithfulness", "--data", "sample", *options).stdout)
-    assert set(found["orders"]) == {"attention", "best hop", "gradient", "erasure", "random"}
-    assert 1 <= found["best_hop"] <= HOPS and set(found["replaced"]) == {"uniform", "permuted"}
-    lines = as_text(found).splitlines()
-    assert lines[3].startswith("best hop ") and f"best hop: hop {found['best_hop']}, which agrees most" in lines[7]
+@pytest.mark.parametrize(
+    "fixture, own", [("bundle_folder", []), ("tiny_structured", ["best hop"]), ("tiny_transformer", ["rollout"])]
+)
+def test_faithfulness_measures_every_order_draws_and_tells(command, request, tmp_path, fixture, own):
+    options = ["--data", "sample", "--bundle", request.getfixturevalue(fixture), "--limit", 20]
+    found = json.loads(command("faithfulness", *options, "--json").stdout)
+    orders = ["attention", *own, "gradient", "erasure", "random"]
+    assert found["reviews"] <= 20 and set(found["orders"]) == set(orders)
+    assert set(found["replaced"]) == {"uniform", "permuted"}
+    for order in ("attention", *own):
+        for tau in (found["tau"][order][measure] for measure in ("erasure", "gradient")):
+            assert -1 <= tau["low"] <= tau["mean"] <= tau["high"] <= 1
+    done = command("faithfulness", *options, "--plot", tmp_path / "a.svg")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and (tmp_path / "a.svg").exists() and lines[:-1] == as_text(found).splitlines()[:-1]
+    assert [line.split("  ")[0] for line in lines[2 : 2 + len(orders)]] == orders
+    if "best hop" in own:
+        assert 1 <= found["best_hop"] <= HOPS and f"hop {found['best_hop']}, which agrees most" in done.stdout
 
 
 def test_hops_prints_the_words_of_each_hop_and_their_overlap(command, tiny_structured, tmp_path):
@@ -83,15 +92,10 @@ def test_hops_prints_the_words_of_each_hop_and_their_overlap(command, tiny_struc
     assert few["reviews"] == 2 and few["words"] == [[], [], []] and 0 <= few["overlap"] <= 1
 
 
-def test_a_classifier_without_hops_is_refused_in_one_line(command, bundle_folder):
-    done = command("hops", "--data", "sample", "--bundle", bundle_folder)
-    assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
-    assert "expected a classifier of structured attention, found additive, which has no hops; train one" in done.stderr
-
-
-def test_evaluate_and_report_read_a_classifier_with_hops(command, tiny_structured, tmp_path, texts):
+def test_evaluate_and_report_read_a_classifier_with_hops(command, tiny_structured, tmp_path):
     assert command("evaluate", "--data", "sample", "--bundle", tiny_structured).stdout.startswith("n ")
-    (tmp_path / "a.csv").write_text("\n".join(["review", *[f'"{each}"' for each in texts[:30]]]), encoding="utf-8")
+    lines = [f'"{text}"' for text in nsmc.load("sample", "test").documents[:30]]
+    (tmp_path / "a.csv").write_text("\n".join(["review", *lines]), encoding="utf-8")
     done = command("report", tmp_path / "a.csv", "-o", tmp_path / "a.html", "--bundle", tiny_structured)
     assert done.returncode == 0, done.stderr
 

@@ -1,0 +1,181 @@
+"""Every command line that cannot be: one line that says what to do, exit code 2, nothing on stdout and nothing written."""
+
+import re
+import shlex
+
+import pytest
+
+FILES = {
+    "in.csv": "document\n좋다\n",
+    "films.csv": "film,review\n가,좋다\n",
+    "nameless.csv": "film,review\n,좋다\n",
+    "stars.csv": "film,review,stars\n" + "가,좋다,9\n" * 5,
+    "few.csv": "review\n정말 좋다\n정말 별로\n정말 그저\n",
+    "empty.csv": "\ufeff\n",
+    "bad.csv": "document,b\n1\n",
+    "own.tsv": "id\tdocument\tlabel\n1\t좋다\t1\n",
+    "my reviews": "좋다\n",
+}
+# {name} is the bundle of the fixture of that name
+REFUSED = [
+    ("predict a --bundle nowhere", "nowhere: no such bundle folder"),
+    ("predict --input none.csv", "none.csv: no such file"),
+    ("predict a --weights", "--weights needs --format jsonl, found text"),
+    ("predict a --engine onx", "unknown engine 'onx'; did you mean 'onnx'?"),
+    ("predict a --output no/such/file.csv", "file.csv: no such folder no/such"),
+    ("predict a --output .", ".: is a folder"),
+    ("predict a --output /dev/full", "error: /dev/full: "),
+    ("predict a --output /dev/full/x", "error: /dev/full"),
+    ("predict a --device gpu", "--device gpu: expected a GPU that MXNet sees, found none"),
+    ("predict 좋다 revews.xlsx", "found the name of a file, revews.xlsx; score its rows with --input rev"),
+    ("predict 'my reviews'", "found the name of a file, my reviews; score its rows with --input 'my reviews'"),
+    ("predict --formt csv a", "No such option '--formt'. (Did you mean"),
+    ("predict -x", "No such option '-x'. A review that begins with a dash goes after --."),
+    ("predict --input empty.csv --text-column text", "the file is empty"),
+    ("predict --input films.csv --text-column text", "expected a column 'text', found film, review"),
+    (
+        "predict 좋다 --restore-bundle {bundle_folder}",
+        "restore, found one that names no task, a classifier's; use it with",
+    ),
+    ("explain a --output a.jpg", "a.jpg: unknown suffix '.jpg'"),
+    ("explain a --output a.png --method erazure", "unknown method 'erazure'; did you mean 'erasure'"),
+    ("explain a --output a.html --picture words", "leave --picture words out"),
+    ("explain a ' ' --output a.html", "explain: blank: no word to score"),
+    ("explain --output a.html", "Missing argument 'TEXT...'"),
+    ("explain a --picture words", "--picture words: expected --output too, as --output words.png"),
+    ("explain a.csv", "found the name of a file, a.csv; give the text itself, or summarize the file with"),
+    ("explain a --output /proc/a.png", "/proc"),
+    ("explain a --device gpu --output a.png", "--device gpu: expected a GPU that MXNet sees, found none"),
+    ("explain a --method rollout --bundle {bundle_folder}", "method rollout: expected a classifier whose encoder is a"),
+    (
+        "explain a --heads a.png --bundle {bundle_folder}",
+        "a.png: expected the heads of an encoder that is a transformer",
+    ),
+    ("explain a --heads a.png --head 3 --bundle {tiny_transformer}", "head: expected 1 to 2, found 3"),
+    (
+        "explain a 별로 --heads a.png --bundle {tiny_transformer}",
+        "explain --heads: expected one TEXT, found 2; put it in",
+    ),
+    ("explain a --heads a.html --bundle {tiny_transformer}", "a.html: unknown suffix '.html'"),
+    ("explain a --layer 1 --bundle {tiny_transformer}", "--layer, --head: expected --heads too"),
+    ("evaluate", "Missing option '--data'"),
+    ("evalute", "No such command 'evalute'"),
+    ("evaluate --data smaple", "smaple: no such file; did you mean 'sample'?"),
+    ("evaluate --data sample --record", "--record: expected --bundle too, found the packaged model"),
+    (
+        "evaluate --data sample --record --restore --bundle {bundle_folder}",
+        "--record: the figures of restored reviews are",
+    ),
+    ("evaluate --data sample --label-column y", "expected --label-column label, found 'y'"),
+    ("evaluate --data own.tsv --label-column y", "expected --label-column label, found 'y'"),
+    ("faithfulness --data sample --plot a.html", "a.html: unknown suffix '.html'"),
+    ("faithfulness --data sample --limit 1", "expected at least 2 reviews of 3 tokens or more, found"),
+    ("faithfulness --data sample --seed -1", "--seed"),
+    (
+        "hops --data sample --bundle {bundle_folder}",
+        "expected a classifier of structured attention, found additive, which",
+    ),
+    ("compare tfid --data sample", "unknown preset or baseline 'tfid'; did you mean 'tfidf'?"),
+    ("compare tfidf --seeds one", "--seeds: expected whole numbers as 0,1,2, found 'one'"),
+    ("compare tfidf --seed 1", "expected --seeds, found --seed"),
+    (
+        "restore in.csv",
+        "expected the text of a review, found the name of a file, in.csv; restore its rows with --input",
+    ),
+    ("restore 좋다 --input in.csv", "give reviews or --input, not both"),
+    ("restore --input-format csv", "--input-format needs --input"),
+    ("restore --n-best", "restore --n-best: expected TEXT, found none"),
+    ("restore 좋다 --n-best -f csv", "restore --n-best: prints text or jsonl"),
+    ("restore 좋다 --explain a.gif", "a.gif: unknown suffix '.gif'"),
+    ("restore 좋다 별로 --explain a.png", "restore --explain: expected one TEXT, found 2"),
+    ("restore --explain a.png", "restore --explain: expected TEXT, found none"),
+    ("restore 좋다 --beam 4 --bundle {tiny_editor}", "beam 4: expected a writer's bundle, found an editor's"),
+    ("restore 좋다 --n-best --bundle {tiny_editor}", "n_best: expected a writer's bundle, found an editor's"),
+    ("restore 좋다 -f xlsx", "xlsx output: expected a table, found lines"),
+    ("restore --input nowhere.csv", "nowhere.csv: no such file"),
+    ("restore 좋다 --bundle {bundle_folder}", "restore, found one that names no task, a classifier's; use it with"),
+    ("fill 좋다", "fill: expected one [MASK] in the text, found 0"),
+    ("fill [MASK] [MASK]", "fill: expected one TEXT, found 2; put it in quotes"),
+    ("fill 리뷰.csv", "expected the text of a review, found the name of a file"),
+    ("fill [MASK] --heads a.png --layer 3 --bundle {tiny_language}", "layer: expected 1 to 2, found 3"),
+    ("fill [MASK] --heads a.jpg", "a.jpg: unknown suffix '.jpg'"),
+    ("fill [MASK] --head 1", "--layer, --head: expected --heads too, as --heads heads.png"),
+    ("film films.csv", "Missing option '--group-by'"),
+    ("film films.csv --group-by movie", "expected a column 'movie', found film, review"),
+    ("film films.csv --group-by film --format xml", "'xml' is not one of"),
+    ("film films.csv --group-by film --explain a.png", "a.png: expected a name that ends with .html, found '.png'"),
+    ("film films.csv --group-by film --classifier nowhere", "nowhere: no such bundle folder"),
+    ("film nameless.csv --group-by film", "expected rows that name a film in column 'film', found none"),
+    ("bulk none.csv --output out", "none.csv: no such file"),
+    ("bulk bad.csv --output out", "bad.csv line 2: expected 2 fields"),
+    ("bulk in.csv --output out --format xlsx", "expected one of csv, tsv, jsonl, parquet, found 'xlsx'"),
+    ("bulk in.csv --output .", "expected a new or empty folder"),
+    ("bulk films.csv --output out --group-by movie", "found film, review; name the one of the films by group_by"),
+    ("bulk films.csv --output out --group-by film --restore", "reads the texts as they are; leave --restore out"),
+    ("bulk films.csv --output out --film-bundle a", "--film-bundle: expected --group-by too, found none; add it, or"),
+    ("bulk films.csv --output out --group-by film --film-bundle a", "a: no such bundle folder"),
+    ("train --data nsm", "nsm: no such file; did you mean 'nsmc'?"),
+    ("train --data none.csv", "none.csv: no such file"),
+    ("train --data sample --preset pots", "unknown preset 'pots'; did you mean 'post'?"),
+    ("train --data sample --tokenizer mecba", "unknown tokenizer 'mecba'; did you mean 'mecab'?"),
+    ("train --data sample --hiden-size 3", "--hiden-size"),
+    ("train --data sample --hidden-size x", "--hidden-size"),
+    ("train --data sample --epochs 0", "epochs: expected at least 1, found 0"),
+    ("train --data sample --out /proc/run", "/proc/run"),
+    (
+        "train --task classify --data stars.csv --stars-column b",
+        "train --task classify: expected no --stars-column, found b",
+    ),
+    ("train --task restore --data sample --workers 2", "train --task restore: expected no --workers, found 2"),
+    ("train --task restore --data sample --kvstore dist_sync", "restore: expected no --kvstore, found dist_sync"),
+    ("train --task restore --data sample --positive 긍정", "train --task restore: expected no --positive, found 긍정"),
+    ("train --task restore --data sample --group-by film", "train --task restore: expected no --group-by, found film"),
+    ("train --task language --data few.csv", "few.csv: expected at least 100 different reviews, found 3"),
+    (
+        "train --task language --data few.csv --set model.encoder.heads=3",
+        "model.encoder.heads: expected a divisor of 128",
+    ),
+    (
+        "train --task language --data few.csv --label-column a",
+        "train --task language: expected no --label-column, found a",
+    ),
+    ("train --task language --data few.csv --kvstore dist_sync", "train --task language: expected no --kvstore"),
+    ("train --task film --data stars.csv", "stars.csv: expected at least 100 films of 4 reviews or more, found 1"),
+    (
+        "train --task film --data stars.csv --init-from runs/a",
+        "film: expected no --init-from, found runs/a; leave it out",
+    ),
+    ("train --task film --data stars.csv --label-column a", "train --task film: expected no --label-column, found a"),
+    ("train --task film --data stars.csv --stars-column 별", "expected a column '별', found film, review, stars"),
+]
+CLASSIFYING = [
+    "predict 좋다",
+    "evaluate --data sample",
+    "behaviour",
+    "faithfulness --data sample",
+    "explain 좋다",
+    "export",
+]
+CLASSIFYING += ["report in.csv --output out.html", "bulk in.csv --output out", "serve --port 0"]
+OTHER = "expected a bundle of the task classify, found 'restore'; use it with `nsmc-attention restore`"
+REFUSED += [(f"{line} --bundle {{tiny_editor}}", OTHER) for line in CLASSIFYING]
+
+
+@pytest.mark.parametrize("line, message", REFUSED)
+def test_what_cannot_be_is_one_line_and_writes_nothing(command, request, tmp_path, monkeypatch, line, message):
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    line = re.sub(r"\{(\w+)\}", lambda found: str(request.getfixturevalue(found[1])), line)
+    done = command(*shlex.split(line))
+    assert (done.returncode, done.stdout) == (2, "") and message in done.stderr, done
+    assert re.fullmatch(r"error: [^\n]+\n", done.stderr), done.stderr
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == set(FILES)
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_does_not_answer_is_one_line(command, tmp_path):
+    (tmp_path / "in.csv").write_text(FILES["in.csv"], encoding="utf-8")
+    arguments = ["--output", tmp_path / "out", "--scheduler", "tcp://127.0.0.1:9"]
+    done = command("bulk", tmp_path / "in.csv", *arguments)
+    assert done.returncode == 2 and "no Dask scheduler answers there" in done.stderr.splitlines()[-1]
