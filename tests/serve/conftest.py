@@ -1,4 +1,4 @@
-"""Real servers with the packaged bundle: child processes, each on a free port and started once for the same limits."""
+"""Real servers in child processes, each on a free port and started once for the same limits, and an application in this."""
 
 import http.client
 import json
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -30,70 +30,76 @@ class Server:
 
     def __init__(self, workers=1, **options):
         bundles = {name: str(options.pop(name)) for name in [*options] if name.endswith("bundle")}
-        limits = options
-        code = CODE.format(workers=workers, limits=limits, bundles=bundles)
+        code = CODE.format(workers=workers, limits=options, bundles=bundles)
         # these tests may run under nohup
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, encoding="utf-8", preexec_fn=restore_sighup
+            [sys.executable, "-c", code],
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
         )
-        self.lines, self.port = [], None
-        threading.Thread(target=self.read, daemon=True).start()
+        self.lines = []
+        threading.Thread(target=lambda: self.lines.extend(iter(self.process.stderr.readline, "")), daemon=True).start()
         self.wait_for("ready: ", workers)
         self.port = int(re.search(r"http://[\d.]+:(\d+)", "".join(self.lines)).group(1))
         self.wait_for("startup complete", workers)
 
-    def read(self):
-        self.lines.extend(iter(self.process.stderr.readline, ""))
-
     def wait_for(self, words, times=1):
         for _ in range(6000):
-            if sum(words in line for line in self.lines) >= times:
+            if self.count(words) >= times:
                 return
             assert self.process.poll() is None, "".join(self.lines)
             time.sleep(0.01)
         raise AssertionError(f"no {words!r} in {''.join(self.lines)}")
 
-    def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), 60)
+    def count(self, words):
+        return sum(words in line for line in self.lines)
+
+    def workers(self):
+        """Return the workers that live: a killed one stays a child, without a command line, until the parent sees it."""
+        import psutil
+
+        workers = []
+        for child in psutil.Process(self.process.pid).children():
+            # multiprocessing's resource tracker is a child too
+            with suppress(psutil.NoSuchProcess):
+                workers += [child] if "spawn_main" in " ".join(child.cmdline()) else []
+        return workers
+
+    def connect(self, buffer=None):
+        """Return a connection, which with a `buffer` of few bytes takes in no more than these before they are read."""
+        client = socket.socket()
+        client.settimeout(60)
+        if buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        client.connect(("127.0.0.1", self.port))
+        return client
 
     def send(self, *pieces):
         """Return everything received on a new connection until it is closed."""
+        received = []
         with self.connect() as client:
             for piece in pieces:
                 client.sendall(piece)
-            return everything(client)
+            with suppress(ConnectionError):
+                while piece := client.recv(65536):
+                    received.append(piece)
+        return b"".join(received)
 
     def ask(self, method, path, body=None, kind="application/json"):
         """Return (status, headers, body)."""
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         client.request(method, path, body, {"Content-Type": kind} if body is not None else {})
         answer = client.getresponse()
-        found = answer.status, answer.headers, answer.read()
+        content = answer.read()
         client.close()
-        return found
+        return answer.status, answer.headers, content
 
     def predict(self, inputs):
         status, _, body = self.ask("POST", "/predict", json.dumps({"inputs": inputs}).encode())
         assert status == 200, body
         return json.loads(body)
-
-    def stop(self):
-        self.process.terminate()
-        return self.process.wait(30)
-
-
-def restore_sighup():
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
-def everything(client):
-    pieces = []
-    try:
-        while piece := client.recv(65536):
-            pieces.append(piece)
-    except ConnectionError:
-        pass
-    return b"".join(pieces)
 
 
 @pytest.fixture(scope="package")
@@ -134,3 +140,26 @@ def ready():
             yield client
 
     return started
+
+
+@pytest.fixture(scope="package")
+def client(ready, tiny_editor, tiny_language, tiny_film):
+    """A client of an application in this process: the packaged classifier, beside it tiny models, and low limits."""
+    from nsmc_attention.serve.app import create_app
+    from nsmc_attention.serve.guard import Limits
+    from nsmc_attention.serve.models import Bundles
+
+    bundles = Bundles(restore_bundle=tiny_editor, language_bundle=tiny_language, film_bundle=tiny_film)
+    with ready(create_app(bundles, Limits(table=3_000_000, films=20))) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def ask():
+    """A function that sends a client's request: a body of bytes, or what becomes JSON; other names are the address's."""
+
+    def post(client, path, body, kind="application/json", **query):
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return client.post(path, content=content, headers={"Content-Type": kind} if kind else {}, params=query)
+
+    return post

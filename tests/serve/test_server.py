@@ -27,37 +27,63 @@ from nsmc_attention.errors import ConfigError, MissingPackage
 from nsmc_attention.serve.guard import SHARED
 from nsmc_attention.serve.server import listen
 
-QUESTION = json.dumps({"inputs": "최고의 영화"}).encode()
-# Of 20 MB, so that neither side's buffers hold the answer
-TABLE = "document,other\n" + f"최고,{'a' * 5000}\n" * 4000
+SLOW = pytest.mark.slow
+# Of 20 MB, so that neither side's buffers hold the answer; a client that reads slowly has a small one
+TABLE, SMALL = ("document,other\n" + f"최고,{'a' * 5000}\n" * 4000).encode(), 4096
 
 
 def head(length, path="/predict", kind="application/json", more=""):
     return f"POST {path} HTTP/1.1\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n".encode()
 
 
+def request(question, path="/predict", **options):
+    body = json.dumps(question).encode()
+    return head(len(body), path, **options) + body
+
+
+def batch(body=b"document\na\n"):
+    return head(len(body), "/predict/batch", "text/csv") + body
+
+
+QUESTION = request({"inputs": "최고의 영화"})
+# Takes longer than a slow client may
+EXPLANATION = request({"inputs": "배우는 좋은데 영화는 별로 " * 200, "method": "erasure"}, "/explain")
+
+
 def status(answer):
     return int(answer.split()[1]) if answer else None
 
 
-def drip(client, data, seconds=0.05):
+def drip(client, data):
     """Send a byte at a time until the server responds or disconnects; return its response."""
+    client.settimeout(0.05)
     for place in range(len(data)):
         try:
             client.sendall(data[place : place + 1])
-        except ConnectionError:
-            break
-        client.settimeout(seconds)
-        try:
-            if found := client.recv(65536):
-                return found
-            return b""
+            return client.recv(65536)
         except socket.timeout:
             continue
         except ConnectionError:
             return b""
     client.settimeout(30)
     return client.recv(65536)
+
+
+def eventually(condition):
+    """Wait until a condition holds, which it does sooner or later if a promise is kept."""
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it never came")
+
+
+def is_connected(server, ports):
+    return any(each.raddr and each.raddr.port in ports for each in connections(psutil.Process(server.process.pid)))
+
+
+def takes_tables(server):
+    return server.ask("POST", "/predict/batch", b"document\na\n", "text/csv")[0] == 200
 
 
 @pytest.fixture
@@ -96,11 +122,9 @@ def test_a_client_that_sends_single_bytes_is_refused_and_blocks_nobody(hasty, wh
 def test_a_client_that_sends_nothing_or_stops_is_disconnected(hasty):
     clients = [hasty.connect() for _ in range(20)]
     for number, client in enumerate(clients):
-        client.sendall([b"", head(len(QUESTION)) + QUESTION[:-1], b"POST"][number % 3])
+        client.sendall([b"", QUESTION[:-1], b"POST"][number % 3])
     for number, client in enumerate(clients):
-        client.settimeout(30)
-        found = client.recv(65536)
-        assert status(found) == (None if number % 3 == 0 else 408)
+        assert status(client.recv(65536)) == (None if number % 3 == 0 else 408)
         client.close()
 
 
@@ -114,67 +138,51 @@ def test_a_slow_but_steady_client_gets_its_response(hasty):
         assert status(client.recv(65536)) == 200
 
 
-@pytest.mark.parametrize("cut", [0, 10, len(head(len(QUESTION))), len(head(len(QUESTION))) + 5])
+@pytest.mark.parametrize("cut", [0, 10, QUESTION.index(b"{"), QUESTION.index(b"{") + 5])
 def test_a_request_in_two_parts_gets_its_response_and_the_first_alone_is_late(hasty, cut):
-    request = head(len(QUESTION)) + QUESTION
     with hasty.connect() as client, hasty.connect() as late:
-        client.settimeout(30)
-        client.sendall(request[:cut])
-        late.settimeout(30)
-        late.sendall(request[:cut])
+        client.sendall(QUESTION[:cut])
+        late.sendall(QUESTION[:cut])
         time.sleep(0.1)
-        client.sendall(request[cut:])
+        client.sendall(QUESTION[cut:])
         assert status(client.recv(65536)) == 200
         assert status(late.recv(65536)) in ((408,) if cut else (None,))
 
 
 def test_a_client_that_does_not_read_is_disconnected_and_its_table_removed(hasty):
-    worker = psutil.Process(hasty.process.pid)
     clients = []
-    body = TABLE.encode()
     while len(clients) < 3:
-        client = socket.socket()
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.connect(("127.0.0.1", hasty.port))
+        client = hasty.connect(SMALL)
         # on a busy machine this client may itself be too slow
         with suppress(ConnectionError):
-            client.sendall(head(len(body), "/predict/batch", "text/csv") + body)
+            client.sendall(batch(TABLE))
             client.recv(10)
             clients.append(client)
     ports = {client.getsockname()[1] for client in clients}
-    while any(each.raddr and each.raddr.port in ports for each in connections(worker)):
+    while is_connected(hasty, ports):
         assert hasty.predict("최고")[0]["label"] == "positive"
     for client in clients:
         client.close()
-    while tables_of(worker):
-        time.sleep(0.1)
+    eventually(lambda: not tables_of(hasty.process))
 
 
 def test_a_client_that_does_not_read_a_small_response_is_disconnected_too(hasty):
-    body = json.dumps({"inputs": ["배우는 좋은데 영화는 별로 " * 200] * 2, "parameters": {"weights": True}}).encode()
-    with socket.socket() as client:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.connect(("127.0.0.1", hasty.port))
-        client.sendall(head(len(body), more="Connection: close\r\n") + body)
+    question = {"inputs": ["배우는 좋은데 영화는 별로 " * 200] * 2, "parameters": {"weights": True}}
+    with hasty.connect(SMALL) as client:
+        client.sendall(request(question, more="Connection: close\r\n"))
         client.recv(1)
-        port, worker = client.getsockname()[1], psutil.Process(hasty.process.pid)
-        while any(each.raddr and each.raddr.port == port for each in connections(worker)):
-            time.sleep(0.1)
+        eventually(lambda: not is_connected(hasty, [client.getsockname()[1]]))
 
 
 def test_the_time_of_a_pipelined_body_begins_after_the_requests_before_it(hasty):
-    first = json.dumps({"inputs": "최고"}).encode()
-    # takes longer than the body may
-    second = json.dumps({"inputs": "배우는 좋은데 영화는 별로 " * 200, "method": "erasure"}).encode()
-    found = hasty.send(head(len(first)) + first + head(len(second), "/explain") + second + head(100) + b"{")
-    assert [int(each) for each in re.findall(rb"HTTP/1.1 (\d+)", found)] == [200, 200, 408]
+    answers = hasty.send(QUESTION + EXPLANATION + head(100) + b"{")
+    assert [int(each) for each in re.findall(rb"HTTP/1.1 (\d+)", answers)] == [200, 200, 408]
 
 
 def test_the_headers_behind_a_request_in_progress_are_limited(server):
     """Without a limit on them a client could fill the memory while its first request is processed."""
-    body = json.dumps({"inputs": "배우는 좋은데 영화는 별로 " * 200, "method": "erasure"}).encode()
     with server.connect() as client:
-        client.sendall(head(len(body), "/explain") + body + b"GET / HTTP/1.1\r\nA: ")
+        client.sendall(EXPLANATION + b"GET / HTTP/1.1\r\nA: ")
         client.settimeout(0.2)
         sent, ended = 0, time.monotonic() + 2
         while time.monotonic() < ended and sent < 50_000_000:
@@ -191,46 +199,29 @@ def connections(process):
 
 
 def test_too_many_connections_are_refused(small):
-    server = small
-    held = [server.connect() for _ in range(8)]
+    held = [small.connect() for _ in range(8)]
     time.sleep(0.2)
-    found = server.send()
-    assert status(found) == 503 and b"retry-after: 1" in found and b'"error"' in found
+    answer = small.send()
+    assert status(answer) == 503 and b"retry-after: 1" in answer and b'"error"' in answer
     for client in held:
         client.close()
     time.sleep(0.2)
-    assert server.predict("최고")
-
-
-def test_too_many_tables_are_refused(small):
-    server = small
-    body = TABLE.encode()
-    with server.connect() as client:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.sendall(head(len(body), "/predict/batch", "text/csv") + body)
-        client.recv(10)
-        code, headers, text = server.ask("POST", "/predict/batch", b"document\na\n", "text/csv")
-        assert code == 503 and headers["Retry-After"] == "1" and b"too many tables" in text
-    while server.ask("POST", "/predict/batch", b"document\na\n", "text/csv")[0] != 200:
-        time.sleep(0.1)
+    assert small.predict("최고")
 
 
 def test_of_tables_that_arrive_at_once_one_is_scored_and_the_others_refused(small):
-    server = small
-    body = TABLE.encode()
-    clients = [socket.socket() for _ in range(6)]
+    clients = [small.connect(SMALL) for _ in range(6)]
     for client in clients:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.connect(("127.0.0.1", server.port))
-        client.sendall(head(len(body), "/predict/batch", "text/csv") + body[:-1])
+        client.sendall(batch(TABLE)[:-1])
     for client in clients:
-        client.sendall(body[-1:])
+        client.sendall(TABLE[-1:])
     # the first keeps its slot, as nobody reads its response
     assert sorted(status(client.recv(100)) for client in clients) == [200] + 5 * [503]
+    code, headers, text = small.ask("POST", "/predict/batch", b"document\na\n", "text/csv")
+    assert code == 503 and headers["Retry-After"] == "1" and b"too many tables" in text
     for client in clients:
         client.close()
-    while server.ask("POST", "/predict/batch", b"document\na\n", "text/csv")[0] != 200:
-        time.sleep(0.1)
+    eventually(lambda: takes_tables(small))
 
 
 async def ask_all(port, questions):
@@ -238,8 +229,7 @@ async def ask_all(port, questions):
     opened = await asyncio.gather(*(asyncio.open_connection("127.0.0.1", port) for _ in questions))
 
     async def ask(reader, writer, question):
-        body = json.dumps(question).encode()
-        writer.write(head(len(body), more="Connection: close\r\n") + body)
+        writer.write(request(question, more="Connection: close\r\n"))
         answer = await reader.read()
         writer.close()
         return status(answer), json.loads(answer.partition(b"\r\n\r\n")[2])
@@ -247,143 +237,96 @@ async def ask_all(port, questions):
     return await asyncio.gather(*(ask(*pair, question) for pair, question in zip(opened, questions)))
 
 
-@pytest.fixture(scope="module")
-def expected():
-    classifier = load_classifier()
-
-    def of(texts):
-        return [round(each["score"], 4) * (1 if each["label"] == "positive" else -1) for each in classifier(texts)]
-
-    return of
-
-
-def whole_and_last(body):
-    return head(len(body), more="Connection: close\r\n") + body
-
-
 def signed(answers):
     return [round(each["score"], 4) * (1 if each["label"] == "positive" else -1) for each in answers]
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module")
+def expected():
+    classifier = load_classifier()
+    return lambda texts: pytest.approx(signed(classifier(texts)), abs=2e-4)
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
 def test_a_thousand_clients_at_once_get_each_their_own_predictions(start, expected, workers):
     words = ["최고", "별로", "재미", "지루", "감동", "연출", "배우", "음악", "결말", "돈"]
     texts = [" ".join(words[int(digit)] for digit in f"{number:03}") + " 영화" * (number % 9) for number in range(1000)]
-    wanted = expected(texts)
-    assert len(set(wanted)) > 500, "distinguishable predictions"
-    questions = [{"inputs": texts[number : number + 1 + number % 3]} for number in range(1000)]
-    found = asyncio.run(ask_all(start(workers=workers).port, questions))
-    assert {code for code, _ in found} == {200}
-    for number, (_, answers) in enumerate(found):
-        assert signed(answers) == pytest.approx(wanted[number : number + 1 + number % 3], abs=2e-4)
+    assert len(set(expected(texts).expected)) > 500, "distinguishable predictions"
+    groups = [texts[number : number + 1 + number % 3] for number in range(1000)]
+    answers = asyncio.run(ask_all(start(workers=workers).port, [{"inputs": group} for group in groups]))
+    assert {code for code, _ in answers} == {200}
+    scores = [score for _, predictions in answers for score in signed(predictions)]
+    assert scores == expected([text for group in groups for text in group])
 
 
 def test_pipelined_requests_get_their_responses_in_order(server, expected):
     texts = ["최고", "별로", "재미있지 않다"] * 5
-    bodies = [json.dumps({"inputs": text}).encode() for text in texts]
-    answers = server.send(b"".join(head(len(body)) + body for body in bodies[:-1]) + whole_and_last(bodies[-1]))
-    assert signed([json.loads(each)[0] for each in re.findall(rb"\[\{.*?\}\]", answers)]) == pytest.approx(
-        expected(texts), abs=2e-4
-    )
+    first, last = (b"".join(request({"inputs": text}) for text in texts[:-1]), {"inputs": texts[-1]})
+    answers = server.send(first, request(last, more="Connection: close\r\n"))
+    assert signed(json.loads(answer)[0] for answer in re.findall(rb"\[\{.*?\}\]", answers)) == expected(texts)
 
 
 def test_a_prediction_does_not_wait_for_explanations(server):
-    body = json.dumps({"inputs": "배우는 좋은데 영화는 별로 " * 200, "method": "erasure"}).encode()
     clients = [server.connect() for _ in range(3)]
     for client in clients:
-        client.sendall(head(len(body), "/explain") + body)
+        client.sendall(EXPLANATION)
     assert server.predict("최고")
     assert not select.select(clients[-1:], [], [], 0)[0], "the last explanation is still under way"
     for client in clients:
         client.close()
 
 
-def counted(server, name):
-    found = re.search(rf"^{re.escape(name)} ([\d.]+)$", server.ask("GET", "/metrics")[2].decode(), re.MULTILINE)
-    return float(found.group(1)) if found else 0
-
-
-def workers_of(server):
-    # multiprocessing's resource tracker is a child too
-    return [each for each in psutil.Process(server.process.pid).children() if "spawn_main" in " ".join(each.cmdline())]
+def counted(server):
+    metrics = server.ask("GET", "/metrics")[2].decode()
+    return float(re.search(r"^nsmc_attention_reviews_total (\S+)|$", metrics, re.MULTILINE)[1] or 0)
 
 
 def tables_of(process):
     """Return the open files of a process that have no name, which are its tables."""
-    folder = Path(f"/proc/{process.pid}/fd")
     links = []
-    for file in folder.iterdir():
+    for file in Path(f"/proc/{process.pid}/fd").iterdir():
         # pytest captures stdout in such a file
-        if file.name in "012":
-            continue
-        try:
-            links.append(os.readlink(file))
-        except OSError:
-            continue
+        with suppress(OSError):
+            links += [os.readlink(file)] if file.name not in "012" else []
     return [link for link in links if link.endswith("(deleted)") and str(Path(tempfile.gettempdir()) / "") in link]
 
 
-def kill_with_a_table(server):
-    """Kill the worker that is being sent a table; return its number."""
+def test_workers_count_together_and_a_dead_one_is_replaced_and_loses_no_count(start):
+    server = start(workers=2)
+    before, ready = counted(server), server.count("ready: ")
+    for _ in range(40):
+        server.predict(["최고", "별로"])
+    assert counted(server) == before + 80
     with server.connect() as client:
         client.sendall(head(100, "/predict/batch", "text/csv") + b"document\n")
-        holders = []
-        for _ in range(600):
-            holders = [each for each in workers_of(server) if tables_of(each)]
-            if holders:
-                break
-            time.sleep(0.05)
-        holders[0].kill()
+        eventually(lambda: any(map(tables_of, server.workers())))
+        (killed,) = (worker for worker in server.workers() if tables_of(worker))
+        killed.kill()
         assert client.recv(1) == b""
-    return holders[0].pid
-
-
-def test_workers_count_together_and_a_dead_one_loses_no_count(start):
-    server = start(workers=2)
-    before = counted(server, "nsmc_attention_reviews_total")
-    for _ in range(40):
-        server.predict(["최고", "별로"])
-    assert counted(server, "nsmc_attention_reviews_total") == before + 80
-    ready = sum("ready: " in line for line in server.lines)
-    killed, started = kill_with_a_table(server), time.monotonic()
-    while len({each.pid for each in workers_of(server)} - {killed}) < 2:
-        assert time.monotonic() < started + 2
-        time.sleep(0.05)
     server.wait_for("ready: ", ready + 1)
-    assert len(workers_of(server)) == 2 and killed not in {each.pid for each in workers_of(server)}
+    assert len(server.workers()) == 2 and killed not in server.workers()
     for _ in range(40):
         server.predict(["최고", "별로"])
-    assert server.ask("POST", "/predict/batch", b"document\na\n", "text/csv")[0] == 200
-    assert counted(server, "nsmc_attention_reviews_total") == before + 161
+    assert takes_tables(server) and counted(server) == before + 161
 
 
-SLOW = pytest.mark.slow
-ENDINGS = [
-    (1, signal.SIGHUP),
-    (2, signal.SIGTERM),
-    pytest.param(1, signal.SIGINT, marks=SLOW),
-    pytest.param(1, signal.SIGTERM, marks=SLOW),
-    pytest.param(2, signal.SIGINT, marks=SLOW),
-    pytest.param(2, signal.SIGHUP, marks=SLOW),
-]
-
-
-def shared_folders(server):
-    """The folder in which the workers of a server count."""
-    return {Path(each.environ()[SHARED]) for each in workers_of(server)}
+ENDINGS = [(1, signal.SIGHUP), (2, signal.SIGTERM)]
+OTHERS = [(1, signal.SIGINT), (1, signal.SIGTERM), (2, signal.SIGINT), (2, signal.SIGHUP)]
+ENDINGS += [pytest.param(*ending, marks=SLOW) for ending in OTHERS]
 
 
 @pytest.mark.parametrize("workers, number", ENDINGS)
 def test_a_signal_ends_it_after_the_requests_in_progress(start, workers, number):
     server = start(workers=workers)
-    folders = shared_folders(server) if workers > 1 else set()
+    # in which the workers count
+    folders = {Path(worker.environ()[SHARED]) for worker in server.workers()}
     assert all(folder.is_dir() for folder in folders) and len(folders) == (workers > 1)
     with server.connect() as client:
-        client.sendall(head(len(QUESTION)) + QUESTION[:5])
+        client.sendall(QUESTION[:-5])
         time.sleep(0.2)
         server.process.send_signal(number)
         server.wait_for("Shutting down")
-        client.sendall(QUESTION[5:])
+        client.sendall(QUESTION[-5:])
         assert status(client.recv(65536)) == 200
     assert server.process.wait(30) == 0
     with pytest.raises(OSError):
@@ -395,8 +338,7 @@ def test_a_second_interrupt_ends_it_at_once_without_a_traceback(start):
     server = start(rate=2500)
     with server.connect() as unfinished, server.connect() as reading:
         unfinished.sendall(head(1000, "/predict/batch", "text/csv") + b"document\n")
-        body = TABLE.encode()
-        reading.sendall(head(len(body), "/predict/batch", "text/csv") + body)
+        reading.sendall(batch(TABLE))
         assert status(reading.recv(100)) == 200
         server.process.send_signal(signal.SIGINT)
         server.wait_for("Waiting for connections")
@@ -407,13 +349,12 @@ def test_a_second_interrupt_ends_it_at_once_without_a_traceback(start):
 
 def test_workers_end_with_their_parent_after_the_requests_in_progress(start):
     server = start(workers=2)
-    workers = workers_of(server)
+    workers = server.workers()
     with server.connect() as client:
-        client.sendall(head(len(QUESTION)) + QUESTION[:5])
+        client.sendall(QUESTION[:-5])
         server.process.kill()
-        while not any("Shutting down" in line for line in server.lines):
-            time.sleep(0.05)
-        client.sendall(QUESTION[5:])
+        eventually(lambda: server.count("Shutting down"))
+        client.sendall(QUESTION[-5:])
         assert status(client.recv(100)) == 200
     assert not psutil.wait_procs(workers, 30)[1]
     with pytest.raises(OSError):
@@ -421,13 +362,8 @@ def test_workers_end_with_their_parent_after_the_requests_in_progress(start):
 
 
 def command(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "nsmc_attention", "serve", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-    )
+    command = [sys.executable, "-m", "nsmc_attention", "serve", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
 
 
 def test_an_address_in_use_is_one_line(server):
@@ -442,7 +378,7 @@ def test_an_address_of_another_machine_is_an_error(host, reason):
         listen(host, 0)
 
 
-@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=SLOW)])
 def test_an_engine_that_cannot_be_loaded_ends_the_server(workers, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     done = command("--port", "0", "--workers", workers, "--engine", "onyx")
@@ -480,13 +416,6 @@ def test_clients_that_go_away_leave_no_file_open(server):
     assert len(os.listdir(f"/proc/{server.process.pid}/fd")) <= before + 2
 
 
-def test_without_the_extra_one_line_names_it():
-    code = "import sys; sys.modules['fastapi'] = None; from nsmc_attention.cli import main; main(['serve'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert "serve needs fastapi: pip install 'fastapi<" in done.stderr
-
-
 @pytest.mark.parametrize("package", ["fastapi", "fastapi_offline", "python_multipart", "uvicorn", "prometheus_client"])
 def test_each_package_of_the_extra_is_needed(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
@@ -510,12 +439,12 @@ def fill(file):
             file.write(bytes(4096))
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
 def test_a_full_disk_is_one_line_without_a_path_and_ends_no_worker(start, tmp_path, monkeypatch, workers):
     with small_disk(tmp_path, "size=1m,nr_inodes=10"):
         monkeypatch.setenv("TMPDIR", str(tmp_path))
         server = start(workers=workers, rate=4002)
-        before = {worker.pid for worker in workers_of(server)}
+        before = {worker.pid for worker in server.workers()}
 
         def ask(body):
             code, _, response = server.ask("POST", "/predict/batch", body, "text/csv")
@@ -525,8 +454,7 @@ def test_a_full_disk_is_one_line_without_a_path_and_ends_no_worker(start, tmp_pa
 
         small, large = b"document\na\n", b"document\n" + b"a\n" * 2**20
         assert [ask(body) for body in (large, small, large, small)] == [503, 200, 503, 200]
-        while tables_of(server.process):
-            time.sleep(0.1)
+        eventually(lambda: not tables_of(server.process))
         with pytest.raises(OSError):
             for number in range(10):
                 (tmp_path / str(number)).touch()
@@ -537,5 +465,6 @@ def test_a_full_disk_is_one_line_without_a_path_and_ends_no_worker(start, tmp_pa
         assert ask(small) == 503 or workers > 1
         for path in ("/", "/docs", "/readyz", "/nowhere", "/metrics", "/openapi.json"):
             assert server.ask("GET", path)[0] == (404 if path == "/nowhere" else 200)
-        assert {worker.pid for worker in workers_of(server)} == before
-        server.stop()
+        assert {worker.pid for worker in server.workers()} == before
+        server.process.terminate()
+        server.process.wait(30)
