@@ -3,6 +3,7 @@
 import fcntl
 import io
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -222,6 +223,46 @@ def nsmc_folder():
     if not folder or not (Path(folder) / "ratings_train.txt").is_file():
         pytest.skip("needs the official files: set NSMC_ATTENTION_DATA to their folder")
     return Path(folder)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser: `apt-get install chromium; pip install playwright`, or $CHROMIUM; without it skipped, but not in CI."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not os.environ.get("CI"):
+        pytest.importorskip("playwright.sync_api")
+        if not path:
+            pytest.skip("needs Chromium: apt-get install chromium, or $CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    assert path, "no Chromium: apt-get install chromium, or set CHROMIUM to its path"
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def serious(tmp_path_factory):
+    """A function from a page to what axe-core, which npm downloads, finds serious in it."""
+    if not shutil.which("npm"):
+        pytest.skip("needs Node.js and npm")
+    folder = tmp_path_factory.mktemp("axe")
+    done = subprocess.run(["npm", "install", "--ignore-scripts", "--prefix", folder, "axe-core@4"], capture_output=True)
+    if done.returncode:
+        pytest.skip(f"npm could not install axe-core: {done.stderr.splitlines()[-1:]}")
+    script = (folder / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+
+    def violations(page):
+        page.evaluate(script)
+        return [
+            (rule["id"], node["target"])
+            for rule in page.evaluate("axe.run()")["violations"]
+            if rule["impact"] in ("serious", "critical")
+            for node in rule["nodes"]
+        ]
+
+    return violations
 
 
 @pytest.fixture

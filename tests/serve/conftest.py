@@ -163,3 +163,40 @@ def ask():
         return client.post(path, content=content, headers={"Content-Type": kind} if kind else {}, params=query)
 
     return post
+
+
+SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 360, "height": 740}}
+
+
+@pytest.fixture(params=["desk-light", pytest.param("phone-dark", marks=pytest.mark.slow)])
+def device(request):
+    size, scheme = request.param.split("-")
+    return {"viewport": SIZES[size], "color_scheme": scheme}
+
+
+@pytest.fixture
+def open_page(device, chromium, start):
+    """A function that opens the page of a server; at the end nothing failed, came from elsewhere or scrolls sideways."""
+    context, problems = chromium.new_context(locale="ko-KR", accept_downloads=True, **device), []
+
+    def opened(**options):
+        page, page.asked = context.new_page(), []
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda problem: problems.append(str(problem)))
+        page.on("dialog", lambda dialog: (problems.append("dialog"), dialog.dismiss()))
+        page.on("request", lambda sent: page.asked.append(sent.url))
+        page.goto(f"http://127.0.0.1:{start(**options).port}/")
+        return page
+
+    yield opened
+    assert not [problem for problem in problems if "422" not in problem and "ERR_FAILED" not in problem]
+    for page in context.pages:
+        own = (page.url.partition("?")[0], "data:", "blob:")
+        assert all(url.startswith(own) for url in page.asked), "nothing is loaded from outside"
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+    context.close()
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page()

@@ -278,7 +278,8 @@ def test_a_prediction_does_not_wait_for_explanations(server):
 
 def counted(server):
     metrics = server.ask("GET", "/metrics")[2].decode()
-    return float(re.search(r"^nsmc_attention_reviews_total (\S+)|$", metrics, re.MULTILINE)[1] or 0)
+    number = re.search(r"^nsmc_attention_reviews_total (\S+)$", metrics, re.MULTILINE)
+    return float(number[1]) if number else 0
 
 
 def tables_of(process):
