@@ -160,7 +160,8 @@ def ask():
 
     def post(client, path, body, kind="application/json", **query):
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return client.post(path, content=content, headers={"Content-Type": kind} if kind else {}, params=query)
+        given = {name: value for name, value in query.items() if value is not None}
+        return client.post(path, content=content, headers={"Content-Type": kind} if kind else {}, params=given)
 
     return post
 
