@@ -18,7 +18,7 @@ from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
 from ..reviews import nsmc
 from ..text.encoding import ReviewEncoder
-from .engines import GraphEngine, load_engine
+from .engines import Array, GraphEngine, load_engine
 from .layout import LAYOUT, ClassifierBundle
 from .settings import Config
 
@@ -41,7 +41,7 @@ def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] =
         The output is stdout or would be foreign to the bundle; its folder is not there or cannot be written to.
     """
     bundle = load_bundle(folder, LAYOUT)
-    if output is None or is_own_model(bundle, output):
+    if output is None or is_own_model(bundle, Path(output)):
         content, figures = verified_model(bundle)
         contents = {**read_contents(bundle), "model.onnx": content}
         write_bundle(bundle.folder, {**bundle.manifest, "parity": figures}, contents)
@@ -54,16 +54,15 @@ def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] =
     return {"output": str(output), "bytes": len(content), **figures}
 
 
-def is_own_model(bundle: ClassifierBundle, output: Union[str, Path]) -> bool:
+def is_own_model(bundle: ClassifierBundle, output: Path) -> bool:
     """Return whether an output is the bundle's own model.onnx; ConfigError if no model can be written there."""
     if str(output) == "-":
         raise ConfigError(
             "--output -: expected a file, found stdout; a model is not for a terminal, name a file as model.onnx"
         )
-    place = Path(output).resolve()
-    if place.parent != bundle.folder.resolve():
+    if output.resolve().parent != bundle.folder.resolve():
         return False
-    if place.name != "model.onnx":
+    if output.resolve().name != "model.onnx":
         raise ConfigError(
             f"--output {output}: expected a place outside the bundle, which does not load with a foreign "
             "file in it; leave --output out to write its own model.onnx, or name another folder"
@@ -96,9 +95,8 @@ def parity(
     if one of them is above PARITY, also rounding_difference, which is what rounding alone does to this network.
     """
     onnx = GraphEngine(OnnxGraph(content, config.graphs["model.onnx"], threads=cores()))
-    reviews = [each for each in map(encoder.encode, texts[:PARITY_TEXTS]) if len(each)]
-    parts = [reviews[start : start + 64] for start in range(0, len(reviews), 64)]
-    batches = [encoder.batch(part, config.fixed_length) for part in parts]
+    reviews = list(filter(len, encoder.encode_many(texts[:PARITY_TEXTS])))
+    batches = [encoder.batch(reviews[at : at + 64], config.fixed_length) for at in range(0, len(reviews), 64)]
     largest = numpy.max([differences(gluon(*batch), onnx(*batch)) for batch in batches], axis=0).tolist()
     figures = {"reviews": len(reviews), "probability_difference": largest[0], "weights_difference": largest[1]}
     if exceeds(figures):
@@ -106,7 +104,7 @@ def parity(
     return figures
 
 
-def rounding_difference(gluon: GraphEngine, batches: Sequence[Any]) -> float:
+def rounding_difference(gluon: GraphEngine, batches: Sequence[Sequence[Array]]) -> float:
     """Return the largest change of Gluon's results when each parameter moves to the next float32, up or down."""
     network: Any = gluon.graph.block  # type: ignore[union-attr]
     arrays, random = snapshot(network), numpy.random.RandomState(0)
@@ -119,7 +117,7 @@ def rounding_difference(gluon: GraphEngine, batches: Sequence[Any]) -> float:
     return float(largest)
 
 
-def differences(one: Any, other: Any) -> list[float]:
+def differences(one: Sequence[Array], other: Sequence[Array]) -> list[float]:
     """Return the largest difference of the probabilities, and of the weights."""
     return [float(abs(a - b).max()) for a, b in zip(one, other)]
 
@@ -134,7 +132,6 @@ def disagreement(figures: dict[str, Any]) -> str:
     """Return what is wrong with an ONNX model whose figures exceed the limit, and what to do."""
     listed = ", ".join(f"{name} {value:.3g}" for name, value in figures.items())
     if figures.get("rounding_difference", 0.0) * ROUNDING_MARGIN > MOST_ROUNDING:
-        return (
-            f"{listed}; the network's own results change as much by rounding: its parameters are too large, train again"
-        )
+        reason = "the network's own results change as much by rounding: its parameters are too large, train again"
+        return f"{listed}; {reason}"
     return f"{listed}; expected at most {PARITY}; report this"

@@ -1,17 +1,38 @@
-"""The classifier: token ids in, logits and attention weights out. Imports MXNet."""
+"""The classifier, and the original article's network: token ids in, logits and attention weights out. Imports MXNet."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._runtime.gluon import HybridBlock, nn
+from .._runtime.gluon import HybridBlock, gluonnlp, nn, rnn
 from .._runtime.mxnet_types import Array, Operators
 from ..model import operators
 from ..model.blocks import listed
+from ..model.interfaces import AXES
 from ..model.parameters import CLASSES, EVIDENCE
 from ..text.ngrams import SMALLEST
 from .interface import REVIEWS
 
+if TYPE_CHECKING:
+    from .settings import ClassifierConfig
 
-class SelfAttentionClassifier(HybridBlock):
+
+class EmbeddedClassifier(HybridBlock):
+    """Base: a network in two halves, `embed_tokens` and `read_embedded`, between which gradients are taken."""
+
+    output: Any
+
+    def forward_embedded(self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None) -> Any:
+        """Return logits and weights of what `embed_tokens` returned; mask is (N, T, 1)."""
+        features, weights, *heads = self.read_embedded(F, rows, mask, valid_length)
+        return (self.output(features), weights, *heads)
+
+    def read(self, F: Operators, token_ids: Array, valid_length: Array, *ngram_ids: Array) -> tuple[Array, Array]:
+        """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
+        rows = self.embed_tokens(F, token_ids, *ngram_ids)
+        features, *_ = self.read_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
+        return F.flatten(features), self.output(features)
+
+
+class SelfAttentionClassifier(EmbeddedClassifier):
     """Embedding, encoder, self-attention, mean over the contexts or all hops' contexts side by side, Dense.
 
     Query and key of the attention are both the encoder's output. Padding is masked in both GRU directions, in the
@@ -22,7 +43,7 @@ class SelfAttentionClassifier(HybridBlock):
     attention can point at a word that only the n-grams know.
     """
 
-    def __init__(self, vocab_size: int, settings: Any, max_length: int, ngram_buckets: int = 0) -> None:
+    def __init__(self, vocab_size: int, settings: "ClassifierConfig", max_length: int, ngram_buckets: int = 0) -> None:
         super().__init__()
         width, self.axes = settings.width, settings.axes
         self.multihead = settings.attention.kind == "multihead"
@@ -57,35 +78,21 @@ class SelfAttentionClassifier(HybridBlock):
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
 
-    def embed_tokens(self, F: Operators, token_ids: Array, ngram_ids: Array = None) -> Any:
+    def embed_tokens(self, F: Operators, token_ids: Array, ngram_ids: Array = None) -> list[Array]:
         """Return the rows of the tables: [(T, N, E)] and, with n-grams, (N, T, NGRAMS, 2)."""
         rows = [self.embedding(F.transpose(token_ids))]
         return [*rows, self.ngram_table(ngram_ids)] if self.has_ngrams else rows
 
-    def forward_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> Any:
-        """Classify what `embed_tokens` returned, for gradients with respect to it; mask is (N, T, 1)."""
-        features, weights, *heads = self.read_embedded(F, rows, mask, valid_length)
-        return (self.output(features), weights, *heads)
-
-    def read(self, F: Operators, token_ids: Array, valid_length: Array, ngram_ids: Array = None) -> tuple[Any, Any]:
-        """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
-        rows = self.embed_tokens(F, token_ids, ngram_ids)
-        features, *_ = self.read_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
-        return F.flatten(features), self.output(features)
-
-    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> Any:
+    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> tuple[Array, ...]:
         """Return what the last layer reads, (N, 1, F), and the weights, of what `embed_tokens` returned."""
         states, keys, by_review, *heads = self.encode(F, rows, valid_length)
-        attend = self.attend_by_hops if self.has_hops else self.attend_by_queries
-        pooled, weights = attend(F, keys, states, mask, valid_length)
+        pooled, weights = self.attend(F, keys, states, mask, valid_length)
         return (self.features(F, pooled, by_review), weights, *heads)
 
-    def attend_by_hops(self, F: Operators, keys: Array, states: Array, mask: Array, valid_length: Array) -> Any:
-        """Return the hops' contexts (N, R, D) and weights (N, R, T)."""
-        return self.attention(keys, states, F.transpose(mask, axes=(0, 2, 1)))
-
-    def attend_by_queries(self, F: Operators, keys: Array, states: Array, mask: Array, valid_length: Array) -> Any:
-        """Return the mean of the tokens' contexts, (N, 1, D), and their weights (N, T, T)."""
+    def attend(self, F: Operators, keys: Array, states: Array, mask: Array, valid_length: Array) -> tuple[Array, Array]:
+        """Return the mean of the tokens' contexts, (N, 1, D), and their weights (N, T, T); of hops (N, R, D), (N, R, T)."""
+        if self.has_hops:
+            return self.attention(keys, states, F.transpose(mask, axes=(0, 2, 1)))
         pairs = F.batch_dot(mask, mask, transpose_b=True)  # (N, T, T)
         contexts, weights = self.attention(keys, keys, states, pairs)
         mean = F.broadcast_div(mask, F.reshape(valid_length, shape=(-1, 1, 1)))  # (N, T, 1)
@@ -93,7 +100,7 @@ class SelfAttentionClassifier(HybridBlock):
             return F.batch_dot(mean, contexts, transpose_a=True), F.mean(weights, axis=1)
         return operators.pool(F, mean, weights, states), weights
 
-    def encode(self, F: Operators, rows: Array, valid_length: Array) -> Any:
+    def encode(self, F: Operators, rows: Array, valid_length: Array) -> tuple[Array, ...]:
         """Return states (N, T, D), the attention's keys (N, T, D), the n-grams' log-odds (N, 1, 1) or None.
 
         After these the weights of an encoder that attends.
@@ -106,19 +113,60 @@ class SelfAttentionClassifier(HybridBlock):
         keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states
         return (states, keys, by_review, *heads)
 
-    def features(self, F: Operators, pooled: Array, by_review: Array) -> Any:
+    def features(self, F: Operators, pooled: Array, by_review: Array) -> Array:
         """(N, 1, D), of hops (N, R, D), and (N, 1, 1) or None -> what the last layer reads, (N, 1, F)."""
         features = self.output_dropout(F.reshape(pooled, shape=(0, 1, -1)) if self.has_hops else pooled)
         return F.concat(features, by_review, dim=2) if self.has_ngrams else features
 
-    def forward_with_weights(self, F: Operators, rows: Array, weights: Array, valid_length: Array) -> Any:
+    def forward_with_weights(self, F: Operators, rows: Array, weights: Array, valid_length: Array) -> Array:
         """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
         states, _, by_review, *_ = self.encode(F, rows, valid_length)
         values = self.attention.proj_value(states) if self.multihead else states
         return self.output(self.features(F, F.batch_dot(weights, values), by_review))
 
 
-def ngram_log_odds(F: Operators, rows: Array) -> Any:
+class ArticleClassifier(EmbeddedClassifier):
+    """The original article's network, for comparison: all contexts flattened into Dense(2).
+
+    It reads reviews of exactly seq_len tokens and treats padding as words.
+    """
+
+    axes = AXES
+
+    def __init__(self, vocab_size: int, num_embed: int, seq_len: int, hidden_size: int) -> None:
+        super().__init__()
+        self.inputs = {"token_ids": ("N", seq_len), "valid_length": ("N",)}
+        with self.name_scope():
+            self.embed = nn.Embedding(vocab_size, num_embed)
+            self.drop = nn.Dropout(0.3)
+            # dropout of a GRU acts between layers: with one layer it does nothing, as in the article
+            self.bigru = rnn.GRU(hidden_size, layout="NTC", dropout=0.2, bidirectional=True)
+            self.attention = gluonnlp.model.MLPAttentionCell(30, act=nn.Activation("tanh"), dropout=0.2)
+            self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
+
+    @property
+    def output(self) -> Any:
+        return self.dense
+
+    def __call__(self, token_ids: Array, valid_length: Array = None) -> tuple[Array, Array]:
+        """Accept valid_length, so that all networks are called alike, and ignore it."""
+        return super().__call__(token_ids)
+
+    def hybrid_forward(self, F: Operators, token_ids: Array) -> tuple[Array, Array]:
+        """(N, seq_len) -> logits (N, C) and weights (N, seq_len, seq_len), rows sum to 1 over all positions."""
+        return self.forward_embedded(F, self.embed_tokens(F, token_ids))
+
+    def embed_tokens(self, F: Operators, token_ids: Array) -> list[Array]:
+        """Return the rows of the table: [(T, N, E)]."""
+        return [self.embed(F.transpose(token_ids))]
+
+    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> tuple[Array, Array]:
+        """Return the contexts (N, T, 2H) and weights (N, T, T) of what `embed_tokens` returned."""
+        states = self.bigru(self.drop(F.transpose(rows[0], axes=(1, 0, 2))))  # (N, T, 2H)
+        return self.attention(states, states)
+
+
+def ngram_log_odds(F: Operators, rows: Array) -> tuple[Array, Array]:
     """Rows of the table (N, T, NGRAMS, 2) -> log-odds by token (N, T, 1), whose sum is that by review (N, 1, 1)."""
     weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)  # (N, T, 1) each
     square = F.sum(square, axis=1, keepdims=True)
@@ -126,14 +174,14 @@ def ngram_log_odds(F: Operators, rows: Array) -> Any:
     return by_token, F.sum(by_token, axis=1, keepdims=True)
 
 
-def with_previous_token(F: Operators, by_token: Array) -> Any:
+def with_previous_token(F: Operators, by_token: Array) -> Array:
     """(N, T, 1) -> (N, T, EVIDENCE): of each token and of the one before it, whose last n-grams reach into it."""
     zero = F.zeros_like(F.slice_axis(by_token, axis=1, begin=0, end=1))
     previous = F.slice_like(F.concat(zero, by_token, dim=1), by_token, axes=(1,))
     return F.concat(by_token, previous, dim=2)
 
 
-def token_mask(F: Operators, token_ids: Array, valid_length: Array) -> Any:
+def token_mask(F: Operators, token_ids: Array, valid_length: Array) -> Array:
     """Return (N, T, 1) float32: 1 for a token, 0 for padding."""
     ones = F.ones_like(F.expand_dims(F.cast(token_ids, dtype="float32"), axis=2))
     return F.SequenceMask(ones, valid_length, use_sequence_length=True, axis=1)

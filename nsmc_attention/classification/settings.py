@@ -97,7 +97,7 @@ class ArticleConfig(Settings):
         return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
 
     def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
-        from .article import ArticleClassifier
+        from .network import ArticleClassifier
 
         return ArticleClassifier(vocab_size, self.embedding_size, max_length, self.hidden_size)
 

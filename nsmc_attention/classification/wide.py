@@ -62,9 +62,9 @@ def presence(token_lists: Sequence[Sequence[str]], buckets: int) -> Any:
     for start in range(0, len(token_lists), PIECE):
         piece = token_lists[start : start + PIECE]
         numbers = ngram_ids(piece, buckets, max(map(len, piece)))
-        found = numpy.nonzero(numbers)
-        ones = numpy.ones(len(found[0]), dtype="float32")
-        matrices.append(sparse.csr_matrix((ones, (found[0], numbers[found])), shape=(len(piece), buckets)))
+        inside = numpy.nonzero(numbers)
+        ones = numpy.ones(len(inside[0]), dtype="float32")
+        matrices.append(sparse.csr_matrix((ones, (inside[0], numbers[inside])), shape=(len(piece), buckets)))
     return sparse.vstack(matrices)
 
 

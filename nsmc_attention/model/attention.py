@@ -169,5 +169,5 @@ class Structured(ScoredAttention):
 
 
 ATTENTIONS: dict[str, type[Attention]] = {
-    each.kind: each for each in (Additive, Dot, Scaled, General, Multihead, Structured, Uniform)
+    kind.kind: kind for kind in (Additive, Dot, Scaled, General, Multihead, Structured, Uniform)
 }

@@ -1,7 +1,5 @@
 """What networks are built of and GluonNLP lacks, or has in a slower form. Imports MXNet."""
 
-from typing import Any
-
 from .._runtime.gluon import HybridBlock, gluonnlp, nn, rnn
 from .._runtime.mxnet_types import Array, Operators
 from . import operators
@@ -44,12 +42,12 @@ class Bidirectional(HybridBlock):
         return F.reshape(F.stack(ahead, back, axis=2), shape=(0, 0, -1))
 
 
-def listed(arrays: Array) -> list[Any]:
+def listed(arrays: object) -> list[Array]:
     """Return what a Block returned, one array or several, as a list."""
     return list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
 
 
-def gather_rows(F: Operators, sequences: Array, rows: Array) -> Any:
+def gather_rows(F: Operators, sequences: Array, rows: Array) -> Array:
     """Pick rows of (T, N, E). SequenceReverse takes three times as long (benchmarks/RESULTS.md)."""
     flat = F.take(F.reshape(sequences, shape=(-3, 0)), rows)
     return F.reshape_like(flat, sequences, lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2)
@@ -66,17 +64,17 @@ class AdditiveAttention(gluonnlp.model.MLPAttentionCell):
         # the default activation is one Block shared by all cells
         super().__init__(units, act=nn.Activation("tanh"), dropout=dropout)
 
-    def _compute_weight(self, F: Operators, query: Array, key: Array, mask: Array = None) -> Any:
+    def _compute_weight(self, F: Operators, query: Array, key: Array, mask: Array = None) -> Array:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
         layers = self._query_mid_layer, self._key_mid_layer, self._attention_score
         # MXNet infers the size of the states through its own operators alone
         if not operators.in_use() or query is not key or mask is None or not layers[0].weight.shape[1]:
             return super()._compute_weight(F, query, key, mask)
         parameters = layers[0].weight, layers[0].bias, layers[1].weight, layers[2].weight
-        given = [operators.value(F, each, key) for each in parameters]
+        given = [operators.value(F, parameter, key) for parameter in parameters]
         return self._dropout_layer(F.nsmc_additive_weights(key, *given, F.BlockGrad(mask)))
 
-    def _compute_score(self, F: Operators, query: Array, key: Array, mask: Array = None) -> Any:
+    def _compute_score(self, F: Operators, query: Array, key: Array, mask: Array = None) -> Array:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
         query, key = self._query_mid_layer(query), self._key_mid_layer(key)  # (N, T, A)
         # every unit copied to each of T positions: (A, T, A)
@@ -120,6 +118,6 @@ class UniformAttention(HybridBlock):
         return F.batch_dot(weights, value), weights
 
 
-def masked_softmax(F: Operators, scores: Array, mask: Array) -> Any:
+def masked_softmax(F: Operators, scores: Array, mask: Array) -> Array:
     """Return the softmax of scores (N, S) over the places whose mask is 1; 0 elsewhere."""
     return F.softmax(F.where(mask, scores, MASKED_SCORE * F.ones_like(scores)), axis=1) * mask

@@ -108,7 +108,7 @@ class TransformerEncoder(TransformerSettings, EncoderSettings):
         return Transformer(self, embedding_size, max_length)
 
 
-ENCODERS: dict[str, type[EncoderSettings]] = {each.kind: each for each in (GRU, TransformerEncoder, NoEncoder)}
+ENCODERS: dict[str, type[EncoderSettings]] = {kind.kind: kind for kind in (GRU, TransformerEncoder, NoEncoder)}
 
 # Those by which a token knows of others
 READERS = {kind: each for kind, each in ENCODERS.items() if each is not NoEncoder}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from .._runtime.mxnet_shim import import_mxnet
-from .._runtime.mxnet_types import Array, Operators
+from .._runtime.mxnet_types import Array, Network, Operators
 from ..native import switched_on
 
 mxnet = import_mxnet()
@@ -72,7 +72,7 @@ def unused() -> Iterator[None]:
         ALLOWED.reset(token)
 
 
-def pool(F: Operators, shares: Array, weights: Array, states: Array) -> Any:
+def pool(F: Operators, shares: Array, weights: Array, states: Array) -> Array:
     """Return the contexts' mean (N, 1, D) of shares (N, T, 1) of the queries, weights (N, T, S) and states (N, S, D).
 
     mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, D) contexts are never built.
@@ -82,12 +82,12 @@ def pool(F: Operators, shares: Array, weights: Array, states: Array) -> Any:
     return F.batch_dot(F.batch_dot(shares, weights, transpose_a=True), states)
 
 
-def value(F: Operators, parameter: Any, beside: Any) -> Any:
+def value(F: Operators, parameter: Any, beside: Array) -> Array:
     """Return a parameter of a child block as what `hybrid_forward` computes with, on the device of the array `beside`."""
     return parameter.var() if F is mxnet.sym else parameter.data(beside.context)
 
 
-def gru(F: Operators, embedded: Array, valid_length: Array, layers: Sequence[Any]) -> Any:
+def gru(F: Operators, embedded: Array, valid_length: Array, layers: Sequence[Network]) -> Array:
     """Return the states (T, N, 2H) of rnn.GRU layers, one of each direction, of which none reads padding before a token.
 
     embedded (T, N, E) float32, valid_length (N,) float32. The sizes of the layers are known, see `rnn.GRU`.
@@ -142,7 +142,7 @@ class FastAdam(Adam):
 FIRST_ROW = mxnet.nd.zeros((1,), dtype="int64")
 
 
-def address(array: Any) -> ctypes.c_void_p:
+def address(array: Array) -> ctypes.c_void_p:
     """Return where the numbers of an array are, which no operator is computing any more."""
     array.wait_to_read()
     pointer = ctypes.c_void_p()

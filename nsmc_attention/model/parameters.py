@@ -170,7 +170,7 @@ def forms_of(shapes: Mapping[str, tuple[int, ...]], matrices_as: str = "float32"
     return forms
 
 
-def read_gluon_file(content: bytes, network: Network, where: Any) -> Arrays:
+def read_gluon_file(content: bytes, network: Network, where: object) -> Arrays:
     """Return {name: float32 array} of a network's parameters, initialized or not, from a Gluon parameter file.
 
     Errors are those of `read_stored`.
@@ -178,7 +178,7 @@ def read_gluon_file(content: bytes, network: Network, where: Any) -> Arrays:
     return loaded(read_stored(content, stored_forms(network), where))
 
 
-def read_stored(content: bytes, expected: Forms, where: Any) -> Arrays:
+def read_stored(content: bytes, expected: Forms, where: object) -> Arrays:
     """Return {name: array} of a Gluon parameter file that holds arrays of the expected types and shapes.
 
     BundleError, in whose message the file is called `where`, if it is no such file, it is another network's, or some

@@ -10,7 +10,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.gluon import HybridBlock, mxnet, nn
-from .._runtime.mxnet_types import Array, Operators
+from .._runtime.mxnet_types import Array, Network, Operators
 from .operators import Dropout
 
 # Added to a variance, as MXNet does
@@ -43,7 +43,7 @@ class LayerNorm(HybridBlock):
         centered = rows - F.dot(F.FullyConnected(rows, average, num_hidden=1, no_bias=True), units)
         variance = F.FullyConnected(F.square(centered), average, num_hidden=1, no_bias=True)  # (rows, 1)
         normed = centered * F.dot(F.rsqrt(variance + EPSILON), units)
-        gamma, beta = (F.dot(ones, F.expand_dims(each, axis=0)) for each in (gamma, beta))
+        gamma, beta = (F.dot(ones, F.expand_dims(row, axis=0)) for row in (gamma, beta))
         return F.reshape_like(normed * gamma + beta, states)
 
 
@@ -82,7 +82,7 @@ class SelfAttention(HybridBlock):
         contexts = F.contrib.interleaved_matmul_selfatt_valatt(projected, self.dropout(weights), heads=self.heads)
         return self.output(contexts), F.reshape(weights, shape=(-1, self.heads, 0, 0), reverse=True)
 
-    def with_distances(self, F: Operators, scores: Array, places: Any, distances: Array) -> Any:
+    def with_distances(self, F: Operators, scores: Array, places: Array, distances: Array) -> Array:
         """Add to the scores (N * K, T, T) the numbers of the distances from query to key."""
         steps = F.broadcast_sub(F.expand_dims(places, axis=0), F.expand_dims(places, axis=1))  # (T, T)
         rows = F.cast(F.clip(steps, -FARTHEST, FARTHEST) + FARTHEST, dtype="int32")
@@ -111,16 +111,16 @@ class Sublayers(HybridBlock):
             self.forward_norm = LayerNorm(settings.units)
             self.dropout = Dropout(settings.dropout)
 
-    def pre_norm(self, norm: Any, states: Array) -> Any:
+    def pre_norm(self, norm: Network, states: Array) -> Array:
         """Return what a part of the layer reads."""
         return norm(states) if self.norm_first else states
 
-    def add_and_norm(self, norm: Any, states: Array, update: Array) -> Any:
+    def add_and_norm(self, norm: Network, states: Array, update: Array) -> Array:
         """Return the sum of the states and of what a part of the layer makes of them."""
         states = states + self.dropout(update)
         return states if self.norm_first else norm(states)
 
-    def feed_forward(self, F: Operators, states: Array) -> Any:
+    def feed_forward(self, F: Operators, states: Array) -> Array:
         hidden = self.widen(self.pre_norm(self.forward_norm, states))
         # exact, as BERT's
         return self.add_and_norm(self.forward_norm, states, self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
@@ -169,7 +169,7 @@ class DecoderLayer(Sublayers):
         states = self.add_and_norm(self.source_norm, states, self.output(contexts))
         return self.feed_forward(F, states), weights, of_source, keys, values
 
-    def attend(self, F: Operators, query: Array, keys: Array, values: Array, hidden: Array) -> tuple[Any, Any]:
+    def attend(self, F: Operators, query: Array, keys: Array, values: Array, hidden: Array) -> tuple[Array, Array]:
         """Return the contexts (N, T, D) and the weights of all heads, section 3.2.1."""
         scores = F.linalg.gemm2(F.contrib.div_sqrt_dim(query), keys, transpose_b=True)
         weights = F.softmax(F.broadcast_add(scores, hidden), axis=-1)
@@ -177,7 +177,7 @@ class DecoderLayer(Sublayers):
         return F.reshape(F.transpose(contexts, axes=(0, 2, 1, 3)), shape=(0, 0, -1)), weights
 
 
-def by_head(F: Operators, states: Array, heads: int) -> Any:
+def by_head(F: Operators, states: Array, heads: int) -> Array:
     """(N, T, D) -> (N, K, T, D / K)."""
     return F.transpose(F.reshape(states, shape=(0, 0, heads, -1)), axes=(0, 2, 1, 3))
 
@@ -207,7 +207,7 @@ class Layered(HybridBlock):
                 self.register_child(layer, f"layer{number}")
                 self.layers.append(layer)
 
-    def placed(self, F: Operators, embedded: Array, places: Any, positions: Array, axis: int) -> Any:
+    def placed(self, F: Operators, embedded: Array, places: Array, positions: Array, axis: int) -> Array:
         """Return the first states: the embeddings, with the rows of their places (T,) if there are some."""
         # the embedding is scaled as in section 3.4
         states = (self.project(embedded) if self.project else embedded) * self.units**0.5

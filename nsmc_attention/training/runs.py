@@ -90,8 +90,8 @@ class Run:
         self.out.mkdir(parents=True, exist_ok=True)
         with folder_lock(self.out) as alone:
             if not alone:
-                found = "another training runs in this folder; wait for its end, or name another with --out"
-                raise ConfigError(f"{self.out}: {found}")
+                hint = "wait for its end, or name another with --out"
+                raise ConfigError(f"{self.out}: another training runs in this folder; {hint}")
             # again: another training may have begun and ended since the first check
             self.check(settings)
             write_text(self.out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")

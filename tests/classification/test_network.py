@@ -12,8 +12,7 @@ mxnet = import_mxnet()
 from mxnet import autograd, gluon, nd  # noqa: E402
 
 from nsmc_attention._runtime.mxnet_shim import choose_device  # noqa: E402
-from nsmc_attention.classification.article import ArticleClassifier  # noqa: E402
-from nsmc_attention.classification.network import ngram_log_odds, with_previous_token  # noqa: E402
+from nsmc_attention.classification.network import ArticleClassifier, ngram_log_odds, with_previous_token  # noqa: E402
 from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
 from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 

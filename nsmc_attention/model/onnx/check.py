@@ -5,20 +5,21 @@ passes, whoever wrote it, with fields and operators from the lists below, and te
 batches before anything runs, are bounded.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from pathlib import Path
 from typing import Any, Union
 
 import numpy
-from google.protobuf.message import DecodeError
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from google.protobuf.message import DecodeError, Message
+from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper
 from onnx.checker import ValidationError, check_model
 from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
 from ..interfaces import Axes, Interface, Sizes, dtype
 
+Shapes = dict[str, tuple[int, ...]]
 OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)
 # The fields that each message may have: no functions, subgraphs, external data or sparse tensors
 FIELDS = {
@@ -106,14 +107,14 @@ def limit_fields(content: bytes) -> None:
 def varint(content: bytes, at: int) -> tuple[int, int]:
     """Return a number of 7 bits a byte, the lowest first, and the byte after it."""
     number = 0
-    for place, byte in enumerate(content[at : at + 10]):
-        number |= (byte & 127) << 7 * place
+    for index, byte in enumerate(content[at : at + 10]):
+        number |= (byte & 127) << 7 * index
         if byte < 128:
-            return number, at + place + 1
+            return number, at + index + 1
     raise ValueError("a truncated file, or no ONNX model")
 
 
-def check_fields(message: Any) -> None:
+def check_fields(message: Message) -> None:
     """Raise ValueError at a field that no graph needs, in the message or one inside it."""
     name = message.DESCRIPTOR.name
     for field, value in message.ListFields():
@@ -124,7 +125,7 @@ def check_fields(message: Any) -> None:
                 check_fields(part)
 
 
-def check_nodes(model: Any) -> None:
+def check_nodes(model: ModelProto) -> None:
     """Raise ValueError at another version or operator, and at a conversion to another type."""
     opsets = [(item.domain, item.version) for item in model.opset_import]
     if len(opsets) != 1 or opsets[0][0] or opsets[0][1] not in OPSETS or model.ir_version not in IR_VERSIONS:
@@ -136,7 +137,7 @@ def check_nodes(model: Any) -> None:
             raise ValueError("a conversion to a type that is no number")
 
 
-def check_tensor(item: Any) -> None:
+def check_tensor(item: TensorProto) -> None:
     """Raise ValueError unless a constant's bytes are as many as its shape says and its numbers are finite."""
     dtype = helper.tensor_dtype_to_np_dtype(item.data_type) if item.data_type in NUMBERS else None
     if dtype is None or min(item.dims, default=1) < 1 or prod(item.dims) * dtype.itemsize != len(item.raw_data):
@@ -146,7 +147,7 @@ def check_tensor(item: Any) -> None:
         raise ValueError(f"numbers in {item.name!r:.60} that are not finite")
 
 
-def check_sizes(model: Any, rows: Mapping[str, int], interface: Interface, sizes: Mapping[str, int]) -> None:
+def check_sizes(model: ModelProto, rows: Mapping[str, int], interface: Interface, sizes: Mapping[str, int]) -> None:
     """Infer the types and shapes of all tensors for one batch; an error at what does not fit or is too large."""
     graph, reviews, length = model.graph, sizes["N"], max(sizes.get("T", 1), sizes.get("S", 1))
     inputs = batch_shapes(graph.input, interface.inputs, sizes)
@@ -177,7 +178,7 @@ def check_sizes(model: Any, rows: Mapping[str, int], interface: Interface, sizes
                 raise ValueError(f"a table {node.input[0]!r:.60} of {size:,} rows for {rows[kind]:,} {kind}")
 
 
-def inferred(model: Any, inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
+def inferred(model: ModelProto, inputs: Shapes, outputs: Shapes) -> dict[str, Any]:
     """Return {name: type} of all tensors for inputs and outputs of these shapes."""
     graph = model.graph
     given, results = value_infos(inputs), value_infos(outputs)
@@ -192,7 +193,7 @@ def inferred(model: Any, inputs: dict[str, Any], outputs: dict[str, Any]) -> dic
     return {item.name: item.type.tensor_type for item in [*sized.graph.value_info, *results]}
 
 
-def batch_shapes(items: Any, interface: Mapping[str, Axes], sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+def batch_shapes(items: Iterable[ValueInfoProto], interface: Mapping[str, Axes], sizes: Mapping[str, int]) -> Shapes:
     """Return the shapes of inputs or outputs for one batch; ValueError if the graph declares others."""
     names = [item.name for item in items]
     if sorted(names) != sorted(interface):
@@ -221,7 +222,7 @@ def tensor_type(name: str) -> int:
     return helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype(name)))
 
 
-def range_sizes(graph: Any, constants: list[Any], inputs: dict[str, tuple[int, ...]]) -> Iterator[Any]:
+def range_sizes(graph: GraphProto, constants: list[TensorProto], inputs: Shapes) -> Iterator[ValueInfoProto]:
     """Yield the shape of each Range, which inference does not know: from 0, by 1, to a size of an input."""
     known: dict[str, Any] = {item.name: numpy_helper.to_array(item) for item in constants}
     for node in graph.node:

@@ -5,10 +5,11 @@ Written with `onnx.helper`: MXNet's own exporter does not work with today's onnx
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy
 import onnx
+from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from ..._runtime.mxnet_types import Network
@@ -30,7 +31,7 @@ class Graph:
     number. A value in `folded` keeps its heads on an axis of their own: MXNet's axes count from the end then.
     """
 
-    def __init__(self, network: Network, part: Optional[Any] = None) -> None:
+    def __init__(self, network: Network, part: Optional[Network] = None) -> None:
         """Begin the graph of a network, or of one HybridBlock within it; constants are named as in the network."""
         self.inputs: Mapping[str, Axes] = (network if part is None else part).inputs
         self.arrays, self.matrices_as = snapshot(network), matrices_as(network)
@@ -52,12 +53,12 @@ class Graph:
     def lower_node(self, node: Node) -> Any:
         self.require(node.operator in OPERATORS, node)
         written = OPERATORS[node.operator](self, node)
-        if any(each.node in self.folded for each in node.inputs) and node.operator not in UNFOLDING:
+        if any(value.node in self.folded for value in node.inputs) and node.operator not in UNFOLDING:
             self.require(node.operator in FOLDED, node)
             self.folded.add(node)
         return written
 
-    def require(self, condition: Any, node: Node) -> None:
+    def require(self, condition: object, node: Node) -> None:
         """Raise NotImplementedError for an operator of attributes or inputs that no rule lowers."""
         if not condition:
             operator = f"{node.operator} ({node.name}) with {node.attributes}"
@@ -69,16 +70,25 @@ class Graph:
         self.nodes.append(helper.make_node(operator, inputs, names, **attributes))
         return names[0]
 
-    def tensor(self, lowered: Any) -> str:
-        """Return the name of a tensor; a number becomes a constant, which every operator broadcasts."""
-        return lowered if isinstance(lowered, str) else self.constant(f"float_{lowered!r}", numpy.float32(lowered))
+    def split(self, tensor: str, count: int, axis: int) -> list[str]:
+        names = [f"split_{len(self.nodes)}_{number}" for number in range(count)]
+        self.add("Split", tensor, outputs=names, axis=axis)
+        return names
 
-    def constant(self, name: str, array: Any) -> str:
+    def tensor(self, lowered: Union[str, float]) -> str:
+        """Return the name of a tensor; a number becomes a constant, which every operator broadcasts."""
+        return (
+            lowered
+            if isinstance(lowered, str)
+            else self.constant(f"float_{lowered!r}", numpy.array(lowered, "float32"))
+        )
+
+    def constant(self, name: str, array: NDArray[Any]) -> str:
         if name not in self.constants:
             self.constants[name] = numpy_helper.from_array(numpy.ascontiguousarray(array).reshape(array.shape), name)
         return name
 
-    def weights(self, name: str, array: Any) -> str:
+    def weights(self, name: str, array: NDArray[Any]) -> str:
         """Return the name of a parameter; a matrix is stored as `parameters` says, and converted once, at loading."""
         parts = stored(name, array, self.matrices_as)
         if len(parts) == 1 and next(iter(parts.values())).dtype == "float32":
@@ -86,7 +96,7 @@ class Graph:
         floats = [self.add("Cast", self.constant(*part), to=TensorProto.FLOAT) for part in parts.items()]
         return floats[0] if len(floats) == 1 else self.add("Mul", *floats)
 
-    def turned_weights(self, name: str, array: Any) -> str:
+    def turned_weights(self, name: str, array: NDArray[Any]) -> str:
         """Return the name of a parameter's transpose (columns, rows)."""
         if len(stored(name, array, self.matrices_as)) == 1:
             return self.weights(f"{name}.T", array.T)

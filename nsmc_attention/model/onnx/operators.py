@@ -4,7 +4,7 @@ A function returns the name of its output, or a list of names where there are se
 numbers, not tensors, because ONNX broadcasts; so what MXNet repeats along an axis is written once.
 """
 
-from operator import add, mul, sub, truediv
+from operator import add, le, mul, sub, truediv
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import numpy
@@ -26,7 +26,6 @@ MASKED = -1e18
 ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 # From the sum with beta back to the input of a layer norm
 LAYER_NORM = ("elemwise_add", "elemwise_mul", "elemwise_mul", "elemwise_sub", "Reshape")
-ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
 
 
@@ -54,15 +53,10 @@ def with_number(operator: str, function: Callable[[float, float], float]) -> Cal
     return write
 
 
-def at_most(graph: "Graph", node: Node) -> str:
-    """1 where a value is at most a number, else 0: of ONNX, a truth value."""
-    truth = graph.add("LessOrEqual", same(graph, node), graph.tensor(float(node.attributes["scalar"])))
-    return graph.add("Cast", truth, to=TensorProto.FLOAT)
-
-
-def less(graph: "Graph", node: Node) -> str:
-    """1 where the first value is less than the second, else 0."""
-    return graph.add("Cast", graph.add("Less", *map(graph.value, node.inputs)), to=TensorProto.FLOAT)
+def compared(operator: str, write: Callable[..., Callable[..., Any]], *options: Any) -> Callable[..., str]:
+    """1 where it is true, else 0: of ONNX, a truth value."""
+    comparison = write(operator, *options)
+    return lambda graph, node: graph.add("Cast", comparison(graph, node), to=TensorProto.FLOAT)
 
 
 def matrix_product(graph: "Graph", node: Node) -> str:
@@ -76,10 +70,7 @@ def matrix_product(graph: "Graph", node: Node) -> str:
 
 
 def split(graph: "Graph", node: Node) -> list[str]:
-    given = same(graph, node)
-    names = [f"split_{len(graph.nodes)}_{number}" for number in range(node.attributes["num_outputs"])]
-    graph.add("Split", given, outputs=names, axis=node.attributes.get("axis", 1))
-    return names
+    return graph.split(same(graph, node), node.attributes["num_outputs"], node.attributes.get("axis", 1))
 
 
 def slice_axis(graph: "Graph", node: Node) -> str:
@@ -94,7 +85,7 @@ def slice_like(graph: "Graph", node: Node) -> str:
     axis: int = joined.node.attributes["dim"]
     zero, *rest = joined.node.inputs
     graph.require(joined.node.operator == "Concat" and rest == [like] and graph.value(zero) == 0.0, node)
-    begins, ends = ([side * (each == axis) for each in range(len(like.shape))] for side in (1, -1))
+    begins, ends = ([side * (other == axis) for other in range(len(like.shape))] for side in (1, -1))
     return graph.add("Pad", graph.value(like), graph.integers(*begins, *ends))
 
 
@@ -108,7 +99,7 @@ def sequence_mask(graph: "Graph", node: Node) -> str:
 
 
 def positions(graph: "Graph", size: int) -> str:
-    """0, 1, 2, … up to a traced size."""
+    """Return 0, 1, 2, … up to a traced size."""
     end = graph.add("Cast", graph.size(size), to=TensorProto.FLOAT)
     return graph.add("Range", graph.tensor(0.0), end, graph.tensor(1.0))
 
@@ -148,9 +139,7 @@ def dense(graph: "Graph", node: Node) -> str:
     if node.attributes.get("flatten", True):
         rows = graph.value(source) if len(source.shape) == 2 else graph.add("Flatten", graph.value(source))
         return graph.add("Gemm", rows, *map(graph.value, (weight, *bias)), transB=1)
-    name, array = graph.parameter(weight)
-    turned = graph.turned_weights(name, array)
-    product = graph.add("MatMul", graph.value(source), turned)
+    product = graph.add("MatMul", graph.value(source), graph.turned_weights(*graph.parameter(weight)))
     return graph.add("Add", product, graph.value(bias[0])) if bias else product
 
 
@@ -236,7 +225,7 @@ def recurrent(
     for cell in cells:
         graph.require(kind in GATES and cell.attributes["num_layers"] == 1, cell)
         # weights of input and state, a pair a direction, and then as many pairs of biases
-        gates = [numpy.split(graph.parameter(each)[1], len(GATES[kind])) for each in cell.inputs[1].node.inputs]
+        gates = [numpy.split(graph.parameter(value)[1], len(GATES[kind])) for value in cell.inputs[1].node.inputs]
         arrays = [numpy.concatenate([parts[gate] for gate in GATES[kind]]) for parts in gates]
         half = len(arrays) // 2
         for at in range(0, half, 2):
@@ -290,11 +279,9 @@ def projected(graph: "Graph", value: Value, heads: int) -> list[str]:
     if value.node not in graph.projected:
         size = value.shape[2] // heads // 3
         by_head = graph.add("Reshape", graph.value(value), graph.integers(0, 0, heads, 3, size))
-        names = [f"projected_{len(graph.nodes)}_{number}" for number in range(3)]
-        graph.add("Split", by_head, outputs=names, axis=3)
-        flat = [graph.add("Squeeze", name, graph.integers(3)) for name in names]
+        flat = [graph.add("Squeeze", name, graph.integers(3)) for name in graph.split(by_head, 3, 3)]
         turns = ([1, 2, 0, 3], [1, 2, 3, 0], [1, 2, 0, 3])
-        graph.projected[value.node] = [graph.add("Transpose", *each, perm=turn) for *each, turn in zip(flat, turns)]
+        graph.projected[value.node] = [graph.add("Transpose", name, perm=turn) for name, turn in zip(flat, turns)]
     return graph.projected[value.node]
 
 
@@ -321,7 +308,7 @@ def softmax(graph: "Graph", node: Node) -> str:
     scores = same(graph, node)
     if node.attributes.get("use_length"):
         ends = graph.add("Cast", graph.value(node.inputs[1]), to=TensorProto.FLOAT)  # (N, 1, T or 1)
-        graph.require(all(each.node in graph.folded for each in node.inputs), node)
+        graph.require(all(value.node in graph.folded for value in node.inputs), node)
         places = positions(graph, node.inputs[0].shape[-1])
         inside = graph.add("Less", places, graph.add("Unsqueeze", ends, graph.integers(3)))
         scores = graph.add("Where", inside, scores, graph.tensor(MASKED))
@@ -350,7 +337,7 @@ def gelu(graph: "Graph", node: Node) -> str:
 
 def stack(graph: "Graph", node: Node) -> str:
     axis = node.attributes.get("axis", 0)
-    parts = [graph.add("Unsqueeze", graph.value(each), graph.integers(axis)) for each in node.inputs]
+    parts = [graph.add("Unsqueeze", graph.value(value), graph.integers(axis)) for value in node.inputs]
     return graph.add("Concat", *parts, axis=axis)
 
 
@@ -366,8 +353,8 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     **{f"{kind}_{name.lower()}": elementwise(name) for kind in ("elemwise", "broadcast") for name in ARITHMETIC},
     **dict.fromkeys(("Dropout", "_copy"), same),
     "_div_scalar": with_number("Div", truediv),
-    "_lesser_equal_scalar": at_most,
-    "broadcast_lesser": less,
+    "_lesser_equal_scalar": compared("LessOrEqual", with_number, le),
+    "broadcast_lesser": compared("Less", elementwise),
     "_maximum": elementwise("Max"),
     "_maximum_scalar": with_number("Max", max),
     "_minus_scalar": with_number("Sub", sub),
@@ -392,9 +379,9 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "broadcast_axis": same,
     **dict.fromkeys(("max", "mean", "sum"), reduced),
     **dict.fromkeys(("transpose", "SwapAxis"), transpose),
-    "Activation": lambda graph, node: graph.add(ACTIVATIONS[node.attributes["act_type"]], same(graph, node)),
+    "Activation": lambda graph, node: graph.add(node.attributes["act_type"].title(), same(graph, node)),
     "clip": lambda graph, node: graph.add(
-        "Clip", same(graph, node), *(graph.tensor(node.attributes[each]) for each in ("a_min", "a_max"))
+        "Clip", same(graph, node), *(graph.tensor(node.attributes[name]) for name in ("a_min", "a_max"))
     ),
     "Cast": lambda graph, node: graph.add("Cast", same(graph, node), to=FLOATS[node.attributes["dtype"]]),
     "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),

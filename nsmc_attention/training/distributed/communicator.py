@@ -25,6 +25,7 @@ from ...settings import difference
 
 Array = NDArray[Any]
 Arrays = dict[str, Array]
+Gradient = Any  # mxnet.nd.NDArray
 ROLES = ("scheduler", "server", "worker")
 # Variable with the process number of the launcher
 LAUNCHER = "NSMC_ATTENTION_LAUNCHER"
@@ -37,7 +38,7 @@ class Batch(Protocol):
     token_ids: NDArray[numpy.int32]  # (N, T)
     labels: NDArray[numpy.float32]  # (N,)
 
-    def take(self, members: Any) -> "Batch": ...
+    def take(self, members: Sequence[int]) -> "Batch": ...
 
 
 class SingleWorker:
@@ -63,11 +64,11 @@ class SingleWorker:
         """Return the elementwise sums over all workers of each array, as float32 adds them up."""
         return arrays
 
-    def average_gradients(self, gradients: Sequence[Any], batch: Batch, share: float, loss: Any) -> float:
+    def average_gradients(self, gradients: Sequence[Gradient], batch: Batch, share: float, loss: Gradient) -> float:
         """Replace a part's mean gradients, in place, by the whole batch's; return its mean loss."""
         return float(loss.asscalar())
 
-    def run_on_first(self, function: Callable[..., Arrays], *arguments: Any) -> Arrays:
+    def run_on_first(self, function: Callable[..., Arrays], *arguments: object) -> Arrays:
         """Call a function in worker 0 only; return its named arrays in all."""
         return function(*arguments)
 
@@ -107,14 +108,14 @@ class Workers(SingleWorker):
         members = numpy.arange(len(batch.labels))[self.rank :: self.count]
         share = len(members) / len(batch.labels)
         # a worker without reviews computes one with share 0
-        return batch.take(members if len(members) else [0]), share
+        return batch.take(members.tolist() or [0]), share
 
     def all_reduce(self, arrays: list[Array]) -> list[Array]:
         flat = self.total(numpy.concatenate([numpy.ravel(array) for array in arrays]))
         ends = numpy.cumsum([array.size for array in arrays])[:-1]
         return [part.reshape(array.shape).astype(array.dtype) for part, array in zip(numpy.split(flat, ends), arrays)]
 
-    def average_gradients(self, gradients: Sequence[Any], batch: Batch, share: float, loss: Any) -> float:
+    def average_gradients(self, gradients: Sequence[Gradient], batch: Batch, share: float, loss: Gradient) -> float:
         rows = numpy.unique(batch.token_ids)
         own = [*(from_gradient(gradient, rows) for gradient in gradients), loss.asnumpy()]
         *whole, loss = self.all_reduce([share * array for array in own])
@@ -122,7 +123,7 @@ class Workers(SingleWorker):
             to_gradient(gradient, array, rows)
         return float(loss.sum())
 
-    def run_on_first(self, function: Callable[..., Arrays], *arguments: Any) -> Arrays:
+    def run_on_first(self, function: Callable[..., Arrays], *arguments: object) -> Arrays:
         return unpack(self.broadcast(pack(function(*arguments)) if self.first else b""))
 
     def total(self, values: Array) -> NDArray[numpy.float32]:
@@ -150,7 +151,7 @@ class Workers(SingleWorker):
         return self.total(pairs).astype("uint16").tobytes()[:length]
 
 
-def from_gradient(gradient: Any, rows: Array) -> Array:
+def from_gradient(gradient: Gradient, rows: Array) -> Array:
     """Return a gradient as an array: (len(rows), ...) of a row-sparse one, the rows that the whole batch touches."""
     if gradient.stype != "row_sparse":
         return numpy.asarray(gradient.asnumpy())
@@ -159,7 +160,7 @@ def from_gradient(gradient: Any, rows: Array) -> Array:
     return array
 
 
-def to_gradient(gradient: Any, array: Array, rows: Array) -> None:
+def to_gradient(gradient: Gradient, array: Array, rows: Array) -> None:
     """Write an array as returned by `from_gradient` back into a gradient."""
     from mxnet import nd
 
