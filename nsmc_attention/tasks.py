@@ -1,14 +1,15 @@
 """The registry of tasks. Only what shows all of them reads it: the command line, and `load`."""
 
-from dataclasses import fields
+from dataclasses import Field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterable, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .bundle.format import load_any
 from .classification.task import CLASSIFY
 from .films.task import FILM
 from .language.task import LANGUAGE
 from .restoration.task import RESTORE
+from .settings import Settings
 
 if TYPE_CHECKING:
     from .classification.predictor import Classifier
@@ -35,27 +36,19 @@ def load(
     return predictor
 
 
-def field_at(path: str) -> Any:
-    """Return the dataclass field of a setting, whatever kinds are chosen; for the choice of a kind, of its group."""
-    item: Any = None
-    classes: Iterable[Any] = [task.layout.config for task in TASKS.values()]
+def fields_at(path: str) -> "list[Field[Any]]":
+    """Return the fields of a setting, in every task and kind that has it; for the choice of a kind, of its group."""
+    items: list[Field[Any]] = []
+    classes: list[type[Settings]] = [task.layout.config for task in TASKS.values()]
     for key in path.split("."):
-        item = next((each for cls in classes for each in fields(cls) if each.name == key), item)
-        classes = item.metadata.get("kinds", {}).values()
-    return item
+        items = [item for cls in classes for item in fields(cls) if item.name == key] or items
+        classes = [kind for item in items for kind in item.metadata.get("kinds", {}).values()]
+    return items
 
 
 def choices_at(path: str) -> Optional[tuple[str, ...]]:
     """Return the values that a setting may have, or the kinds that there are in any task; None for any value."""
-    metadata = field_at(path).metadata
-    if "kinds" not in metadata:
-        return metadata["choices"]
-    *groups, name, _ = path.split(".")
-    found: dict[str, Any] = {}
-    for config in (config for task in TASKS.values() for config in task.presets.values()):
-        group: Any = config
-        for each in groups:
-            group = getattr(group, each, None)
-        if group is not None:
-            found.update(next((each.metadata["kinds"] for each in fields(group) if each.name == name), {}))
-    return tuple(found)
+    items = fields_at(path)
+    if "kinds" not in items[0].metadata:
+        return items[0].metadata["choices"]
+    return tuple(dict.fromkeys(kind for item in items for kind in item.metadata["kinds"]))

@@ -40,10 +40,6 @@ class Codec(Protocol):
         """What a config's `network` is called with."""
 
 
-def as_it_is(manifest: Manifest) -> Manifest:
-    return manifest
-
-
 @dataclass(frozen=True)
 class Layout(Generic[ConfigT, CodecT]):
     """The files of a bundle of one task, and how they are read.
@@ -70,25 +66,17 @@ class Layout(Generic[ConfigT, CodecT]):
     graphs: tuple[str, ...]
     packaged: tuple[Path, ...]
     named: bool = True
-    migrated: Callable[[Manifest], Manifest] = as_it_is
+    migrated: Callable[[Manifest], Manifest] = dict
 
     @property
     def task(self) -> str:
         return self.config.task
 
     @property
-    def required(self) -> tuple[str, str]:
-        return self.codec, PARAMETERS
-
-    @property
     def limits(self) -> Mapping[str, int]:
         """{file: the most bytes it may have}, of every file but the manifest."""
         networks = dict.fromkeys((PARAMETERS, *self.graphs), LARGEST_NETWORK)
         return {self.codec: LARGEST_CODEC, **networks, CARD: LARGEST_CARD}
-
-    def is_of(self, manifest: Manifest) -> bool:
-        """Return whether a manifest is of this task."""
-        return manifest["task"] == self.task if "task" in manifest else not self.named
 
 
 @dataclass(frozen=True)
@@ -227,10 +215,10 @@ def no_manifest(path: Path) -> BundleError:
 
 def layout_of(manifest: Manifest, layouts: Sequence[Layout[Any, Any]], folder: Path) -> Layout[Any, Any]:
     """Return the layout of the manifest's task; WrongTask where it is none of these."""
-    for layout in layouts:
-        if layout.is_of(manifest):
-            return layout
     task = manifest.get("task")
+    for layout in layouts:
+        if task == layout.task or "task" not in manifest and not layout.named:
+            return layout
     raise WrongTask(folder, [layout.task for layout in layouts], None if task is None else str(task))
 
 
@@ -250,7 +238,7 @@ def check_manifest(manifest: Manifest, layout: Layout[Any, Any], path: Path) -> 
     foreign = sorted(set(manifest["files"]) - set(layout.limits))
     if foreign:
         raise BundleError(f"{path}: lists a foreign file {foreign[0][:60]!r}")
-    missing = [name for name in layout.required if name not in manifest["files"]]
+    missing = [name for name in (layout.codec, PARAMETERS) if name not in manifest["files"]]
     if missing:
         raise BundleError(f"{path}: does not list {missing[0]}; was the training interrupted?")
     return manifest

@@ -10,10 +10,10 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Network
-from ..model.parameters import Arrays, snapshot
+from ..model.parameters import Arrays, set_parameters, snapshot
 from ..restoration.characters import Characters
 from ..text.encoding import ReviewEncoder
-from ..training.initial import check_shapes, set_parameters
+from ..training.initial import check_shapes
 
 EMBEDDING, ENCODER = "embedding.weight", "encoder."
 READER, LAYER = "reader.embedding.weight", "reader.layer0."

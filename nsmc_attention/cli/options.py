@@ -12,8 +12,8 @@ from ..config import SHORT_NAMES
 from ..errors import ConfigError
 from ..reviews.data import Labelled
 from ..reviews.encodings import ENCODINGS
-from ..settings import KIND, paths
-from ..tasks import choices_at, field_at
+from ..settings import paths
+from ..tasks import choices_at, fields_at
 from .declare import Declared, Group, choices, option
 
 if TYPE_CHECKING:
@@ -221,9 +221,8 @@ def settings_options() -> Any:
         "assignments": (option(about, "--set", multiple=True, metavar="PATH=VALUE"), tuple[str, ...])
     }
     for name, (path, *_) in SHORT_NAMES.items():
-        item, known = field_at(path), choices_at(path)
-        described = item or field_at(path[: -len(KIND) - 1])
-        about = f"{described.metadata['help']}  [default: {defaults.get(path, described.default)}]"
+        item, known = fields_at(path)[0], choices_at(path)
+        about = f"{item.metadata['help']}  [default: {defaults.get(path, item.default)}]"
         options[name] = option(about, type=click.Choice(known) if known else item.type), str
     return Group(given_settings, options)
 

@@ -36,19 +36,10 @@ def entropy(weights: ArrayLike) -> float:
 
 
 def overlap(weights: Iterable[ArrayLike]) -> float:
-    """Return how far the hops of a review attend to the same tokens, averaged over reviews.
+    """Return how far the hops (R, T) of a review attend to the same tokens, averaged over reviews of several tokens.
 
-    Parameters
-    ----------
-    weights : iterable of (R, T) arrays
-        The hops of each review; each row sums to 1. Reviews of one token are left out: all hops are on it.
-
-    Returns
-    -------
-    float
-        The mean over all pairs of hops of the sum over the tokens of the smaller of their weights: the histogram
-        intersection of Swain & Ballard 1991, 1 less the total variation distance. 0 (no token in common, or a single
-        hop) to 1 (all hops equal).
+    The mean over all pairs of hops of the sum over the tokens of the smaller of their weights: the histogram intersection
+    of Swain & Ballard 1991. 0 (no token in common, or a single hop) to 1 (all hops equal).
     """
     reviews = [numpy.asarray(hops, dtype="float64") for hops in weights]
     shared = [

@@ -82,8 +82,9 @@ def calibrated(arrays: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> dict[
     return changed
 
 
-def log_odds(probability: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
-    return logit(numpy.clip(probability, 1e-12, 1 - 1e-12))
+def log_odds(probability: ArrayLike, smallest: float = 1e-12) -> NDArray[Any]:
+    """Return the log-odds of probabilities, which count as no less than `smallest` and as much below 1."""
+    return numpy.asarray(logit(numpy.clip(probability, smallest, 1 - smallest)))
 
 
 def temperature(odds: NDArray[Any], labels: ArrayLike) -> float:

@@ -3,16 +3,16 @@
 from typing import Any, Callable, Iterable, Sequence
 
 import numpy
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import logit
+from numpy.typing import NDArray
 
 from ..text.encoding import Encoded
+from .calibration import log_odds
 
 # (N,) probability of positive of N reviews, as `classification.predictor.TokenScorer`
 Scorer = Callable[[Sequence[Encoded]], NDArray[Any]]
 ProgressCallback = Callable[[Iterable[int]], Iterable[int]]
-# Reviews whose erasures are scored together
-PIECE = 256
+# Reviews whose erasures are scored together, and what a probability is at least: single precision knows no less
+PIECE, SMALLEST = 256, 1e-7
 
 
 def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressCallback = iter) -> list[NDArray[Any]]:
@@ -21,19 +21,16 @@ def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressC
     Log-odds of the review (of a single token) less those without the token: above 0 if it speaks for positive. Li,
     Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3. `progress` wraps the iterable of the loop, as tqdm does.
     """
-    whole = log_odds(score(reviews))
+    whole = log_odds(score(reviews), SMALLEST)
     changes: list[NDArray[Any]] = []
     for start in progress(range(0, len(reviews), PIECE)):
         piece = reviews[start : start + PIECE]
         without = [review.without(position) for review in piece for position in range(len(review))]
         lengths = [len(review) for review in piece]
-        change = numpy.repeat(whole[start : start + PIECE], lengths) - numpy.nan_to_num(log_odds(score(without)))
+        left = numpy.nan_to_num(log_odds(score(without), SMALLEST))
+        change = numpy.repeat(whole[start : start + PIECE], lengths) - left
         changes.extend(numpy.split(change, numpy.cumsum(lengths)[:-1]))
     return changes
-
-
-def log_odds(probability: ArrayLike) -> NDArray[Any]:
-    return numpy.asarray(logit(numpy.clip(probability, 1e-7, 1 - 1e-7)))
 
 
 def shares(changes: NDArray[Any]) -> NDArray[Any]:

@@ -57,9 +57,10 @@ def snapshot(network: Network) -> Arrays:
 
 
 def set_parameters(network: Network, arrays: Arrays) -> None:
-    """Set the network's parameters to arrays from `snapshot`."""
-    for name, parameter in network._collect_params_with_prefix().items():
-        parameter.set_data(arrays[name])
+    """Set an initialized network's parameters of these names."""
+    parameters = network._collect_params_with_prefix()
+    for name, array in arrays.items():
+        parameters[name].set_data(array)
 
 
 def initialize_from(network: Network, arrays: Arrays, device: Device) -> None:

@@ -37,10 +37,8 @@ def tokenize_many(reviews: list[str], tokenizer_name: str, processes: Optional[i
         return [tokens for part in pool.map(tokenize, chunks, [tokenizer_name] * len(chunks)) for tokens in part]
 
 
-def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Optional[Path]) -> list[list[str]]:
-    """Return `tokenize_many`, cached in the folder `cache` (None: no cache)."""
-    if cache is None:
-        return tokenize_many(reviews, tokenizer_name)
+def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Path) -> list[list[str]]:
+    """Return `tokenize_many`, cached in the folder `cache`."""
     depends_on = sha256(f"{LAYOUT} {tokenizer_name} {tokenizer_version(tokenizer_name)}\n".encode())
     for review in reviews:
         depends_on.update(review.encode("utf-8", "surrogatepass") + b"\0")

@@ -6,7 +6,7 @@ from typing import Any, Optional
 from .._runtime.mxnet_shim import import_mxnet
 from .._runtime.mxnet_types import Device, Network
 from ..errors import ConfigError
-from ..model.parameters import Arrays, snapshot
+from ..model.parameters import Arrays, set_parameters, snapshot
 
 Beginning = Callable[[Any], None]
 
@@ -37,10 +37,3 @@ def check_shapes(own: Arrays, expected: Mapping[str, tuple[int, ...]], prefix: O
         shape = own[name].shape if name in own else None
         if shape != expected.get(name):
             raise ConfigError(f"--init-from: expected {name} of {expected.get(name)}, found {shape}; {hint}")
-
-
-def set_parameters(network: Network, arrays: Arrays) -> None:
-    """Set some of an initialized network's parameters."""
-    parameters = network._collect_params_with_prefix()
-    for name, array in arrays.items():
-        parameters[name].set_data(array)
