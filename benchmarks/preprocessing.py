@@ -10,7 +10,7 @@ from itertools import chain
 
 from nsmc_attention._runtime.processes import workers
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.token_cache import CHUNK, tokenize, tokenize_many
 

@@ -21,9 +21,9 @@ from ._runtime.processes import cores
 from ._runtime.progress import progress_bar
 from ._runtime.signals import blocked
 from .bundle.format import load_bundle
-from .classification.layout import LAYOUT
 from .classification.predictor import Classifier
 from .classification.restored import RestoringReference
+from .classification.task import LAYOUT
 from .errors import ConfigError, DataError, MissingPackage
 from .films.pooling_scorer import PoolingScorer, merge
 from .films.rater import FilmRater, Pools

@@ -22,8 +22,8 @@ distributed = pytest.importorskip("distributed")
 from nsmc_attention._io.atomic import PREFIX  # noqa: E402
 from nsmc_attention.bulk import check_plan, connected, expand, score_partition, split  # noqa: E402
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
-from nsmc_attention.classification.layout import LAYOUT  # noqa: E402
 from nsmc_attention.classification.predictor import Classifier, load_classifier  # noqa: E402
+from nsmc_attention.classification.task import LAYOUT  # noqa: E402
 from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.reference import Reference  # noqa: E402

@@ -8,9 +8,9 @@ import pytest
 from nsmc_attention import film, load_film
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.judgement import evaluate
-from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.films.layout import LAYOUT as FILMS_LAYOUT
+from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.films.task import LAYOUT as FILMS_LAYOUT
 from nsmc_attention.reviews import nsmc
 
 

@@ -23,9 +23,9 @@ import pytest
 
 import nsmc_attention
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.settings import preset
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
 from nsmc_attention.reviews import raw, tables

@@ -54,6 +54,8 @@ class Layout(Generic[ConfigT, CodecT]):
         The ONNX graphs that it may have.
     packaged : tuple of Path
         The bundles that came with the package, the default one first.
+    card : callable
+        Writes the model card from the manifest alone.
     named : bool
         Whether manifests name the task; False for the one that was there before the others.
     migrated : callable
@@ -65,6 +67,7 @@ class Layout(Generic[ConfigT, CodecT]):
     read_codec: Callable[[bytes, Path, Manifest, Any], CodecT]
     graphs: tuple[str, ...]
     packaged: tuple[Path, ...]
+    card: Callable[[Manifest], str]
     named: bool = True
     migrated: Callable[[Manifest], Manifest] = dict
 

@@ -23,9 +23,9 @@ from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
 from ..training.runs import Run
 from .judgement import evaluate
-from .layout import LAYOUT
 from .predictor import load_classifier
 from .settings import PRESETS, Config
+from .task import LAYOUT
 from .train import split, tokenized, train_classifier
 
 BASELINES = ("majority", "tfidf")

@@ -15,7 +15,7 @@ from ..inference.graphs import PIECE, GluonGraph, RunnableGraph, load_graphs
 from ..model.interfaces import AXES, Sizes
 from . import native
 from .interface import CONTEXTS, HEADS
-from .layout import ClassifierBundle
+from .task import ClassifierBundle
 
 Array = NDArray[Any]
 

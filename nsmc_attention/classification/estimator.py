@@ -23,10 +23,10 @@ from ..errors import ConfigError, DataError, did_you_mean
 from ..inference.engines import DeviceName
 from ..inference.reference import predictor_of
 from ..reviews.labels import positive_of
-from .layout import ClassifierBundle
 from .predictor import Classifier
 from .settings import Config, PresetName
 from .settings import preset as named_preset
+from .task import ClassifierBundle
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -19,8 +19,8 @@ from ..model.parameters import set_parameters, snapshot
 from ..reviews import nsmc
 from ..text.encoding import ReviewEncoder
 from .engines import Array, GraphEngine, load_engine
-from .layout import LAYOUT, ClassifierBundle
 from .settings import Config
+from .task import LAYOUT, ClassifierBundle
 
 PARITY, PARITY_TEXTS = 1e-5, 1000
 # Both engines round in their own order: up to 2.5 times what a change of the parameters' last bits does (measured with

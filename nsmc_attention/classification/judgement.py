@@ -15,9 +15,9 @@ from ..errors import BundleError, ConfigError, MissingPackage, check_kind
 from ..evaluation.metrics import metrics
 from ..reviews.corpus import Reviews
 from ..reviews.tables import CORPORA
-from .layout import ClassifierBundle
 from .predictor import Classifier
 from .restored import Restore, RestoringClassifier, restoring
+from .task import ClassifierBundle
 
 
 def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> dict[str, Any]:
@@ -106,7 +106,6 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
 def record(bundle: ClassifierBundle, judged: dict[str, Any], reviews: Reviews) -> None:
     """Write what `evaluate` returned for reviews into the bundle's manifest and model card, with the command."""
     from ..bundle.format import read_contents, write_bundle
-    from .card import model_card
 
     # as it was given; but no card holds a whole path
     path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)
@@ -114,18 +113,13 @@ def record(bundle: ClassifierBundle, judged: dict[str, Any], reviews: Reviews) -
     command = shlex.join(["nsmc-attention", "evaluate", "--data", judged["data"], *which])
     figures = {name: value for name, value in judged.items() if name not in ("bundle", "seconds")}
     try:
-        part = metrics_key(reviews, bundle.manifest["data"]["train"])
+        trained = bundle.manifest["data"]["train"]
+        part = "test" if reviews.name == trained["name"] in CORPORA else f"test on {reviews.name}"
+        part = "training file" if reviews.sha256 == trained["sha256"] else part
         manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: {**figures, "command": command}}}
-        card = model_card(manifest).encode(errors="replace")
+        card = bundle.layout.card(manifest).encode(errors="replace")
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise BundleError(
             f"{bundle.folder}: its manifest lacks values of the model card ({problem}); nothing is recorded"
         ) from problem
     write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": card})
-
-
-def metrics_key(reviews: Reviews, training_data: dict[str, Any]) -> str:
-    """Return the metrics key: "training file", "test" or "test on <name>"."""
-    if reviews.sha256 == training_data["sha256"]:
-        return "training file"
-    return "test" if reviews.name == training_data["name"] in CORPORA else f"test on {reviews.name}"

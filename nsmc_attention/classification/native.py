@@ -21,7 +21,7 @@ from ..inference.engines import PRECISIONS
 from ..model.interfaces import AXES
 from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, SCALE, Arrays, forms_of, loaded, read_stored
 from ..native import SWITCH, switched_on
-from .layout import ClassifierBundle
+from .task import ClassifierBundle
 
 # Set to the name of a kernel, it is used instead of the widest one that the processor runs
 VARIABLE = "NSMC_ATTENTION_SIMD"

@@ -18,9 +18,9 @@ from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..model.interfaces import AXES
 from ..text.encoding import Encoded, ReviewEncoder
 from .engines import Engine, load_engine
-from .layout import LAYOUT, ClassifierBundle
 from .prediction import TYPES, Prediction, output_row
 from .settings import LABELS, Config
+from .task import LAYOUT, ClassifierBundle
 
 WINDOW = 4096
 # Upper limit of a batch's padded pairs of tokens (N x T x T), each of which has up to EACH numbers (units of the

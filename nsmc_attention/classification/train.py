@@ -19,8 +19,8 @@ from ..bundle.format import AnyBundle, Manifest, load_any, load_bundle
 from ..errors import BundleError, DataError
 from ..evaluation.calibration import FEW_DEV
 from ..inference.engines import DeviceName
-from ..language.layout import LAYOUT as LANGUAGE_MODEL
-from ..restoration.layout import LAYOUT as RESTORER
+from ..language.task import LAYOUT as LANGUAGE_MODEL
+from ..restoration.task import LAYOUT as RESTORER
 from ..reviews import nsmc, raw
 from ..reviews.corpus import Reviews
 from ..reviews.data import Labelled
@@ -32,10 +32,9 @@ from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.initial import Beginning
 from ..training.runs import Run, network_files
 from .batches import Tokenized, TrainingPart
-from .card import model_card
 from .initial import init_from_language_model, init_from_restorer
-from .layout import LAYOUT, ClassifierBundle
 from .settings import LABELS, PRESETS, Config, TrainingConfig
+from .task import LAYOUT, ClassifierBundle
 
 # What a classifier may begin with, by the task of the bundle
 BEGINNINGS: dict[Any, Any] = {RESTORER: init_from_restorer, LANGUAGE_MODEL: init_from_language_model}
@@ -237,7 +236,7 @@ def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network
         run.say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
         del contents["model.onnx"]
     manifest["metrics"].update(recorded_metrics(run.out / "bundle", contents))
-    bundle = run.write(LAYOUT, manifest, contents, model_card)
+    bundle = run.write(LAYOUT, manifest, contents)
     best = manifest["metrics"]["dev"]
     run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
     warn_if_small(best["accuracy"], len(inputs.dev.labels))

@@ -8,11 +8,11 @@ from .._runtime.processes import cores
 from ..classification import native
 from ..classification.engines import GraphEngine, remedy, sizes_of
 from ..classification.interface import CONTEXTS
-from ..classification.layout import ClassifierBundle
+from ..classification.task import ClassifierBundle
 from ..inference.engines import chosen_engine
 from ..inference.graphs import PIECE, OnnxGraph, checked, import_check, load_graphs
 from ..model.interfaces import Sizes
-from .layout import FilmBundle
+from .task import FilmBundle
 
 Array = NDArray[Any]
 

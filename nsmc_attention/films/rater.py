@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from ..bundle.format import load_bundle
 from ..classification.attribution import Attribution
-from ..classification.layout import LAYOUT as CLASSIFIER
-from ..classification.layout import ClassifierBundle
 from ..classification.prediction import Prediction
 from ..classification.predictor import WINDOW, Classifier
+from ..classification.task import LAYOUT as CLASSIFIER
+from ..classification.task import ClassifierBundle
 from ..errors import BundleError
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, check_text, check_texts
 from ..text.encoding import Encoded
 from .engines import load_film_engine
-from .layout import LAYOUT, FilmBundle
 from .pooling import Pool
+from .task import LAYOUT, FilmBundle
 from .vectors import ReviewReader
 
 Pair = tuple[Hashable, str]

@@ -38,6 +38,7 @@ FILM_NETWORKS: dict[str, type[Settings]] = {"pooling": PoolingConfig}
 class FilmTrainingConfig(LoopConfig):
     """How `film` is trained; a batch is of films."""
 
+    retired: ClassVar[tuple[str, ...]] = ("fine_tuning",)
     batch_size: int = setting(64, "films in a batch", low=1)
     dev_fraction: float = setting(
         0.1, "share of the films that choose the epoch and widen the intervals", low=0.01, high=0.4

@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Network
 from ..bundle.format import load_bundle
-from ..classification.layout import LAYOUT as CLASSIFIER
+from ..classification.task import LAYOUT as CLASSIFIER
 from ..errors import DataError
 from ..reviews import nsmc
 from ..reviews.data import Texts
 from ..training.description import command, digest, manifest_of, run_settings
 from ..training.runs import Run, network_files
 from . import reviews as films
-from .card import film_card
 from .intervals import COUNTS, inside, margin
-from .layout import LAYOUT, FilmBundle
 from .scale import Scale
 from .settings import FILM_PRESETS, FilmConfig, FilmTrainingConfig
+from .task import LAYOUT, FilmBundle
 from .vectors import ReviewReader, cached_vectors
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def train_films(
         manifest = manifest_of(LAYOUT, config, described(reviews, counts), best, again(**named))
         manifest["metrics"]["test"] = judged(objective, network, test, scale)
         contents = {"scale.json": scale.to_json().encode(), **network_files(network, config)}
-        bundle = run.write(LAYOUT, manifest, contents, film_card)
+        bundle = run.write(LAYOUT, manifest, contents)
         for count, figures in manifest["metrics"]["test"].items():
             errors = f"error {figures['absolute_error']:.3f} stars, {100 * figures['inside']:.1f} % inside the interval"
             run.say(f"test films, {count} reviews given: {errors}")

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from .._io.atomic import replaced_file
 from .._runtime.progress import progress_bar
-from ..classification.layout import ClassifierBundle
 from ..classification.predictor import WINDOW, TokenScorer
+from ..classification.task import ClassifierBundle
 from ..evaluation.calibration import log_odds
 from ..text.encoding import Encoded
 from .engines import reading_engine

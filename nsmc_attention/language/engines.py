@@ -5,7 +5,7 @@ from typing import Optional
 from ..inference.engines import chosen_engine
 from ..inference.graphs import PIECE, RunnableGraph, load_graphs
 from ..model.interfaces import AXES, Sizes
-from .layout import LanguageBundle
+from .task import LanguageBundle
 
 
 def sizes_of(vocabulary: int, max_length: int) -> Sizes:

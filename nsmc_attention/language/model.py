@@ -14,8 +14,8 @@ from ..inference.reference import Predictor, check_text
 from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
 from .engines import load_language_engine
-from .layout import LAYOUT, LanguageBundle
 from .masking import MASK
+from .task import LAYOUT, LanguageBundle
 
 
 class Candidate(NamedTuple):

@@ -22,10 +22,9 @@ from ..text.token_cache import cached_tokens
 from ..text.tokenizers import mecab_tags, tokenizer, tokenizer_version
 from ..training.description import command, digest, manifest_of, run_settings
 from ..training.runs import Run, hold_out, network_files
-from .card import language_card
-from .layout import LAYOUT, LanguageBundle
 from .masking import MASK, Masker, Tokens
 from .settings import LANGUAGE_PRESETS, LanguageConfig
+from .task import LAYOUT, LanguageBundle
 
 if TYPE_CHECKING:
     from .objective import MaskedObjective
@@ -90,7 +89,7 @@ def train_language(
         manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
         manifest.update(tokenizer_version=tokenizer_version(config.text.tokenizer), vocabulary=len(encoder))
         contents = {"vocab.json": vocabulary, **network_files(network, config)}
-        bundle = run.write(LAYOUT, manifest, contents, language_card)
+        bundle = run.write(LAYOUT, manifest, contents)
         guesses = f"{100 * best['accuracy']:.2f} % of the hidden tokens guessed, {100 * best['among_five']:.2f} %"
         run.say(f"dev: {guesses} in five guesses, perplexity {best['perplexity']:.1f}; bundle: {bundle.folder}")
         return bundle

@@ -8,8 +8,8 @@ import numpy
 import pandas
 
 from ..classification.attribution import Attribution
-from ..classification.layout import LAYOUT, ClassifierBundle
 from ..classification.prediction import Prediction
+from ..classification.task import LAYOUT, ClassifierBundle
 from ..films.rater import FilmRater, Rating
 from ..version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows

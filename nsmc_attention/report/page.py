@@ -8,7 +8,7 @@ import pandas
 
 from .._io.spreadsheets import as_csv
 from ..classification.attribution import Attribution
-from ..classification.layout import ClassifierBundle
+from ..classification.task import ClassifierBundle
 from ..visualization.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from ..inference.engines import chosen_engine
 from ..inference.graphs import PIECE, RunnableGraph, load_graphs
 from ..model.interfaces import Sizes
 from .characters import Characters
-from .layout import RestorerBundle
 from .settings import RestoreConfig, most_written
+from .task import RestorerBundle
 
 Array = NDArray[Any]
 

@@ -24,12 +24,12 @@ from .characters import BEGIN, END, KEEP, Characters, padded
 from .decisions import believed_tags, space_follows
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_foreign, keeps_foreign
-from .layout import EDITOR, LAYOUT, WRITER, RestorerBundle
 from .pieces import Piece, joined, pieces_of
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
 from .settings import most_written
 from .tags import most_changed, tagged, within_bound, written
+from .task import EDITOR, LAYOUT, WRITER, RestorerBundle
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17

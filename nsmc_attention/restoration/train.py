@@ -10,11 +10,10 @@ from ..reviews.data import Texts
 from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
 from ..training.runs import Run, hold_out, network_files
-from .card import restorer_card
 from .characters import Characters
-from .layout import LAYOUT, RestorerBundle
 from .settings import RESTORE_PRESETS, RestoreConfig
 from .spelling import well_spelt
+from .task import LAYOUT, RestorerBundle
 
 # Most sentences that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST = 2000, 100
@@ -66,7 +65,7 @@ def train_restorer(
         manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
         manifest["vocabulary"] = len(characters)
         contents = {"vocab.json": characters.to_json().encode(), **network_files(network, config)}
-        bundle = run.write(LAYOUT, manifest, contents, restorer_card)
+        bundle = run.write(LAYOUT, manifest, contents)
         judged = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
         run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
         return bundle

@@ -16,10 +16,10 @@ from ..classification.predictor import Classifier
 from ..errors import NsmcError
 from ..films.rater import FilmRater, rater_of
 from ..inference.engines import companion_engine
-from ..language.layout import LAYOUT as LANGUAGE_MODEL
 from ..language.model import LanguageModel
-from ..restoration.layout import EDITOR, WRITER
+from ..language.task import LAYOUT as LANGUAGE_MODEL
 from ..restoration.restorer import Restorer
+from ..restoration.task import EDITOR, WRITER
 from .batching import Batcher, cost_of, one_by_one
 from .guard import Limits
 from .questions import Blank, Question, explanation_json, filling_json, restoration_json, weights_json

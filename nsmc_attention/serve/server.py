@@ -17,11 +17,11 @@ from typing import Any, NoReturn, Optional
 import uvicorn
 
 from ..bundle.format import load_bundle, read_contents
-from ..classification.layout import LAYOUT
+from ..classification.task import LAYOUT
 from ..errors import ConfigError
-from ..films.layout import LAYOUT as FILM_NETWORK
-from ..language.layout import LAYOUT as LANGUAGE_MODEL
-from ..restoration.layout import LAYOUT as RESTORER
+from ..films.task import LAYOUT as FILM_NETWORK
+from ..language.task import LAYOUT as LANGUAGE_MODEL
+from ..restoration.task import LAYOUT as RESTORER
 from .app import BAD_BUNDLE, create_app, end_on_hangup
 from .connection import Connection
 from .guard import SHARED, Limits

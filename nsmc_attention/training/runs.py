@@ -7,7 +7,7 @@ The folder: settings.json, history.jsonl, curves.png and checkpoints of each sta
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,15 +117,11 @@ class Run:
         return progress
 
     def write(
-        self,
-        layout: Layout[ConfigT, CodecT],
-        manifest: Manifest,
-        contents: dict[str, bytes],
-        card: Callable[[Manifest], str],
+        self, layout: Layout[ConfigT, CodecT], manifest: Manifest, contents: dict[str, bytes]
     ) -> Bundle[ConfigT, CodecT]:
         """Write the bundle and load it back, so that a run ends with a bundle known to be whole."""
         folder = self.out / "bundle"
-        write_bundle(folder, manifest, {**contents, CARD: card(manifest).encode(errors="replace")})
+        write_bundle(folder, manifest, {**contents, CARD: layout.card(manifest).encode(errors="replace")})
         return load_bundle(folder, layout)
 
 

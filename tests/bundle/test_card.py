@@ -2,11 +2,10 @@ import pytest
 import yaml
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.card import model_card
-from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.settings import PRESETS
-from nsmc_attention.restoration.card import restorer_card
+from nsmc_attention.classification.task import LAYOUT, model_card
 from nsmc_attention.restoration.settings import RESTORE_PRESETS
+from nsmc_attention.restoration.task import restorer_card
 from nsmc_attention.text import ngrams
 
 

@@ -6,14 +6,14 @@ import pytest
 from nsmc_attention import preset
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import gluon_graph
-from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.classification.train import train
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.language.layout import LAYOUT as LANGUAGE_LAYOUT
+from nsmc_attention.language.task import LAYOUT as LANGUAGE_LAYOUT
 from nsmc_attention.model.parameters import snapshot
-from nsmc_attention.restoration.layout import LAYOUT as RESTORATION_LAYOUT
 from nsmc_attention.restoration.settings import RestoreConfig
+from nsmc_attention.restoration.task import LAYOUT as RESTORATION_LAYOUT
 from nsmc_attention.restoration.train import train_restorer
 from nsmc_attention.reviews.data import Texts
 from nsmc_attention.training.runs import Run

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from nsmc_attention import load_classifier, native
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.engines import load_engine
-from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.native import (
     PRECISIONS,
     VARIABLE,
@@ -24,6 +23,7 @@ from nsmc_attention.classification.native import (
     parameter_shapes,
 )
 from nsmc_attention.classification.predictor import TokenScorer
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.restoration.restorer import load_restorer
@@ -192,7 +192,7 @@ import os, signal, sys, time
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.predictor import Classifier
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.task import LAYOUT
 
 bundle = load_bundle(None, LAYOUT)
 classifier = Classifier(bundle, load_engine(bundle, sys.argv[1], threads=2))

@@ -8,7 +8,7 @@ import pandas
 import pytest
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.films.rater import load_film
 
 

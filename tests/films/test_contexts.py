@@ -7,7 +7,7 @@ import pytest
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import load_engine
-from nsmc_attention.classification.layout import LAYOUT
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import BundleError
 from nsmc_attention.evaluation.calibration import log_odds
 from nsmc_attention.films.contexts import with_contexts

@@ -9,8 +9,8 @@ from nsmc_attention import load_film
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.predictor import WINDOW
 from nsmc_attention.errors import BundleError
-from nsmc_attention.films.layout import LAYOUT as FILMS_LAYOUT
 from nsmc_attention.films.rater import BLANK
+from nsmc_attention.films.task import LAYOUT as FILMS_LAYOUT
 
 GOOD, BAD = "정말 재미있다", "지루하다"
 TEXTS = [GOOD, "최고의 영화", BAD, "배우들 연기가 좋다", "돈이 아깝다", GOOD]

@@ -9,8 +9,8 @@ pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
-from nsmc_attention.classification.layout import LAYOUT
-from nsmc_attention.language.layout import LAYOUT as LANGUAGE_MODEL
+from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.language.task import LAYOUT as LANGUAGE_MODEL
 from nsmc_attention.serve.app import create_app
 from nsmc_attention.serve.models import Bundles
 

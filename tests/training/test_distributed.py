@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.layout import LAYOUT
 from nsmc_attention.classification.settings import Config
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.classification.train import train
 from nsmc_attention.cli import run
 from nsmc_attention.errors import ConfigError
