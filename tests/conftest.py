@@ -25,6 +25,7 @@ from nsmc_attention.films.settings import FilmConfig
 from nsmc_attention.restoration.settings import RestoreConfig
 from nsmc_attention.reviews.data import Labelled
 from nsmc_attention.tasks import TASKS
+from nsmc_attention.text.tokenizers import pip_mecab
 from nsmc_attention.training.runs import Run
 
 # `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
@@ -215,6 +216,13 @@ def tiny_film(tmp_path_factory, films_table):
 @pytest.fixture(scope="session")
 def bundle_folder(run_folder):
     return run_folder / "bundle"
+
+
+@pytest.fixture(scope="session")
+def mecab():
+    """KoNLPy's Mecab, of which the compiled decoder gives the tokens."""
+    pytest.importorskip("mecab", reason="python-mecab-ko has no wheel for this Python or machine")
+    return pip_mecab()
 
 
 @pytest.fixture(scope="session")

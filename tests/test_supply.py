@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from nsmc_attention.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHONS = ("3.9.18", "3.10.13", "3.11.7", "3.12.1")
+PYTHONS = ("3.9.18", "3.10.13", "3.11.7", "3.12.1", "3.13.0", "3.14.0")
 HERE = {
     "platform_machine": "x86_64",
     "sys_platform": "linux",
@@ -73,10 +73,10 @@ def test_every_locked_file_is_known_by_its_hash():
 
 
 def test_prediction_alone_asks_for_the_versions_that_setup_cfg_does():
-    whole = {each.name: each.specifier for each in declared()}
+    whole = {(each.name, str(each.marker)): each.specifier for each in declared()}
     lines = (ROOT / "requirements-predict.txt").read_text(encoding="utf-8").splitlines()
     for each in requirements(lines):
-        assert each.specifier == whole[each.name]
+        assert each.specifier == whole[each.name, str(each.marker)]
 
 
 def test_every_requirement_has_an_oldest_version():

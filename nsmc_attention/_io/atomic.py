@@ -193,11 +193,14 @@ def flush(path: Path) -> None:
 
 def resolve_link(path: Union[str, Path]) -> Path:
     """Return the target of a symbolic link, other paths unchanged; DataError where a link leads to itself."""
-    path = Path(path)
-    try:
-        return path.resolve() if path.is_symlink() else path
-    except (RuntimeError, OSError) as problem:
-        raise DataError(f"{path}: is a link that cannot be followed; name the file or folder itself") from problem
+    target = path = Path(path)
+    if path.is_symlink():
+        # of a loop an error up to Python 3.12, then a link on the way
+        with suppress(RuntimeError, OSError):
+            target = path.resolve()
+        if target.is_symlink():
+            raise DataError(f"{path}: is a link that cannot be followed; name the file or folder itself")
+    return target
 
 
 def refuse_links(paths: Iterable[Path]) -> None:

@@ -21,7 +21,6 @@ FORMULA = re.compile(rf"'*[\s\0{FORMAT}]*[=+\-@＝＋－＠]|'*[{FORMAT}]*[\t\r\
 MARKED = re.compile(r"'(?:" + FORMULA.pattern + ")")
 NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?%?")
 SEPARATORS = ",;\t"
-LINE_END = SEPARATORS + "\r\n"
 
 
 def as_cell(value: Any) -> Any:
@@ -38,21 +37,24 @@ def as_cells(column: Sequence[Any]) -> list[Any]:
 
 
 class ShortLineEnds:
-    """A file for a csv.writer whose rows end in LINE_END, of which only `end` is written.
+    """A file for a csv.writer whose rows end in `terminator`, instead of which `end` is written.
 
     A csv.writer quotes the cells that contain a character of its line terminator: here, all that could be read as several.
     """
 
-    def __init__(self, file: IO[str], end: str):
+    def __init__(self, file: IO[str], end: str, delimiter: str = ","):
         self.file, self.end = file, end
+        # without the delimiter, whose cells are quoted in any case: Python 3.13 refuses it there
+        self.terminator = SEPARATORS.replace(delimiter, "") + "\r\n"
 
     def write(self, row: str) -> object:
-        return self.file.write(row[: -len(LINE_END)] + self.end)
+        return self.file.write(row[: -len(self.terminator)] + self.end)
 
 
 def table_writer(file: IO[str], delimiter: str = ",") -> Any:
     """Return a csv.writer of lines that end in \\n, which quotes every cell that could be read as several."""
-    return csv.writer(ShortLineEnds(file, "\n"), delimiter=delimiter, lineterminator=LINE_END)
+    lines = ShortLineEnds(file, "\n", delimiter)
+    return csv.writer(lines, delimiter=delimiter, lineterminator=lines.terminator)
 
 
 def as_csv(table: "pandas.DataFrame") -> str:
@@ -60,5 +62,6 @@ def as_csv(table: "pandas.DataFrame") -> str:
     shown = table.rename(index=as_cell, columns=as_cell)
     shown = shown.apply(lambda column: column.map(as_cell) if column.dtype == object else column)
     text = io.StringIO(newline="")
-    shown.to_csv(ShortLineEnds(text, "\r\n"), lineterminator=LINE_END)
+    lines = ShortLineEnds(text, "\r\n")
+    shown.to_csv(lines, lineterminator=lines.terminator)
     return "\ufeff" + text.getvalue()

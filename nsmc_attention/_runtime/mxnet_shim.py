@@ -1,8 +1,8 @@
 """The one place where MXNet is first imported: made to work with today's numpy and to use the available cores.
 
-MXNet 1.9.1 reads names of numpy at import that numpy 1.24 (apache/mxnet#21165) and numpy 2 removed, and it is retired:
-numpy has them again while MXNet is imported. Four settings decide the speed on a CPU, each left alone where the user
-has set it (figures in benchmarks/RESULTS.md):
+MXNet 1.9.1, which is retired, reads names at import that numpy 1.24 (apache/mxnet#21165), numpy 2 and Python 3.12
+(distutils) removed: they exist again while MXNet is imported. Four settings decide the speed on a CPU, each left alone
+where the user has set it (figures in benchmarks/RESULTS.md):
 
 OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core.
 GOMP_SPINCOUNT     Turns in which a thread waits for the others before it sleeps. With libgomp's 300,000 it takes, beside
@@ -15,8 +15,10 @@ MALLOC_TRIM_THRESHOLD_  Bytes of freed memory that stay with the process. MXNet 
 
 import ctypes
 import os
+import sys
 import warnings
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import Any, Iterator
 
 from ..errors import ConfigError, MissingPackage, did_you_mean
@@ -69,14 +71,20 @@ def import_mxnet() -> Any:
 
 @contextmanager
 def removed_names() -> Iterator[None]:
-    """Give numpy the names that MXNet looks for at import within a `with` block; `bool` stays, which it reads later too."""
+    """Give back what MXNet looks for at import within a `with` block; `numpy.bool` stays, which it reads later too."""
     import numpy
 
     # their lazily imported parts must not meet the names
     import numpy.ma
     import numpy.random
     import scipy.stats  # noqa: F401
+    from packaging.version import Version
 
+    modules = {name: ModuleType(name) for name in ("distutils", "distutils.version")}
+    vars(modules["distutils.version"]).update(LooseVersion=Version, StrictVersion=Version)
+    if sys.version_info < (3, 12) or "distutils" in sys.modules:
+        modules = {}
+    sys.modules.update(modules)
     with warnings.catch_warnings():
         # a numpy that has a name may warn of it
         warnings.simplefilter("ignore")
@@ -89,6 +97,8 @@ def removed_names() -> Iterator[None]:
         finally:
             for name in absent:
                 delattr(numpy, name)
+            for name in modules:
+                del sys.modules[name]
 
 
 def keep_freed_memory() -> None:

@@ -203,7 +203,7 @@ def positive_label(classes: NDArray[Any], positive: object = None) -> Any:
         if positive is not None:
             raise ValueError(f"fit: positive={positive!r}: {problem}") from problem
     if isinstance(classes[1], str):
-        warnings.warn(f"took {classes[1]!r} for positive; pass positive= to say which label is", stacklevel=3)
+        warnings.warn(f"took {str(classes[1])!r} for positive; pass positive= to say which label is", stacklevel=3)
     return classes[1]
 
 

@@ -22,9 +22,15 @@ def pip_mecab() -> Any:
 
     KoNLPy itself wants the module `MeCab` of a system install.
     """
-    from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
+    try:
+        from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
+        from mecab import MeCab
+    except ImportError as problem:
+        raise TokenizerError(
+            "tokenizer 'mecab': expected python-mecab-ko, which has no wheel for this Python or machine, or the compiled "
+            "decoder, found neither; install a C++ compiler (Debian: apt install g++) and nsmc_attention again"
+        ) from problem
     from konlpy.tag import Mecab
-    from mecab import MeCab
 
     class PipMecab(Mecab):
         """Safe to call from several threads."""
@@ -183,10 +189,7 @@ def tokenizer_version(name: str) -> str:
     packages = PACKAGES.get(name, {"konlpy": "konlpy"})
     if name == "mecab" and not find_spec("mecab"):
         if not installed_decoder():
-            raise TokenizerError(
-                "tokenizer 'mecab': expected python-mecab-ko, which has no wheel for this Python or machine, or the compiled "
-                "decoder, found neither; install a C++ compiler (Debian: apt install g++) and nsmc_attention again"
-            )
+            pip_mecab()
         return (
             f"python-mecab-ko {DECODED}, python-mecab-ko-dic {installed_version('python-mecab-ko-dic', 'mecab_ko_dic')}"
         )

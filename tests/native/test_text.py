@@ -48,21 +48,21 @@ def without_native(monkeypatch):
     forget()
 
 
-def by_mecab(text):
-    lines = (line.split("\t") for line in tokenizers.pip_mecab().parse(text).split("\n")[:-2])
+def morphemes_of(mecab, text):
+    lines = (line.split("\t") for line in mecab.parse(text).split("\n")[:-2])
     return [(surface, features) for surface, features in lines]
 
 
 @given(text=ANY.map(clean) | KOREAN)
-def test_any_text_has_the_morphemes_of_mecab(decoder, text):
-    expected = by_mecab(text)
+def test_any_text_has_the_morphemes_of_mecab(decoder, mecab, text):
+    expected = morphemes_of(mecab, text)
     assert decoder.morphemes(text) == expected
     assert decoder.tokens(text) == [surface for surface, _ in expected]
 
 
-def test_reviews_have_the_morphemes_of_mecab(decoder):
+def test_reviews_have_the_morphemes_of_mecab(decoder, mecab):
     for review in REVIEWS:
-        assert decoder.morphemes(clean(review)) == by_mecab(clean(review))
+        assert decoder.morphemes(clean(review)) == morphemes_of(mecab, clean(review))
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_reviews_have_the_morphemes_of_mecab(decoder):
     ],
     ids=range(12),
 )
-def test_edges_have_the_tokens_of_mecab(decoder, text):
-    assert decoder.tokens(text) == tokenizers.pip_mecab().morphs(text)
+def test_edges_have_the_tokens_of_mecab(decoder, mecab, text):
+    assert decoder.tokens(text) == mecab.morphs(text)
 
 
 def test_a_text_that_is_no_unicode_text_is_refused(decoder):
@@ -110,11 +110,12 @@ def encoders():
 
 
 @given(texts=st.lists(ANY | KOREAN, max_size=4))
-def test_ids_are_those_of_the_tokens_of_mecab(texts):
-    split = tokenizers.pip_mecab().morphs
+def test_ids_are_those_of_the_tokens_of_mecab(mecab, texts):
     texts = [*texts, "이보영의 영화ㅋㅋㅋ 뷁쒧쀍 abcabcabcabcabc"]
     for encoder in encoders():
-        assert encoder.encode_many(texts) == [encoder.encode_words(split(text), text) for text in map(clean, texts)]
+        assert encoder.encode_many(texts) == [
+            encoder.encode_words(mecab.morphs(text), text) for text in map(clean, texts)
+        ]
 
 
 @given(
@@ -155,7 +156,7 @@ def test_an_encoder_is_pickled_without_its_compiled_part():
     assert pickle.loads(pickle.dumps(encoder)) == encoder
 
 
-def test_switched_off_python_gives_the_same(without_native):
+def test_switched_off_python_gives_the_same(mecab, without_native):
     assert dictionary.installed_decoder() is None
     encoder = load_bundle(None, LAYOUT).codec
     found = encoder.encode_many(REVIEWS)

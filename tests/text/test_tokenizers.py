@@ -30,14 +30,11 @@ def test_mecab_gives_the_tokens_of_mecab_ko():
 
 
 @given(review=st.text())
-def test_mecab_tokens_are_those_that_konlpy_reads_from_the_same_tagger(review):
+def test_mecab_tokens_are_those_that_konlpy_reads_from_the_same_tagger(mecab, review):
     from konlpy.tag import Mecab
 
-    from nsmc_attention.text.tokenizers import pip_mecab
-
     text = clean(review)
-    tagger = pip_mecab()
-    assert tagger.morphs(text) == [token for token in Mecab.morphs(tagger, text) if token]
+    assert mecab.morphs(text) == [token for token in Mecab.morphs(mecab, text) if token]
 
 
 @pytest.mark.parametrize("name", WITHOUT_JAVA)
