@@ -25,7 +25,7 @@ function forgetFilms() {
 }
 
 async function rateFilms() {
-  const group = $("group").value, query = new URLSearchParams({ group_by: group, text_column: column });
+  const group = $("group").value, query = new URLSearchParams({ group_by: group, text_column: column, sheet });
   forgetFilms();
   $("group").value = group;
   if (!group) return;

@@ -12,8 +12,9 @@ const requests = {};
 let say = SAY.ko, methods = [], answers = [], restored = null, pause = 0, later = 0;
 // Whether the attention behind the corrected text is shown, and what the server said of it
 let attending = false, attended = null;
-// The scored rows; how they are shown; the file and how to score it by another column; its columns and the one in use
-let table = null, view = {}, source = null, columns = [], column = "";
+// The scored rows; how they are shown; the file and how to score it by another column; its columns and the one in use, its
+// sheets and the one that was chosen
+let table = null, view = {}, source = null, columns = [], column = "", sheets = [], sheet = "";
 
 function setLanguage(language) {
   say = SAY[language];
@@ -77,7 +78,7 @@ async function send(path, body, type, signal) {
   const response = await fetch(path, { method: "POST", body, headers, signal }).catch(() => { throw new Error("offline"); });
   if (response.ok) return response;
   const found = await response.json().catch(() => ({ error: `${response.status}` }));
-  throw Object.assign(new Error(found.error), { columns: found.columns });
+  throw Object.assign(new Error(found.error), { columns: found.columns, sheets: found.sheets });
 }
 
 /* One review */
@@ -128,7 +129,8 @@ function drawAnswer() {
   const panels = answers.map(answer => {
     const meaning = meanings[answer.method] ?? answer.meaning;
     const queries = answer.queries?.map((_, row) => say.hop(row + 1));
-    return { ...answer, queries, positive, negative, label: say[answer.label], method: methods[answer.method],
+    // a server has one model, whose name says nothing
+    return { ...answer, queries, positive, negative, label: say[answer.label], method: methods[answer.method], source: "", opener: say.matrix,
       meaning: answer.matrix ? `${meaning}. ${queries ? say.clickHop : say.click}` : meaning };
   });
   $("answer").replaceChildren(...withSharedScale(panels).map(panelWithHeads));
@@ -365,13 +367,13 @@ function beginTable() {
 }
 
 async function scoreTable(chosen = "") {
-  const { body, type } = source, signal = beginTable();
+  const { body, type } = source, signal = beginTable(), query = new URLSearchParams({ text_column: chosen, sheet });
   column = chosen;
   $("table-busy").hidden = false;
   try {
-    const path = `predict/batch${chosen ? `?text_column=${encodeURIComponent(chosen)}` : ""}`;
-    const response = await send(path, body, type, signal), text = await response.text();
+    const response = await send(`predict/batch?${query}`, body, type, signal), text = await response.text();
     if (signal.aborted) return;
+    offerSheets(JSON.parse(response.headers.get("X-Sheets")));
     const kind = response.headers.get("Content-Type").split(";")[0];
     column = JSON.parse(response.headers.get("X-Text-Column"));
     table = kind === TYPES.jsonl ? fromJsonl(text) : fromCsv(text, kind === TYPES.tsv ? "\t" : ",");
@@ -380,6 +382,7 @@ async function scoreTable(chosen = "") {
   } catch (problem) {
     if (signal.aborted) return;
     columns = problem.columns ?? [];
+    offerSheets(problem.sheets);
     report("table-problem", problem.message);
   }
   $("table-busy").hidden = true;
@@ -394,9 +397,17 @@ function offer(text, type) {
   $("save").download = `${source.name ? `${source.name.replace(/\.[^.]*$/, "")}-` : ""}scored.${suffix}`;
 }
 
+/* The names of sheets, of which the first was read, in the order of the first answer. */
+function offerSheets(names) {
+  if (sheets.length || !names) return;
+  sheets = names;
+  $("sheet").replaceChildren(...sheets.map(name => new Option(name, name)));
+}
+
 /* The file's name, and its columns where there is a choice. */
 function drawSource() {
-  $("file-name").textContent = source?.name ?? say.drop;
+  $("file-name").textContent = source?.name ?? (matchMedia("(hover: none)").matches ? say.kinds : say.drop);
+  $("sheets").hidden = sheets.length < 2;
   $("columns").hidden = !source?.name || !columns.length || (columns.length === 1 && columns[0] === column);
   const options = columns.map(name => new Option(name, name));
   $("column").replaceChildren(...(columns.includes(column) ? [] : [new Option(say.choose, "")]), ...options);
@@ -469,14 +480,16 @@ function rowOf(row) {
   open.title = say.open;
   open.addEventListener("click", () => { $("text").value = row.review; explain(); $("one").scrollIntoView(); });
   if (row.review.trim()) review.append(open);
-  line.append(label, element("td", "number", row.probability), review);
+  const share = element("td", "number", row.probability && `${(100 * row.probability).toFixed(1)} %`);
+  share.title = row.probability;
+  line.append(label, share, review);
   return line;
 }
 
 function openFile(file) {
   const type = TYPES[file.name.split(".").pop().toLowerCase()];
   source = { name: file.name, body: file, type };
-  columns = [];
+  [columns, sheets, sheet] = [[], [], ""];
   drawSource();
   if (type) return scoreTable();
   beginTable();
@@ -487,7 +500,7 @@ function scoreLines() {
   const lines = $("lines").value.split("\n").map(line => line.trim()).filter(Boolean);
   if (!lines.length) { $("lines").focus(); return; }
   source = { body: ["document", ...lines.map(quote)].join("\n") + "\n", type: TYPES.csv };
-  columns = [];
+  [columns, sheets, sheet] = [[], [], ""];
   drawSource();
   scoreTable("document");
 }
@@ -521,7 +534,11 @@ $("other").addEventListener("input", onInput);
 for (const id of ["method", "by-word"]) $(id).addEventListener("change", () => explain(true));
 $("restore").addEventListener("change", restore);
 $("use").addEventListener("click", () => { $("text").value = restored.text; $("text").focus(); explain(); });
-$("attend").addEventListener("click", () => { attending = !attending; attend(); });
+$("attend").addEventListener("click", async () => {
+  attending = !attending;
+  await attend();
+  if (attended) $("attended").scrollIntoView({ block: "nearest" });
+});
 $("compare").addEventListener("change", () => {
   $("second").hidden = !$("compare").checked;
   if ($("compare").checked) $("other").focus();
@@ -541,6 +558,7 @@ $("score").addEventListener("click", scoreLines);
 $("pick").addEventListener("click", () => $("file").click());
 $("file").addEventListener("change", () => { if ($("file").files.length) openFile($("file").files[0]); $("file").value = ""; });
 $("column").addEventListener("change", () => { if ($("column").value) scoreTable($("column").value); });
+$("sheet").addEventListener("change", () => { sheet = $("sheet").value; scoreTable(); });
 $("only").addEventListener("change", () => change({ only: $("only").value }));
 $("search").addEventListener("input", () => change({ words: $("search").value.trim().toLowerCase() }));
 $("previous").addEventListener("click", () => change({ page: view.page - 1 }));

@@ -139,11 +139,19 @@ function matrixOf(panel) {
   return scrolling(legendOf(panel, largest, false), ...tables);
 }
 
-/* Tables in a frame that the keyboard scrolls too. */
+/* Tables in a frame that the keyboard scrolls too; where there is more of them, its edge is pale. */
 function scrolling(...parts) {
   const frame = element("div", "matrix");
+  const fade = () => {
+    const right = frame.scrollWidth - frame.clientWidth - frame.scrollLeft > 1;
+    const below = frame.scrollHeight - frame.clientHeight - frame.scrollTop > 1;
+    frame.style.setProperty("--right", right ? "2.5rem" : "0px");
+    frame.style.setProperty("--below", below ? "2.5rem" : "0px");
+  };
   frame.append(...parts);
   frame.tabIndex = 0;
+  frame.addEventListener("scroll", fade);
+  new ResizeObserver(fade).observe(frame);
   return frame;
 }
 
@@ -153,7 +161,8 @@ function panelOf(panel) {
   section.append(headOf(panel), wordsOf(panel, say), say);
   if (panel.matrix) {
     const times = panel.grid ? `${panel.grid.length} × ` : "";
-    section.append(openerOf(section, `${times}${panel.matrix.length} × ${panel.tokens.length}`, () => matrixOf(panel)));
+    const label = `${panel.opener ?? "Show the matrix"} (${times}${panel.matrix.length} × ${panel.tokens.length})`;
+    section.append(openerOf(section, label, () => matrixOf(panel)));
   }
   return section;
 }

@@ -126,8 +126,11 @@ def test_the_attention_behind_a_correction_opens_as_a_matrix(open_page, tiny_wri
     rows, columns = (page.locator(f"#attention {part} th").all_inner_texts() for part in ("tbody", "thead"))
     assert "".join(rows) == expected.text.replace(" ", "␣") and "".join(columns) == source.replace(" ", "␣")
     assert page.locator("#attention tbody td").count() == expected.weights.size
+    assert page.locator("#answer").bounding_box()["y"] < page.locator("#attention").bounding_box()["y"]
     page.evaluate("restored.text = '다른 글'; drawAttention()")
-    expect(page.locator("#attended")).to_contain_text(f"인코더-디코더)이 고친 글입니다: “{expected.text}”")
+    expect(page.locator("#attended")).to_contain_text(
+        f"새로 쓰는 다른 모델의 어텐션입니다. 위의 교정과 달리 “{expected.text}”"
+    )
     page.fill("#text", "가" * 141)
     expect(page.locator("#attended")).to_have_text("어텐션은 140자까지 볼 수 있습니다 (입력 141자)")
     assert not page.locator("#attention td").count()
@@ -277,9 +280,19 @@ def test_a_grid_of_very_many_heads_scrolls_within_its_frame(heads):
     assert all(each["width"] >= 24 and abs(each["width"] - each["height"]) < 1 for each in sizes), "a finger hits it"
 
 
+@pytest.mark.parametrize("device", ["phone-dark"], indirect=True)
+def test_a_phone_shows_where_a_matrix_goes_on(page):
+    page.fill("#text", "배우들 연기는 정말 좋았지만 이야기가 너무 지루하고 결말이 아쉬웠다")
+    panel(page)
+    page.click("#answer .more")
+    for scrolled, pale in ((0, "2.5rem"), (9999, "0px")):
+        page.locator("#answer .matrix").evaluate("(frame, left) => { frame.scrollLeft = left; }", scrolled)
+        expect(page.locator("#answer .matrix")).to_have_attribute("style", re.compile(f"--right: {pale}"))
+
+
 def test_a_classifier_without_heads_has_no_rollout_and_shows_no_heads(page):
     page.fill("#text", "최고")
-    assert panel(page).locator(".more").all_inner_texts() == ["1 × 1"]
+    assert panel(page).locator(".more").all_inner_texts() == ["가중치 행렬 보기 (1 × 1)"]
     expect(page.locator("#method option")).to_have_count(len(METHODS) - 1)
     assert not page.locator("#method option[value=rollout]").count()
     page.goto(f"{page.url.partition('?')[0]}?text=최고&method=rollout")

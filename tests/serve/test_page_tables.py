@@ -1,8 +1,10 @@
 """The page in a real Chromium: tables and films, how they are shown, sorted and saved; and axe-core on all of the page."""
 
 import csv
+import io
 import json
 
+import pandas
 import pytest
 
 pytest.importorskip("fastapi")
@@ -38,11 +40,31 @@ def test_a_pasted_list_becomes_a_table_to_sort_by_the_keyboard_and_download(page
     page.focus("#table th >> nth=1 >> button")
     page.keyboard.press("Enter")
     shown = [row[1] for row in rows_of(page)]
-    assert shown == sorted(shown)
+    assert shown == sorted(shown, key=lambda share: float(share.split()[0]))
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.textContent") == "긍정 확률 ↓", "the focus stays"
     saved = csv.DictReader(downloaded(page).lstrip("\ufeff").splitlines())
-    assert sorted(row["probability"] for row in saved) == shown, "rounded as in the file"
+    assert [f"{100 * value:.1f} %" for value in sorted(float(row["probability"]) for row in saved)] == shown
+
+
+def test_the_sheet_of_a_workbook_is_chosen(page):
+    """Scripts in the names of files, sheets and columns and in cells are shown as text."""
+    script, workbook = "<img src=x onerror=alert(1)>", io.BytesIO()
+    with pandas.ExcelWriter(workbook) as writer:
+        pandas.DataFrame({"값": [script]}).to_excel(writer, sheet_name="3월", index=False)
+        pandas.DataFrame({"리뷰": [script, "최고"], script: ["a", "b"]}).to_excel(
+            writer, sheet_name="<b>4", index=False
+        )
+    page.set_input_files("#file", {"name": f"{script}.xlsx", "mimeType": "", "buffer": workbook.getvalue()})
+    expect(page.locator("#table-problem")).to_have_text(f"{script}.xlsx: 리뷰가 있는 열을 골라 주세요")
+    assert page.locator("#sheet option").all_inner_texts() == ["3월", "<b>4"]
+    page.select_option("#sheet", "<b>4")
+    assert [row[2] for row in rows_of(page)] == [script, "최고"] and page.input_value("#sheet") == "<b>4"
+    page.select_option("#group", script)
+    expect(page.locator("#film-table tbody tr")).to_have_count(2)
+    put(page, "a.csv", "document\n최고\n")
+    expect(page.locator("#table tbody tr")).to_have_count(1)
+    assert page.is_hidden("#sheets")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +84,7 @@ def test_a_column_of_the_user_is_not_taken_for_the_prediction(page, name, conten
     put(page, name, content)
     rows = rows_of(page)
     assert [row[0] for row in rows] == labels
-    assert all((float(row[1]) >= 0.5) == (row[0] == "긍정") for row in rows if row[1])
+    assert all((float(row[1].split()[0]) >= 50) == (row[0] == "긍정") for row in rows if row[1])
     share = 100 * labels.count("긍정") / sum(bool(row[1]) for row in rows)
     assert f"긍정 {labels.count('긍정')} ({share:.1f} %)" in page.inner_text("#count")
 

@@ -150,7 +150,7 @@ def test_the_page_shades_words_by_the_query_that_is_clicked(tmp_path):
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page()
         page.goto((tmp_path / "a.html").as_uri())
-        assert page.locator(".more").inner_text() == "4 × 3 × 5"
+        assert page.locator(".more").inner_text() == "Show the matrix (4 × 3 × 5)"
         page.locator(".more").click()
         assert page.locator("table").count() == 4 and page.locator("tbody td").count() == 60
         before = page.locator(".word").first.get_attribute("style")
