@@ -59,18 +59,18 @@ def stages(path, classifiers):
     """Yield (stage, work, its results) of a csv file of reviews, in order; work is done by its first call too."""
     first = next(iter(classifiers.values()))
     encode = first.bundle.codec.encode_many
-    frames = list(tables.open_table(path).frames)
-    texts = [text for frame in frames for text in frame["document"]]
+    parts = list(tables.open_table(path).parts)
+    texts = [text for part in parts for text in part["document"]]
     windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
     encoded, rows = [*map(encode, windows)], first.rows(texts)
     table = tables.open_table(path)
 
     def write():
         known: Any = Known(first, rows)
-        again = tables.Table(table.source, table.text_column, iter(frames))
+        again = tables.Table(table.source, table.text_column, iter(parts))
         deque(table_parts(known, again, io.StringIO(), "csv", processes=1), maxlen=0)
 
-    yield "read the table", lambda: deque(tables.open_table(path).frames, maxlen=0)
+    yield "read the table", lambda: deque(tables.open_table(path).parts, maxlen=0)
     yield "clean", lambda: [clean(text) for text in texts]
     yield "text to tokens and ids, cleaning included", lambda: deque(map(encode, windows), maxlen=0)
     for name, classifier in classifiers.items():

@@ -13,7 +13,7 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import islice, tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Union
+from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
 from ._io.atomic import PREFIX, replaced_file, sweep, vacant, write_text
 from ._io.bounded import read_json
@@ -42,9 +42,6 @@ try:
     from distributed import Client
 except ImportError as problem:
     raise MissingPackage("bulk", "distributed") from problem
-
-if TYPE_CHECKING:
-    import pandas
 
 # The underscore hides it from programs that read the folder as one table
 PLAN = "_plan.json"
@@ -230,8 +227,8 @@ def split(
     # reads the first rows only
     table = tables.open_table(source, text_column)
     text_column = table.text_column
-    for frame in islice(table.frames, 1 if group_by else 0):
-        names_of(frame, str(group_by), path)
+    for part in islice(table.parts, 1 if group_by else 0):
+        names_of(part, str(group_by), path)
     spans: Iterable[Optional[Span]] = [None]
     if source.kind == "parquet":
         spans = (Span(*groups) for groups in row_groups(source, rows))
@@ -286,39 +283,39 @@ def score_partition(
 
     DataError if the source was modified: rows of two versions would be mixed.
     """
-    return write_output(worker_scorer(model), partition, frames_of(partition), folder, verbatim)
+    return write_output(worker_scorer(model), partition, parts_of(partition), folder, verbatim)
 
 
 def pool_partition(partition: Partition, model: Reference, folder: str, verbatim: bool = False) -> tuple[int, Pools]:
     """Return the rows that were scored for the output, none if there is one, and what is known of each film."""
-    frames, again = tee(frames_of(partition))
-    names = (name for frame in again for name in names_of(frame, str(partition.group_by), partition.source.path))
+    parts, again = tee(parts_of(partition))
+    names = (name for part in again for name in names_of(part, str(partition.group_by), partition.source.path))
     scorer = PoolingScorer(worker_scorer(model), names, shown_in(Path(partition.output).suffix[1:]))
     if partition.missing(Path(folder)):
-        return write_output(scorer, partition, frames, folder, verbatim), scorer.pools
+        return write_output(scorer, partition, parts, folder, verbatim), scorer.pools
     check_state(partition)
-    for frame in frames:
-        deque(scorer.read(texts_of(frame, partition.text_column)), maxlen=0)
+    for part in parts:
+        deque(scorer.read(texts_of(part, partition.text_column)), maxlen=0)
     check_state(partition)
     return 0, scorer.pools
 
 
-def frames_of(partition: Partition) -> Iterator["pandas.DataFrame"]:
+def parts_of(partition: Partition) -> Iterator[tables.TablePart]:
     source, column = partition.source, partition.text_column
-    return tables.with_column(tables.frames_of(source, span=partition.span, text_column=column), column, source.path)
+    return tables.with_column(tables.parts_of(source, span=partition.span, text_column=column), column, source.path)
 
 
 def write_output(
-    scorer: Scorer, partition: Partition, frames: Iterator["pandas.DataFrame"], folder: str, verbatim: bool
+    scorer: Scorer, partition: Partition, parts: Iterator[tables.TablePart], folder: str, verbatim: bool
 ) -> int:
     """Write a Partition's output; return the number of rows."""
     check_state(partition)
     output = Path(folder) / partition.output
     with replaced_file(output) as temporary:
-        table = tables.Table(partition.source, partition.text_column, frames)
+        table = tables.Table(partition.source, partition.text_column, parts)
         with writable(temporary, output.suffix[1:]) as file:
-            parts = table_parts(scorer, table, file, output.suffix[1:], processes=1, verbatim=verbatim)
-            rows = sum(count for count, _ in parts)
+            written = table_parts(scorer, table, file, output.suffix[1:], processes=1, verbatim=verbatim)
+            rows = sum(count for count, _ in written)
         check_state(partition)
     return rows
 

@@ -73,7 +73,7 @@ def rows_of(path, kind, rows, column="document"):
     spans = list(tables.spans(source, rows))
     assert all(one.end == other.start for one, other in zip(spans, spans[1:]))
     return [
-        [text for piece in tables.frames_of(source, span=span, text_column=column) for text in piece[column]]
+        [text for piece in tables.parts_of(source, span=span, text_column=column) for text in piece[column]]
         for span in spans
     ]
 
@@ -100,7 +100,7 @@ def test_spans_have_the_rows_that_predict_reads(data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.csv"
         path.write_bytes((lead + end.join([header, *rows]) + end).encode())
-        expected = [text for piece in tables.open_table(path, "b").frames for text in piece["b"]]
+        expected = [text for piece in tables.open_table(path, "b").parts for text in piece["b"]]
         found = rows_of(path, "csv", 1, "b")
     assert len(expected) == len(rows) and found == ([[text] for text in expected] or [[]])
 

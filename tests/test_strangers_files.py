@@ -342,13 +342,13 @@ def test_a_checkpoint_with_a_pickle_or_false_sizes_is_refused(tmp_path):
 def test_a_table_of_any_width_or_depth_is_refused(tmp_path, name, content, message):
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=message):
-        list(tables.open_table(tmp_path / name).frames)
+        list(tables.open_table(tmp_path / name).parts)
 
 
 def test_a_message_is_one_line_that_steers_no_terminal(tmp_path):
     (tmp_path / "a.csv").write_text('"a\x1b[2J\nb",c\n1,2\n', encoding="utf-8")
     with pytest.raises(DataError) as problem:
-        list(tables.open_table(tmp_path / "a.csv").frames)
+        list(tables.open_table(tmp_path / "a.csv").parts)
     assert str(problem.value).isprintable() and "a [2J b" in str(problem.value)
 
 

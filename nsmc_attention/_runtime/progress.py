@@ -2,14 +2,18 @@
 
 import sys
 import warnings
+from importlib.util import find_spec
 from typing import Any, Iterable, Iterator, Optional
 
 
 def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = None, **options: Any) -> Any:
-    """Return tqdm's bar over items, with tqdm's options; shown (None) in a terminal or a notebook, not in a log."""
+    """Return tqdm's bar over items, with tqdm's options; shown (None) in a terminal or a notebook, not in a log.
+
+    Without tqdm none is shown.
+    """
     notebook = in_notebook()
     # the stream of a notebook is no terminal
-    if not (shown or (shown is None and (notebook or sys.stderr.isatty()))):
+    if not (shown or shown is None and (notebook or sys.stderr.isatty())) or find_spec("tqdm") is None:
         return HiddenBar(items)
     return bars(notebook)(items, file=sys.stderr, mininterval=0.5, **options)
 

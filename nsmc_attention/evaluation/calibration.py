@@ -8,7 +8,6 @@ from typing import Any, Optional
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit
 
 from ..model.parameters import NGRAM_TABLE
 from .metrics import headline
@@ -32,6 +31,8 @@ def calibration(
     themselves (`wide_alone`). Returns scale of the network's log-odds, wide_scale (0 without), bias; `before` (the
     network alone) and `after`, the `headline` metrics.
     """
+    from scipy.special import expit
+
     if wide is None:
         scale, wide_scale, bias = 1 / temperature(odds, labels), 0.0, 0.0
         after = expit(scale * odds)
@@ -54,6 +55,7 @@ def fit_stacking(odds: NDArray[Any], labels: NDArray[Any], prior: Sequence[float
     them, and thousands decide. Without it, and with weights below 0, five dev reviews could reverse a model.
     """
     from scipy.optimize import minimize
+    from scipy.special import expit
 
     signs, expected = 2 * numpy.asarray(labels) - 1, numpy.array([*prior, 0.0])
     features = numpy.column_stack([odds, numpy.ones(len(signs))])
@@ -84,7 +86,8 @@ def calibrated(arrays: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> dict[
 
 def log_odds(probability: ArrayLike, smallest: float = 1e-12) -> NDArray[Any]:
     """Return the log-odds of probabilities, which count as no less than `smallest` and as much below 1."""
-    return numpy.asarray(logit(numpy.clip(probability, smallest, 1 - smallest)))
+    clipped = numpy.clip(probability, smallest, 1 - smallest)
+    return numpy.asarray(numpy.log(clipped) - numpy.log1p(-clipped))
 
 
 def temperature(odds: NDArray[Any], labels: ArrayLike) -> float:

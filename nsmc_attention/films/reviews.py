@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any, Optional
 
@@ -73,12 +74,14 @@ def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[s
         frame = raw.load(raw.find(source.data_dir), [nsmc.load("nsmc", "test", source.data_dir).frame]).frame
         return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
     table, path = tables.open_table(data, source.text_column, encoding=source.encoding, sheet=source.sheet), Path(data)
-    frame = pandas.concat([pandas.DataFrame(), *table.frames], ignore_index=True)
-    group_by = tables.find_column(frame, group_by, path, FILM_COLUMNS, FILM_HINT)
-    stars_column = tables.find_column(frame, stars_column, path, STAR_COLUMNS, STAR_HINT)
-    films = [tables.as_text(value).strip() for value in frame[group_by]]
-    stars = [number(value, f"{path} row {row}") for row, value in enumerate(frame[stars_column], start=1)]
-    return of_films(path.name, [tables.as_text(value) for value in frame[table.text_column]], stars, films)
+    parts = list(table.parts)
+    names = dict.fromkeys(chain.from_iterable(parts))
+    group_by = tables.find_column(names, group_by, path, FILM_COLUMNS, FILM_HINT)
+    stars_column = tables.find_column(names, stars_column, path, STAR_COLUMNS, STAR_HINT)
+    texts, films = (list(map(tables.as_text, tables.cells_of(parts, name))) for name in (table.text_column, group_by))
+    cells = enumerate(tables.cells_of(parts, stars_column), start=1)
+    stars = [number(value, f"{path} row {row}") for row, value in cells]
+    return of_films(path.name, texts, stars, list(map(str.strip, films)))
 
 
 def number(value: Any, where: str) -> float:

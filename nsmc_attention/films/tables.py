@@ -14,9 +14,7 @@ from ..reviews.pieces import cut
 from .rater import SHOWN, FilmRater, Rating
 
 if TYPE_CHECKING:
-    import pandas
-
-    from ..reviews.tables import Table
+    from ..reviews.tables import Table, TablePart
 
 # The columns of a film after its name, and their types
 TYPES = {"reviews": "int64", "stars": "double", "stars_low": "double", "stars_high": "double"}
@@ -100,19 +98,19 @@ def named(table: "Table", group_by: str, rated: Rated) -> Iterator[tuple[str, st
     """Yield (film, text) of the rows that name a film, and count the others."""
     from ..reviews import tables
 
-    for frame in table.frames:
-        for name, text in zip(names_of(frame, group_by, table.source.path), frame[table.text_column]):
+    for part in table.parts:
+        for name, text in zip(names_of(part, group_by, table.source.path), part[table.text_column]):
             rated.nameless += name is None
             if name is not None:
                 yield name, tables.as_text(text)
 
 
-def names_of(frame: "pandas.DataFrame", group_by: str, where: Path) -> list[Optional[str]]:
+def names_of(part: "TablePart", group_by: str, where: Path) -> list[Optional[str]]:
     """Return the film of each row, None where it names none; DataError if there is no such column."""
     from ..reviews import tables
 
-    tables.require_column(frame, group_by, where, "; name the one of the films by group_by (--group-by)")
-    return [tables.as_text(value).strip() or None for value in frame[group_by]]
+    tables.require_column(part, group_by, where, "; name the one of the films by group_by (--group-by)")
+    return [tables.as_text(value).strip() or None for value in part[group_by]]
 
 
 def shown_in(style: str) -> int:

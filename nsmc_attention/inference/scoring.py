@@ -12,6 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import chain, islice, tee
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Optional, Union
@@ -29,10 +30,8 @@ from .writers import WRITERS, Part
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    import pandas
-
     from ..reviews.sources import Source
-    from ..reviews.tables import Table
+    from ..reviews.tables import Table, TablePart
 
 PathLike = Union[str, Path]
 # Rows that are written at a time, and lines that are read
@@ -153,18 +152,17 @@ def table_parts(
     """Write what `score_table` does of a table; yield the numbers of rows and of errors of each few rows written."""
     from ..reviews import tables
 
-    first = list(islice(table.frames, 1))
-    names = [str(name) for name in first[0].columns] if first else [table.text_column]
-    frames, ahead = tee(chain(first, table.frames))
-    windows = (texts_of(frame, table.text_column) for frame in ahead)
+    first = list(islice(table.parts, 1))
+    names = list(first[0]) if first else [table.text_column]
+    read, ahead = tee(chain(first, table.parts))
+    windows = (texts_of(part, table.text_column) for part in ahead)
     stream: Iterator[tuple[list[str], Iterable[Any]]]
     if style == "jsonl":
         stream = ((texts, scorer.objects(texts, weights)) for texts in windows)
     else:
-        # a table of one DataFrame starts no processes
-        stream = row_stream(scorer, windows, processes if first and len(first[0]) >= tables.ROWS else 1)
-    pairs = zip(stream, frames)
-    parts = (Part(columns_in(frame), *scored, frame.attrs.get("types", {})) for scored, frame in pairs)
+        # a table of one part starts no processes
+        stream = row_stream(scorer, windows, processes if first and first[0].rows >= tables.ROWS else 1)
+    parts = (Part(part, *scored, part.types) for scored, part in zip(stream, read))
     # a table without rows still has a column
     empty = Part({names[0]: []}, [], [])
     return write_parts(scorer, parts if first else [empty], names, file, style, verbatim)
@@ -190,11 +188,6 @@ def errors_in(results: Sequence[Any]) -> int:
     return sum(["error" in result if isinstance(result, dict) else result[-1] is not None for result in results])
 
 
-def columns_in(frame: "pandas.DataFrame") -> dict[str, list[Any]]:
-    """Return the cells of a DataFrame's columns, by their names."""
-    return {str(name): frame[name].tolist() for name in frame.columns}
-
-
 def score_window(reference: Any, texts: list[str]) -> list[tuple[Any, ...]]:
     """Return the output columns of a window, in a worker: between processes they are cheaper than rows."""
     return list(zip(*worker_scorer(reference).rows(texts)))
@@ -206,10 +199,10 @@ def row_stream(
     """Yield (window, `scorer.rows` of it) for each window of texts, in order.
 
     Each of the processes (None: one a core; 1: none but this) loads the scorer's bundles again; BundleError if one was
-    replaced, NsmcError if a process was killed.
+    replaced, NsmcError if a process was killed. Without joblib there is none but this.
     """
     processes = processes or cores()
-    if processes == 1:
+    if processes == 1 or find_spec("joblib") is None:
         yield from ((window, scorer.rows(window)) for window in windows)
         return
     from concurrent.futures import BrokenExecutor
@@ -235,10 +228,10 @@ def parallel_rows(same: Any, windows: Iterable[list[str]], processes: int) -> It
             yield done, list(zip(*future.result()))
 
 
-def texts_of(frame: "pandas.DataFrame", text_column: str) -> list[str]:
+def texts_of(part: "TablePart", text_column: str) -> list[str]:
     from ..reviews import tables
 
-    cells: list[Any] = frame[text_column].tolist()
+    cells = part[text_column]
     return cells if set(map(type, cells)) == {str} else [tables.as_text(cell) for cell in cells]
 
 

@@ -118,25 +118,25 @@ def read(
     sheet: Optional[str] = None,
 ) -> pandas.DataFrame:
     """Return text and, where asked for, group, date and month of each review."""
-    parts, missing = [], set(filter(None, (group_by, date_column)))
+    frames, missing = [], set(filter(None, (group_by, date_column)))
     table = open_table(source, text_column, kind=kind, encoding=encoding, sheet=sheet)
-    for frame in table.frames:
-        missing -= set(frame.columns)
-        kept = pandas.DataFrame({"text": [as_text(value) for value in frame[table.text_column]]})
+    for part in table.parts:
+        missing -= set(part)
+        kept = pandas.DataFrame({"text": list(map(as_text, part[table.text_column]))})
         # the first rows of jsonl may lack a column
-        absent = [None] * len(frame)
+        absent = [None] * part.rows
         if group_by:
-            kept["group"] = [as_text(value).strip() or None for value in frame.get(group_by, absent)]
+            kept["group"] = [as_text(value).strip() or None for value in part.get(group_by, absent)]
         if date_column:
             where = f"{source}: column {date_column!r}"
-            kept["date"] = [date_of(value, date_format, where) for value in frame.get(date_column, absent)]
+            kept["date"] = [date_of(value, date_format, where) for value in part.get(date_column, absent)]
             kept["month"] = [date and date[:7] for date in kept["date"]]
-        parts.append(kept)
-    if not parts:
+        frames.append(kept)
+    if not frames:
         raise DataError(f"{source}: expected reviews, found no row")
     for name in missing:
-        require_column(frame, name, source, hint="")
-    frame = pandas.concat(parts, ignore_index=True)
+        require_column(part, name, source, hint="")
+    frame = pandas.concat(frames, ignore_index=True)
     if date_column and frame["month"].isna().all():
         print(f"{source}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
     return frame

@@ -33,7 +33,7 @@ class Texts:
             tables.refuse_columns(self.data, self.text_column, sheet=self.sheet)
             return str(self.data), nsmc.load(str(self.data), "train", self.data_dir).documents
         table = tables.open_table(self.data, self.text_column, encoding=self.encoding, sheet=self.sheet)
-        texts = (tables.as_text(cell) for frame in table.frames for cell in frame[table.text_column])
+        texts = (tables.as_text(cell) for part in table.parts for cell in part[table.text_column])
         return Path(self.data).name, texts
 
 

@@ -1,31 +1,31 @@
 """The user's own table: csv, tsv, jsonl, parquet, xlsx or plain lines, from a file or stdin, every column unchanged.
 
-    path -> Source (its kind, encoding, delimiter) -> Table (its text column, its rows as DataFrames)
+    path -> Source (its kind, encoding, delimiter) -> Table (its text column, its rows in parts)
 
-`open_table` is for prediction, `read_labelled` makes `Reviews` for training and evaluation. Every value of csv and tsv
-stays text: no NA, no guessed numbers. Memory is bounded for any file.
+`open_table` is for prediction, `read_labelled` makes `Reviews` for training and evaluation, which needs pandas. Every
+value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
 import csv
 import io
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, TextIO, Union
-
-import pandas
+from typing import TYPE_CHECKING, Any, Callable, Optional, TextIO, Union
 
 from .._io.bounded import read_json
 from ..errors import ColumnError, ConfigError, DataError, listed, nearest
-from . import nsmc
-from .corpus import Reviews, read_bytes, sha256
 from .labels import PAIRS, plain_label, positive_of
 from .parquet import LEVELS, parquet_file, parquet_rows
 from .pieces import LINE, PIECE, check_columns, cut, lines
 from .sources import Source, Span, announce, find_source, opened, size_of
 from .xlsx import plain_dates, xlsx_rows
+
+if TYPE_CHECKING:
+    from .corpus import Reviews
 
 ROWS = 8192
 # Characters of a csv that are read at a time
@@ -40,16 +40,26 @@ NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?%?", re.IGNORECASE)
 CORPORA = ("nsmc", "sample")
 
 
+class TablePart(dict[str, list[Any]]):
+    """Some rows of a table: {column: its cells}, equally many. `types` are those of a parquet file's columns."""
+
+    types: Mapping[str, Any] = {}
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self.values()), ()))
+
+
 @dataclass(frozen=True)
 class Table:
-    """A table that is being read: where from, which column has the texts, and its rows as DataFrames, in order."""
+    """A table that is being read: where from, which column has the texts, and its rows, in order."""
 
     source: Source
     text_column: str
-    frames: Iterator[pandas.DataFrame]
+    parts: Iterator[TablePart]
 
 
-Reader = Callable[[Source, int, Optional[Span]], Iterator[pandas.DataFrame]]
+Reader = Callable[[Source, int, Optional[Span]], Iterator[TablePart]]
 
 
 def open_table(
@@ -61,7 +71,7 @@ def open_table(
     note: Callable[[Source], object] = announce,
     sheet: Optional[str] = None,
 ) -> Table:
-    """Open a table, whose DataFrames have at most `rows` rows.
+    """Open a table, whose parts have at most `rows` rows.
 
     Parameters
     ----------
@@ -81,33 +91,38 @@ def open_table(
     Raises
     ------
     DataError
-        The file is missing, empty, of no known kind or encoding, or malformed (with its line, also while the frames are
+        The file is missing, empty, of no known kind or encoding, or malformed (with its line, also while the parts are
         read); no column is the text's, or it has numbers.
     """
     source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet)
     note(source)
-    frames = frames_of(source, rows, text_column=text_column)
-    first = list(islice(frames, 1))
+    parts = parts_of(source, rows, text_column=text_column)
+    first = list(islice(parts, 1))
     column = find_column(first[0], text_column, source.path) if first else text_column or TEXT_COLUMNS[0]
     if first and source.kind != "lines":
         refuse_numbers(first[0], column, source.path)
-    return Table(source, column, with_column(chain(first, frames), column, source.path))
+    return Table(source, column, with_column(chain(first, parts), column, source.path))
 
 
-def frames_of(
+def parts_of(
     source: Source, rows: int = ROWS, span: Optional[Span] = None, text_column: Optional[str] = None
-) -> Iterator[pandas.DataFrame]:
-    """Yield a source's rows, or those of a span, as DataFrames of at most `rows` rows; `text_column` names lines."""
+) -> Iterator[TablePart]:
+    """Yield a source's rows, or those of a span, in parts of at most `rows` rows; `text_column` names lines."""
     readers: dict[str, Reader] = {"jsonl": read_jsonl, "parquet": read_parquet, "xlsx": read_xlsx}
     readers["lines"] = partial(read_lines, text_column or TEXT_COLUMNS[0])
     return readers.get(source.kind, read_csv)(source, rows, span)
 
 
-def with_column(frames: Iterable[pandas.DataFrame], column: str, path: Path) -> Iterator[pandas.DataFrame]:
-    """Yield DataFrames; DataError for one that lacks the column, as rows of jsonl may."""
-    for frame in frames:
-        require_column(frame, column, path)
-        yield frame
+def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator[TablePart]:
+    """Yield parts; DataError for one that lacks the column, as rows of jsonl may."""
+    for part in parts:
+        require_column(part, column, path)
+        yield part
+
+
+def cells_of(parts: Iterable[TablePart], column: str) -> list[Any]:
+    """Return the cells of a column in all parts, None in those that lack it."""
+    return [cell for part in parts for cell in part.get(column) or [None] * part.rows]
 
 
 TEXT_HINT = "; name the one of the texts by text_column (--text-column)"
@@ -115,7 +130,7 @@ LABEL_HINT = "; name the one of the labels by label_column (--label-column)"
 
 
 def find_column(
-    frame: pandas.DataFrame,
+    columns: Collection[str],
     given: Optional[str],
     where: object,
     known: Sequence[str] = TEXT_COLUMNS,
@@ -123,31 +138,29 @@ def find_column(
 ) -> str:
     """Return the given column, or the only one with a known name; DataError, with all columns, where there is none."""
     if given is not None:
-        require_column(frame, given, where, hint)
+        require_column(columns, given, where, hint)
         return given
-    names = [str(name) for name in frame.columns]
-    matches = [name for name in names if name.strip().lower() in known]
+    matches = [name for name in columns if name.strip().lower() in known]
     if len(matches) != 1:
         expected = f"expected one column called {', '.join(known)}"
-        raise ColumnError(f"{where}: {expected}; found {listed(matches if matches else names)}{hint}", names)
+        raise ColumnError(f"{where}: {expected}; found {listed(matches or columns)}{hint}", columns)
     return matches[0]
 
 
-def require_column(frame: pandas.DataFrame, column: str, where: object, hint: str = TEXT_HINT) -> None:
-    """Raise DataError, with the frame's columns and the hint, where it lacks the column."""
-    if column not in frame.columns:
-        names = [str(name) for name in frame.columns]
-        line = f"{where}: expected a column {column!r}, found {listed(names)}{nearest(column, names)}{hint}"
-        raise ColumnError(line, names)
+def require_column(columns: Collection[str], column: str, where: object, hint: str = TEXT_HINT) -> None:
+    """Raise DataError, with the columns that there are and the hint, where the column is not among them."""
+    if column not in columns:
+        line = f"{where}: expected a column {column!r}, found {listed(columns)}{nearest(column, columns)}{hint}"
+        raise ColumnError(line, columns)
 
 
-def refuse_numbers(frame: pandas.DataFrame, column: str, where: object) -> None:
+def refuse_numbers(part: TablePart, column: str, where: object) -> None:
     """Raise DataError where a column has nothing but numbers; a single one may be a review."""
-    texts = [text for text in (as_text(value).strip() for value in frame[column]) if text]
+    texts = [text for text in (as_text(value).strip() for value in part[column]) if text]
     if len(texts) > 1 and all(map(NUMBER.fullmatch, texts)):
-        others = [str(name) for name in frame.columns if name != column]
+        others = [name for name in part if name != column]
         numbers = f"found numbers in column {column!r} ({texts[0][:20]}); the others are {listed(others)}"
-        raise ColumnError(f"{where}: expected reviews, {numbers}{TEXT_HINT}", map(str, frame.columns))
+        raise ColumnError(f"{where}: expected reviews, {numbers}{TEXT_HINT}", part)
 
 
 class RowLines:
@@ -236,32 +249,32 @@ def spans(source: Source, rows: int) -> Iterator[Span]:
             yield Span(start, read.position, header, line)
 
 
-def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with opened(source, "", span) as file:
         read = RowLines(file, source, span.line if span else 0)
         records = csv_rows(read, source, span.header if span else ())
         header = list(span.header) if span else next(records)
-        yield from frames_with(header, records, rows, lambda row: sum(map(len, row)))
+        yield from parts_with(header, records, rows, lambda row: sum(map(len, row)))
 
 
-def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     records = xlsx_rows(source)
     header = next(records)
     check_columns(header, f"{source.path} row 1")
-    for frame in frames_with(header, records, rows, characters):
-        yield frame.apply(lambda column: pandas.Series(plain_dates(column.tolist()), column.index, object))
+    for part in parts_with(header, records, rows, characters):
+        yield TablePart((name, plain_dates(cells)) for name, cells in part.items())
 
 
-def frames_with(
+def parts_with(
     header: list[str], records: Iterator[list[Any]], rows: int, size: Callable[[list[Any]], int]
-) -> Iterator[pandas.DataFrame]:
-    """Yield DataFrames of rows as `pieces.cut` cuts them; at least one, as a table without rows still has columns."""
+) -> Iterator[TablePart]:
+    """Yield parts of rows as `pieces.cut` cuts them; at least one, as a table without rows still has columns."""
     pieces = cut(records, rows, size)
     for piece in chain([next(pieces, [])], pieces):
-        yield pandas.DataFrame(piece, columns=header, dtype=object)
+        yield TablePart(zip(header, map(list, zip(*piece) if piece else [()] * len(header))))
 
 
-def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with opened(source, span=span) as file:
         before, path = span.line if span else 0, source.path
         numbered = enumerate(lines(file, path, before), before + 1)
@@ -270,11 +283,17 @@ def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[pand
             yield from_rows([parse_object(line, f"{path} line {number}") for number, line in piece], path)
 
 
-def from_rows(rows: list[dict[str, Any]], path: Path) -> pandas.DataFrame:
-    """Make a DataFrame of dicts, values unchanged, None where a row lacks the key."""
-    check_columns(set[str]().union(*rows), path)
-    frame = pandas.DataFrame(rows, dtype=object)
-    return frame.where(frame.notna(), None)
+def from_rows(rows: list[dict[str, Any]], path: Path) -> TablePart:
+    """Make a TablePart of dicts, values unchanged but NaN, which is None, as is what a row lacks."""
+    names = dict.fromkeys(chain.from_iterable(rows))
+    check_columns(names, path)
+    return TablePart(
+        (name, [None if is_nan(cell) else cell for cell in (row.get(name) for row in rows)]) for name in names
+    )
+
+
+def is_nan(value: Any) -> bool:
+    return isinstance(value, float) and value != value
 
 
 def parse_object(line: str, where: str) -> dict[str, Any]:
@@ -293,31 +312,24 @@ def deeper(value: object, levels: int) -> bool:
     return not levels or any(deeper(item, levels - 1) for item in inside)
 
 
-def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with opened(source, span=span) as file:
         for piece in cut(lines(file, source.path), rows, len):
-            yield pandas.DataFrame({text_column: [line.rstrip("\r\n") for line in piece]})
+            yield TablePart({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
-class Types(dict[str, Any]):
-    """Types by column, never copied: pandas copies a frame's attributes for each column it returns."""
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Types":
-        return self
-
-
-def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[pandas.DataFrame]:
+def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     path = source.path
     with parquet_file(source) as (file, shared):
         schema = file.schema_arrow
         check_columns(schema.names, path)
-        types = Types(zip(schema.names, schema.types))
+        types = dict(zip(schema.names, schema.types))
         groups = range(span.start, span.end) if span else range(file.num_row_groups)
         pieces = cut(parquet_rows(file, shared, groups), rows, characters)
         for piece in chain([next(pieces, [])], pieces):
-            frame = from_rows(piece, path) if piece else pandas.DataFrame(columns=schema.names, dtype=object)
-            frame.attrs["types"] = types
-            yield frame
+            part = from_rows(piece, path) if piece else TablePart((name, []) for name in schema.names)
+            part.types = types
+            yield part
 
 
 def characters(value: Any) -> int:
@@ -331,7 +343,8 @@ def characters(value: Any) -> int:
 
 def as_text(value: Any) -> str:
     """Return a cell as text, empty for a missing value (None, NaN, NA, NaT); DataError for bytes that are not UTF-8."""
-    if value is None or value is pandas.NA or value is pandas.NaT or isinstance(value, float) and value != value:
+    # of pandas, which is not imported for them
+    if value is None or is_nan(value) or type(value).__name__ in ("NAType", "NaTType"):
         return ""
     if not isinstance(value, bytes):
         return str(value)
@@ -348,12 +361,17 @@ def read_labelled(
     encoding: Optional[str] = None,
     positive: Optional[str] = None,
     sheet: Optional[str] = None,
-) -> Reviews:
+) -> "Reviews":
     """Read a labelled table as Reviews, a file with the NSMC header by the strict reader of `nsmc`.
 
     Columns that are not named are found; `positive` is the positive label where `labels.positive_of` does not know it.
     DataError as `open_table`, and for other labels, with their row; ConfigError for other columns of NSMC's.
     """
+    import pandas
+
+    from . import nsmc
+    from .corpus import Reviews, read_bytes, sha256
+
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
@@ -363,11 +381,11 @@ def read_labelled(
         refuse_columns(path, text_column, label_column, positive)
         return nsmc.read(path, encoding=source.encoding)
     table = open_table(source, text_column)
-    frame = pandas.concat([pandas.DataFrame(), *table.frames], ignore_index=True)
-    require_column(frame, table.text_column, path)
-    label_column = find_column(frame, label_column, path, LABEL_COLUMNS, LABEL_HINT)
-    labels = [as_text(value) for value in frame[label_column]]
-    documents = [as_text(value) for value in frame[table.text_column]]
+    parts = list(table.parts)
+    names = dict.fromkeys(chain.from_iterable(parts))
+    require_column(names, table.text_column, path)
+    label_column = find_column(names, label_column, path, LABEL_COLUMNS, LABEL_HINT)
+    labels, documents = (list(map(as_text, cells_of(parts, name))) for name in (label_column, table.text_column))
     if not documents:
         raise DataError(f"{path}: the file has no reviews")
     frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
@@ -408,6 +426,8 @@ def load_reviews(
     sheet: Optional[str] = None,
 ) -> Reviews:
     """Load labelled reviews, as `evaluate` takes them: a `part`, "train" or "test", of "nsmc" or "sample", or a file."""
+    from . import nsmc
+
     if data in CORPORA:
         refuse_columns(data, text_column, label_column, positive, sheet)
         return nsmc.load(data, part, data_dir)

@@ -184,8 +184,8 @@ class Table:
         """Return the number of rows, having read them all; DataError if one is malformed."""
         rows, table = 0, self.read()
         self.text_column = table.text_column
-        for frame in table.frames:
-            rows += len(frame)
+        for part in table.parts:
+            rows += part.rows
             # the client has gone, and the end of the process would wait
             if self.closed.is_set():
                 break
@@ -195,7 +195,7 @@ class Table:
         """Return the Pool of each film, having read all rows; DataError if no row names one, or there are too many."""
         table, films = self.read(), set[str]()
         self.text_column = table.text_column
-        self.reading.append(table.frames)
+        self.reading.append(table.parts)
 
         def pairs() -> Iterator[tuple[str, str]]:
             for film, text in named(table, group_by, Rated()):
@@ -218,7 +218,7 @@ class Table:
         # all cores for a single table; several would each start as many processes as there are cores
         processes = None if self.quota.used_slots == 1 else 1
         table = await self.call(self.read)
-        self.reading.append(table.frames)
+        self.reading.append(table.parts)
         if self.output != "jsonl" and table.source.from_office:
             yield MARK.encode()
         written = io.StringIO()

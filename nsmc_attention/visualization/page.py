@@ -87,12 +87,19 @@ def rounded(values: Any) -> Any:
 
 
 def font_of(characters: Iterable[str]) -> bytes:
-    """Return NanumGothic with these characters only, as WOFF: kilobytes instead of megabytes."""
-    from fontTools import subset
+    """Return NanumGothic with these characters only, as WOFF: kilobytes instead of megabytes.
 
+    Nothing without fonttools and the font's package: the page is then in a font of its reader.
+    """
+    try:
+        from fontTools import subset
+
+        path = str(font_file())
+    except ImportError:
+        return b""
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     options = subset.Options(flavor="woff", notdef_outline=True, layout_features=[])
-    font = subset.load_font(str(font_file()), options)
+    font = subset.load_font(path, options)
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes={ord(character) for character in characters})
     subsetter.subset(font)

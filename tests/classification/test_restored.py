@@ -41,20 +41,20 @@ def table(tmp_path):
 @pytest.mark.parametrize("style", ["csv", "tsv", "jsonl", "parquet", "xlsx"])
 def test_a_restored_table_has_its_own_columns_first_and_every_row(restorer, table, tmp_path, style):
     found = score_table(restorer, table, tmp_path / f"out.{style}")
-    (frame,) = tables.open_table(tmp_path / f"out.{style}", "document").frames
+    (part,) = tables.open_table(tmp_path / f"out.{style}", "document").parts
     assert (found.rows, found.errors) == (4, 1)
     own = ["restored", "document", "n"]
-    assert list(frame.columns[:3]) == own and frame["n"].tolist() == list("abcd")
+    assert list(part)[:3] == own and part["n"] == list("abcd")
     expected = [each.text for each in restorer.restore_many(TEXTS)]
     if style == "jsonl":
-        assert list(frame.columns[3:]) == ["source", "text", "score", "alignment", "error"]
-        assert frame["text"].tolist() == expected and frame["error"].tolist() == [None, BLANK, None, None]
+        assert list(part)[3:] == ["source", "text", "score", "alignment", "error"]
+        assert part["text"] == expected and part["error"] == [None, BLANK, None, None]
     else:
-        assert list(frame.columns[3:]) == ["predicted_restored", "predicted_restore_error"], "one is taken"
+        assert list(part)[3:] == ["predicted_restored", "predicted_restore_error"], "one is taken"
         # the first character of what a spreadsheet would compute
-        shown = [tables.as_text(cell).lstrip("'") for cell in frame["predicted_restored"]]
+        shown = [tables.as_text(cell).lstrip("'") for cell in part["predicted_restored"]]
         assert shown == [text.lstrip("'") for text in expected]
-        assert [tables.as_text(cell) for cell in frame["predicted_restore_error"]] == ["", BLANK, "", ""]
+        assert [tables.as_text(cell) for cell in part["predicted_restore_error"]] == ["", BLANK, "", ""]
 
 
 def test_workers_give_the_rows_of_this_process(both):

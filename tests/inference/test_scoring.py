@@ -277,10 +277,10 @@ def end_workers():
 def test_a_worker_that_is_killed_is_one_line(classifier):
     def pieces():
         for _ in range(3):
-            yield pandas.DataFrame({"document": ["정말 좋다"] * tables.ROWS})
+            yield tables.TablePart({"document": ["정말 좋다"] * tables.ROWS})
         end_workers()
         while True:
-            yield pandas.DataFrame({"document": ["정말 좋다"]})
+            yield tables.TablePart({"document": ["정말 좋다"]})
 
     with pytest.raises(NsmcError, match="a worker process was killed, .*begin again"):
         list(table_parts(classifier, tables.Table(None, "document", pieces()), io.StringIO(), "csv", processes=2))
@@ -350,8 +350,8 @@ def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(classifie
     rows = [{"리뷰": "=1+1 좋다", "평점": 5}, {"리뷰": None, "평점": None}]
     pandas.DataFrame(rows).astype(object).to_json(tmp_path / "in.jsonl", orient="records", lines=True)
     score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.xlsx")
-    (frame,) = tables.open_table(tmp_path / "out.xlsx").frames
-    first, second = frame.to_dict("records")
+    (part,) = tables.open_table(tmp_path / "out.xlsx").parts
+    first, second = (dict(zip(part, row)) for row in zip(*part.values()))
     assert first["리뷰"] == "=1+1 좋다" and first["평점"] == 5 and isinstance(first["probability"], float)
     assert second["error"] == "blank: no word to score" and second["label"] is None
     with pytest.raises(ConfigError, match="xlsx output: expected a table, found lines"):
@@ -369,8 +369,8 @@ def test_a_workbook_with_other_sheets_is_not_replaced_by_one_of_them(classifier,
             score_table(classifier, tmp_path / "two.xlsx", tmp_path / output, sheet="4월")
     assert (tmp_path / "two.xlsx").read_bytes() == before
     score_table(classifier, tmp_path / "two.xlsx", tmp_path / "one.xlsx", sheet="4월")
-    (frame,) = tables.open_table(tmp_path / "one.xlsx").frames
-    assert frame["리뷰"].tolist() == ["4월"]
+    (part,) = tables.open_table(tmp_path / "one.xlsx").parts
+    assert part["리뷰"] == ["4월"]
     score_table(classifier, tmp_path / "one.xlsx", tmp_path / "one.xlsx")
 
 

@@ -242,8 +242,8 @@ def test_reading_stops_when_the_client_has_gone(make):
 def test_a_table_in_the_official_format_has_quotes_in_its_text(make):
     table = make(StorageQuota(Limits()), "tsv")
     asyncio.run(table.store(pieces('id\tdocument\tlabel\n1\t"최고\t1\n'.encode())))
-    (frame,) = table.read().frames
-    assert list(frame["document"]) == ['"최고']
+    (part,) = table.read().parts
+    assert part["document"] == ['"최고']
     table.close()
 
 
