@@ -1,19 +1,17 @@
 # The page and the HTTP API:  docker compose up  ->  http://localhost:8000
 FROM python:3.11-slim-bookworm AS build
-# GluonNLP is built from source
+# for the compiled parts
 RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 RUN python -m venv /opt/venv
-ENV PATH=/opt/venv/bin:$PATH
+ENV PATH=/opt/venv/bin:$PATH NSMC_ATTENTION_MINIMAL=1
 # before the source: a change of the code does not install the packages again
-COPY requirements-lock.txt .
-RUN pip install --no-cache-dir --require-hashes -r requirements-lock.txt
+COPY requirements-serve.txt .
+RUN pip install --no-cache-dir --require-hashes -r requirements-serve.txt
 COPY . .
-RUN pip install --no-cache-dir --no-deps .
+RUN pip install --no-cache-dir --no-deps . && nsmc-attention predict 최고
 
 FROM python:3.11-slim-bookworm
-# MXNet's threads
-RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH
 RUN useradd --create-home user

@@ -1,12 +1,18 @@
-"""The optional compiled extensions; everything else is in setup.cfg.
+"""The optional compiled extensions, and the requirements of prediction alone; everything else is in setup.cfg.
 
-Where one cannot be built (no compiler, or one that is neither GCC nor Clang), the installation goes on without it.
+Where an extension cannot be built (no compiler, or one that is neither GCC nor Clang), the installation goes on without
+it. An extra adds requirements and cannot leave one out: with NSMC_ATTENTION_MINIMAL=1 in the environment the package
+requires only what prediction does, and all requirements of setup.cfg are those of its extra `train`.
 """
 
+import os
+import re
+from configparser import RawConfigParser
 from glob import glob
 
 from setuptools import Extension, setup
 
+PREDICTION = re.compile("(numpy|click|python-mecab-ko-dic) ")
 NATIVE = "nsmc_attention/native/"
 FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-fvisibility=hidden", "-g0"]
 
@@ -22,8 +28,21 @@ def extension(name: str, sources: "list[str]", headers: "list[str]", *flags: str
     )
 
 
+def minimal() -> "dict[str, object]":
+    """Return the requirements of prediction alone, and the extras."""
+    settings = RawConfigParser()
+    settings.read("setup.cfg", encoding="utf-8")
+    required = settings["options"]["install_requires"].strip().splitlines()
+    extras = {name: text.strip().splitlines() for name, text in settings["options.extras_require"].items()}
+    return {
+        "install_requires": list(filter(PREDICTION.match, required)),
+        "extras_require": {**extras, "train": required},
+    }
+
+
 kernels = sorted(path[len(NATIVE) :] for path in glob(NATIVE + "kernel_*.cpp"))
 setup(
+    **(minimal() if os.environ.get("NSMC_ATTENTION_MINIMAL", "0") != "0" else {}),
     ext_modules=[
         extension("_text", ["text.cpp"], [], "-O2"),
         extension(
@@ -37,5 +56,5 @@ setup(
             "-O3",
             "-pthread",
         ),
-    ]
+    ],
 )

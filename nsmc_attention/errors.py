@@ -14,6 +14,8 @@ PACKAGES = {
     "mecab_ko_dic": "python-mecab-ko-dic",
     "dask": "distributed",
 }
+# What installs all that trainings and evaluations need, where the package was installed for prediction alone
+INSTALL_TRAINING = "pip install 'nsmc_attention[train]'"
 
 
 class NsmcError(Exception):
@@ -82,10 +84,7 @@ def requirement(module: str) -> Optional[str]:
         return None
     named = re.compile(rf"{re.escape(package)}(?![\w.-])", re.IGNORECASE)
     line = next(filter(named.match, lines), None)
-    if line is None:
-        return None
-    # Of an extra the package alone: nsmc_attention[serve] would bring MXNet to where it was left out. Of the others all
-    return f"'{line.partition(';')[0].strip()}'" if "extra ==" in line else "nsmc_attention"
+    return line and f"'{line.partition(';')[0].strip()}'"
 
 
 def check_kind(where: str, value: object, *kinds: type, advice: str = "") -> None:

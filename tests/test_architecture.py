@@ -89,15 +89,6 @@ def test_import_and_help_load_nothing_heavy():
     assert run_python(code).strip() == "[]"
 
 
-def test_one_review_from_the_shell_loads_no_pandas():
-    code = (
-        "import sys; from nsmc_attention.cli import commands; "
-        "commands(['predict', '정말 재미있는 영화'], standalone_mode=False); "
-        "print(sorted({'mxnet', 'pandas', 'pyarrow', 'matplotlib', 'requests'} & set(sys.modules)))"
-    )
-    assert run_python(code).splitlines()[1:] == ["[]"], "half of its time"
-
-
 def test_drawing_leaves_matplotlib_settings_alone():
     code = (
         "import matplotlib, numpy; before = dict(matplotlib.rcParams); "

@@ -1,19 +1,24 @@
-"""What is installed: setup.cfg, the lock file, requirements-predict.txt and pre-commit agree."""
+"""What is installed: setup.cfg, the lock files and pre-commit agree; and what works where little is."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from configparser import ConfigParser
+from importlib.metadata import distribution, files, requires
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
+import nsmc_attention
 from nsmc_attention.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[1]
+# What the Dockerfile installs
+SERVE = "requirements-serve.txt"
 PYTHONS = ("3.9.18", "3.10.13", "3.11.7", "3.12.1", "3.13.0", "3.14.0")
 HERE = {
     "platform_machine": "x86_64",
@@ -33,10 +38,11 @@ def setup_cfg():
 
 def declared(*extras):
     """Return the requirements of setup.cfg: the package's and those of some extras."""
-    settings = setup_cfg()
-    lines = settings["options"]["install_requires"].splitlines()
-    for extra in extras:
-        lines += settings["options.extras_require"][extra].splitlines()
+    return requirements(setup_cfg()["options"]["install_requires"].splitlines()) + added(*extras)
+
+
+def added(*extras):
+    lines = [line for extra in extras for line in setup_cfg()["options.extras_require"][extra].splitlines()]
     return requirements(line for line in lines if not line.startswith("nsmc_attention["))
 
 
@@ -44,8 +50,8 @@ def requirements(lines):
     return [Requirement(line) for line in map(str.strip, lines) if line and not line.startswith("#")]
 
 
-def locked():
-    text = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+def locked(name="requirements-lock.txt"):
+    text = (ROOT / name).read_text(encoding="utf-8")
     return requirements(line.rstrip("\\") for line in text.splitlines() if not line.startswith((" ", "#")))
 
 
@@ -65,18 +71,19 @@ def test_lock_holds_one_allowed_version_of_each_requirement(python):
         assert each.specifier.contains(version), f"{each} is locked at {version}"
 
 
-def test_every_locked_file_is_known_by_its_hash():
-    blocks = re.split(r"\n(?=\S)", (ROOT / "requirements-lock.txt").read_text(encoding="utf-8"))
+def test_the_container_has_the_versions_of_the_lock_and_no_mxnet():
+    names = ("requirements-lock.txt", SERVE)
+    whole, image = ({each.name: each.specifier for each in wanted_on(locked(name), "3.11.7")} for name in names)
+    assert image.items() <= whole.items() and not {"mxnet", "pandas"} & image.keys()
+    assert {"numpy", "click", "python-mecab-ko-dic", *(each.name for each in added("excel", "serve"))} <= image.keys()
+
+
+@pytest.mark.parametrize("name", ["requirements-lock.txt", SERVE])
+def test_every_locked_file_is_known_by_its_hash(name):
+    blocks = re.split(r"\n(?=\S)", (ROOT / name).read_text(encoding="utf-8"))
     for block in blocks:
         if not block.startswith("#"):
             assert "--hash=sha256:" in block, block.splitlines()[0]
-
-
-def test_prediction_alone_asks_for_the_versions_that_setup_cfg_does():
-    whole = {(each.name, str(each.marker)): each.specifier for each in declared()}
-    lines = (ROOT / "requirements-predict.txt").read_text(encoding="utf-8").splitlines()
-    for each in requirements(lines):
-        assert each.specifier == whole[each.name, str(each.marker)]
 
 
 def test_every_requirement_has_an_oldest_version():
@@ -101,44 +108,98 @@ def test_pre_commit_formats_as_the_extra_dev_does():
     assert ruff.specifier.contains(revision)
 
 
-@pytest.fixture(scope="module")
-def prediction_alone(tmp_path_factory):
-    """A function that runs the command line of an environment made by the lines of docs/getting-started.md."""
-    folder = tmp_path_factory.mktemp("alone")
-    shutil.copytree(ROOT, folder / "source", ignore=shutil.ignore_patterns(".*", "build", "runs", "site", "*.egg-info"))
+# In an environment for prediction alone: lines that work there, and those that say what to install
+WORKING = {
+    "predict 좋다 --format jsonl": '"label": "positive"',
+    "predict -i reviews.csv -f csv": "별로,B,negative,",
+    "predict -i reviews.jsonl -o scored.tsv": "",
+    "predict -i many.txt -o scored.csv": "",
+    "explain 좋다 --method erasure": "erasure",
+    "explain 좋다 -o page.html": "positive",
+}
+REFUSED = {
+    "predict -i reviews.csv -o scored.xlsx": "xlsx needs openpyxl: pip install 'openpyxl<4,>=3.1'",
+    "predict -i reviews.csv -o scored.parquet": "parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'",
+    "predict 좋다 --restore": "pip install 'onnxruntime<2,>=1.16'",
+    "fill [MASK]": "pip install 'onnxruntime<2,>=1.16'",
+    "film reviews.csv --group-by film": "pip install 'onnxruntime<2,>=1.16'",
+    "explain 좋다 -o page.png": "pip install 'matplotlib<4,>=3.7' 'koreanize-matplotlib==0.1.1'",
+    "explain 좋다 --method gradient": "pip install ",
+    "report reviews.csv -o report.html": "report needs pandas: pip install 'pandas<3,>=1.5'",
+    "bulk reviews.csv -o scored": "bulk needs distributed: pip install 'distributed>=2023.5'",
+    "serve": "'uvicorn[standard]<1,>=0.30'",
+    "train --data sample --out run": "train needs safetensors: pip install 'nsmc_attention[train]'",
+    "compare majority --data sample --out run": "pip install 'nsmc_attention[train]'",
+    "evaluate --data sample": "pip install 'nsmc_attention[train]'",
+    "faithfulness --data sample": "pip install 'nsmc_attention[train]'",
+    "export --bundle run --output a.onnx": "pip install 'nsmc_attention[train]'",
+}
+RUN = """
+import contextlib, io, json, sys
+from nsmc_attention import load_classifier
+from nsmc_attention.cli import run
+
+results = {}
+for line in json.load(sys.stdin):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        results[line] = [run(line.split()), out.getvalue(), err.getvalue()]
+assert [each.label for each in load_classifier().predict_many(["좋다", ""])] == ["positive", None]
+json.dump(results, sys.stdout)
+"""
+
+
+def linked(folder):
+    """Return a Python that sees nothing but this package and what prediction alone requires."""
+    pytest.importorskip("nsmc_attention.native._network")
+    (folder / "nsmc_attention-1.dist-info").mkdir()
+    lines = ["Name: nsmc_attention", *(f"Requires-Dist: {line}" for line in requires("nsmc_attention"))]
+    (folder / "nsmc_attention-1.dist-info/METADATA").write_text("\n".join(lines), encoding="utf-8")
+    known = [Path(nsmc_attention.__file__).parent]
+    for name in ("numpy", "click", "python-mecab-ko-dic"):
+        tops = {file.parts[0] for file in files(name) or ()} - {".."}
+        known += [Path(str(distribution(name).locate_file(top))) for top in tops]
+    for path in known:
+        (folder / path.name).symlink_to(path)
+    return [sys.executable, "-S"], {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def installed(folder):
+    """Return the Python of an environment that the line of docs/getting-started.md makes, of at most 300 MB."""
+    ignored = shutil.ignore_patterns(".*", "build", "runs", "site", "*.egg-info", "*.so")
+    shutil.copytree(ROOT, folder / "source", ignore=ignored)
     page = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
-    (install,) = re.findall(r"^pip install .*requirements-predict.txt.*$", page, re.MULTILINE)
+    (install,) = re.findall(r"^NSMC_ATTENTION_MINIMAL=1 pip install .*$", page, re.MULTILINE)
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
-    path = f"{folder / 'venv/bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PATH": path}
-    subprocess.run(install, shell=True, cwd=folder / "source", env=environment, check=True, capture_output=True)
-    (folder / "reviews.csv").write_text("document,film\n좋다,A\n별로,B\n", encoding="utf-8")
-    return lambda line: subprocess.run(
-        f"nsmc-attention {line}", shell=True, cwd=folder, env=environment, capture_output=True, text=True
-    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment["PATH"] = f"{folder / 'venv/bin'}{os.pathsep}{os.environ['PATH']}"
+    for line in (install, "pip check"):
+        subprocess.run(line, shell=True, cwd=folder / "source", env=environment, check=True, capture_output=True)
+    size = sum(path.lstat().st_size for path in (folder / "venv").rglob("*"))
+    assert size < 300 * 2**20
+    return [folder / "venv/bin/python"], environment
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "line, installed",
-    [
-        ("predict 좋다", None),
-        ("restore 좋다", None),
-        ("fill '이 [MASK]'", None),
-        ("film reviews.csv --group-by film", None),
-        ("report reviews.csv -o report.html --group-by film", None),
-        ("compare majority tfidf --data sample --out compared", None),
-        ("train --data sample --out run", "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0'"),
-        ("explain 좋다 --method gradient", "pip install 'mxnet==1.9.1' 'gluonnlp==0.10.0'"),
-        ("predict -i reviews.csv -o scored.xlsx", "pip install 'openpyxl<4,>=3.1'"),
-        ("predict -i reviews.csv -o scored.parquet", "pip install 'pyarrow<26,>=14.0.1'"),
-        ("bulk reviews.csv -o scored", "pip install 'distributed>=2023.5'"),
-        ("serve", "'uvicorn[standard]<1,>=0.30'"),
-    ],
-)
-def test_prediction_alone_runs_or_says_in_one_line_what_to_install(prediction_alone, line, installed):
-    done = prediction_alone(line)
-    assert done.returncode == (2 if installed else 0), done.stderr
-    if installed:
-        *_, message = done.stderr.splitlines()
-        assert message.startswith("error: ") and installed in message and "Traceback" not in done.stderr
+@pytest.fixture(scope="module", params=[linked, pytest.param(installed, marks=pytest.mark.slow)])
+def alone(request, tmp_path_factory):
+    """Return {line: (exit code, stdout, stderr)} of all lines in an environment for prediction alone."""
+    folder = tmp_path_factory.mktemp("alone")
+    python, environment = request.param(folder)
+    work = tmp_path_factory.mktemp("work")
+    (work / "reviews.csv").write_text("document,film\n좋다,A\n별로,B\n", encoding="utf-8")
+    (work / "reviews.jsonl").write_text('{"document": "좋다"}\n', encoding="utf-8")
+    # more than one process scores alone
+    (work / "many.txt").write_text("좋다\n" * 9000, encoding="utf-8")
+    lines = json.dumps([*WORKING, *REFUSED])
+    done = subprocess.run([*python, "-c", RUN], cwd=work, env=environment, input=lines, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_prediction_alone_works_or_says_in_one_line_what_to_install(alone):
+    for line, part in WORKING.items():
+        code, stdout, stderr = alone[line]
+        assert (code, part in stdout) == (0, True), f"{line}: {stdout}{stderr}"
+    for line, install in REFUSED.items():
+        code, stdout, stderr = alone[line]
+        assert (code, stdout, stderr.count("\n")) == (2, "", 1) and install in stderr, f"{line}: {stdout}{stderr}"
+        assert stderr.startswith("error: ")

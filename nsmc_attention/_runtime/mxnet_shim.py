@@ -21,10 +21,16 @@ from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any, Iterator
 
-from ..errors import ConfigError, MissingPackage, did_you_mean
+from ..errors import INSTALL_TRAINING, ConfigError, MissingPackage, did_you_mean
 from .processes import cores
 
 DEVICES = ("auto", "cpu", "gpu")
+# From Python 3.13 on pip leaves MXNet out, as setup.cfg says
+INSTALL = (
+    INSTALL_TRAINING
+    if sys.version_info < (3, 13)
+    else "pip install --no-deps 'mxnet==1.9.1' 'gluonnlp==0.10.0' graphviz"
+)
 # Of numpy: what MXNet reads, and functions that it looks up but never calls
 REMOVED_VALUES = {
     "float_": float,
@@ -58,9 +64,8 @@ def import_mxnet() -> Any:
             import mxnet
     except ImportError as problem:
         raise MissingPackage(
-            f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}); "
-            "pip install --no-deps 'mxnet==1.9.1' 'gluonnlp==0.10.0' graphviz requests (x86-64 Linux and macOS), "
-            "prediction (--engine onnx), attention and erasure need none of it"
+            f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}): {INSTALL} "
+            "(x86-64 Linux and macOS); prediction, attention and erasure need none of it"
         ) from problem
     keep_freed_memory()
     with stderr_closed():

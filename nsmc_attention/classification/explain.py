@@ -1,6 +1,7 @@
 """Attributions of a classifier's predictions to the words, by attention or by one of its rivals."""
 
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, Optional, Sequence
 
 import numpy
@@ -56,8 +57,9 @@ class Explainer:
 
     @property
     def methods(self) -> list[str]:
-        """Those of METHODS that fit the classifier."""
-        return [method for method in METHODS if method != "rollout" or self.has_heads]
+        """Those of METHODS that fit the classifier, and what is installed."""
+        fit = {"rollout": self.has_heads, **dict.fromkeys(("gradient", "integrated"), find_spec("mxnet") is not None)}
+        return [method for method in METHODS if fit.get(method, True)]
 
     def heads(self, review: Encoded) -> Optional[NDArray[Any]]:
         """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""

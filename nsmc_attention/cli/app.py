@@ -17,12 +17,14 @@ from click.utils import PacifyFlushWrapper
 
 from .._io.atomic import NO_ROOM
 from .._runtime import signals
-from ..errors import MissingPackage, NsmcError, WrongTask, requirement
+from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
 from ..version import __version__
 
 # Mode, encoding and what is done about errors, whatever the locale says
 WRITTEN = ("w", "utf-8", "replace")
 STREAMS = {"stdin": ("r", "utf-8-sig", "strict"), "stdout": WRITTEN, "stderr": WRITTEN}
+# {module: what is missing where it is, too, and needed with it}
+NEEDED_BESIDE = {"matplotlib": ["koreanize-matplotlib"]}
 # 128 + SIGPIPE, as of other programs whose reader has gone
 CLOSED_PIPE = 141
 
@@ -54,7 +56,9 @@ def run(arguments: Optional[list[str]] = None) -> int:
         # what is installed lacks a part, or is none of ours: a bug
         if find_spec(module) or not requirement(module):
             raise
-        return complain(MissingPackage(words[0], module))
+        if COMMANDS.get(words[0]) in ("training", "judging") and words[0] != "explain":
+            return complain(f"{words[0]} needs {module}: {INSTALL_TRAINING}")
+        return complain(MissingPackage(words[0], module, *NEEDED_BESIDE.get(module, ())))
     except click.ClickException as problem:
         return complain(problem.format_message())
     except (click.Abort, KeyboardInterrupt):

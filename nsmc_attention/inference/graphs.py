@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._runtime.mxnet_types import Device
 from .._runtime.processes import thread_pool
 from ..bundle.format import AnyBundle
-from ..errors import BundleError, MissingPackage
+from ..errors import BundleError, MissingPackage, requirement
 from ..model.interfaces import AXES, LENGTHS, RANGES, Interface, Sizes, dtype
 from ..model.tracing import parts_of
 from .engines import gluon_network
@@ -39,7 +39,7 @@ def import_onnxruntime() -> Any:
         import onnxruntime
     except ImportError as problem:
         raise MissingPackage(
-            f"the onnx engine needs onnxruntime ({problem}): pip install onnxruntime, or use --engine gluon"
+            f"the onnx engine needs onnxruntime ({problem}): pip install {requirement('onnxruntime') or 'onnxruntime'}"
         ) from problem
     if off:
         # the variable is not read on Windows
@@ -53,8 +53,8 @@ def import_check() -> Any:
         from ..model.onnx import check
     except ImportError as problem:
         raise MissingPackage(
-            f"a bundle that did not come with the package needs onnx ({problem}): pip install onnx, "
-            "or use --engine gluon"
+            f"a bundle that did not come with the package needs onnx ({problem}): "
+            f"pip install {requirement('onnx') or 'onnx'}, or use --engine gluon"
         ) from problem
     return check
 

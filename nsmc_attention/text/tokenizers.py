@@ -27,8 +27,9 @@ def pip_mecab() -> Any:
         from mecab import MeCab
     except ImportError as problem:
         raise TokenizerError(
-            "tokenizer 'mecab': expected python-mecab-ko, which has no wheel for this Python or machine, or the compiled "
-            "decoder, found neither; install a C++ compiler (Debian: apt install g++) and nsmc_attention again"
+            "tokenizer 'mecab': expected the compiled decoder, or python-mecab-ko, found neither; install a C++ compiler "
+            "(Debian: apt install g++) and nsmc_attention again, or, up to Python 3.12, pip install konlpy "
+            f"python-mecab-ko=={DECODED}"
         ) from problem
     from konlpy.tag import Mecab
 

@@ -206,9 +206,9 @@ def test_short_flags_are_the_same_in_all_commands(name):
 
 BLOCKED = "import sys; sys.modules[sys.argv[1]] = None; from nsmc_attention.cli import run; sys.exit(run(sys.argv[2:]))"
 NEEDED = [
-    ("safetensors", "train --data sample", "nsmc_attention"),
-    ("sklearn", "compare majority --data sample", "nsmc_attention"),
-    ("pandas", "report reviews.csv --output a.html", "nsmc_attention"),
+    ("safetensors", "train --data sample", "'nsmc_attention[train]'"),
+    ("sklearn", "compare majority --data sample", "'nsmc_attention[train]'"),
+    ("pandas", "report reviews.csv --output a.html", "'pandas<3,>=1.5'"),
     ("distributed", "bulk reviews.csv --output scored", "'distributed>=2023.5'"),
     ("fastapi", "serve", "'fastapi<1,>=0.120.1'"),
 ]
