@@ -424,7 +424,7 @@ def load_reviews(
     encoding: Optional[str] = None,
     positive: Optional[str] = None,
     sheet: Optional[str] = None,
-) -> Reviews:
+) -> "Reviews":
     """Load labelled reviews, as `evaluate` takes them: a `part`, "train" or "test", of "nsmc" or "sample", or a file."""
     from . import nsmc
 
