@@ -92,6 +92,11 @@ def test_every_requirement_has_an_oldest_version():
         assert {part.operator for part in each.specifier} & {">=", "=="}, str(each)
 
 
+def test_actions_of_the_workflow_are_pinned_by_their_digest():
+    used = re.findall(r"uses: (.*)", (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    assert used and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", each) for each in used)
+
+
 def test_every_folder_of_modules_is_packaged():
     packages = set(setup_cfg()["options"]["packages"].split())
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "nsmc_attention").rglob("*.py")}
@@ -164,9 +169,13 @@ def linked(folder):
 
 
 def installed(folder):
-    """Return the Python of an environment that the line of docs/getting-started.md makes, of at most 300 MB."""
+    """Return the Python of an environment of at most 300 MB, made by docs/getting-started.md of what an sdist holds."""
     ignored = shutil.ignore_patterns(".*", "build", "runs", "site", "*.egg-info", "*.so")
-    shutil.copytree(ROOT, folder / "source", ignore=ignored)
+    shutil.copytree(ROOT, folder / "checkout", ignore=ignored)
+    subprocess.run([sys.executable, "-m", "build", "--sdist"], cwd=folder / "checkout", check=True, capture_output=True)
+    (packed,) = (folder / "checkout/dist").iterdir()
+    shutil.unpack_archive(packed, folder)
+    (folder / packed.name.removesuffix(".tar.gz")).rename(folder / "source")
     page = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
     (install,) = re.findall(r"^NSMC_ATTENTION_MINIMAL=1 pip install .*$", page, re.MULTILINE)
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
