@@ -1,7 +1,5 @@
 """What a classifier's graph takes and returns, by name; its settings say what the weights' axes are."""
 
-from typing import Any
-
 from .._runtime.mxnet_types import Array, Operators
 from ..model.interfaces import Axes, second_of_two
 from ..text.ngrams import NGRAMS
@@ -14,6 +12,6 @@ HEADS = "heads"
 CONTEXTS = "contexts"
 
 
-def classified(F: Operators, logits: Array, weights: Array, *heads: Any) -> tuple[Any, ...]:
+def classified(F: Operators, logits: Array, weights: Array, *heads: Array) -> tuple[Array, ...]:
     """Logits (N, 2) -> the probability of positive (N,); the rest as it is."""
     return (second_of_two(F, logits, 1), weights, *heads)

@@ -1,9 +1,9 @@
 """The classifier, and the original article's network: token ids in, logits and attention weights out. Imports MXNet."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._runtime.gluon import HybridBlock, gluonnlp, nn, rnn
-from .._runtime.mxnet_types import Array, Operators
+from .._runtime.mxnet_types import Array, Network, Operators
 from ..model import operators
 from ..model.blocks import listed
 from ..model.interfaces import AXES
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 class EmbeddedClassifier(HybridBlock):
     """Base: a network in two halves, `embed_tokens` and `read_embedded`, between which gradients are taken."""
 
-    output: Any
+    output: Network
 
-    def forward_embedded(self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None) -> Any:
+    def forward_embedded(
+        self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None
+    ) -> tuple[Array, ...]:
         """Return logits and weights of what `embed_tokens` returned; mask is (N, T, 1)."""
         features, weights, *heads = self.read_embedded(F, rows, mask, valid_length)
         return (self.output(features), weights, *heads)
@@ -145,7 +147,7 @@ class ArticleClassifier(EmbeddedClassifier):
             self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
 
     @property
-    def output(self) -> Any:
+    def output(self) -> Network:
         return self.dense
 
     def __call__(self, token_ids: Array, valid_length: Array = None) -> tuple[Array, Array]:

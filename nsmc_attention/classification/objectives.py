@@ -26,16 +26,16 @@ class LabelsObjective(Objective):
         super().__init__(dev_batches, device, group)
         self.penalty = penalty
 
-    def loss(self, network: Network, batch: Batch) -> Any:
+    def loss(self, network: Network, batch: Batch) -> Array:
         logits, weights, *_ = network(*as_inputs(batch, self.device))
         return self.loss_of(logits, weights, batch)
 
-    def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Any:
+    def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         """Return the loss of what the network returned for a batch, (1,)."""
         loss = self.cross_entropy(logits, batch)
         return loss + self.penalty * redundancy(weights) if self.penalty else loss
 
-    def cross_entropy(self, logits: Array, batch: Batch) -> Any:
+    def cross_entropy(self, logits: Array, batch: Batch) -> Array:
         """(N, C) -> (1,), nats."""
         positive = mxnet.nd.array(batch.labels, ctx=self.device)
         targets = mxnet.nd.stack(1 - positive, positive, axis=1)
@@ -51,10 +51,10 @@ class LabelsObjective(Objective):
 class ErasureObjective(LabelsObjective):
     """Cross entropy with the network's own predictions, plus the divergence of its attention from the importance."""
 
-    def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Any:
+    def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         return super().loss_of(logits, weights, batch) + self.divergence(weights, batch)
 
-    def divergence(self, weights: Array, batch: Batch) -> Any:
+    def divergence(self, weights: Array, batch: Batch) -> Array:
         """Return the mean over reviews of KL(importance || attention averaged over its queries or hops), (1,), nats."""
         nd = mxnet.nd
         importance = nd.array(batch.importance, ctx=self.device)  # (N, T)
@@ -66,7 +66,7 @@ class ErasureObjective(LabelsObjective):
         return (importance * gap).sum(axis=1).mean()
 
 
-def redundancy(weights: Array) -> Any:
+def redundancy(weights: Array) -> Array:
     """Return how much the rows of weights A (N, R, T) attend to the same tokens, (1,).
 
     The mean over reviews of ||A A^T - I||_F^2, Lin et al. 2017 (arXiv:1703.03130), equation 8: 0 where each row is on
@@ -77,7 +77,7 @@ def redundancy(weights: Array) -> Any:
     return gap.square().sum(axis=(1, 2)).mean()
 
 
-def as_inputs(batch: Batch, device: Device) -> tuple[Any, ...]:
+def as_inputs(batch: Batch, device: Device) -> tuple[Array, ...]:
     """Return the arrays of a batch as the network's inputs on a device."""
     ids = [batch.token_ids] if batch.ngram_ids is None else [batch.token_ids, batch.ngram_ids]
     token_ids, *ngram_ids = (mxnet.nd.array(array, ctx=device, dtype="int32") for array in ids)

@@ -1,11 +1,12 @@
 """The settings of a classifier and of its training, and the presets. Read without MXNet."""
 
-from typing import Any, ClassVar, Literal, Optional, Union
+from typing import ClassVar, Literal, Optional, Union
 
+from .._runtime.mxnet_types import Network
 from ..config import LoopConfig, TaskConfig, check_scores
 from ..errors import ConfigError, did_you_mean
 from ..model.attention import ATTENTIONS, Additive, Attention
-from ..model.encoders import DESCRIBED, ENCODERS, GRU, EncoderSettings
+from ..model.encoders import ENCODERS, GRU, EncoderSettings
 from ..model.interfaces import AXES, Axes, Graphs, Interface
 from ..settings import Settings, check_all, kinds, section, setting
 from ..text.settings import TextConfig
@@ -55,10 +56,10 @@ class ClassifierConfig(Settings):
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""
-        averaged, attentive = DESCRIBED[self.encoder.kind]
+        averaged, attentive = self.encoder.described
         return averaged if self.attention.kind == "uniform" else f"{attentive} ({self.attention.description})"
 
-    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
+    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Network:
         from .network import SelfAttentionClassifier
 
         return SelfAttentionClassifier(vocab_size, self, max_length, ngram_buckets)
@@ -96,7 +97,7 @@ class ArticleConfig(Settings):
     def describe(self) -> str:
         return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
 
-    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Any:
+    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Network:
         from .network import ArticleClassifier
 
         return ArticleClassifier(vocab_size, self.embedding_size, max_length, self.hidden_size)
@@ -170,7 +171,7 @@ class Config(TaskConfig):
         inputs = {name: axes for name, axes in REVIEWS.items() if name != "ngram_ids" or self.text.ngram_buckets}
         return {"model.onnx": Interface(inputs, self.model.outputs, classified)}
 
-    def network(self, vocab_size: int, with_ngrams: bool = True) -> Any:
+    def network(self, vocab_size: int, with_ngrams: bool = True) -> Network:
         """Build the HybridBlock, its parameters not yet initialized; it is trained without the table of n-grams."""
         buckets = self.text.ngram_buckets if with_ngrams else 0
         return self.model.network(vocab_size, self.text.max_length, buckets)

@@ -3,8 +3,9 @@
 A new one is a class like `General` and a name in ATTENTIONS. Settings are read without MXNet; `cell` imports it.
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from .._runtime.mxnet_types import Network
 from ..errors import ConfigError
 from ..settings import Settings, setting
 
@@ -42,7 +43,7 @@ class Attention(Settings):
     def check_width(self, width: int, where: str) -> None:
         """Raise ConfigError where the attention cannot read states of `width` units."""
 
-    def cell(self, width: int) -> Any:
+    def cell(self, width: int) -> Network:
         """Build the cell for states of `width` units, for a network: that has imported MXNet.
 
         Called as cell(query, key, value, mask) with states (N, T, D) and a mask (N, T, T) of 0 and 1, it returns
@@ -57,7 +58,7 @@ class Uniform(Attention):
 
     kind = "uniform"
 
-    def cell(self, width: int) -> Any:
+    def cell(self, width: int) -> Network:
         from .blocks import UniformAttention
 
         return UniformAttention()
@@ -79,7 +80,7 @@ class Additive(ScoredAttention):
     def numbers_per_pair(self) -> int:
         return self.units
 
-    def cell(self, width: int) -> Any:
+    def cell(self, width: int) -> Network:
         from .blocks import AdditiveAttention
 
         return AdditiveAttention(self.units, self.dropout)
@@ -91,7 +92,7 @@ class Dot(ScoredAttention):
     kind = "dot"
     scaled: ClassVar[bool] = False
 
-    def cell(self, width: int) -> Any:
+    def cell(self, width: int) -> Network:
         from gluonnlp.model import DotProductAttentionCell
 
         return DotProductAttentionCell(scaled=self.scaled, dropout=self.dropout)
@@ -109,7 +110,7 @@ class General(ScoredAttention):
 
     kind = "general"
 
-    def cell(self, width: int) -> Any:
+    def cell(self, width: int) -> Network:
         from gluonnlp.model import DotProductAttentionCell
 
         return DotProductAttentionCell(width, luong_style=True, scaled=False, use_bias=False, dropout=self.dropout)
@@ -132,7 +133,7 @@ class Multihead(Scaled):
         if width % self.heads:
             raise ConfigError(f"{where}.heads: expected a divisor of {width}, the units of a state, found {self.heads}")
 
-    def cell(self, width: int) -> Any:
+    def cell(self, width: int) -> Network:
         from gluonnlp.model import MultiHeadAttentionCell
 
         return MultiHeadAttentionCell(super().cell(width), width, width, width, self.heads)
@@ -162,7 +163,7 @@ class Structured(ScoredAttention):
     def pooled(self, width: int) -> int:
         return self.hops * width
 
-    def cell(self, width: int) -> Any:
+    def cell(self, width: int) -> Network:
         from .blocks import StructuredAttention
 
         return StructuredAttention(width, self.units, self.hops, self.dropout)

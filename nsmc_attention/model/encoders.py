@@ -1,7 +1,8 @@
 """What turns embeddings into states: the settings of each kind, which build its block. Read without MXNet."""
 
-from typing import Any
+from typing import ClassVar
 
+from .._runtime.mxnet_types import Network
 from ..errors import ConfigError
 from ..settings import Settings, setting
 from .interfaces import Axes
@@ -9,6 +10,9 @@ from .interfaces import Axes
 
 class EncoderSettings(Settings):
     """What turns embeddings into states."""
+
+    # what a network with this encoder is, without attention above it and with
+    described: ClassVar[tuple[str, str]]
 
     @property
     def numbers_per_pair(self) -> int:
@@ -27,7 +31,7 @@ class EncoderSettings(Settings):
     def check(self, where: str) -> None:
         """Raise ConfigError where the sizes do not fit each other."""
 
-    def block(self, embedding_size: int, max_length: int) -> Any:
+    def block(self, embedding_size: int, max_length: int) -> Network:
         """Build the HybridBlock: embedded (T, N, E), valid_length (N,) -> states (T, N, D); None for none at all.
 
         One that attends returns its weights (N, L, K, T, T) beside the states.
@@ -39,12 +43,13 @@ class GRU(EncoderSettings):
     """A bidirectional GRU."""
 
     kind = "gru"
+    described = ("The average of a bidirectional GRU's states", "A self-attentive bidirectional GRU")
     hidden_size: int = setting(128, "units of the GRU in each direction (H)", low=1, high=4096)
 
     def width(self, embedding_size: int) -> int:
         return 2 * self.hidden_size
 
-    def block(self, embedding_size: int, max_length: int) -> Any:
+    def block(self, embedding_size: int, max_length: int) -> Network:
         from .blocks import Bidirectional
 
         return Bidirectional(self.kind, self.hidden_size)
@@ -54,6 +59,7 @@ class NoEncoder(EncoderSettings):
     """Each token by itself: its state is its embedding."""
 
     kind = "none"
+    described = ("The average of the words' embeddings", "Self-attention on the words' embeddings")
 
     def width(self, embedding_size: int) -> int:
         return embedding_size
@@ -89,6 +95,7 @@ class TransformerSettings(Settings):
 class TransformerEncoder(TransformerSettings, EncoderSettings):
     """Self-attention without recurrence, Vaswani et al. 2017 (arXiv:1706.03762)."""
 
+    described = ("The average of a Transformer's states", "A Transformer under self-attention")
     positions: str = setting(
         "relative",
         "how a token knows its place; relative: how far others are",
@@ -102,7 +109,7 @@ class TransformerEncoder(TransformerSettings, EncoderSettings):
     def width(self, embedding_size: int) -> int:
         return self.units
 
-    def block(self, embedding_size: int, max_length: int) -> Any:
+    def block(self, embedding_size: int, max_length: int) -> Network:
         from .transformer import Transformer
 
         return Transformer(self, embedding_size, max_length)
@@ -112,11 +119,3 @@ ENCODERS: dict[str, type[EncoderSettings]] = {kind.kind: kind for kind in (GRU, 
 
 # Those by which a token knows of others
 READERS = {kind: each for kind, each in ENCODERS.items() if each is not NoEncoder}
-
-
-# What a network with this encoder is, without attention above it and with
-DESCRIBED = {
-    "gru": ("The average of a bidirectional GRU's states", "A self-attentive bidirectional GRU"),
-    "transformer": ("The average of a Transformer's states", "A Transformer under self-attention"),
-    "none": ("The average of the words' embeddings", "Self-attention on the words' embeddings"),
-}

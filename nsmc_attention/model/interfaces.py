@@ -6,14 +6,14 @@ vocabulary, W places that a decoder attends to.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 from .._runtime.mxnet_types import Array, Operators
 
 Axes = tuple[Union[str, int], ...]
 
 
-def unchanged(F: Operators, *outputs: Any) -> Sequence[Any]:
+def unchanged(F: Operators, *outputs: Array) -> Sequence[Array]:
     return outputs
 
 
@@ -25,7 +25,7 @@ class Interface(NamedTuple):
 
     inputs: Mapping[str, Axes]
     outputs: Mapping[str, Axes]
-    results: Callable[..., Sequence[Any]] = unchanged
+    results: Callable[..., Sequence[Array]] = unchanged
 
 
 # A network's, by the names of their files in a bundle
@@ -66,6 +66,6 @@ def dtype(name: str) -> str:
     return "int32" if name in INTEGERS else "float32"
 
 
-def second_of_two(F: Operators, logits: Array, axis: int) -> Any:
+def second_of_two(F: Operators, logits: Array, axis: int) -> Array:
     """Return the probability of the second of two classes, of logits whose last axis, `axis`, has these."""
     return F.squeeze(F.slice_axis(F.softmax(logits, axis=axis), axis=axis, begin=1, end=2), axis=axis)

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import warnings
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
@@ -207,14 +208,11 @@ def read_progress(arrays: Arrays, path: Path) -> Progress:
     """Return the Progress in a state; BundleError unless `fit` can have come to it."""
     content = arrays["progress"].tobytes() if "progress" in arrays else b""
     values = read_json(content, path, BundleError, "the progress of a training")
-    try:
+    with suppress(KeyError, TypeError, AttributeError):
         progress = Progress(**values)
-        possible = is_possible(progress)
-    except (KeyError, TypeError, AttributeError):
-        possible = False
-    if not possible:
-        raise BundleError(f"{path}: expected the progress of a training, found {str(values)[:60]}")
-    return progress
+        if is_possible(progress):
+            return progress
+    raise BundleError(f"{path}: expected the progress of a training, found {str(values)[:60]}")
 
 
 def is_possible(progress: Progress) -> bool:

@@ -1,14 +1,14 @@
 """The parameters that a training begins with: random numbers, or those of a bundle (`--init-from`)."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Optional
+from typing import Optional
 
 from .._runtime.mxnet_shim import import_mxnet
 from .._runtime.mxnet_types import Device, Network
 from ..errors import ConfigError
 from ..model.parameters import Arrays, set_parameters, snapshot
 
-Beginning = Callable[[Any], None]
+Beginning = Callable[[Network], None]
 
 
 def initialize(

@@ -14,7 +14,7 @@ import numpy
 
 from .._runtime.gluon import mxnet
 from .._runtime.mxnet_shim import stderr_closed
-from .._runtime.mxnet_types import Network, Trainer
+from .._runtime.mxnet_types import Array, Network, Trainer
 from ..config import SHORT_NAMES, LoopConfig
 from ..errors import ConfigError
 from ..model.operators import FastAdam
@@ -150,7 +150,7 @@ def check_size(name: str, value: float, largest: float, progress: Progress, stag
         )
 
 
-def make_trainer(network: Network, rate: float) -> Any:
+def make_trainer(network: Network, rate: float) -> Trainer:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
     take_lazy_update_warning()
     trained = {name: own for name, own in network.collect_params().items() if own.grad_req != "null"}
@@ -179,7 +179,7 @@ def train_step(network: Network, trainer: Trainer, objective: Objective, batch: 
     return mean_loss
 
 
-def gradients(trainer: Trainer) -> list[Any]:
+def gradients(trainer: Trainer) -> list[Array]:
     return [parameter.list_grad()[0] for parameter in trainer._params]
 
 

@@ -18,7 +18,7 @@ import numpy
 from .._io.atomic import folder_lock, refuse_links, vacant, write_text
 from .._io.bounded import read_file, read_json
 from .._runtime.mxnet_shim import choose_device
-from .._runtime.mxnet_types import Network
+from .._runtime.mxnet_types import Device, Network
 from .._runtime.progress import progress_bar
 from ..bundle.format import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, write_bundle
 from ..config import LoopConfig, TaskConfig
@@ -47,7 +47,7 @@ class Run:
     workers: SingleWorker = SINGLE
 
     @property
-    def context(self) -> Any:
+    def context(self) -> Device:
         """The MXNet context of the device."""
         return choose_device(self.device)
 

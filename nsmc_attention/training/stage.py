@@ -7,7 +7,7 @@ from typing import Any, Iterator, Optional, Protocol
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_types import Device, Network
+from .._runtime.mxnet_types import Array, Device, Network
 from .distributed.communicator import SINGLE, SingleWorker
 
 # Added to weights before their logarithm is taken
@@ -28,7 +28,7 @@ class Objective(ABC):
         self.dev_batches, self.device, self.group = dev_batches, device, group
 
     @abstractmethod
-    def loss(self, network: Network, batch: Any) -> Any:
+    def loss(self, network: Network, batch: Any) -> Array:
         """Return the mean loss of a batch, (1,) NDArray; called while gradients are recorded."""
 
     @abstractmethod
