@@ -33,7 +33,7 @@ from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.train import read_inputs, tokenized
 from nsmc_attention.evaluation.metrics import headline
 from nsmc_attention.language.masking import MASK, Masker, Tokens
-from nsmc_attention.language.objective import HiddenBatches, LanguageModelTrainer, MaskedObjective
+from nsmc_attention.language.objective import HiddenBatches, MaskedObjective, new_network
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.reviews import nsmc, tables
@@ -112,9 +112,8 @@ class Comparison:
             encoder=encoder.lower(), max_length=self.encoder.max_length, seed=seed
         )
         masker = Masker(0.15, self.encoder.token_to_idx[MASK], self.encoder.padding, 3, len(self.encoder))
-        training = LanguageModelTrainer(config, masker, Run(self.runs, device="cpu"))
         objective = MaskedObjective(HiddenBatches(self.few, masker, 128), self.device, seed)
-        network = training.new_network(objective, next(objective.dev_batches.in_order(0))[1])
+        network = new_network(config, objective)
         return network, objective, HiddenBatches(self.tokens, masker, 128)
 
     def seconds_per_step(self) -> dict[str, float]:

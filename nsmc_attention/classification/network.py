@@ -37,12 +37,9 @@ class EmbeddedClassifier(HybridBlock):
 class SelfAttentionClassifier(EmbeddedClassifier):
     """Embedding, encoder, self-attention, mean over the contexts or all hops' contexts side by side, Dense.
 
-    Query and key of the attention are both the encoder's output. Padding is masked in both GRU directions, in the
-    attention and in the mean, so wider padding or other reviews in the batch change nothing.
-
-    With a table of `ngram_buckets` n-grams (`classification.wide`), the last layer reads the n-grams' log-odds of the review
-    beside the pooled contexts (wide & deep), and those of each token are projected and added to its query and key: the
-    attention can point at a word that only the n-grams know.
+    Padding is masked in the encoder, the attention and the mean: wider padding or other reviews change nothing. With a table
+    of `ngram_buckets` n-grams (`classification.wide`), the last layer reads the review's log-odds by them beside the pooled
+    contexts (wide & deep), and each token's are added to its query and key, so that attention can point at such a word.
     """
 
     def __init__(self, vocab_size: int, settings: "ClassifierConfig", max_length: int, ngram_buckets: int = 0) -> None:
@@ -71,11 +68,9 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     def hybrid_forward(self, F: Operators, token_ids: Array, valid_length: Array, ngram_ids: Array = None) -> Array:
         """Return logits (N, C) float32 and weights (N, T, T), of R hops (N, R, T), float32 of token_ids (N, T) int32.
 
-        valid_length (N,) float32 is the number of tokens of each review, 1 to T; the rest is padding, whatever its id.
-        ngram_ids (N, T, NGRAMS) int32, see `text.ngrams`, are given if and only if there is a table of n-grams. Row i of
-        the weights is how much token i, or hop i, attends to each token: non-negative, sums to 1 over the tokens, 0 on
-        padding. Rows of padding are 0. Of an encoder that attends, its weights too: (N, L, K, T, T), of layers and
-        heads, rows of padding arbitrary.
+        valid_length (N,) float32 is the number of tokens, 1 to T; the rest is padding, whatever its id. ngram_ids
+        (N, T, NGRAMS) int32 are given if there is a table of n-grams. Rows of weights sum to 1 over the tokens, are 0 on
+        padding, and 0 altogether for padding. Of an encoder that attends, its weights follow: (N, L, K, T, T).
         """
         rows = self.embed_tokens(F, token_ids, ngram_ids)
         return self.forward_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)

@@ -152,31 +152,25 @@ class FilmObjective(Objective):
         return {"loss": sums[0] / sums[2], "absolute_error": sums[1] / sums[2]}
 
 
-@dataclass(frozen=True)
-class FilmTrainer:
-    """Trains a film network in a Run."""
+def train_network(
+    config: FilmConfig, run: Run, train: FilmVectors, dev: FilmVectors
+) -> tuple[Network, Progress, FilmObjective]:
+    """Train; return the network, the Progress and what judges it."""
+    settings = config.training
+    batches, dev_batches = (FilmBatches(films, settings.batch_size, settings.given) for films in (train, dev))
+    objective, network = FilmObjective(dev_batches, run.context, settings.seed), new_network(config, train, run.context)
+    stage = Stage("film", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
+    return network, run.fit(network, stage, settings), objective
 
-    config: FilmConfig
-    run: Run
 
-    def train(self, train: FilmVectors, dev: FilmVectors) -> tuple[Any, Progress, FilmObjective]:
-        """Train; return the network, the Progress and what judges it."""
-        settings = self.config.training
-        batches, dev_batches = (FilmBatches(films, settings.batch_size, settings.given) for films in (train, dev))
-        objective = FilmObjective(dev_batches, self.run.context, settings.seed)
-        stage = Stage("film", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
-        network = self.new_network(train, objective.device)
-        progress = self.run.fit(network, stage, settings)
-        return network, progress, objective
-
-    def new_network(self, films: FilmVectors, device: Device) -> Any:
-        """Build the network, with the means and units of what it reads and tells."""
-        network = self.config.network(films.vectors.shape[1])
-        initialize(network, self.config.training.seed, device, lambda: None)
-        set_parameters(network, in_units(snapshot(network), films))
-        for part in network.parts:
-            part.hybridize()
-        return network
+def new_network(config: FilmConfig, films: FilmVectors, device: Device) -> Network:
+    """Build the network, with the means and units of what it reads and tells."""
+    network = config.network(films.vectors.shape[1])
+    initialize(network, config.training.seed, device, lambda: None)
+    set_parameters(network, in_units(snapshot(network), films))
+    for part in network.parts:
+        part.hybridize()
+    return network
 
 
 def in_units(arrays: dict[str, NDArray[Any]], films: FilmVectors) -> dict[str, NDArray[Any]]:

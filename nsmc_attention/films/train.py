@@ -73,11 +73,11 @@ def train_films(
     run.say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {SIZES.format(*counts)}")
     vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared", run.quiet)
     # imports MXNet
-    from .objective import FilmTrainer, FilmVectors
+    from .objective import FilmVectors, train_network
 
     train, dev, test = map(FilmVectors(vectors, reviews.stars, usable).of, parts)
     with run.begun(settings):
-        network, progress, objective = FilmTrainer(config, run).train(train, dev)
+        network, progress, objective = train_network(config, run, train, dev)
         scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
         best = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
         named = {**source.columns, **columns, "classifier": reader.bundle.name if classifier else None}

@@ -105,29 +105,26 @@ class MaskedObjective(Objective):
             yield self.losses(logits, batch).asnumpy()[:count], ranks.asnumpy()[:count]
 
 
-@dataclass(frozen=True)
-class LanguageModelTrainer:
-    """Trains a language model in a Run; `begin` changes the network's first parameters."""
+def train_network(
+    config: LanguageConfig, masker: Masker, run: Run, train: Tokens, dev: Tokens, begin: Optional[Beginning] = None
+) -> tuple[Network, Progress, MaskedObjective]:
+    """Train; return the network, the Progress and what judges it on the dev part.
 
-    config: LanguageConfig
-    masker: Masker
-    run: Run
-    begin: Optional[Beginning] = None
+    `begin` changes the network's first parameters.
+    """
+    settings, size = config.training, config.training.batch_size
+    objective = MaskedObjective(HiddenBatches(dev, masker, size), run.context, settings.seed)
+    network, batches = new_network(config, objective, begin), HiddenBatches(train, masker, size)
+    stage = Stage("language", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
+    progress = run.fit(network, stage, settings)
+    round_tables(network)
+    return network, progress, objective
 
-    def train(self, train: Tokens, dev: Tokens) -> tuple[Any, Progress, MaskedObjective]:
-        """Train; return the network, the Progress and what judges it on the dev part."""
-        settings, size = self.config.training, self.config.training.batch_size
-        objective = MaskedObjective(HiddenBatches(dev, self.masker, size), self.run.context, settings.seed)
-        batches = HiddenBatches(train, self.masker, size)
-        stage = Stage("language", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
-        network = self.new_network(objective, next(objective.dev_batches.in_order(settings.seed))[1])
-        progress = self.run.fit(network, stage, settings)
-        round_tables(network)
-        return network, progress, objective
 
-    def new_network(self, objective: MaskedObjective, batch: Hidden) -> Any:
-        """Build the network; one batch through it creates all its parameters."""
-        network, seed = self.config.network(self.masker.vocabulary), self.config.training.seed
-        initialize(network, seed, objective.device, lambda: objective.loss(network, batch), self.begin)
-        network.hybridize(static_alloc=True)
-        return network
+def new_network(config: LanguageConfig, objective: MaskedObjective, begin: Optional[Beginning] = None) -> Network:
+    """Build the network; one batch of the dev part through it creates all its parameters."""
+    _, batch = next(objective.dev_batches.in_order(objective.seed))
+    network = config.network(objective.dev_batches.masker.vocabulary)
+    initialize(network, config.training.seed, objective.device, lambda: objective.loss(network, batch), begin)
+    network.hybridize(static_alloc=True)
+    return network

@@ -73,14 +73,13 @@ def train_language(
     # imports MXNet
     from ..inference.engines import parameters_of
     from ..training.initial import init_from_same
-    from .objective import LanguageModelTrainer
+    from .objective import train_network
 
-    parts = [Tokens.of((words[i] for i in part), encoder) for part in (train, dev)]
+    shown, held_out = (Tokens.of((words[i] for i in part), encoder) for part in (train, dev))
     masker = Masker.of(config.training.masked, encoder)
     begin = partial(init_from_same, arrays=parameters_of(first)[1]) if first else None
-    trainer = LanguageModelTrainer(config, masker, run, begin)
     with run.begun(settings):
-        network, progress, objective = trainer.train(*parts)
+        network, progress, objective = train_network(config, masker, run, shown, held_out, begin)
         best: dict[str, Any] = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
         best["perplexity"] = math.exp(best["loss"])
         if config.text.tokenizer == "mecab":

@@ -1,10 +1,8 @@
 """A network's parameters as arrays by structural name, and as Gluon's parameter file.
 
-Tables are most of a model's size. In files, TABLES are int8 with a float16 scale a row, and the table of n-grams
-is float16, which costs no accuracy (docs/performance.md), as are all matrices of a network that says so
-(`matrices_as`); a trained network is rounded to what they hold, so that all files of a bundle hold the same numbers.
-
-A parameter file is read here and not by `mx.nd.load`, native code that believes every count and length in the file.
+In files, TABLES are int8 with a float16 scale a row, and the table of n-grams is float16, as are all matrices of a
+network that says so (`matrices_as`). A trained network is rounded to that: all files of a bundle hold the same numbers.
+A file is read here and not by `mx.nd.load`, native code that believes every count and length in it.
 """
 
 import io

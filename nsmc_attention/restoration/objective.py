@@ -191,34 +191,25 @@ class WriterObjective(RestoringObjective):
 OBJECTIVES: dict[str, type[RestoringObjective]] = {"editor": EditorObjective, "writer": WriterObjective}
 
 
-@dataclass(frozen=True)
-class RestorerTrainer:
-    """Trains an editor or a writer in a Run; `begin` changes the network's first parameters."""
+def train_network(
+    config: RestoreConfig,
+    characters: Characters,
+    run: Run,
+    train: Sequence[str],
+    dev: Sequence[str],
+    begin: Optional[Beginning] = None,
+) -> tuple[Network, Progress, dict[str, float]]:
+    """Train on clean sentences; return the network, the Progress and the figures of the dev part.
 
-    config: RestoreConfig
-    characters: Characters
-    run: Run
-    begin: Optional[Beginning] = None
-
-    def train(self, train: Sequence[str], dev: Sequence[str]) -> tuple[Any, Progress, dict[str, float]]:
-        """Train on clean sentences; return the network, the Progress and the figures of the dev part."""
-        settings, size = self.config.training, self.config.training.batch_size
-        noisy = dev_pairs(dev, settings.seed)
-        kind = OBJECTIVES[self.config.model.kind]
-        objective = kind(noisy, self.run.context, self.characters, size, settings.label_smoothing)
-        batches = NoisyBatches(
-            train, size, self.config.text.max_length, settings.joined, settings.sampling, settings.epochs
-        )
-        stage = Stage("restore", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
-        network = self.new_network(objective, Pairs(noisy.sources[:1], noisy.targets[:1]))
-        progress = self.run.fit(network, stage, settings)
-        round_tables(network)
-        return network, progress, objective.evaluate(network)
-
-    def new_network(self, objective: RestoringObjective, pairs: Pairs) -> Any:
-        """Build the network; one batch through it creates all its parameters."""
-        network = self.config.network(self.characters.rows, len(self.characters))
-        seed = self.config.training.seed
-        initialize(network, seed, objective.device, lambda: objective.loss(network, pairs), self.begin)
-        network.hybridize(static_alloc=self.config.model.kind == "editor")
-        return network
+    `begin` changes the network's first parameters.
+    """
+    settings, size, noisy = config.training, config.training.batch_size, dev_pairs(dev, config.training.seed)
+    objective = OBJECTIVES[config.model.kind](noisy, run.context, characters, size, settings.label_smoothing)
+    batches = NoisyBatches(train, size, config.text.max_length, settings.joined, settings.sampling, settings.epochs)
+    network, first = config.network(*characters.sizes), Pairs(noisy.sources[:1], noisy.targets[:1])
+    initialize(network, settings.seed, run.context, lambda: objective.loss(network, first), begin)
+    network.hybridize(static_alloc=config.model.kind == "editor")
+    stage = Stage("restore", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
+    progress = run.fit(network, stage, settings)
+    round_tables(network)
+    return network, progress, objective.evaluate(network)

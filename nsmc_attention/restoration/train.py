@@ -54,12 +54,11 @@ def train_restorer(
     # imports MXNet
     from ..inference.engines import parameters_of
     from ..training.initial import init_from_same
-    from .objective import RestorerTrainer
+    from .objective import train_network
 
     begin = partial(init_from_same, arrays=parameters_of(first)[1]) if first else None
-    trainer = RestorerTrainer(config, characters, run, begin)
     with run.begun(settings):
-        network, progress, figures = trainer.train(train, dev)
+        network, progress, figures = train_network(config, characters, run, train, dev, begin)
         counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
         best = {"best_epoch": progress.best_epoch + 1, **figures}
         manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)

@@ -10,8 +10,9 @@ from nsmc_attention.films.objective import (
     SPREAD,
     FilmBatches,
     FilmObjective,
-    FilmTrainer,
     FilmVectors,
+    new_network,
+    train_network,
 )
 from nsmc_attention.films.settings import FilmConfig
 from nsmc_attention.training.runs import Run
@@ -27,10 +28,6 @@ STARS = (1 + FILM % 7 + RANDOM.normal(0, 0.5, len(FILM))).astype("float32")
 FILMS = FilmVectors(VECTORS, STARS, [numpy.flatnonzero(film == FILM) for film in range(60)])
 SMALL = {"model.units": 6, "model.output_units": 6, "training.batch_size": 16, "training.given": 16}
 SMALL.update({"training.epochs": 6, "training.learning_rate": 0.02, "training.checkpoint_steps": 3})
-
-
-def training(out):
-    return FilmTrainer(FilmConfig().with_settings(SMALL), Run(out, device="cpu", quiet=True))
 
 
 def test_what_is_given_and_what_is_told_are_different_reviews():
@@ -59,10 +56,12 @@ def test_films_are_judged_by_the_mean_of_enough_others():
     assert all(len(case.given) == 5 and case.others >= MIN_OTHERS_EVAL for case in cases)
 
 
-def test_the_loss_is_the_weighted_pinball_loss(tmp_path):
-    built = training(tmp_path)
+def test_the_loss_is_the_weighted_pinball_loss():
     objective = FilmObjective(FilmBatches(FILMS, 100, 16), mxnet.cpu(), 0)
-    network, (batch,) = built.new_network(FILMS, mxnet.cpu()), objective.dev_batches.in_order(0)
+    network, (batch,) = (
+        new_network(FilmConfig().with_settings(SMALL), FILMS, mxnet.cpu()),
+        objective.dev_batches.in_order(0),
+    )
     gap = batch.stars[:, None] - objective.quantiles(network, batch).asnumpy()
     levels = numpy.array([0.05, 0.5, 0.95])
     loss = (numpy.where(gap > 0, levels * gap, (levels - 1) * gap) * [1, 2, 1]).sum(axis=1)
@@ -73,5 +72,7 @@ def test_the_loss_is_the_weighted_pinball_loss(tmp_path):
 
 
 def test_a_training_lowers_its_error(tmp_path):
-    network, progress, objective = training(tmp_path).train(FILMS, FILMS)
+    network, progress, objective = train_network(
+        FilmConfig().with_settings(SMALL), Run(tmp_path, device="cpu", quiet=True), FILMS, FILMS
+    )
     assert objective.evaluate(network)["absolute_error"] < 0.7 * progress.before["dev_absolute_error"]

@@ -5,7 +5,7 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.language.masking import Masker, Tokens
-from nsmc_attention.language.objective import STEP, HiddenBatches, LanguageModelTrainer, MaskedObjective
+from nsmc_attention.language.objective import STEP, HiddenBatches, MaskedObjective, new_network, train_network
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.training.runs import Run
 
@@ -23,9 +23,8 @@ SIZES = {
 }
 
 
-def training(kind, out, **changes):
-    config = LANGUAGE_PRESETS[kind].with_fields(**SMALL, **SIZES[kind], **changes)
-    return LanguageModelTrainer(config, MASKER, Run(out, device="cpu", quiet=True))
+def config(kind):
+    return LANGUAGE_PRESETS[kind].with_fields(**SMALL, **SIZES[kind])
 
 
 def test_an_epoch_has_every_review_and_hides_other_words_than_the_last():
@@ -50,16 +49,17 @@ def test_places_are_those_of_the_hidden_tokens():
 
 @pytest.mark.parametrize("kind", ["transformer", pytest.param("gru", marks=pytest.mark.slow)])
 def test_a_training_lowers_its_loss(kind, tmp_path):
-    network, progress, objective = training(kind, tmp_path).train(TOKENS, TOKENS)
+    network, progress, objective = train_network(
+        config(kind), MASKER, Run(tmp_path, device="cpu", quiet=True), TOKENS, TOKENS
+    )
     figures = objective.evaluate(network)
     assert figures["loss"] < progress.before["dev_loss"] and 0 <= figures["accuracy"] <= figures["among_five"] <= 1
 
 
 def test_the_loss_is_that_of_the_hidden_tokens_alone():
-    built = training("transformer", None)
     objective = MaskedObjective(HiddenBatches(TOKENS, MASKER, 90), mxnet.cpu(), 0)
     ((_, batch),) = objective.dev_batches.in_order(0)
-    network = built.new_network(objective, batch)
+    network = new_network(config("transformer"), objective)
     logits = objective.logits(network, batch).asnumpy()
     logs = logits - numpy.log(numpy.exp(logits).sum(axis=1, keepdims=True))
     expected = -logs[numpy.arange(len(logs)), batch.wanted][batch.weights == 1].mean()

@@ -5,7 +5,7 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.restoration.characters import Characters
-from nsmc_attention.restoration.objective import OBJECTIVES, NoisyBatches, RestorerTrainer, dev_pairs
+from nsmc_attention.restoration.objective import OBJECTIVES, NoisyBatches, dev_pairs, train_network
 from nsmc_attention.restoration.settings import RESTORE_PRESETS
 from nsmc_attention.restoration.spelling import well_spelt
 from nsmc_attention.reviews import nsmc
@@ -54,8 +54,8 @@ def test_the_dev_part_has_the_same_noise_each_time():
 @pytest.mark.parametrize("kind", ["editor", "writer", pytest.param("transformer", marks=pytest.mark.slow)])
 def test_a_training_lowers_its_loss(kind, tmp_path):
     changes = {"training.sampling": 0.0 if kind == "transformer" else 0.5, "training.label_smoothing": 0.1}
-    training = RestorerTrainer(settings(kind, **changes), CHARACTERS, Run(tmp_path, device="cpu", quiet=True))
-    _, progress, figures = training.train(SENTENCES[10:], SENTENCES[:10])
+    run = Run(tmp_path, device="cpu", quiet=True)
+    _, progress, figures = train_network(settings(kind, **changes), CHARACTERS, run, SENTENCES[10:], SENTENCES[:10])
     losses = [record["train_loss"] for record in progress.history]
     assert losses[-1] < losses[0] and set(figures) == {"character_error", "exact"}
 
