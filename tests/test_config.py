@@ -45,6 +45,7 @@ def test_every_kind_of_attention_survives_its_dict(kind):
         ("modle", {}, r"unknown key 'modle' in config; did you mean 'model'\?"),
         ("model.encoder.hidden_size", 0, r"model.encoder.hidden_size: expected from 1 to 4096, found 0"),
         ("model.encoder.hidden_size", "8", r"model.encoder.hidden_size: expected int, found '8'"),
+        ("model.embedding_size", True, r"model.embedding_size: expected int, found True"),
         ("model.dropout", 1.0, r"model.dropout: expected from 0.0 to 0.95, found 1.0"),
         ("model.dropout", float("nan"), r"model.dropout: expected"),
         ("model.attention", {"kind": "additve"}, r"expected a kind, found 'additve'; did you mean 'additive'\?"),

@@ -24,36 +24,23 @@ import pytest
 import nsmc_attention
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.settings import preset
 from nsmc_attention.classification.task import LAYOUT
-from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.errors import BundleError, DataError
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
 from nsmc_attention.reviews import raw, tables
-from nsmc_attention.text.encoding import ReviewEncoder
-from nsmc_attention.training.checkpoint import read_arrays
 
 FUZZ = Path(__file__).parent / "fuzz"
 PACKAGE = Path(nsmc_attention.__file__).parent
 
 
-def run_campaign(count, first):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", FUZZ / "files.py", str(count), str(first)], capture_output=True, text=True
-    )
+@pytest.mark.parametrize("count, first", [(210, 0), pytest.param(2500, 10_000, marks=pytest.mark.slow)])
+def test_mutated_files_are_refused_or_read(count, first):
+    command = [sys.executable, "-W", "ignore", FUZZ / "files.py", str(count), str(first)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout)
-
-
-def test_mutated_files_are_refused_or_read():
-    found = run_campaign(210, 0)
-    assert found["refused"] + found["answered"] == found["tried"] == 210 and found["refused"] > 120
-
-
-@pytest.mark.slow
-def test_many_mutated_files_are_refused_or_read():
-    found = run_campaign(2500, 10_000)
-    print(found)
-    assert found["refused"] + found["answered"] == found["tried"] == 2500
+    counts = json.loads(done.stdout)
+    print(counts)
+    assert counts["refused"] + counts["answered"] == counts["tried"] == count and counts["refused"] > count / 2
 
 
 @pytest.fixture
@@ -75,12 +62,6 @@ def test_a_link_in_a_bundle_is_refused_even_to_the_right_content(bundle, tmp_pat
     (bundle / name).rename(tmp_path / "elsewhere")
     (bundle / name).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(BundleError, match=f"{name}: expected a regular file, found a link"):
-        load_bundle(bundle, LAYOUT)
-
-
-def test_a_file_larger_than_can_be_is_refused_unread(bundle):
-    os.truncate(bundle / "weights.params", 2**40)
-    with pytest.raises(BundleError, match="weights.params: expected at most 1,073,741,824 bytes"):
         load_bundle(bundle, LAYOUT)
 
 
@@ -121,9 +102,7 @@ def test_a_graph_that_fails_or_predicts_no_probability_is_one_line(bundle, chang
         classifier.predict_many(["정말 재미있는 영화였어요", "지루하고 돈이 아까워요"] * 20)
 
 
-def test_a_refused_graph_ends_the_command_with_2_and_leaves_nothing(bundle, tmp_path, capsys):
-    from nsmc_attention.cli import run
-
+def test_a_refused_graph_ends_the_command_with_2_and_leaves_nothing(bundle, tmp_path, command):
     def external(model):
         tensor = model.graph.initializer[0]
         tensor.ClearField("raw_data")
@@ -133,10 +112,10 @@ def test_a_refused_graph_ends_the_command_with_2_and_leaves_nothing(bundle, tmp_
     changed_graph(bundle, external)
     (tmp_path / "in.csv").write_text("document\n좋다\n", encoding="utf-8")
     output = tmp_path / "out.csv"
-    given = ["predict", "--bundle", bundle, "--engine", "onnx", "--input", tmp_path / "in.csv", "--output", output]
-    assert run([str(each) for each in given]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "model.onnx: expected an ONNX graph that is safe to run" in error
+    given = ["--bundle", bundle, "--engine", "onnx", "--input", tmp_path / "in.csv", "--output", output]
+    done = command("predict", *given)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "model.onnx: expected an ONNX graph that is safe to run" in done.stderr
     assert not output.exists() and sorted(path.name for path in tmp_path.iterdir()) == ["bundle", "in.csv"]
 
 
@@ -173,15 +152,17 @@ def places(content):
     return dict(zip(names, found))
 
 
-def with_value(content, name, value):
+def with_values(content, name, values):
+    """Put values in place of the first of an array."""
     at, dtype, _ = places(content)[name]
-    return content[:at] + numpy.array(value, dtype).tobytes() + content[at + dtype.itemsize :]
+    given = numpy.array(values, dtype).tobytes()
+    return content[:at] + given + content[at + len(given) :]
 
 
 @pytest.mark.parametrize("name", ["output.weight", NGRAM_TABLE, "embedding.weight.scale"])
 @pytest.mark.parametrize("value", [numpy.nan, numpy.inf])
 def test_weights_that_are_no_numbers_are_refused(bundle, name, value):
-    put(bundle, "weights.params", with_value((bundle / "weights.params").read_bytes(), name, value))
+    put(bundle, "weights.params", with_values((bundle / "weights.params").read_bytes(), name, value))
     with pytest.raises(BundleError, match=f"weights.params: expected finite numbers in {name}"):
         load_classifier(bundle, "gluon")
 
@@ -189,12 +170,7 @@ def test_weights_that_are_no_numbers_are_refused(bundle, name, value):
 def test_weights_that_overflow_are_reported_by_the_prediction(bundle):
     content = (bundle / "weights.params").read_bytes()
     for name in ("output.weight", "output.bias"):
-        at, dtype, shape = places(content)[name]
-        content = (
-            content[:at]
-            + numpy.full(shape, 3e38, dtype).tobytes()
-            + content[at + int(numpy.prod(shape)) * dtype.itemsize :]
-        )
+        content = with_values(content, name, numpy.full(places(content)[name][2], 3e38))
     put(bundle, "weights.params", content)
     with pytest.raises(BundleError, match="expected a probability from the network, found none that is finite"):
         load_classifier(bundle, "gluon").predict("영화")
@@ -207,47 +183,6 @@ def test_sizes_that_a_parameter_file_has_not_are_refused_before_memory_is_taken(
     verified = load_bundle(bundle, LAYOUT)
     with pytest.raises(BundleError, match="expected a Gluon parameter file, found something else"):
         read_gluon_file(content, verified.config.network(len(verified.codec)), "x")
-
-
-def vocabulary(tokens, unknown, padding):
-    return json.dumps(
-        {"token_to_idx": tokens, "unknown_token": unknown, "identifiers_to_tokens": {"padding_token": padding}}
-    ).encode()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"[]",
-        b"{}",
-        b"null",
-        b'{"token_to_idx": []}',
-        b"[" * 100000,
-        b"\xff",
-        vocabulary({"a": 0, "b": True}, "a", "b"),
-        vocabulary({"a": 0}, "a", "a"),
-        vocabulary({"a": 0, "b": 2}, "a", "b"),
-        vocabulary(["a"], 0, 0),
-    ],
-)
-def test_a_vocabulary_that_is_none_is_refused(content):
-    with pytest.raises(BundleError, match="expected"):
-        ReviewEncoder.from_json(content, preset("default").text)
-
-
-@pytest.mark.parametrize(
-    "field, value",
-    [
-        ("embedding_size", 10**9),
-        ("encoder.hidden_size", 2**40),
-        ("attention.units", 10**7),
-        ("dropout", float("nan")),
-        ("embedding_size", True),
-    ],
-)
-def test_a_config_of_any_size_is_not_built(field, value):
-    with pytest.raises(ConfigError, match=f"{field}: expected"):
-        preset("default").with_settings({f"model.{field}": value})
 
 
 def archive(path, *entries):
@@ -308,41 +243,11 @@ def test_a_folder_of_films_with_a_link_or_a_pipe_is_refused(tmp_path):
         raw.load(tmp_path, [])
 
 
-def test_a_checkpoint_with_a_pickle_or_false_sizes_is_refused(tmp_path):
-    from safetensors.numpy import save
-
-    path = tmp_path / "checkpoint-00000001.safetensors"
-    written = io.BytesIO()
-    numpy.savez(written, a=numpy.zeros(4, "float32"))
-    sound = save({"a": numpy.zeros(4, "float32")})
-    sizes = [sound.replace(b"[4]", shape) for shape in (b"[9]", b"[-4]", b"[99999999999]")]
-    for content in (written.getvalue(), *sizes, struct.pack("<Q", 2**62) + sound[8:], b""):
-        path.write_bytes(content)
-        with pytest.raises(BundleError, match="the checkpoint is damaged"):
-            read_arrays(path)
-
-
-@pytest.mark.parametrize(
-    "name, content, message",
-    [
-        ("a.csv", ",".join(map(str, range(300_000))), "expected at most 2,000 columns, found 300,000"),
-        pytest.param(
-            "a.csv",
-            'document\n"' + "x\n" * 2**23 + 'x"',
-            "expected at most 16,777,216 characters in a row",
-            marks=pytest.mark.slow,
-        ),
-        (
-            "a.jsonl",
-            "".join(json.dumps({"document": "x", f"k{number}": 1}) + "\n" for number in range(8000)),
-            "expected at most 2,000 columns",
-        ),
-    ],
-)
-def test_a_table_of_any_width_or_depth_is_refused(tmp_path, name, content, message):
-    (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
-        list(tables.open_table(tmp_path / name).parts)
+def test_columns_are_bounded_over_all_rows(tmp_path):
+    rows = "".join(json.dumps({"document": "x", f"k{number}": 1}) + "\n" for number in range(8000))
+    (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
+    with pytest.raises(DataError, match="expected at most 2,000 columns"):
+        list(tables.open_table(tmp_path / "a.jsonl").parts)
 
 
 def test_a_message_is_one_line_that_steers_no_terminal(tmp_path):

@@ -40,13 +40,13 @@ os.fsync = fsync
 sys.addaudithook(count)
 atexit.register(lambda: print("changes", seen, file=sys.stderr))
 """
-# Limits the size of files: an error, as on a full disk, or death in the middle of a write
+# Limits the size of files: death in the middle of a write
 LIMITED = """
 import resource, signal, sys
 limit, *arguments = sys.argv[1:]
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 """
-DEADLY = "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
 PLAIN = "import sys\narguments = sys.argv[1:]\n"
 MAIN = "from nsmc_attention.cli import main\nmain(arguments)\n"
 
@@ -65,15 +65,11 @@ class Child:
 
     @classmethod
     def dying_at_byte(cls, limit, also=""):
-        return cls(LIMITED + DEADLY + also, (limit,))
+        return cls(LIMITED + also, (limit,))
 
     @classmethod
     def dying_after(cls, delay, also=""):
         return cls(PLAIN + also, (), delay)
-
-    @classmethod
-    def limited(cls, limit, also=""):
-        return cls(LIMITED + also, (limit,))
 
     def start(self, *arguments, **options):
         """Start the command in a new session, with SIGINT as in a terminal: a shell's `&` makes children ignore it."""

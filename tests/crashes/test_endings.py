@@ -72,6 +72,13 @@ def test_a_prediction_by_workers_ends_clean(child, bundle_folder, table, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
+def check_resumed(command, training, run, uninterrupted):
+    done = command(*training, run, "--resume")
+    assert done.returncode == 0, done.stderr
+    for name in ("weights.params", "model.onnx"):
+        assert (run / "bundle" / name).read_bytes() == (uninterrupted / "bundle" / name).read_bytes()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number, word", [TERMINATED, INTERRUPTED])
 def test_a_training_ends_clean_and_goes_on(child, command, training, run_folder, tmp_path, number, word):
@@ -80,10 +87,7 @@ def test_a_training_ends_clean_and_goes_on(child, command, training, run_folder,
     assert until(lambda: list(run.glob("checkpoint-*.safetensors")), process)
     process.send_signal(number)
     ended(process, tmp_path, number, word)
-    done = command(*training, run, "--resume")
-    assert done.returncode == 0, done.stderr
-    for name in ("weights.params", "model.onnx"):
-        assert (run / "bundle" / name).read_bytes() == (run_folder / "bundle" / name).read_bytes()
+    check_resumed(command, training, run, run_folder)
 
 
 @pytest.mark.slow
@@ -172,10 +176,7 @@ def test_a_training_on_a_full_disk_keeps_its_state_and_goes_on_when_there_is_roo
     check_refused(command(*training, place / "run"), "run.*: cannot be written: No space left on device")
     assert list(place.rglob("checkpoint-*.safetensors")) and not list(place.rglob(".partial-*"))
     disk("remount", "size=20m")
-    done = command(*training, place / "run", "--resume")
-    assert done.returncode == 0, done.stderr
-    for name in ("weights.params", "model.onnx"):
-        assert (place / "run/bundle" / name).read_bytes() == (run_folder / "bundle" / name).read_bytes()
+    check_resumed(command, training, place / "run", run_folder)
 
 
 @pytest.fixture

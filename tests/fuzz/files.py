@@ -66,35 +66,12 @@ CONFIG = preset("default").with_fields(
 NAMES = ["../raw/1.json", "/raw/1.json", "x/raw/1.json", "a.npy", "", "raw/\x1b.json"]
 TEXTS = ["정말 재미있는 영화였어요", "지루하고 돈이 아까워요", "!", "가" * 40]
 SECONDS, ADDRESSES, GROWTH = 60, 6 * 2**30, 700 * 2**20
-FORBIDDEN = {
-    "pickle.find_class",
-    "os.system",
-    "subprocess.Popen",
-    "os.exec",
-    "os.posix_spawn",
-    "os.fork",
-    "socket.connect",
-    "marshal.loads",
-    "code.__new__",
-}
+FORBIDDEN = {*"pickle.find_class os.system subprocess.Popen os.exec os.posix_spawn os.fork".split()}
+FORBIDDEN |= {"socket.connect", "marshal.loads", "code.__new__"}
 BUNDLE = ["manifest.json", "vocab.json", "weights.params", "model.onnx", "README.md"]
-KINDS = [
-    *BUNDLE,
-    "weights.params",
-    "model.onnx",
-    "manifest.json",
-    "checkpoint.safetensors",
-    "best.safetensors",
-    "settings.json",
-    "raw.zip",
-    "film.json",
-    "_plan.json",
-    "table.csv",
-    "table.tsv",
-    "table.txt",
-    "table.jsonl",
-    "table.parquet",
-]
+TABLES = ["table.csv", "table.tsv", "table.txt", "table.jsonl", "table.parquet"]
+RUN = ["checkpoint.safetensors", "best.safetensors", "settings.json"]
+KINDS = [*BUNDLE, "weights.params", "model.onnx", "manifest.json", *RUN, "raw.zip", "film.json", "_plan.json", *TABLES]
 
 
 class Watch:
@@ -165,20 +142,10 @@ class Materials:
             loss = self.network(*self.batch)[0].sum()
         loss.backward()
         self.trainer.step(1)
-        record = {
-            "epoch": 1,
-            "steps": 1,
-            "seconds": 1.0,
-            "train_loss": 1.0,
-            "dev_accuracy": 0.5,
-            "dev_f1": 0.5,
-            "dev_log_loss": 0.7,
-            "dev_ece": 0.1,
-            "dev_entropy": 0.9,
-        }
-        checkpoints.save(
-            self.network, self.trainer, self.average, Progress(1, 0, 1, 0.0, 0.7, 0, {"log_loss": 0.9}, [record])
-        )
+        figures = {"train_loss": 1.0, "dev_accuracy": 0.5, "dev_f1": 0.5, "dev_log_loss": 0.7, "dev_ece": 0.1}
+        record = {"epoch": 1, "steps": 1, "seconds": 1.0, **figures, "dev_entropy": 0.9}
+        progress = Progress(1, 0, 1, 0.0, 0.7, 0, {"log_loss": 0.9}, [record])
+        checkpoints.save(self.network, self.trainer, self.average, progress)
         checkpoints.save_best(self.network)
         settings = json.dumps({"data": {"name": "sample", "sha256": "0"}, "valid": None, "config": CONFIG.to_dict()})
         return {

@@ -5,33 +5,9 @@ import json
 import random
 import struct
 
-STRANGE = [
-    None,
-    True,
-    -1,
-    0,
-    1.5,
-    2**31,
-    2**70,
-    1e308,
-    float("nan"),
-    float("inf"),
-    "",
-    "x" * 70000,
-    "../../etc/passwd",
-    "/etc/passwd",
-    "=cmd|'/C calc'!A0",
-    "<script>alert(1)</script>",
-    "\ud800",
-    "a\nb\x1b[2J",
-    [],
-    {},
-    [[]],
-    {"a": 1},
-    ["x"],
-    "okt",
-    "float32",
-]
+STRANGE = [None, True, -1, 0, 1.5, 2**31, 2**70, 1e308, float("nan"), float("inf"), "", "x" * 70000, "\ud800"]
+STRANGE += ["../../etc/passwd", "/etc/passwd", "=cmd|'/C calc'!A0", "<script>alert(1)</script>", "a\nb\x1b[2J"]
+STRANGE += [[], {}, [[]], {"a": 1}, ["x"], "okt", "float32"]
 NUMBERS = [0, 1, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**63, 2**64 - 1]
 
 

@@ -1,10 +1,10 @@
 import csv
 import io
+import itertools
 import json
 import shutil
 import sys
 from decimal import Decimal
-from itertools import cycle, islice
 
 import pandas
 import psutil
@@ -26,13 +26,26 @@ def classifier(bundle_folder):
 
 
 @pytest.fixture
+def score_rows(classifier, tmp_path):
+    """A function that scores rows, of a jsonl file or as its text; returns the path of the output."""
+
+    def score(rows, name, **options):
+        text = rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / "in.jsonl").write_text(text, encoding="utf-8")
+        score_table(classifier, tmp_path / "in.jsonl", tmp_path / name, **options)
+        return tmp_path / name
+
+    return score
+
+
+@pytest.fixture
 def table(tmp_path):
     """More rows than one piece, so that workers score it; every hundredth is blank."""
     return write_table(tmp_path / "many.csv", tables.ROWS + 100)
 
 
 def write_table(path, size):
-    documents = list(islice(cycle(nsmc.load("sample", "train").documents), size))
+    documents = list(itertools.islice(itertools.cycle(nsmc.load("sample", "train").documents), size))
     with open(path, "w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["number", "document"])
@@ -143,19 +156,7 @@ def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
         assert found["predicted_probability"].dropna().between(0, 1).all()
 
 
-def test_parquet_without_rows_has_columns(classifier, tmp_path):
-    pandas.DataFrame({"document": pandas.Series([], dtype=str)}).to_parquet(tmp_path / "in.parquet")
-    score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet")
-    assert list(pandas.read_parquet(tmp_path / "out.parquet").columns) == [
-        "document",
-        "label",
-        "score",
-        "probability",
-        "error",
-    ]
-
-
-def test_parquet_has_the_types_of_the_whole_table(classifier, tmp_path):
+def test_parquet_has_the_types_of_the_whole_table(score_rows, tmp_path):
     """Of several pieces and row groups: what comes late, and what changes its type on the way."""
     rows = [
         {
@@ -166,10 +167,7 @@ def test_parquet_has_the_types_of_the_whole_table(classifier, tmp_path):
         }
         for row in range(80_000)
     ]
-    with open(tmp_path / "in.jsonl", "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-    score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet", processes=1)
-    with pyarrow.parquet.ParquetFile(tmp_path / "out.parquet") as file:
+    with pyarrow.parquet.ParquetFile(score_rows(rows, "out.parquet", processes=1)) as file:
         assert file.num_row_groups == 2
         found = file.read()
     assert {field.name: str(field.type).partition("<")[0] for field in found.schema} == {
@@ -183,35 +181,35 @@ def test_parquet_has_the_types_of_the_whole_table(classifier, tmp_path):
         "error": "string",
     }
     assert found.select(["document", "number", "word", "late"]).to_pylist() == [{"late": None, **row} for row in rows]
-    assert [path.name for path in tmp_path.iterdir() if path.name not in ("in.jsonl", "out.parquet")] == []
+    assert {path.name for path in tmp_path.iterdir()} == {"in.jsonl", "out.parquet"}
 
 
-@pytest.mark.parametrize("first, what", [(1, "column 'a'"), (tables.ROWS, "a column")])
-def test_values_of_two_kinds_in_a_column_are_no_parquet(classifier, tmp_path, first, what):
-    rows = [{"document": "", "a": "x" if row >= first else row} for row in range(9001)]
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    with pytest.raises(DataError, match=f"expected values of one type that parquet has in {what}, found others"):
-        score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet", processes=1)
+LATE = {"document": "", "a": "x"}
+
+
+@pytest.mark.parametrize(
+    "rows, where",
+    [
+        ([{**LATE, "a": 0}, LATE], "column 'a'"),
+        ([{**LATE, "a": 0}] * tables.ROWS + [LATE], "a column"),
+        ([{"document": "", "meta": {}}], ""),
+        ([{"document": "", "n": [2**53 + 1, 0.5]}], ""),
+    ],
+    ids=itertools.count(),
+)
+def test_what_parquet_cannot_hold_is_one_line(score_rows, tmp_path, rows, where):
+    with pytest.raises(DataError, match=f"parquet: expected values of one type that parquet has in {where}"):
+        score_rows(rows, "out.parquet", processes=1)
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-def test_parquet_answers_stand_beside_a_column_that_comes_late(classifier, tmp_path):
+def test_parquet_answers_stand_beside_a_column_that_comes_late(score_rows):
     """A user's own label in the second piece is not taken for an answer; half a surrogate pair is no character."""
     rows = [{"document": "좋다" if row in (0, tables.ROWS) else ""} for row in range(tables.ROWS + 1)]
     rows[-1].update(label="mine", other="\ud83d", **{"k\ud83d": 1})
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet", processes=1)
-    found = pyarrow.parquet.read_table(tmp_path / "out.parquet")
-    assert found.column_names == [
-        "document",
-        "label",
-        "other",
-        "k?",
-        "predicted_label",
-        "predicted_score",
-        "predicted_probability",
-        "predicted_error",
-    ]
+    found = pyarrow.parquet.read_table(score_rows(rows, "out.parquet", processes=1))
+    own, answers = ["document", "label", "other", "k?"], ["label", "score", "probability", "error"]
+    assert found.column_names == own + [f"predicted_{name}" for name in answers]
     first, last = found.slice(0, 1).to_pylist()[0], found.slice(tables.ROWS, 1).to_pylist()[0]
     assert (first["label"], last["label"], last["other"], last["k?"]) == (None, "mine", "?", 1)
     assert first["predicted_label"] == last["predicted_label"] in ("positive", "negative")
@@ -238,31 +236,22 @@ def test_parquet_keeps_the_types_of_parquet(classifier, tmp_path, rows):
     found = pyarrow.parquet.read_table(tmp_path / "out.parquet")
     assert found.select(given.column_names).to_pylist() == given.to_pylist()
     assert [found.schema.field(name).type for name in given.column_names] == [field.type for field in given.schema]
-    assert [str(kind) for kind in found.schema.types[-4:]] == ["string", "double", "double", "string"]
+    answers = [(field.name, str(field.type)) for field in found.schema][-4:]
+    names = ("label", "score", "probability", "error")
+    assert answers == [*zip(names, ("string", "double", "double", "string"))]
 
 
-@pytest.mark.parametrize("row", [{"meta": {}}, {"n": [2**53 + 1, 0.5]}])
-def test_what_parquet_cannot_hold_is_one_line(classifier, tmp_path, row):
-    (tmp_path / "in.jsonl").write_text(json.dumps({"document": "", **row}), encoding="utf-8")
-    with pytest.raises(DataError, match="parquet: expected values of one type that parquet has"):
-        score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.parquet")
-    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
-
-
-def test_lines_are_no_table_for_parquet(classifier, tmp_path):
+@pytest.mark.parametrize("name", ["out.parquet", "out.xlsx"])
+def test_lines_are_no_table(classifier, tmp_path, name):
     with pytest.raises(ConfigError, match="expected a table, found lines"):
-        score_lines(classifier, ["좋다"], tmp_path / "out.parquet")
+        score_lines(classifier, ["좋다"], tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_number_that_json_has_not_is_null(classifier, tmp_path):
-    (tmp_path / "in.jsonl").write_text(
-        '{"document": "좋다", "n": 1e400, "inside": {"a": [-1e400, NaN, 1.5]}}\n'
-        '{"document": "좋다", "n": 2.5, "inside": null}\n',
-        encoding="utf-8",
-    )
-    score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+def test_a_number_that_json_has_not_is_null(score_rows):
+    first = '{"document": "좋다", "n": 1e400, "inside": {"a": [-1e400, NaN, 1.5]}}\n'
+    output = score_rows(first + '{"document": "좋다", "n": 2.5, "inside": null}\n', "out.jsonl")
+    lines = output.read_text(encoding="utf-8").splitlines()
     first, second = (json.loads(line, parse_constant=pytest.fail) for line in lines)
     assert (first["n"], first["inside"], second["n"]) == (None, {"a": [None, None, 1.5]}, 2.5)
 
@@ -346,16 +335,12 @@ def test_a_csv_file_for_people_begins_with_a_mark(office, classifier, tmp_path):
     assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
 
 
-def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(classifier, tmp_path):
+def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(score_rows):
     rows = [{"리뷰": "=1+1 좋다", "평점": 5}, {"리뷰": None, "평점": None}]
-    pandas.DataFrame(rows).astype(object).to_json(tmp_path / "in.jsonl", orient="records", lines=True)
-    score_table(classifier, tmp_path / "in.jsonl", tmp_path / "out.xlsx")
-    (part,) = tables.open_table(tmp_path / "out.xlsx").parts
+    (part,) = tables.open_table(score_rows(rows, "out.xlsx")).parts
     first, second = (dict(zip(part, row)) for row in zip(*part.values()))
     assert first["리뷰"] == "=1+1 좋다" and first["평점"] == 5 and isinstance(first["probability"], float)
     assert second["error"] == "blank: no word to score" and second["label"] is None
-    with pytest.raises(ConfigError, match="xlsx output: expected a table, found lines"):
-        score_lines(classifier, ["좋다"], tmp_path / "lines.xlsx")
 
 
 def test_a_workbook_with_other_sheets_is_not_replaced_by_one_of_them(classifier, tmp_path):

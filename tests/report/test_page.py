@@ -1,9 +1,6 @@
-"""The report in a real Chromium, as a reader opens, prints and hears it; see tests/serve/test_page.py."""
+"""The report in a real Chromium, as a reader opens, prints and hears it; see `chromium`."""
 
-import os
 import re
-import shutil
-import subprocess
 
 import pandas
 import pytest
@@ -11,15 +8,6 @@ import pytest
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.report.build import report
 from nsmc_attention.reviews import nsmc
-
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-if os.environ.get("CI"):
-    import playwright.sync_api as playwright
-
-    assert CHROMIUM, "no Chromium: apt-get install chromium, or set CHROMIUM to its path"
-else:
-    playwright = pytest.importorskip("playwright.sync_api")
-    pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs Chromium: apt-get install chromium, or $CHROMIUM")
 
 SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 390, "height": 844}}
 
@@ -37,14 +25,6 @@ def pages(tmp_path_factory):
     for language in ("ko", "en"):
         report(classifier, folder / "reviews.csv", folder / f"{language}.html", "film", "date", language=language)
     return folder
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -79,25 +59,15 @@ def test_a_report_is_printed_on_a4(chromium, pages):
     page.close()
 
 
-@pytest.fixture(scope="session")
-def axe(tmp_path_factory):
-    """The script of axe-core, which npm downloads."""
-    folder = tmp_path_factory.mktemp("axe")
-    subprocess.run(["npm", "install", "--silent", "--prefix", folder, "axe-core@4"], check=True)
-    return (folder / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
-
-
 @pytest.mark.system
 @pytest.mark.parametrize("language", ["ko", "en"])
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("colors", ["light", "dark"])
-def test_axe_core_finds_nothing_serious(chromium, pages, axe, language, size, colors):
+def test_axe_finds_nothing_serious(chromium, pages, serious, language, size, colors):
     # the page's own policy lets no other script in
     context = chromium.new_context(viewport=SIZES[size], color_scheme=colors, bypass_csp=True)
     page = context.new_page()
     page.goto((pages / f"{language}.html").as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-    page.evaluate(axe)
-    found = page.evaluate("axe.run()")["violations"]
+    assert not serious(page)
     context.close()
-    assert not [(each["id"], len(each["nodes"])) for each in found if each["impact"] in ("serious", "critical")]

@@ -51,6 +51,8 @@ def test_unknown_and_padding_are_different_ids():
         "[]",
         "{",
         "null",
+        b"\xff",
+        '{"token_to_idx": []}',
         VOCABULARY.replace('"unknown_token"', '"x"'),
         VOCABULARY.replace("<pad>", "<pod>", 1),
         VOCABULARY.replace("2}", "7}"),

@@ -1,42 +1,37 @@
 """The last states of a training, and what is done when one of them is damaged."""
 
+import io
 import itertools
 import json
 import os
 import random
+import struct
 import warnings
 from dataclasses import asdict
 
 import numpy
 import pytest
+from safetensors.numpy import save
 
 from nsmc_attention.errors import BundleError
 from nsmc_attention.training.checkpoint import Checkpoints, Progress, read_arrays, write_arrays
 from nsmc_attention.training.loop import Average, make_trainer
 
 
-class State:
-    """A network of one layer, with its trainer and average."""
-
-    def __init__(self):
-        from mxnet import autograd, nd
-        from mxnet.gluon import nn
-
-        self.network = nn.Dense(2, in_units=3)
-        self.network.initialize()
-        self.trainer, self.average = make_trainer(self.network, 0.01), Average(self.network, 0.5)
-        with autograd.record():
-            loss = self.network(nd.ones((1, 3))).sum()
-        loss.backward()
-        self.trainer.step(1)
-
-    def __iter__(self):
-        return iter((self.network, self.trainer, self.average))
-
-
 @pytest.fixture
 def state():
-    return State()
+    """A network of one layer, with its trainer and average."""
+    from mxnet import autograd, nd
+    from mxnet.gluon import nn
+
+    network = nn.Dense(2, in_units=3)
+    network.initialize()
+    trainer, average = make_trainer(network, 0.01), Average(network, 0.5)
+    with autograd.record():
+        loss = network(nd.ones((1, 3))).sum()
+    loss.backward()
+    trainer.step(1)
+    return network, trainer, average
 
 
 @pytest.fixture
@@ -76,17 +71,10 @@ def test_without_the_newest_the_one_before_is_used(checkpoints, state):
 def test_when_all_are_damaged_nothing_is_begun_anew_unasked(checkpoints, state):
     for path in checkpoints.paths():
         path.write_bytes(path.read_bytes()[:-1])
-    with pytest.warns(UserWarning) as warned, pytest.raises(BundleError, match="none of 3 checkpoints is undamaged"):
+    reason = "00000005.safetensors: the checkpoint is damaged .*; none of 3 checkpoints is undamaged"
+    with pytest.warns(UserWarning) as warned, pytest.raises(BundleError, match=reason):
         checkpoints.load_newest(*state)
     assert len(warned) == 2, "the oldest has none before it"
-
-
-def test_one_damaged_checkpoint_is_told_with_its_reason(checkpoints, state):
-    for path in checkpoints.paths()[:-1]:
-        path.unlink()
-    checkpoints.paths()[0].write_bytes(b"")
-    with pytest.raises(BundleError, match="00000015.safetensors: the checkpoint is damaged .*; none of 1 checkpoints"):
-        checkpoints.load_newest(*state)
 
 
 def test_without_any_the_training_begins(tmp_path, state):
@@ -96,11 +84,11 @@ def test_without_any_the_training_begins(tmp_path, state):
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
 def test_damaged_best_parameters_are_told_with_what_to_do(tmp_path, state, damage):
     checkpoints = Checkpoints(tmp_path, 3)
-    checkpoints.save_best(state.network)
-    checkpoints.load_best(state.network)
+    checkpoints.save_best(state[0])
+    checkpoints.load_best(state[0])
     damage(tmp_path / "best.safetensors")
     with pytest.raises(BundleError, match="best.safetensors: .*delete the checkpoints beside it and --resume"):
-        checkpoints.load_best(state.network)
+        checkpoints.load_best(state[0])
 
 
 def as_bytes(values):
@@ -165,7 +153,17 @@ def name_of(arrays, part):
     return next(name for name, array in arrays.items() if name.startswith(part) and array.shape == (2, 3))
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff" * 8, b"\x08" + bytes(7) + b'{"a":[]}', bytes(100)])
+def strange_files():
+    """Files that no training writes: among them a pickle, and tensors of other sizes than are there."""
+    pickled = io.BytesIO()
+    numpy.savez(pickled, a=numpy.zeros(4, "float32"))
+    sound = save({"a": numpy.zeros(4, "float32")})
+    yield from (b"", b"\xff" * 8, b"\x08" + bytes(7) + b'{"a":[]}', bytes(100), pickled.getvalue())
+    yield from (sound.replace(b"[4]", shape) for shape in (b"[9]", b"[-4]", b"[99999999999]"))
+    yield struct.pack("<Q", 2**62) + sound[8:]
+
+
+@pytest.mark.parametrize("content", strange_files(), ids=itertools.count())
 def test_a_file_that_no_training_writes_is_refused(tmp_path, content):
     (tmp_path / "a.safetensors").write_bytes(content)
     with pytest.raises(BundleError, match="a.safetensors: the checkpoint is damaged"):
@@ -173,7 +171,7 @@ def test_a_file_that_no_training_writes_is_refused(tmp_path, content):
 
 
 def test_a_file_larger_than_any_state_of_the_network_is_passed_over_unread(checkpoints, state):
-    checkpoints.save_best(state.network)
+    checkpoints.save_best(state[0])
     newest = checkpoints.paths()[-1]
     for path in (newest, newest.with_name("best.safetensors")):
         os.truncate(path, 2**33)
@@ -182,4 +180,4 @@ def test_a_file_larger_than_any_state_of_the_network_is_passed_over_unread(check
     ):
         assert checkpoints.load_newest(*state).step == 10
     with pytest.raises(BundleError, match="best.safetensors: expected at most 67,108,[0-9]+ bytes"):
-        checkpoints.load_best(state.network)
+        checkpoints.load_best(state[0])

@@ -12,8 +12,10 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from nsmc_attention.bundle.format import load_bundle
@@ -66,16 +68,13 @@ def outcome(process):
 
 
 def children(process):
-    """Return the process numbers of a launcher's children by name."""
+    """Return a launcher's children by name."""
     found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            variables = dict(line.partition("=")[::2] for line in (folder / "environ").read_text().split("\0"))
-        except OSError:
-            continue
-        if parent == process.pid and "DMLC_ROLE" in variables:
-            found[f"{variables['DMLC_ROLE']} {variables.get('DMLC_WORKER_ID', '')}".strip()] = int(folder.name)
+    for child in psutil.Process(process.pid).children():
+        with suppress(psutil.Error):
+            variables = child.environ()
+            if "DMLC_ROLE" in variables:
+                found[f"{variables['DMLC_ROLE']} {variables.get('DMLC_WORKER_ID', '')}".strip()] = child
     return found
 
 
@@ -86,10 +85,10 @@ def wait_for(condition):
         time.sleep(0.05)
 
 
-def is_gone(number):
+def is_gone(process):
     try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return True
 
 
@@ -172,12 +171,12 @@ def test_two_workers_of_one_number_are_refused(tmp_path):
 
 
 def killed(config, out, name):
-    """Start a job, kill one of its processes in the middle; answer the outcome and all process numbers."""
+    """Start a job, kill one of its processes in the middle; return the outcome."""
     job = start("--workers", 2, *flags(config), "--out", out)
     wait_for(lambda: list(out.glob("checkpoint-*20.safetensors")) or job.poll() is not None)
-    processes = {**children(job), "launcher": job.pid}
+    processes = {**children(job), "launcher": psutil.Process(job.pid)}
     assert set(processes) == {*names(2), "launcher"}
-    os.kill(processes[name], signal.SIGKILL)
+    processes[name].kill()
     found = outcome(job)
     wait_for(lambda: all(map(is_gone, processes.values())))
     return found
@@ -276,29 +275,18 @@ def test_a_role_without_its_variables_is_one_line(tmp_path, capsys, monkeypatch)
 @pytest.mark.parametrize(
     "name, value, message",
     [
-        ("DMLC_ROLE", "boss", "DMLC_ROLE: expected one of scheduler, server, worker, found 'boss'"),
-        ("DMLC_PS_ROOT_PORT", None, "DMLC_PS_ROOT_PORT: expected a number from 1 to 65535, found nothing"),
-        ("DMLC_PS_ROOT_PORT", "65536", "DMLC_PS_ROOT_PORT: expected a number from 1 to 65535, found '65536'"),
-        ("DMLC_NUM_SERVER", "0", "DMLC_NUM_SERVER: expected a number from 1"),
-        ("DMLC_NUM_WORKER", "two", "DMLC_NUM_WORKER: expected a number from 1"),
-        ("DMLC_WORKER_ID", "2", "DMLC_WORKER_ID: expected a number from 0 to 1, another for each worker, found '2'"),
-        (
-            "DMLC_WORKER_ID",
-            None,
-            "DMLC_WORKER_ID: expected a number from 0 to 1, another for each worker, found nothing",
-        ),
+        ("ROLE", "boss", "ROLE: expected one of scheduler, server, worker, found 'boss'"),
+        ("PS_ROOT_PORT", None, "PS_ROOT_PORT: expected a number from 1 to 65535, found nothing"),
+        ("PS_ROOT_PORT", "65536", "PS_ROOT_PORT: expected a number from 1 to 65535, found '65536'"),
+        ("NUM_SERVER", "0", "NUM_SERVER: expected a number from 1"),
+        ("NUM_WORKER", "two", "NUM_WORKER: expected a number from 1"),
+        ("WORKER_ID", "2", "WORKER_ID: expected a number from 0 to 1, another for each worker, found '2'"),
+        ("WORKER_ID", None, "WORKER_ID: expected a number from 0 to 1, another for each worker, found nothing"),
     ],
 )
 def test_each_variable_is_checked(name, value, message):
-    given = {
-        "DMLC_ROLE": "worker",
-        "DMLC_PS_ROOT_URI": "10.0.0.1",
-        "DMLC_PS_ROOT_PORT": "9091",
-        "DMLC_NUM_SERVER": "1",
-        "DMLC_NUM_WORKER": "2",
-        "DMLC_WORKER_ID": "1",
-    }
+    given = place("worker 1", 2, 9091)
     assert rank_and_count(given) == (1, 2)
-    given = {**given, name: value} if value else {key: each for key, each in given.items() if key != name}
-    with pytest.raises(ConfigError, match=message):
+    given = {key: each for key, each in {**given, f"DMLC_{name}": value}.items() if each}
+    with pytest.raises(ConfigError, match=f"DMLC_{message}"):
         rank_and_count(given)

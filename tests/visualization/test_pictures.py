@@ -2,7 +2,6 @@ import base64
 import io
 import json
 import re
-import shutil
 from dataclasses import replace
 
 import numpy
@@ -133,60 +132,40 @@ def test_panels_name_queries_of_another_sequence_and_hold_a_matrix_for_each_head
     assert not {"queries", "grid"} & panel(attribution()).keys()
 
 
-@pytest.mark.parametrize("shape, axes", [((3, 5), ("queries", "keys")), ((4, 3, 5), ("heads", "queries", "keys"))])
-@pytest.mark.parametrize("suffix", [".png", ".html"])
-def test_an_alignment_of_two_sequences_is_drawn(tmp_path, shape, axes, suffix):
-    path = tmp_path / f"a{suffix}"
-    save_attributions([[aligned(shape, axes)]], path)
-    assert path.stat().st_size > 5000
-
-
-@pytest.mark.skipif(not shutil.which("chromium"), reason="needs Chromium")
-def test_the_page_shades_words_by_the_query_that_is_clicked(tmp_path):
-    from playwright.sync_api import sync_playwright
-
+def test_the_page_shades_words_by_the_query_that_is_clicked(chromium, tmp_path):
     save_attributions([[aligned((4, 3, 5), ("heads", "queries", "keys"))]], tmp_path / "a.html")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto((tmp_path / "a.html").as_uri())
-        assert page.locator(".more").inner_text() == "Show the matrix (4 × 3 × 5)"
-        page.locator(".more").click()
-        assert page.locator("table").count() == 4 and page.locator("tbody td").count() == 60
-        before = page.locator(".word").first.get_attribute("style")
-        page.get_by_role("button", name="재미있").click()
-        assert page.locator(".say").inner_text() == "재미있 →"
-        assert page.locator(".word").first.get_attribute("style") != before
-        browser.close()
+    page = chromium.new_page()
+    page.goto((tmp_path / "a.html").as_uri())
+    assert page.locator(".more").inner_text() == "Show the matrix (4 × 3 × 5)"
+    page.locator(".more").click()
+    assert page.locator("table").count() == 4 and page.locator("tbody td").count() == 60
+    before = page.locator(".word").first.get_attribute("style")
+    page.get_by_role("button", name="재미있").click()
+    assert page.locator(".say").inner_text() == "재미있 →"
+    assert page.locator(".word").first.get_attribute("style") != before
 
 
 SHADES = """selector => [...document.querySelectorAll(selector)].map(
     each => getComputedStyle(each).backgroundColor.match(/[0-9.]+/g).map(Number))"""
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="needs Chromium")
-def test_a_page_has_the_shades_of_the_pictures_and_one_scale_for_matrices_beside_each_other(tmp_path):
-    from playwright.sync_api import sync_playwright
-
+@pytest.mark.parametrize("scheme, theme", [("light", LIGHT), ("dark", DARK)])
+def test_a_page_has_the_shades_of_the_pictures_and_one_scale_for_matrices_beside_each_other(
+    chromium, tmp_path, scheme, theme
+):
     signed, even = attribution(method="erasure"), attribution()
     sharp = replace(even, prediction=replace(even.prediction, weights=numpy.eye(4)))
     save_attributions([[signed, even, sharp]], tmp_path / "a.html")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for scheme, theme in (("light", LIGHT), ("dark", DARK)):
-            page = browser.new_page(color_scheme=scheme)
-            page.goto((tmp_path / "a.html").as_uri())
-            expected = [
-                theme.shade(value, max(each.values), each.signed) for each in (signed, even) for value in each.values
-            ]
-            shown = [over(theme.paper, *color) for color in page.evaluate(SHADES, ".word")[:8]]
-            numpy.testing.assert_allclose(shown, expected, atol=1.01)
-            for more in page.locator(".more").all():
-                more.click()
-            strengths = [color[3] if color[3:] else 1 for color in page.evaluate(SHADES, "tbody td")]
-            assert strengths[:16] == pytest.approx([0.95 / 4] * 16, abs=0.01), "a quarter of the other's largest"
-            assert max(strengths[16:]) == pytest.approx(0.95, abs=0.01)
-        browser.close()
+    page = chromium.new_page(color_scheme=scheme)
+    page.goto((tmp_path / "a.html").as_uri())
+    expected = [theme.shade(value, max(each.values), each.signed) for each in (signed, even) for value in each.values]
+    shown = [over(theme.paper, *color) for color in page.evaluate(SHADES, ".word")[:8]]
+    numpy.testing.assert_allclose(shown, expected, atol=1.01)
+    for more in page.locator(".more").all():
+        more.click()
+    strengths = [color[3] if color[3:] else 1 for color in page.evaluate(SHADES, "tbody td")]
+    assert strengths[:16] == pytest.approx([0.95 / 4] * 16, abs=0.01), "a quarter of the other's largest"
+    assert max(strengths[16:]) == pytest.approx(0.95, abs=0.01)
 
 
 def over(paper, red, green, blue, share=1.0):
