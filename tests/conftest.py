@@ -66,64 +66,35 @@ def tiny():
     return TINY
 
 
-TINY_EDITOR = RestoreConfig().with_settings(
-    {
-        "model.embedding_size": 8,
-        "model.encoder.hidden_size": 8,
-        "model.output_units": 8,
-        "training.batch_size": 32,
-        "training.epochs": 1,
-    }
+def changed(config, settings):
+    """Return a config with settings, written as on the command line: `name=value`, a space between them."""
+    return config.with_settings(dict(setting.split("=") for setting in settings.split()))
+
+
+TINY_EDITOR = changed(
+    RestoreConfig(),
+    "model.embedding_size=8 model.encoder.hidden_size=8 model.output_units=8 training.batch_size=32 training.epochs=1",
 )
-TINY_LANGUAGE = (
-    TASKS["language"]
-    .preset("transformer")
-    .with_settings(
-        {
-            "model.embedding_size": 8,
-            "model.encoder.units": 8,
-            "model.encoder.heads": 2,
-            "model.encoder.feed_forward": 16,
-            "training.batch_size": 64,
-            "training.epochs": 1,
-        }
-    )
+TINY_LANGUAGE = changed(
+    TASKS["language"].preset("transformer"),
+    "model.embedding_size=8 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16 "
+    "training.batch_size=64 training.epochs=1",
 )
-TINY_TRANSFORMER = TINY.with_fields(encoder="transformer", epochs=1, erasure_reviews=0, ngram_buckets=0).with_settings(
-    {"model.encoder.layers": 3, "model.encoder.units": 8, "model.encoder.heads": 2, "model.encoder.feed_forward": 16}
+TINY_TRANSFORMER = changed(
+    TINY.with_fields(encoder="transformer", epochs=1, erasure_reviews=0, ngram_buckets=0),
+    "model.encoder.layers=3 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16",
 )
 TINY_STRUCTURED = TINY.with_fields(attention="structured", attention_units=4, attention_hops=3)
-TINY_WRITER = (
-    TASKS["restore"]
-    .preset("writer")
-    .with_settings(
-        {
-            "text.min_count": 1,
-            "model.embedding_size": 8,
-            "model.encoder.hidden_size": 4,
-            "model.decoder.hidden_size": 16,
-            "model.output_units": 8,
-            "model.dropout": 0.0,
-            "training.batch_size": 16,
-            "training.epochs": 6,
-            "training.learning_rate": 0.05,
-            "training.average": 0.0,
-            "training.joined": 0.0,
-            "training.dev_fraction": 0.02,
-        }
-    )
+TINY_WRITER = changed(
+    TASKS["restore"].preset("writer"),
+    "text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4 model.decoder.hidden_size=16 "
+    "model.output_units=8 model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 "
+    "training.average=0 training.joined=0 training.dev_fraction=0.02",
 )
-TINY_FILM = FilmConfig().with_settings(
-    {
-        "model.units": 6,
-        "model.output_units": 6,
-        "model.attention.units": 4,
-        "training.batch_size": 32,
-        "training.epochs": 8,
-        "training.learning_rate": 0.02,
-        "training.patience": 8,
-        "training.average": 0.0,
-    }
+TINY_FILM = changed(
+    FilmConfig(),
+    "model.units=6 model.output_units=6 model.attention.units=4 training.batch_size=32 training.epochs=8 "
+    "training.learning_rate=0.02 training.patience=8 training.average=0",
 )
 PRAISE, BLAME = ("정말 재미있다", "최고의 영화", "배우들 연기가 좋다"), ("지루하다", "돈이 아깝다", "최악의 연출")
 SYLLABLES = "가나다라마바사자차하"

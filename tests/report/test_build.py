@@ -109,6 +109,8 @@ def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_p
     "output, columns, error, message",
     [
         ("r.pdf", {}, ConfigError, "expected a page that ends in .html"),
+        ("no/r.html", {}, DataError, "no such folder"),
+        ("r.html", {"tables_to": "no/tables"}, DataError, "no such folder"),
         ("r.html", {"language": "kr"}, ConfigError, "unknown language 'kr'; known: en, ko"),
         ("r.html", {"date_format": "dym"}, ConfigError, "unknown date format 'dym'"),
         ("r.html", {"group_by": "movie"}, DataError, "expected a column 'movie'"),
@@ -116,16 +118,25 @@ def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_p
         ("r.html", {"text_column": "text"}, DataError, "expected a column 'text'"),
     ],
 )
-def test_bad_input_leaves_nothing(classifier, reviews, tmp_path, output, columns, error, message):
+def test_bad_input_leaves_nothing(classifier, reviews, tmp_path, monkeypatch, output, columns, error, message):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=message):
-        report(classifier, reviews, tmp_path / output, **columns)
+        report(classifier, reviews, output, **columns)
     assert [path.name for path in tmp_path.iterdir()] == [reviews.name]
 
 
-def test_a_table_of_blank_reviews_says_so(classifier, tmp_path):
-    (tmp_path / "a.csv").write_text('document\n" "\n', encoding="utf-8")
-    with pytest.raises(DataError, match="none with a word"):
-        report(classifier, tmp_path / "a.csv", tmp_path / "r.html")
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("a.csv", b'document\n" "\n', "none with a word"),
+        ("a.jsonl", b"\n\n", "expected reviews, found no"),
+        ("a.parquet", pandas.DataFrame({"document": []}).to_parquet(), "expected reviews, found no"),
+    ],
+)
+def test_a_table_without_reviews_says_so(classifier, tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        report(classifier, tmp_path / name, tmp_path / "r.html")
 
 
 def test_tables_go_only_where_nothing_else_is(classifier, reviews, tmp_path):
@@ -154,16 +165,6 @@ def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_p
     assert f"{count}개는 날짜를 읽지 못해" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
-def test_a_table_without_rows_says_so(classifier, tmp_path, name):
-    if name == "a.jsonl":
-        (tmp_path / name).write_text("\n\n", encoding="utf-8")
-    else:
-        pandas.DataFrame({"document": []}).to_parquet(tmp_path / name)
-    with pytest.raises(DataError, match="expected reviews, found no"):
-        report(classifier, tmp_path / name, tmp_path / "r.html")
-
-
 def test_a_column_of_jsonl_may_come_late(classifier, tmp_path):
     lines = ['{"document": "좋다"}'] * tables.ROWS + ['{"document": "별로", "film": "가", "date": "2020.1.2"}'] * 3
     (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
@@ -183,13 +184,6 @@ def test_links_where_tables_would_be_written_are_refused_before_anything_is_scor
         with pytest.raises(ConfigError, match="is a link"):
             report(None, reviews, tmp_path / "r.html", tables_to=tmp_path / place)
     assert (tmp_path / "words.csv").read_text(encoding="utf-8") == "mine"
-
-
-@pytest.mark.parametrize("output, tables_to", [("no/r.html", None), ("r.html", "no/tables")])
-def test_a_place_that_is_not_there_is_told_before_anything_is_scored(classifier, reviews, tmp_path, output, tables_to):
-    with pytest.raises(DataError, match="no such folder"):
-        report(None, reviews, tmp_path / output, tables_to=tables_to and tmp_path / tables_to)
-    assert [path.name for path in tmp_path.iterdir()] == [reviews.name]
 
 
 @pytest.mark.parametrize("data, told", [("nsmc", True), ("own.csv", False)])
