@@ -245,6 +245,24 @@ def serious(tmp_path_factory):
 
 
 @pytest.fixture
+def disk(tmp_path):
+    """A function that mounts a small disk with some options; it can be made larger, or read-only."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+
+    def mount(*options):
+        command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"mounting a tmpfs is not allowed here: {done.stderr.strip()}")
+        return folder
+
+    yield mount
+    # also while a process has a file on it
+    subprocess.run(["umount", "-l", str(folder)], capture_output=True)
+
+
+@pytest.fixture
 def command(capsys, monkeypatch):
     """Run a command line in this process, which takes a tenth of a child process's time.
 

@@ -145,24 +145,6 @@ def test_a_signal_that_the_shell_ignores_stays_ignored():
     assert done.stdout == "done\n"
 
 
-@pytest.fixture
-def disk(tmp_path):
-    """Mounts a disk of so many KiB; it can be made larger, or read-only."""
-    place = tmp_path / "disk"
-    place.mkdir()
-
-    def mount(*options):
-        done = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(place)], capture_output=True, text=True
-        )
-        if done.returncode:
-            pytest.skip(f"mounting a tmpfs is not allowed here: {done.stderr.strip()}")
-        return place
-
-    yield mount
-    subprocess.run(["umount", str(place)], capture_output=True)
-
-
 def check_refused(done, message):
     """The last line says where and what to do."""
     assert done.returncode == 2 and done.stdout == "" and "Traceback" not in done.stderr, done

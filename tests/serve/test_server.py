@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -424,48 +424,34 @@ def test_each_package_of_the_extra_is_needed(package, monkeypatch):
         importlib.reload(nsmc_attention.serve)
 
 
-@contextmanager
-def small_disk(folder, options):
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True).returncode:
-        pytest.skip("mounting a tmpfs is not allowed here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
+def test_a_full_disk_is_one_line_without_a_path_and_ends_no_worker(start, disk, monkeypatch, workers):
+    folder = disk("size=1m", "nr_inodes=10")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    server = start(workers=workers, rate=4002)
+    before = {worker.pid for worker in server.workers()}
 
+    def ask(body):
+        code, _, response = server.ask("POST", "/predict/batch", body, "text/csv")
+        if code != 200:
+            assert json.loads(response) == {"error": "no space for a table; try again later"}
+        return code
 
-def fill(file):
-    with open(file, "wb", buffering=0) as file, pytest.raises(OSError):
+    small, large = b"document\na\n", b"document\n" + b"a\n" * 2**20
+    assert [ask(body) for body in (large, small, large, small)] == [503, 200, 503, 200]
+    eventually(lambda: not tables_of(server.process))
+    with pytest.raises(OSError):
+        for number in range(10):
+            (folder / str(number)).touch()
+    # another worker has not chosen a folder for its tables yet
+    assert ask(small) == 503 or workers > 1
+    (folder / "0").unlink()
+    with open(folder / "0", "wb", buffering=0) as file, pytest.raises(OSError):
         while True:
             file.write(bytes(4096))
-
-
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
-def test_a_full_disk_is_one_line_without_a_path_and_ends_no_worker(start, tmp_path, monkeypatch, workers):
-    with small_disk(tmp_path, "size=1m,nr_inodes=10"):
-        monkeypatch.setenv("TMPDIR", str(tmp_path))
-        server = start(workers=workers, rate=4002)
-        before = {worker.pid for worker in server.workers()}
-
-        def ask(body):
-            code, _, response = server.ask("POST", "/predict/batch", body, "text/csv")
-            if code != 200:
-                assert json.loads(response) == {"error": "no space for a table; try again later"}
-            return code
-
-        small, large = b"document\na\n", b"document\n" + b"a\n" * 2**20
-        assert [ask(body) for body in (large, small, large, small)] == [503, 200, 503, 200]
-        eventually(lambda: not tables_of(server.process))
-        with pytest.raises(OSError):
-            for number in range(10):
-                (tmp_path / str(number)).touch()
-        # another worker has not chosen a folder for its tables yet
-        assert ask(small) == 503 or workers > 1
-        (tmp_path / "0").unlink()
-        fill(tmp_path / "0")
-        assert ask(small) == 503 or workers > 1
-        for path in ("/", "/docs", "/readyz", "/nowhere", "/metrics", "/openapi.json"):
-            assert server.ask("GET", path)[0] == (404 if path == "/nowhere" else 200)
-        assert {worker.pid for worker in server.workers()} == before
-        server.process.terminate()
-        server.process.wait(30)
+    assert ask(small) == 503 or workers > 1
+    for path in ("/", "/docs", "/readyz", "/nowhere", "/metrics", "/openapi.json"):
+        assert server.ask("GET", path)[0] == (404 if path == "/nowhere" else 200)
+    assert {worker.pid for worker in server.workers()} == before
+    server.process.terminate()
+    server.process.wait(30)
