@@ -10,6 +10,8 @@ import pandas
 
 # Labels that fit below a chart on a phone
 LABELS = 6
+# Percent from which on a label ends at the edge
+EDGE = 94
 
 
 def style(**lengths: float) -> str:
@@ -72,7 +74,12 @@ def columns(label: str, names: Sequence[str], marks: Sequence[str], whole: str =
     """Return marks side by side, from left to right, at most LABELS of them with their name below."""
     width, step = 100 / len(marks), -(-len(marks) // LABELS)
     drawn = [f'<i class="column" {style(left=width * k, width=width)}>{mark}</i>' for k, mark in enumerate(marks)]
-    ticks = [f"<b {style(left=width * (k + 0.5))}>{names[k]}</b>" for k in range(0, len(names), step)]
+    places = [(width * (k + 0.5), names[k]) for k in range(0, len(names), step)]
+    # the last may be at the edge
+    ticks = [
+        f"<b {style(left=100)} class=end>{name}</b>" if middle > EDGE else f"<b {style(left=middle)}>{name}</b>"
+        for middle, name in places
+    ]
     axis = f'<div class="ticks" aria-hidden="true">{"".join(ticks)}</div>'
     return f'<div class="columns" role="img" aria-label="{html.escape(label)}">{whole}{"".join(drawn)}</div>{axis}'
 

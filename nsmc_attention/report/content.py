@@ -96,7 +96,7 @@ class Content:
         whole = float((scored["label"] == "positive").mean())
         if len(self.tables.get("groups", ())):
             rows = self.tables["groups"].head(GROUPS).sort_values("share", ascending=False)
-            values = {"name": self.group_by, "whole": 100 * whole, "shown": len(rows)}
+            values = {"name": self.group_by, "whole": 100 * whole, "which": self.which(len(rows))}
             yield Section("groups", interval_rows(rows, whole), values)
             if self.rater:
                 yield self.films(self.rater.scale.lowest, self.rater.scale.highest)
@@ -116,9 +116,9 @@ class Content:
 
     def films(self, lowest: float, highest: float) -> Section:
         """Return a line for each group with its stars, and below the reviews of each to unfold."""
-        groups, ratings = self.tables["groups"], self.ratings or {}
-        rows = groups.loc[list(ratings)].sort_values("stars", ascending=False, kind="stable")
-        values = {"name": self.group_by, "shown": len(rows), "count": len(groups), "lowest": lowest, "highest": highest}
+        ratings = self.ratings or {}
+        rows = self.tables["groups"].loc[list(ratings)].sort_values("stars", ascending=False, kind="stable")
+        values = {"name": self.group_by, "which": self.which(len(rows)), "lowest": lowest, "highest": highest}
         weight, heading = self.say["films_weight"], self.say["films_reviews"]
         lists = []
         for name, rating in ((name, ratings[name]) for name in rows.index):
@@ -126,6 +126,11 @@ class Content:
             examples = [Example(review.attribution, weight.format(share=100 * review.weight)) for review in shown]
             lists.append(ExampleList(heading.format(name=name, stars=rating.stars), examples, folded=True))
         return Section("films", star_rows(rows, lowest, highest), values, lists)
+
+    def which(self, shown: int) -> str:
+        """Return in words how many of the groups are shown."""
+        count = len(self.tables["groups"])
+        return self.say["which_all" if shown == count else "which_some"].format(count=count, shown=shown)
 
     def words(self, most: int) -> Iterator[str]:
         say = self.say

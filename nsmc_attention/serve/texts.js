@@ -85,7 +85,7 @@ const SAY = {
     groupBy: "Stars by film: column of the films", rating: "Estimating the stars…", filmList: "Stars by film", filmReviews: "Reviews of a film", film: "Film", stars: "Stars (90 % interval)", reviews: "Reviews",
     films: count => `${count} ${count === "1" ? "film" : "films"}. A name shows the reviews that carry the most weight.`, openFilm: "Show the reviews of large weight", weight: "share of the film's attention",
     filmStars: stars => `${stars} stars: the mean that other viewers are expected to give. Nine of ten films are within the interval.`,
-    filmMeaning: count => `Of ${count} ${count === "1" ? "review" : "reviews"}, those of the largest weight first. Left: the weight of the review; the darker a word, the larger its weight within the review. Weights are no reasons.`,
+    filmMeaning: count => `Of ${count} ${count === "1" ? "review" : "reviews"}, those of the largest weight first. Left: the weight of the review; the darker a word, the larger its weight within the review. That does not make them reasons.`,
     rows: count => `${count} ${count === "1" ? "review" : "reviews"}`, notRead: name => `${name}: choose a csv, tsv, xlsx or jsonl file`,
     methods: { attention: "attention", rollout: "attention rollout", erasure: "erasure", gradient: "gradient × input", integrated: "integrated gradients", random: "random (for comparison)" },
     meanings: {},

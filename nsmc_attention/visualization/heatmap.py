@@ -18,8 +18,8 @@ from ..model.interfaces import AXES
 RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
 # Inches: a line of words, the margin of a token, the space between words, the widest line
 LINE, MARGIN, SPACE, WIDTH = 0.36, 0.06, 0.10, 9.0
-# Inches: a cell of a matrix, its shortest and longest side, the widest row of matrices
-CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 40.0, 26
+# Inches: a cell of a matrix, its shortest and longest side, the widest row of matrices, as wide as a notebook
+CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 40.0, 13
 # Inches: a cell in a grid of heads, and the shortest side of such a matrix
 SMALL_CELL, SMALLEST = 0.15, 1.5
 # Points

@@ -12,13 +12,20 @@ from nsmc_attention.reviews import nsmc
 SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 390, "height": 844}}
 
 
+SCRIPT = "<img src=x onerror=alert(1)>"
+INSIDE = """[...document.querySelectorAll(".ticks b")].every(name =>
+  name.getBoundingClientRect().right <= document.querySelector("main").getBoundingClientRect().right)"""
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """The report of the sample's test reviews in both languages, in a folder of its own."""
     folder = tmp_path_factory.mktemp("report")
-    texts = nsmc.load("sample", "test").documents
-    frame = pandas.DataFrame({"document": texts, "date": [f"2026.{1 + n % 7}.3" for n in range(len(texts))]})
-    frame["film"] = ["아주 긴 제목의 영화 " * 6 if n % 3 else "별빛 아래" for n in range(len(texts))]
+    texts = [f"{SCRIPT} {text}" for text in nsmc.load("sample", "test").documents]
+    frame = pandas.DataFrame(
+        {"document": texts, "date": [f"{2025 + n % 13 // 12}.{1 + n % 13 % 12}.3" for n in range(len(texts))]}
+    )
+    frame["film"] = ["아주 긴 제목의 영화 " * 6 if n % 3 else SCRIPT for n in range(len(texts))]
     frame.to_csv(folder / "reviews.csv", index=False)
     # with stars, which the packaged film network has for the packaged classifier alone
     classifier = load_classifier()
@@ -31,7 +38,11 @@ def pages(tmp_path_factory):
 def test_a_report_fits_the_screen_and_shades_every_example(chromium, pages, size):
     page, problems = chromium.new_page(viewport=SIZES[size]), []
     page.on("console", lambda message: problems.append(message.text))
+    page.on("dialog", lambda dialog: (problems.append("dialog"), dialog.dismiss()))
     page.goto((pages / "ko.html").as_uri())
+    assert page.locator("main img").count() == 0 and SCRIPT in page.inner_text(".examples >> nth=-1")
+    assert "2개를 모두" in page.inner_text("main")
+    assert page.evaluate(INSIDE), "the last month is whole"
     assert page.evaluate("document.documentElement.scrollWidth") == SIZES[size]["width"]
     assert page.locator(".examples .panel .word").count() > page.locator(".examples > li").count() > 8
     assert not problems
@@ -46,7 +57,7 @@ def test_a_report_without_scripts_has_its_charts_and_reviews(chromium, pages):
     assert all(text.strip() for text in page.locator(".examples > li").all_text_contents())
     # two films' shares, and their stars
     assert page.locator(".lines .dot").count() == 4 and page.locator("details .examples > li").count() == 6
-    assert page.locator(".columns .dot").count() == 7
+    assert page.locator(".columns .dot").count() == 13
     context.close()
 
 
