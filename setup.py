@@ -5,6 +5,12 @@ it. An extra adds requirements and cannot leave one out: with NSMC_ATTENTION_MIN
 requires only what prediction does, and all requirements of setup.cfg are those of its extra `train`.
 """
 
+import sys
+
+if not (3, 9) <= sys.version_info < (3, 15):
+    # before pip looks for packages, some of which it might compile for 20 minutes first
+    sys.exit("error: nsmc_attention needs Python 3.9 to 3.14, this is Python %d.%d" % sys.version_info[:2])
+
 import os
 import re
 from configparser import RawConfigParser

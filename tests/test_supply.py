@@ -60,6 +60,21 @@ def wanted_on(found, python):
     return [each for each in found if each.marker is None or each.marker.evaluate(environment)]
 
 
+def test_the_pythons_of_the_classifiers_are_those_of_the_readme():
+    versions = re.findall("Python :: (3[.][0-9]+)", setup_cfg()["metadata"]["classifiers"])
+    assert versions == [each.rpartition(".")[0] for each in PYTHONS]
+    for name, words in {"README.md": "Python 3.9 to 3.14", "README.ko.md": "Python 3.9~3.14"}.items():
+        assert words in (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("version", [(3, 8, 18), (3, 15, 0)])
+def test_another_python_is_one_line_before_anything_is_compiled(version):
+    code = f"import sys; sys.version_info = {version}; exec(open('setup.py').read())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    expected = f"error: nsmc_attention needs Python 3.9 to 3.14, this is Python 3.{version[1]}\n"
+    assert (done.returncode, done.stderr) == (1, expected)
+
+
 @pytest.mark.parametrize("python", PYTHONS)
 def test_lock_holds_one_allowed_version_of_each_requirement(python):
     lock = {}
