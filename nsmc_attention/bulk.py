@@ -30,7 +30,7 @@ from .films.rater import FilmRater, Pools
 from .films.tables import names_of, shown_in, write_ratings
 from .inference.engines import companion_engine
 from .inference.reference import Reference, Scorer, worker_scorer
-from .inference.scoring import table_parts, texts_of, writable
+from .inference.scoring import MARK, marks, table_parts, texts_of, writable
 from .restoration.restorer import Restorer
 from .reviews import tables
 from .reviews.parquet import row_groups
@@ -95,6 +95,7 @@ def bulk(
     restore: Union[bool, str, Path] = False,
     group_by: Optional[str] = None,
     film_bundle: Optional[Union[str, Path]] = None,
+    sheet: Optional[str] = None,
 ) -> dict[str, int]:
     """Score files of reviews on Dask; return the numbers of partitions, of those scored now, of their rows, of films.
 
@@ -111,7 +112,7 @@ def bulk(
         Rows of a partition at most; one of text has about 32 MiB at most too. A workbook is one partition.
     verbatim : bool
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
-    text_column, encoding : str or None
+    text_column, encoding, sheet : str or None
         See `reviews.tables.open_table`: None finds them, for each file.
     restore : bool or path
         Classify the restored text: True, or the bundle of a restorer.
@@ -135,10 +136,10 @@ def bulk(
     model = rater.reference if rater else model_of(bundle, engine, restore)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
-    columns = (text_column, encoding, group_by)
+    columns = (text_column, encoding, group_by, sheet)
     partitions = [part for number, path in enumerate(files) for part in split(path, number, style, rows, *columns)]
     plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, "group_by": group_by}
-    settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim}
+    settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim, "sheet": sheet}
     check_plan(folder, {**plan, **settings, **fingerprints(rater or model)})
     missing = [part for part in partitions if part.missing(folder)]
     counts = {"partitions": len(partitions), "scored": len(missing)}
@@ -155,7 +156,8 @@ def bulk(
     finally:
         # temporary files of workers that were killed
         sweep(folder)
-    write_films(rater, pools, str(group_by), folder / FILMS / f"groups.{style}", verbatim)
+    marked = any(marks(style, part.source, folder) for part in partitions)
+    write_films(rater, pools, str(group_by), folder / FILMS / f"groups.{style}", verbatim, marked)
     return {**counts, "films": len(pools)}
 
 
@@ -168,9 +170,11 @@ def results(client: Any, function: Callable[..., Any], partitions: list[Partitio
         future.release()
 
 
-def write_films(rater: FilmRater, pools: Pools, group_by: str, path: Path, verbatim: bool) -> None:
+def write_films(rater: FilmRater, pools: Pools, group_by: str, path: Path, verbatim: bool, marked: bool) -> None:
     path.parent.mkdir(exist_ok=True)
     with replaced_file(path) as temporary, writable(temporary, path.suffix[1:]) as file:
+        if marked:
+            file.write(MARK)
         ratings = zip(pools, rater.ratings(pools.values()))
         write_ratings(file, path.suffix[1:], group_by, ratings, verbatim)
 
@@ -221,9 +225,10 @@ def split(
     text_column: Optional[str] = None,
     encoding: Optional[str] = None,
     group_by: Optional[str] = None,
+    sheet: Optional[str] = None,
 ) -> Iterator[Partition]:
     """Yield the Partitions of a file; no row is cut, however many lines it has."""
-    state, source = state_of(path), find_source(path, encoding=encoding)
+    state, source = state_of(path), find_source(path, encoding=encoding, sheet=sheet)
     # reads the first rows only
     table = tables.open_table(source, text_column)
     text_column = table.text_column
@@ -314,6 +319,8 @@ def write_output(
     with replaced_file(output) as temporary:
         table = tables.Table(partition.source, partition.text_column, parts)
         with writable(temporary, output.suffix[1:]) as file:
+            if marks(output.suffix[1:], partition.source, output):
+                file.write(MARK)
             written = table_parts(scorer, table, file, output.suffix[1:], processes=1, verbatim=verbatim)
             rows = sum(count for count, _ in written)
         check_state(partition)

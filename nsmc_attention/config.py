@@ -71,6 +71,7 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "checkpoint_steps": ("training.checkpoint_steps",),
     "keep_checkpoints": ("training.keep_checkpoints",),
 }
+FLAGS = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
 
 
 Self = TypeVar("Self", bound="TaskConfig")

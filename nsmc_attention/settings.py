@@ -227,10 +227,10 @@ def join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def difference(key: str, saved: object, given: object) -> str:
-    """Name the innermost setting that differs: `hidden_size: the run has 64, found 128`."""
+def difference(path: str, saved: object, given: object) -> tuple[str, object, object]:
+    """Return the path of the first value within nested dicts that differs, and both values."""
     if isinstance(saved, dict) and isinstance(given, dict):
         for name in {**given, **saved}:
             if saved.get(name) != given.get(name):
-                return difference(name, saved.get(name), given.get(name))
-    return f"{key}: the run has {saved!r}, found {given!r}"
+                return difference(join(path, name), saved.get(name), given.get(name))
+    return path, saved, given

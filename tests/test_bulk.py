@@ -124,7 +124,7 @@ def test_a_span_of_long_rows_has_few(tmp_path):
     "content, message",
     [
         (b"document,b\n1,2\n1\n", "line 3: expected 2 fields as in the header, found 1"),
-        (b'document\n"1\n', "line 2: unexpected end of data"),
+        (b'document\n"1\n', "line 2: expected each quote to be closed, found unexpected end of data in line 2; end"),
         (b"document\n1\n\xb0\xff\n", "line 3: expected UTF-8 text, found byte 0xb0"),
     ],
 )
@@ -348,3 +348,13 @@ def test_files_of_korean_offices_have_the_same_scores(bundle_folder, tmp_path, n
         score_partition(part, Reference.of(Classifier, bundle, "onnx"), str(out))
     found = pandas.concat([pandas.read_csv(out / part.output) for part in parts])
     assert found["리뷰"].tolist() == list(frame["리뷰"]) and abs(found["probability"] - expected).max() < 1e-5
+
+
+def test_a_csv_of_a_named_sheet_begins_with_the_mark_by_which_excel_shows_hangul(score, tmp_path):
+    with pandas.ExcelWriter(tmp_path / "a.xlsx") as book:
+        for sheet, text in (("one", "별로"), ("two", "좋다")):
+            pandas.DataFrame({"document": [text]}).to_excel(book, sheet_name=sheet, index=False)
+    code, _ = score(tmp_path / "a.xlsx", "-o", tmp_path / "out", "-f", "csv", "--sheet", "two")
+    assert code == 0
+    (path,) = (tmp_path / "out").glob("*.csv")
+    assert path.read_bytes().startswith("\ufeffdocument,label".encode()) and "좋다,positive" in path.read_text("utf-8")

@@ -267,7 +267,8 @@ def test_tables_of_a_report_quote_what_may_be_split():
         "a;b"
     )
     text = as_csv(frame)
-    assert text == '\ufeff"a;b",n\r\n"좋다;=1+1",1.0\r\n"좋다\t=1",0.5\r\n\'\ufeff=1,\r\n좋다,2.0\r\n'
+    assert text == '\ufeff"a;b",n\r\n"좋다;=1+1",1\r\n"좋다\t=1",0.5\r\n\'\ufeff=1,\r\n좋다,2\r\n'
+    assert as_csv(pandas.DataFrame({"n": [1 / 3]})) == "\ufeffn\r\n0.333333\r\n"
 
 
 @pytest.mark.parametrize("number", ["-1.5", "+3", "-1,234.50", "-1e-05", "1", "-3 %".replace(" ", "")])

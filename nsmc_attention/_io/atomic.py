@@ -104,7 +104,11 @@ def temporary_sibling(path: Path, folder: bool = False, mode: int = 0o600) -> It
 
 
 def cannot_write(path: Path, problem: OSError) -> DataError:
-    return DataError(f"{path}: cannot be written: {problem.strerror}; make room or choose another place")
+    return DataError(f"{path}: cannot be written: {problem.strerror}; {remedy(problem)}")
+
+
+def remedy(problem: OSError) -> str:
+    return "free some space, or choose another path" if problem.errno in NO_ROOM else "choose another path"
 
 
 def create_locked(path: Path, folder: bool, mode: int) -> tuple[Path, Optional[int]]:

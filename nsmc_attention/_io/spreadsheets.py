@@ -58,10 +58,10 @@ def table_writer(file: IO[str], delimiter: str = ",") -> Any:
 
 
 def as_csv(table: "pandas.DataFrame") -> str:
-    """Return a DataFrame as csv for a spreadsheet: values, column names and index marked by `as_cell`."""
+    """Return a DataFrame as csv for a spreadsheet: values, column names and a named index marked by `as_cell`, 6 digits."""
     shown = table.rename(index=as_cell, columns=as_cell)
     shown = shown.apply(lambda column: column.map(as_cell) if column.dtype == object else column)
     text = io.StringIO(newline="")
-    lines = ShortLineEnds(text, "\r\n")
-    shown.to_csv(lines, lineterminator=lines.terminator)
+    lines, named = ShortLineEnds(text, "\r\n"), any(table.index.names)
+    shown.to_csv(lines, index=named, float_format="%.6g", lineterminator=lines.terminator)
     return "\ufeff" + text.getvalue()

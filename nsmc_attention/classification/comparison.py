@@ -3,6 +3,7 @@
 Everything is evaluated on the dev part, which choices are made by; on the test file only on request.
 """
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,9 +13,10 @@ from typing import Any, Optional
 import pandas
 
 from .._io.atomic import refuse_links, replaced_file, write_text
+from .._io.bounded import read_file, read_json
 from ..bundle.format import load_bundle
 from ..drawing.figure import new_figure, save_figure
-from ..errors import ConfigError, did_you_mean
+from ..errors import ConfigError, did_you_mean, listed
 from ..evaluation.metrics import HEADLINE, headline
 from ..reviews.corpus import Reviews
 from ..reviews.data import Labelled
@@ -28,6 +30,8 @@ from .settings import PRESETS, Config
 from .task import LAYOUT
 from .train import split, tokenized, train_classifier
 
+# Largest settings.json in bytes
+LARGEST = 2**20
 BASELINES = ("majority", "tfidf")
 
 
@@ -62,7 +66,7 @@ def compare(
     ------
     ConfigError, DataError
         Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file,
-        there is a link in `out`. Later: `out` has a run with other settings or other data.
+        there is a link in `out`, or a table of other reviews or settings, or of more. Later: it has a run of others.
     """
     if test and source.data not in CORPORA:
         raise ConfigError(
@@ -71,10 +75,14 @@ def compare(
     configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
     train_file = source.load("train")
     test_file = source.load("test") if test else None
-    runs = [Run(out / f"{name}-{config.training.seed}", quiet=quiet) for name, config in configs]
+    named = [f"{name}-{config.training.seed}" for name, config in configs]
+    runs = [Run(out / name, quiet=quiet) for name in named]
     as_csv, text, picture = (out / f"comparison.{suffix}" for suffix in ("csv", "md", "png"))
-    refuse_links([*(run.out for run in runs), as_csv, text, picture])
+    saved, settings = out / "settings.json", {"sha256": train_file.sha256, **(changes or {})}
+    refuse_links([*(run.out for run in runs), as_csv, text, picture, saved])
+    check_table(as_csv, saved, settings, named)
     out.mkdir(parents=True, exist_ok=True)
+    write_text(saved, json.dumps({**settings, "rows": named}) + "\n")
     rows = []
     for run, (name, config) in zip(runs, configs):
         if name in BASELINES:
@@ -89,6 +97,19 @@ def compare(
     write_text(text, as_markdown(table))
     draw(table, picture)
     return table
+
+
+def check_table(path: Path, saved: Path, settings: dict[str, Any], rows: list[str]) -> None:
+    """Raise ConfigError where there is a table of other reviews or settings, or with rows that this comparison has not."""
+    if not path.is_file():
+        return
+    content = read_file(saved, LARGEST, ConfigError) if saved.is_file() else b"{}"
+    known = read_json(content, saved, ConfigError, "JSON settings")
+    others = known.pop("rows", []) if isinstance(known, dict) else []
+    lost = [row for row in others if row not in rows] if isinstance(others, list) else []
+    if known != settings or lost:
+        found = f"has {listed(map(str, lost))} too" if known == settings else "is of other reviews or settings"
+        raise ConfigError(f"{path}: {found}, and would be replaced; name another folder with --out")
 
 
 def base(name: str) -> Config:

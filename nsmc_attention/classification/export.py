@@ -28,7 +28,7 @@ PARITY, PARITY_TEXTS = 1e-5, 1000
 ROUNDING_MARGIN, MOST_ROUNDING = 4, 1e-3
 
 
-def export_bundle(folder: Union[str, Path], output: Optional[Union[str, Path]] = None) -> dict[str, Any]:
+def export_bundle(folder: Union[str, Path, None], output: Optional[Union[str, Path]] = None) -> dict[str, Any]:
     """Write a bundle's function as an ONNX model; return output, bytes and the figures of `parity` on 1,000 raw texts.
 
     Output None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.

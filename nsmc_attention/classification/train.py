@@ -29,15 +29,18 @@ from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
 from ..training.description import command, in_words, manifest_of, nearest_preset
 from ..training.distributed.communicator import SINGLE, SingleWorker
-from ..training.initial import Beginning
+from ..training.initial import Beginning, check_sizes
 from ..training.runs import Run, network_files
 from .batches import Tokenized, TrainingPart
-from .initial import init_from_language_model, init_from_restorer
+from .initial import init_from_language_model, init_from_restorer, sizes_of_language_model, sizes_of_restorer
 from .settings import LABELS, PRESETS, Config, TrainingConfig
 from .task import LAYOUT, ClassifierBundle
 
-# What a classifier may begin with, by the task of the bundle
-BEGINNINGS: dict[Any, Any] = {RESTORER: init_from_restorer, LANGUAGE_MODEL: init_from_language_model}
+# What a classifier may begin with, by the task of the bundle: the settings that it must have, and how it begins
+BEGINNINGS: dict[Any, Any] = {
+    RESTORER: (sizes_of_restorer, init_from_restorer),
+    LANGUAGE_MODEL: (sizes_of_language_model, init_from_language_model),
+}
 # The option of each column, and the name that the command need not say
 USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label")}
 
@@ -103,6 +106,8 @@ def train_classifier(
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
     first = load_any(init_from, tuple(BEGINNINGS)) if init_from else None
+    if first:
+        check_sizes(config, first, PRESETS, BEGINNINGS[first.layout][0])
     reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
     settings: dict[str, Any] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
@@ -139,7 +144,7 @@ def beginning(first: AnyBundle, encoder: ReviewEncoder) -> Beginning:
     from ..inference.engines import parameters_of
 
     arrays = parameters_of(first)[1]
-    return partial(BEGINNINGS[first.layout], arrays=arrays, codec=first.codec, token_to_idx=encoder.token_to_idx)
+    return partial(BEGINNINGS[first.layout][1], arrays=arrays, codec=first.codec, token_to_idx=encoder.token_to_idx)
 
 
 @dataclass(frozen=True)

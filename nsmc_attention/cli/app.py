@@ -15,7 +15,7 @@ from typing import Any, NoReturn, Optional
 import click
 from click.utils import PacifyFlushWrapper
 
-from .._io.atomic import NO_ROOM
+from .._io.atomic import NO_ROOM, remedy
 from .._runtime import signals
 from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
 from ..version import __version__
@@ -78,7 +78,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
             return complain(f"stdout: {problem.strerror}; free some space")
         if problem.filename is None:
             raise
-        return complain(f"{problem.filename}: {problem.strerror}; choose another path or free some space")
+        return complain(f"{problem.filename}: {problem.strerror}; {remedy(problem)}")
     return 0
 
 

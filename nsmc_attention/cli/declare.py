@@ -20,7 +20,7 @@ import click
 
 from ..classification.settings import PRESETS
 from ..classification.task import CLASSIFY
-from ..config import SHORT_NAMES
+from ..config import FLAGS, SHORT_NAMES
 from ..errors import ConfigError
 from ..settings import KIND, descriptions, paths
 from ..tasks import TASKS
@@ -153,14 +153,13 @@ class TrainCommand(GroupedCommand):
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(context, formatter)
         classify = dict(paths(PRESETS["default"]))
-        flags = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
         for task in [task for task in TASKS.values() if task is not CLASSIFY]:
             records = {}
             for config in reversed([*task.presets.values()]):
                 values, about = dict(paths(config)), dict(descriptions(config))
                 for path in about:
                     if path != f"model.{KIND}" and classify.get(path) != values[path]:
-                        records[path] = flags.get(path, path), f"{about[path]}  [default: {values[path]}]"
+                        records[path] = FLAGS.get(path, path), f"{about[path]}  [default: {values[path]}]"
             with formatter.section(f"With --task {task.name}; what has a dot is for --set"):
                 formatter.write_dl([*records.values()])
 

@@ -10,7 +10,7 @@ import click
 from ..errors import ConfigError
 from ..reviews.data import Labelled
 from .declare import TextCommand, choices, command, option, text_argument
-from .options import DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Heads, Model, Restoring, labelled
+from .options import BUNDLE, DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Heads, Model, Restoring, labelled
 
 
 @command()
@@ -199,13 +199,15 @@ def explain(
 @command()
 def export(
     *,
-    bundle: Path = option(required=True),
-    output: Optional[Path] = option("model.onnx  [default: into the bundle itself]", "-o"),
+    bundle: Optional[Path] = BUNDLE,
+    output: Optional[Path] = option("model.onnx  [default: into the bundle of --bundle itself]", "-o"),
 ) -> None:
     """Write a bundle's function for ONNX Runtime.
 
     It is compared with Gluon's on 1,000 raw texts first.
     """
+    if not (bundle or output):
+        raise ConfigError("export: expected --output, as -o model.onnx: the packaged bundle stays as it is")
     from ..classification.export import export_bundle
 
     print(json.dumps(export_bundle(bundle, output)))

@@ -17,6 +17,7 @@ from .options import (
     FILM_BUNDLE,
     FORMAT,
     KIND_OF_INPUT,
+    LANGUAGE,
     OUTPUT,
     SHEET,
     TEXT_COLUMN,
@@ -132,6 +133,7 @@ def film(
     output: Path = OUTPUT,
     style: Optional[str] = FORMAT,
     page: Optional[Path] = option(".html: the films' reviews, and their words, shaded by their weights", "--explain"),
+    language: str = LANGUAGE,
     text_column: Optional[str] = TEXT_COLUMN,
     sheet: Optional[str] = SHEET,
     kind: Optional[str] = KIND_OF_INPUT,
@@ -160,7 +162,7 @@ def film(
     if page:
         from ..visualization.pictures import save_ratings
 
-        save_ratings(found.drawn, page, found.films)
+        save_ratings(found.drawn, page, found.films, language)
     print(f"{source}: {found}", file=sys.stderr)
 
 
@@ -209,7 +211,7 @@ def report(
     sheet: Optional[str] = SHEET,
     date_format: str = option("order of numeric dates", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd"),
     title: Optional[str] = option("the page's heading"),
-    language: str = option("of the page", type=click.Choice(["ko", "en"]), default="ko"),
+    language: str = LANGUAGE,
     tables: Optional[Path] = option("folder for the tables as csv"),
     kind: Optional[str] = KIND_OF_INPUT,
     encoding: Optional[str] = ENCODING,
@@ -239,6 +241,7 @@ def bulk(
     output: Path = option("folder, one file a partition", "-o", required=True),
     style: str = option(None, "--format", "-f", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"])),
     text_column: Optional[str] = TEXT_COLUMN,
+    sheet: Optional[str] = SHEET,
     group_by: Optional[str] = option("column of the films: rate each in a second table, in _groups/ of the output"),
     film_bundle: Optional[Path] = FILM_BUNDLE,
     scheduler: Optional[str] = option("address of a running Dask scheduler  [default: processes here]"),
@@ -264,7 +267,7 @@ def bulk(
     from .. import bulk as dask
 
     options: dict[str, Any] = {"encoding": encoding, "verbatim": verbatim, "restore": restoring.bundle}
-    options.update(group_by=group_by, film_bundle=film_bundle)
+    options.update(group_by=group_by, film_bundle=film_bundle, sheet=sheet)
     found = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows, **options)
     films = f"; {counted(found['films'], 'film')} in {output / dask.FILMS}/groups.{style}" if group_by else ""
     print(

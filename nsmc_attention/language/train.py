@@ -15,12 +15,14 @@ import numpy
 from .._runtime.mxnet_types import Network
 from ..bundle.format import load_bundle
 from ..errors import DataError
+from ..model.parameters import set_parameters
 from ..reviews import nsmc, raw
 from ..reviews.data import Texts
 from ..text.encoding import ReviewEncoder, clean
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import mecab_tags, tokenizer, tokenizer_version
 from ..training.description import command, digest, manifest_of, run_settings
+from ..training.initial import check_sizes
 from ..training.runs import Run, hold_out, network_files
 from .masking import MASK, Masker, Tokens
 from .settings import LANGUAGE_PRESETS, LanguageConfig
@@ -56,6 +58,8 @@ def train_language(
     """
     tokenizer(config.text.tokenizer)
     first = load_bundle(init_from, LAYOUT) if init_from else None
+    if first:
+        check_sizes(config, first, LANGUAGE_PRESETS)
     name, reviews = read_reviews(source)
     texts = list(dict.fromkeys(filter(None, map(clean, reviews))))
     if len(texts) < FEWEST:
@@ -72,12 +76,11 @@ def train_language(
     run.say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}")
     # imports MXNet
     from ..inference.engines import parameters_of
-    from ..training.initial import init_from_same
     from .objective import train_network
 
     shown, held_out = (Tokens.of((words[i] for i in part), encoder) for part in (train, dev))
     masker = Masker.of(config.training.masked, encoder)
-    begin = partial(init_from_same, arrays=parameters_of(first)[1]) if first else None
+    begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
     with run.begun(settings):
         network, progress, objective = train_network(config, masker, run, shown, held_out, begin)
         best: dict[str, Any] = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}

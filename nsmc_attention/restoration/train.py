@@ -6,9 +6,11 @@ from typing import Union
 
 from ..bundle.format import load_bundle
 from ..errors import DataError
+from ..model.parameters import set_parameters
 from ..reviews.data import Texts
 from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
+from ..training.initial import check_sizes
 from ..training.runs import Run, hold_out, network_files
 from .characters import Characters
 from .settings import RESTORE_PRESETS, RestoreConfig
@@ -43,6 +45,8 @@ def train_restorer(
     if len(sentences) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(sentences)}")
     first = load_bundle(init_from, LAYOUT) if init_from else None
+    if first:
+        check_sizes(config, first, RESTORE_PRESETS)
     settings = run_settings(config, name, first, sentences=digest(sentences))
     run.check(settings)
     train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
@@ -53,10 +57,9 @@ def train_restorer(
     run.say(f"data: {name}, {sizes}, {len(characters):,} characters")
     # imports MXNet
     from ..inference.engines import parameters_of
-    from ..training.initial import init_from_same
     from .objective import train_network
 
-    begin = partial(init_from_same, arrays=parameters_of(first)[1]) if first else None
+    begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
     with run.begun(settings):
         network, progress, figures = train_network(config, characters, run, train, dev, begin)
         counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}

@@ -211,9 +211,10 @@ def csv_rows(source: RowLines, table: Source, header: Iterable[str] = ()) -> Ite
     csv.field_size_limit(LINE)
     names, unquoted = list(header), {"quoting": csv.QUOTE_NONE}
     dialect: dict[str, Any] = {"delimiter": table.delimiter, **(unquoted if table.kind == "nsmc" else {})}
+    begun = source.number + 1
     try:
         for row in csv.reader(source, strict=True, **dialect):
-            source.length = 0
+            source.length, begun = 0, source.number + 1
             if not names:
                 if row:
                     check_columns(row, f"{source.path} line 1")
@@ -226,7 +227,9 @@ def csv_rows(source: RowLines, table: Source, header: Iterable[str] = ()) -> Ite
                 where = f"{source.path} line {source.number}"
                 raise DataError(f"{where}: expected {len(names)} fields as in the header, found {len(row)}")
     except csv.Error as problem:
-        raise DataError(f"{source.path} line {source.number}: {problem}") from problem
+        expected = f"expected each quote to be closed, found {problem} in line {source.number}"
+        advice = 'end the field with ", and write a quote within it as ""'
+        raise DataError(f"{source.path} line {begun}: {expected}; {advice}") from problem
     if not names:
         raise DataError(f"{source.path}: the file is empty; expected a header and reviews")
 

@@ -6,9 +6,11 @@ from hashlib import sha256
 from typing import Any, Optional
 
 from ..bundle.format import AnyBundle, Layout, Manifest
-from ..config import SHORT_NAMES, TaskConfig
+from ..config import FLAGS, TaskConfig
 from ..settings import KIND, leaves, paths
 from ..version import __version__
+
+COLUMNS = {"text": "--text-column", "label": "--label-column"}
 
 
 def in_words(counts: Mapping[str, int]) -> str:
@@ -34,11 +36,23 @@ def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
     # a new kind begins with its defaults
     known = dict(leaves(base.changed(kinds)))
     changes = {**kinds, **{path: value for path, value in settings.items() if known.get(path) != value}}
-    short = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
     words = []
     for path, value in changes.items():
-        words += [short[path], str(value)] if path in short else ["--set", f"{path}={value}"]
+        words += [FLAGS[path], str(value)] if path in FLAGS else ["--set", f"{path}={value}"]
     return words
+
+
+def other_setting(path: str, saved: Any, given: Any) -> str:
+    """Return `another --epochs: the run has 5, found 6` for a path in a run's settings and its two values."""
+    kind, _, name = path.partition(".")
+    if name == "sha256" or path in ("sentences", "reviews"):
+        return f"another content of --{kind if name else 'data'}: the file has changed since the run began"
+    if kind in ("config", "columns"):
+        flag = FLAGS.get(name) or COLUMNS.get(name) or (f"--set {name}" if "." in name else f"--{name}")
+    else:
+        flag = name or kind if kind in ("reads", "package") else f"--{kind.replace('_', '-')}"
+    saved, given = (value["name"] if isinstance(value, dict) else value for value in (saved, given))
+    return f"another {flag}: the run has {saved!r}, found {given!r}"
 
 
 def command(config: TaskConfig, presets: Mapping[str, TaskConfig], given: Mapping[str, object], **last: object) -> str:

@@ -1,12 +1,16 @@
 """The parameters that a training begins with: random numbers, or those of a bundle (`--init-from`)."""
 
+import shlex
 from collections.abc import Callable, Mapping
-from typing import Optional
+from typing import Any, Optional
 
 from .._runtime.mxnet_shim import import_mxnet
 from .._runtime.mxnet_types import Device, Network
+from ..bundle.format import AnyBundle
+from ..config import TaskConfig
 from ..errors import ConfigError
-from ..model.parameters import Arrays, set_parameters, snapshot
+from ..settings import paths
+from .description import flags, nearest_preset
 
 Beginning = Callable[[Network], None]
 
@@ -23,17 +27,24 @@ def initialize(
         begin(network)
 
 
-def init_from_same(network: Network, arrays: Arrays) -> None:
-    """Give a network all parameters of another of the same settings and vocabulary; ConfigError where they differ."""
-    hint = "give the model settings of that bundle, which its manifest.json has"
-    check_shapes(snapshot(network), {name: array.shape for name, array in arrays.items()}, "", hint)
-    set_parameters(network, arrays)
+def sizes_of(config: Any) -> dict[str, Any]:
+    """Return {path: value} of the settings by which a network has other parameters, or makes other use of them."""
+    model = {name: value for name, value in paths(config) if name.startswith("model.") and not name.endswith("dropout")}
+    placed = any(name.endswith("positions") and value != "relative" for name, value in model.items())
+    return {**model, **({"text.max_length": config.text.max_length} if placed else {})}
 
 
-def check_shapes(own: Arrays, expected: Mapping[str, tuple[int, ...]], prefix: Optional[str], hint: str) -> None:
-    """Raise ConfigError unless parameters have the expected shapes, and none else begins with the prefix."""
-    others = [name for name in own if prefix is not None and name.startswith(prefix)]
-    for name in {**expected, **dict.fromkeys(others)}:
-        shape = own[name].shape if name in own else None
-        if shape != expected.get(name):
-            raise ConfigError(f"--init-from: expected {name} of {expected.get(name)}, found {shape}; {hint}")
+def check_sizes(
+    config: TaskConfig,
+    first: AnyBundle,
+    presets: Mapping[str, TaskConfig],
+    wanted: Callable[[Any], Mapping[str, object]] = sizes_of,
+) -> None:
+    """Raise ConfigError, with the flags to give, unless a config has the wanted settings of the bundle it begins with."""
+    other = config.with_settings(wanted(first.config))
+    if other.model.kind != config.model.kind:
+        words = ["--preset", nearest_preset(other, presets)[0]]
+    else:
+        words = flags(other, config)
+    if words:
+        raise ConfigError(f"--init-from {first.folder}: expected the sizes of that bundle; give {shlex.join(words)}")

@@ -15,7 +15,7 @@ import numpy
 from .._runtime.gluon import mxnet
 from .._runtime.mxnet_shim import stderr_closed
 from .._runtime.mxnet_types import Array, Network, Trainer
-from ..config import SHORT_NAMES, LoopConfig
+from ..config import FLAGS, LoopConfig
 from ..errors import ConfigError
 from ..model.operators import FastAdam
 from ..model.parameters import set_parameters, snapshot
@@ -142,11 +142,10 @@ def dev_figures(network: Network, stage: Stage) -> dict[str, float]:
 def check_size(name: str, value: float, largest: float, progress: Progress, stage: Stage) -> None:
     """Raise ConfigError where a value of a training says that it diverges."""
     if not abs(value) <= largest:
-        setting = f"training.{stage.name}.learning_rate"
-        short = next((short for short, known in SHORT_NAMES.items() if setting in known), "learning_rate")
+        flag = FLAGS.get(f"training.{stage.name}.learning_rate", "--learning-rate")
         raise ConfigError(
             f"step {progress.step} of {stage.name}: expected {name} of at most {largest:,.0f}, found {value:.4g}: the "
-            f"training diverges; lower --{short.replace('_', '-')}, which is {stage.learning_rate:g}, in a new --out"
+            f"training diverges; lower {flag}, which is {stage.learning_rate:g}, in a new --out"
         )
 
 

@@ -26,6 +26,7 @@ from ..errors import ConfigError
 from ..settings import difference
 from ..version import __version__
 from .checkpoint import Checkpoints, Progress
+from .description import other_setting
 from .distributed.communicator import SINGLE, SingleWorker
 from .stage import Stage
 
@@ -67,8 +68,10 @@ class Run:
             saved = read_settings(out)
             for key in settings:
                 if settings[key] != saved.get(key):
-                    other = difference(key, saved.get(key), settings[key])
-                    raise ConfigError(f"{out}: cannot resume with another {other}")
+                    other = other_setting(*difference(key, saved.get(key), settings[key]))
+                    raise ConfigError(
+                        f"{out}: cannot resume with {other}; give what the run has, or begin another with --out"
+                    )
             refuse_links(out.iterdir())
         elif not vacant(out):
             raise ConfigError(f"{out}: the run folder exists; continue with --resume, or name another with --out")

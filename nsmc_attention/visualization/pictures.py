@@ -11,7 +11,7 @@ from .._io.atomic import write_text
 from ..classification.attribution import Attribution
 from ..drawing.figure import SUFFIXES, check_suffix, save_figure
 from ..errors import ConfigError, DataError, check_kind
-from ..films.display import rating_html
+from ..films.display import FILM_PAGE, rating_html
 from ..films.rater import Rating
 from ..inference.matrices import NO_HEADS, Matrix, matrices
 from ..language.model import Filling
@@ -107,12 +107,16 @@ def check_page(path: Path) -> None:
         raise ConfigError(f"{path}: expected a name that ends with .html, found {path.suffix!r}")
 
 
-def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, title: str = "nsmc_attention film") -> None:
+def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language: str = "ko") -> None:
     """Write the page of some films, the first of so many: stars, reviews shaded by weight, and their words by theirs."""
-    more = f" The first {len(ratings):,} of {films:,} films." if films > len(ratings) else ""
-    shown = "".join(f"<section><h2>{escape(film)}</h2>{rating_html(own)}</section>\n" for film, own in ratings.items())
-    font, heading = in_base64(font_of({*OWN_CHARACTERS, *shown})), escape(title)
-    fillings = {"TITLE": heading, "FONT_AS_BASE64": font, "HEADING": heading, "MORE": more, "FILMS": shown}
+    title, about, more = FILM_PAGE[language]
+    if films > len(ratings):
+        about += more.format(len(ratings), films)
+    sections = (f"<h2>{escape(film)}</h2>{rating_html(own, language)}" for film, own in ratings.items())
+    shown = "".join(f"<section>{section}</section>\n" for section in sections)
+    font = in_base64(font_of({*OWN_CHARACTERS, *title, *about, *shown}))
+    fillings = {"LANGUAGE": language, "TITLE": title, "FONT_AS_BASE64": font, "HEADING": title, "ABOUT": about}
+    fillings["FILMS"] = shown
     write_text(path, filled(file("films.html"), **fillings))
 
 

@@ -45,8 +45,18 @@ def test_the_majority_is_right_as_often_as_its_label(compared):
 
 def test_what_is_there_is_not_trained_again(compared):
     out, table = compared
+    before = {path: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    for changes, message in (
+        ({}, "has majority-0, .*average-0 too"),
+        ({"embedding_size": 9}, "is of other reviews or settings"),
+    ):
+        with pytest.raises(ConfigError, match=f"comparison.csv: {message}, and would be replaced; name another folder"):
+            compare(SAMPLE, ["average"], out, seeds=(1,), changes={**SMALL, **changes}, quiet=True)
+    assert before == {path: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    (out / "comparison.csv").unlink()
     again = compare(SAMPLE, ["average"], out, seeds=(1,), changes=SMALL, quiet=True, report=lambda row: None)
     assert again["dev_accuracy"].tolist() == table.query("name == 'average' and seed == 1")["dev_accuracy"].tolist()
+    (out / "comparison.csv").unlink()
     with pytest.raises(ConfigError, match="has a run with other settings"):
         compare(SAMPLE, ["average"], out, seeds=(1,), changes={**SMALL, "embedding_size": 9}, quiet=True)
 

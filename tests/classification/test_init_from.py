@@ -7,15 +7,15 @@ from nsmc_attention import preset
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import gluon_graph
 from nsmc_attention.classification.task import LAYOUT
-from nsmc_attention.classification.train import train
+from nsmc_attention.classification.train import train, train_classifier
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.language.task import LAYOUT as LANGUAGE_LAYOUT
 from nsmc_attention.model.parameters import snapshot
-from nsmc_attention.restoration.settings import RestoreConfig
+from nsmc_attention.restoration.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.restoration.task import LAYOUT as RESTORATION_LAYOUT
 from nsmc_attention.restoration.train import train_restorer
-from nsmc_attention.reviews.data import Texts
+from nsmc_attention.reviews.data import Labelled, Texts
 from nsmc_attention.training.runs import Run
 
 # nothing is learnt, so that what a training ends with is what it began with
@@ -48,8 +48,19 @@ def test_a_classifier_of_characters_begins_with_their_embeddings_and_the_first_l
     # a table is stored in one byte a number
     found = arrays["embedding.weight"][bundle.codec.token_to_idx["영"]]
     assert numpy.allclose(found, rows, atol=abs(rows).max() / 100)
-    with pytest.raises(ConfigError, match="--init-from: expected .* give --tokenizer characters"):
-        train("sample", small.with_fields(hidden_size=7), tmp_path / "other", quiet=True, init_from=tiny_editor)
+    for changes, flags in (
+        ({"hidden_size": 7}, f"--hidden-size {model.encoder.hidden_size}"),
+        ({**sizes, "tokenizer": "mecab"}, "--tokenizer characters"),
+    ):
+        refused(
+            train_classifier,
+            Labelled,
+            small.with_fields(**{**sizes, **changes}),
+            tiny_editor,
+            tmp_path / "other",
+            flags,
+        )
+    refused(train_restorer, Texts, RESTORE_PRESETS["writer"], tiny_editor, tmp_path / "other", "--preset editor")
 
 
 def test_a_classifier_begins_with_the_encoder_and_the_embeddings_of_a_language_model(tiny_language, tmp_path):
@@ -67,10 +78,19 @@ def test_a_classifier_begins_with_the_encoder_and_the_embeddings_of_a_language_m
     found = arrays["embedding.weight"][bundle.codec.token_to_idx["영화"]]
     assert numpy.allclose(found, row, atol=abs(row).max() / 100)
     assert bundle.manifest["data"]["init_from"]["fingerprint"] == first.fingerprint
-    for changes in ({"model.encoder.units": 4}, {"model.encoder.layers": 3}, {"encoder": "gru"}):
+    for changes, flags in (
+        ({"model.encoder.units": 4}, "--set model.encoder.units=8"),
+        ({"model.encoder.layers": 3}, "--set model.encoder.layers=2"),
+        ({"encoder": "gru"}, "--encoder transformer .*--set model.encoder.units=8.*"),
+    ):
         wrong = small.with_fields(**changes) if "encoder" in changes else small.with_fields(**{**sizes, **changes})
-        with pytest.raises(ConfigError, match="--init-from: expected .* give --encoder"):
-            train("sample", wrong, tmp_path / f"run {changes}", quiet=True, init_from=tiny_language)
+        refused(train_classifier, Labelled, wrong, tiny_language, tmp_path / "other", flags)
+
+
+def refused(task, source, config, first, out, flags):
+    with pytest.raises(ConfigError, match=f"--init-from .*: expected the sizes of that bundle; give {flags}$"):
+        task(source("sample"), config, Run(out, quiet=True), init_from=first)
+    assert not out.exists()
 
 
 def test_a_classifier_begins_with_no_other_classifier(tmp_path):

@@ -92,7 +92,7 @@ def test_an_existing_run_folder_is_not_touched(run_folder, tiny):
 
 
 def test_resuming_with_other_settings_names_what_differs(run_folder, tiny):
-    with pytest.raises(ConfigError, match="cannot resume with another hidden_size: the run has 8, found 9"):
+    with pytest.raises(ConfigError, match="cannot resume with another --hidden-size: the run has 8, found 9"):
         train("sample", tiny.with_fields(hidden_size=9), run_folder, resume=True, quiet=True)
 
 
@@ -101,7 +101,7 @@ def test_resuming_with_a_changed_file_is_refused(short, tmp_path):
     path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 20, encoding="utf-8")
     train(path, short, tmp_path / "run", quiet=True)
     path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 21, encoding="utf-8")
-    with pytest.raises(ConfigError, match="cannot resume with another sha256"):
+    with pytest.raises(ConfigError, match="cannot resume with another content of --data"):
         train(path, short, tmp_path / "run", quiet=True, resume=True)
 
 
@@ -191,7 +191,9 @@ def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
     run = tmp_path / "run"
     bundle = train(tmp_path / "own.csv", short, run, quiet=True, label_column="other")
     assert "--label-column other" in bundle.manifest["command"]
-    with pytest.raises(ConfigError, match="cannot resume with another label: the run has 'other', found 'label'"):
+    with pytest.raises(
+        ConfigError, match="cannot resume with another --label-column: the run has 'other', found 'label'"
+    ):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True)
     settings = json.loads((run / "settings.json").read_text(encoding="utf-8"))
     settings["reads"]["vocabulary"] = "0"

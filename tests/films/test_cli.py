@@ -41,12 +41,19 @@ def test_jsonl_has_the_reviews_and_words_with_the_largest_weights(command, films
         assert [each["text"] for each in line["representative"]] == [each["text"] for each in shown]
 
 
-def test_a_page_shows_films_their_reviews_and_words(command, films_table, tiny_film, tmp_path):
+@pytest.mark.parametrize(
+    "language, texts",
+    [
+        ([], ['<html lang="ko">', "영화 120편 가운데 처음 100편입니다.", "<b>별점 "]),
+        (["--language", "en"], ['<html lang="en">', "The first 100 of 120 films.", " stars</b>"]),
+    ],
+)
+def test_a_page_shows_films_their_reviews_and_words(command, films_table, tiny_film, tmp_path, language, texts):
     page = tmp_path / "films.html"
-    done = command("film", films_table, "--group-by", "영화", "--bundle", tiny_film, "--explain", page)
+    done = command("film", films_table, "--group-by", "영화", "--bundle", tiny_film, "--explain", page, *language)
     content = page.read_text(encoding="utf-8")
     assert len(done.stdout.splitlines()) == 120 and content.count("<section>") == 100
-    assert "The first 100 of 120 films." in content and "nsmc-review" in content and "http" not in content
+    assert all(text in content for text in texts) and "nsmc-review" in content and "http" not in content
 
 
 def write(path, rows, header="film,review"):

@@ -91,7 +91,11 @@ def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(tmp_path):
         ),
         ("a.csv", "document,label\n가,1\n나\n", "line 3: expected 2 fields as in the header, found 1"),
         ("a.csv", "document,label\n가,1\n나,1,2\n", "line 3: expected 2 fields as in the header, found 3"),
-        ("a.csv", 'document,label\n"가,1\n', "line 2: unexpected end of data"),
+        (
+            "a.csv",
+            'document,label\n"가,1\n',
+            "line 2: expected each quote to be closed, found unexpected end of data in line 2; end",
+        ),
         ("a.csv", "document,document\n가,1\n", "expected each column once, found 'document' twice"),
         ("a.csv", "film,document,film\nA,가,1\n", "a.csv line 1: expected each column once, found 'film' twice"),
         ("a.csv", "year,film,film\n1,A,B\n", "a.csv line 1: expected each column once, found 'film' twice"),

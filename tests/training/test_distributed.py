@@ -232,7 +232,7 @@ def test_without_a_launcher_a_worker_with_another_setting_is_refused(tiny, tmp_p
     found = {name: outcome(jobs[name]) for name in ("worker 0", "worker 1")}
     for code, (line,) in found.values():
         assert code == 2 and line.endswith("; start all with the same command, data and versions")
-    assert "this worker cannot join with another hidden_size: the run has 8, found 9" in found["worker 1"][1][0]
+    assert "this worker cannot join with another --hidden-size: the run has 8, found 9" in found["worker 1"][1][0]
     assert not (tmp_path / "worker 0").exists() and not (tmp_path / "worker 1").exists()
 
 

@@ -22,6 +22,7 @@ from ..._runtime.processes import exit_with_parent
 from ..._runtime.signals import ENDINGS
 from ...errors import ConfigError
 from ...settings import difference
+from ..description import other_setting
 
 Array = NDArray[Any]
 Arrays = dict[str, Array]
@@ -99,8 +100,8 @@ class Workers(SingleWorker):
         # nobody goes on, or ends, before everyone has compared
         others = self.total(numpy.array([settings != expected]))[0]
         if settings != expected:
-            other = difference("settings", expected, settings)
-            raise ConfigError(f"this worker cannot join with another {other}; {SAME}")
+            other = other_setting(*difference("", expected, settings))
+            raise ConfigError(f"this worker cannot join with {other}; {SAME}")
         if others:
             raise ConfigError(f"expected the same settings of all workers, found others in {others:.0f}; {SAME}")
 
