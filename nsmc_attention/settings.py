@@ -166,7 +166,8 @@ def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -
     """Set the value, or its text, at a path within nested dicts of settings of `cls`."""
     *sections, name = path.split(".")
     for key in sections:
-        registry = known_field(cls, key, path).metadata.get("kinds", {})
+        declared = known_field(cls, key, path)
+        registry = declared.metadata.get("kinds", {})
         if not registry:
             raise ConfigError(f"{path}: {key} is a single value, not a group of settings")
         parent, group, values = values, key, values[key]
@@ -175,7 +176,7 @@ def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -
         if value not in registry:
             raise ConfigError(f"{path}: unknown kind {value!r}{did_you_mean(value, registry)}")
         if value != cls.kind:
-            parent[group] = registry[value]().to_dict()
+            parent[group] = {**registry[value]().to_dict(), **own_defaults(declared.default, registry[value]())}
         return
     item = known_field(cls, name, path)
     if "kinds" in item.metadata:
@@ -185,6 +186,12 @@ def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -
         values[name] = kind(value) if isinstance(value, str) else value
     except ValueError:
         raise ConfigError(f"{path}: expected {kind.__name__}, found {value!r}") from None
+
+
+def own_defaults(declared: Any, other: Settings) -> dict[str, Any]:
+    """Return what a field declares of its default unlike others of that kind, as far as another kind has it."""
+    usual = vars(type(declared)())
+    return {name: value for name, value in vars(declared).items() if value != usual[name] and name in vars(other)}
 
 
 def known_field(cls: type[Settings], name: str, path: str) -> "Field[Any]":

@@ -164,3 +164,9 @@ def test_settings_take_each_field_once_and_no_other(arguments, named):
     assert StarsConfig(1, learning_rate=0.1) == StarsConfig(epochs=1, learning_rate=0.1) == StarsConfig(1, 0.1)
     with pytest.raises(TypeError, match="StarsConfig: expected each of epochs, learning_rate at most once, found"):
         StarsConfig(*arguments, **named)
+
+
+def test_another_kind_keeps_what_a_field_declares_unlike_others_of_its_kind():
+    writer, language = TASKS["restore"].preset("writer"), TASKS["language"].preset("gru")
+    assert writer.with_fields(encoder="lstm").model.encoder.layers == 1
+    assert language.with_fields(encoder="transformer") == TASKS["language"].preset("transformer")

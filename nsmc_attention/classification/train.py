@@ -3,7 +3,6 @@
 `train` is for Python, `train_classifier` for the command line; `stages` has the numerics.
 """
 
-import sys
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from .._runtime.mxnet_types import Network
 from ..bundle.format import AnyBundle, Manifest, load_any, load_bundle
 from ..errors import BundleError, DataError
-from ..evaluation.calibration import FEW_DEV
 from ..inference.engines import DeviceName
 from ..language.task import LAYOUT as LANGUAGE_MODEL
 from ..restoration.task import LAYOUT as RESTORER
@@ -30,7 +28,7 @@ from ..text.tokenizers import tokenizer, tokenizer_version
 from ..training.description import command, in_words, manifest_of, nearest_preset
 from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.initial import Beginning, check_sizes
-from ..training.runs import Run, network_files
+from ..training.runs import Run, network_files, warn_if_small
 from .batches import Tokenized, TrainingPart
 from .initial import init_from_language_model, init_from_restorer, sizes_of_language_model, sizes_of_restorer
 from .settings import LABELS, PRESETS, Config, TrainingConfig
@@ -244,22 +242,8 @@ def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network
     bundle = run.write(LAYOUT, manifest, contents)
     best = manifest["metrics"]["dev"]
     run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
-    warn_if_small(best["accuracy"], len(inputs.dev.labels))
+    warn_if_small(len(inputs.dev.labels), "review", "accuracy", best["accuracy"], ", or give a file of them as --valid")
     return bundle
-
-
-def warn_if_small(accuracy: float, count: int) -> None:
-    """Say on stderr what an accuracy on a dev part of so few reviews is worth; nothing where they are FEW_DEV or more."""
-    from scipy.stats import binomtest
-
-    if count < FEW_DEV:
-        low, high = binomtest(round(accuracy * count), count).proportion_ci(method="wilson")
-        reviews = "1 review" if count == 1 else f"{count} reviews"
-        print(
-            f"warning: the dev part is {reviews}: the accuracy may be anything from {100 * low:.0f} to {100 * high:.0f} %; "
-            "label more, or give a file of labelled reviews as --valid",
-            file=sys.stderr,
-        )
 
 
 def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..errors import DataError
 from ..reviews import nsmc
 from ..reviews.data import Texts
 from ..training.description import command, digest, manifest_of, run_settings
-from ..training.runs import Run, network_files
+from ..training.runs import Run, network_files, warn_if_small
 from . import reviews as films
 from .intervals import COUNTS, inside, margin
 from .scale import Scale
@@ -89,6 +89,7 @@ def train_films(
             errors = f"error {figures['absolute_error']:.3f} stars, {100 * figures['inside']:.1f} % inside the interval"
             run.say(f"test films, {count} reviews given: {errors}")
         run.say(f"bundle: {bundle.folder}")
+        warn_if_small(counts[1], "film")
         return bundle
 
 

@@ -23,7 +23,7 @@ from ..text.token_cache import cached_tokens
 from ..text.tokenizers import mecab_tags, tokenizer, tokenizer_version
 from ..training.description import command, digest, manifest_of, run_settings
 from ..training.initial import check_sizes
-from ..training.runs import Run, hold_out, network_files
+from ..training.runs import Run, hold_out, network_files, warn_if_small
 from .masking import MASK, Masker, Tokens
 from .settings import LANGUAGE_PRESETS, LanguageConfig
 from .task import LAYOUT, LanguageBundle
@@ -94,6 +94,7 @@ def train_language(
         bundle = run.write(LAYOUT, manifest, contents)
         guesses = f"{100 * best['accuracy']:.2f} % of the hidden tokens guessed, {100 * best['among_five']:.2f} %"
         run.say(f"dev: {guesses} in five guesses, perplexity {best['perplexity']:.1f}; bundle: {bundle.folder}")
+        warn_if_small(len(dev), "review")
         return bundle
 
 

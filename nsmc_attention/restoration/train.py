@@ -5,16 +5,17 @@ from pathlib import Path
 from typing import Union
 
 from ..bundle.format import load_bundle
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from ..model.parameters import set_parameters
 from ..reviews.data import Texts
 from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
 from ..training.initial import check_sizes
-from ..training.runs import Run, hold_out, network_files
+from ..training.runs import Run, hold_out, network_files, warn, warn_if_small
 from .characters import Characters
 from .settings import RESTORE_PRESETS, RestoreConfig
 from .spelling import well_spelt
+from .tags import character_error
 from .task import LAYOUT, RestorerBundle
 
 # Most sentences that the epoch is chosen by, and fewest to train on
@@ -47,6 +48,9 @@ def train_restorer(
     first = load_bundle(init_from, LAYOUT) if init_from else None
     if first:
         check_sizes(config, first, RESTORE_PRESETS)
+    if config.training.sampling and (config.model.kind == "editor" or config.training.epochs < 2):
+        expected = "expected a writer and two --epochs or more, because the share rises from 0 in the first"
+        raise ConfigError(f"training.sampling: {expected}, found {config.training.sampling}; leave it out")
     settings = run_settings(config, name, first, sentences=digest(sentences))
     run.check(settings)
     train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
@@ -57,7 +61,7 @@ def train_restorer(
     run.say(f"data: {name}, {sizes}, {len(characters):,} characters")
     # imports MXNet
     from ..inference.engines import parameters_of
-    from .objective import train_network
+    from .objective import dev_pairs, train_network
 
     begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
     with run.begun(settings):
@@ -70,4 +74,10 @@ def train_restorer(
         bundle = run.write(LAYOUT, manifest, contents)
         judged = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
         run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
+        warn_if_small(len(dev), "sentence", "share restored exactly", best["exact"])
+        noisy = dev_pairs(dev, config.training.seed)
+        untouched = sum(map(character_error, noisy.sources, noisy.targets)) / len(dev)
+        if best["character_error"] >= untouched:
+            found = f"sentences left as they are have a smaller error, {untouched:.4f}"
+            warn(f"{found}; give some 100,000, or begin with --init-from")
         return bundle

@@ -23,6 +23,7 @@ from .._runtime.progress import progress_bar
 from ..bundle.format import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, write_bundle
 from ..config import LoopConfig, TaskConfig
 from ..errors import ConfigError
+from ..evaluation.calibration import FEW_DEV
 from ..settings import difference
 from ..version import __version__
 from .checkpoint import Checkpoints, Progress
@@ -169,6 +170,23 @@ def network_files(network: Network, config: TaskConfig) -> dict[str, bytes]:
     from ..model.parameters import gluon_file
 
     return {PARAMETERS: gluon_file(network), **lower(network, config.graphs)}
+
+
+def warn_if_small(count: int, noun: str, name: str = "", share: float = 0.0, other: str = "") -> None:
+    """Say on stderr what figures, as a share called name, of so few in a dev part are worth; nothing of FEW_DEV or more."""
+    if count >= FEW_DEV:
+        return
+    worth = "its figures say little"
+    if name:
+        from scipy.stats import binomtest
+
+        low, high = binomtest(round(share * count), count).proportion_ci(method="wilson")
+        worth = f"the {name} may be anything from {100 * low:.0f} to {100 * high:.0f} %"
+    warn(f"the dev part is {count} {noun}{'s' * (count != 1)}: {worth}; train on more{other}")
+
+
+def warn(message: str) -> None:
+    print(f"warning: {message}", file=sys.stderr)
 
 
 def hold_out(count: int, settings: LoopConfig, most: int) -> tuple[list[int], list[int]]:

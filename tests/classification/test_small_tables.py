@@ -5,6 +5,7 @@ import json
 import pytest
 
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.training.runs import warn_if_small
 
 SMALL = ["--epochs", "2", "--erasure-reviews", "0", "--embedding-size", "16", "--hidden-size", "16"]
 
@@ -20,3 +21,16 @@ def test_training_rows_are_predicted_better_than_chance(command, tmp_path, rows,
     done = command("evaluate", "--data", table, "--bundle", run / "bundle", "--json")
     share = max(frame["label"].mean(), 1 - frame["label"].mean())
     assert json.loads(done.stdout)["accuracy"] > share + 0.1
+
+
+@pytest.mark.parametrize(
+    "figures, said",
+    [
+        ((27, "review", "accuracy", 1.0), "27 reviews: the accuracy may be anything from 88 to 100 %; train on more"),
+        ((1, "film"), "1 film: its figures say little; train on more"),
+        ((200, "film"), None),
+    ],
+)
+def test_a_dev_part_of_a_few_is_said_with_what_it_is_worth(figures, said, capsys):
+    warn_if_small(*figures)
+    assert capsys.readouterr().err == (f"warning: the dev part is {said}\n" if said else "")

@@ -44,6 +44,10 @@ REFUSED = [
     ("explain --output a.html", "Missing argument 'TEXT...'"),
     ("explain a --picture words", "--picture words: expected --output too, as --output words.png"),
     ("export", "export: expected --output, as -o model.onnx: the packaged bundle stays as it is"),
+    (
+        "train --task restore --data sample --set training.sampling=0.5 --out run",
+        "expected a writer and two --epochs or",
+    ),
     ("explain a.csv", "found the name of a file, a.csv; give the text itself, or summarize the file with"),
     ("explain a --output /proc/a.png", "/proc"),
     ("explain a --device gpu --output a.png", "--device gpu: expected a GPU that MXNet sees, found none"),

@@ -161,6 +161,10 @@ def test_a_training_on_a_full_disk_keeps_its_state_and_goes_on_when_there_is_roo
     check_resumed(command, training, place / "run", run_folder)
 
 
+# A training of seconds, whose checkpoint is larger than what is left
+SMALL = "--epochs 1 --embedding-size 8 --hidden-size 8".split()
+
+
 @pytest.fixture
 def full(disk, bundle_folder):
     """A disk with a bundle on it and 8 KiB left."""
@@ -177,14 +181,24 @@ def full(disk, bundle_folder):
         ["export", "--bundle", "{place}/bundle"],
         pytest.param(["export", "--bundle", "{place}/bundle", "--output", "{place}/out.onnx"], marks=pytest.mark.slow),
         ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle", "--workers", "1"],
+        ["train", "--task", "restore", "--data", "sample", "--out", "{place}/out", *SMALL],
+        pytest.param(
+            ["train", "--task", "language", "--preset", "gru", "--data", "sample", "--out", "{place}/out", *SMALL],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ["train", "--task", "film", "--data", "{films}", "--out", "{place}/out", "--epochs", "1"],
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["predict", "export", "export elsewhere", "bulk"],
+    ids=["predict", "export", "export elsewhere", "bulk", "restore", "language", "film"],
 )
-def test_a_full_disk_is_one_line_and_nothing_half_written(command, full, arguments):
+def test_a_full_disk_is_one_line_and_nothing_half_written(command, full, films_table, arguments):
     table = nsmc.sample_folder() / nsmc.FILES["train"]
-    check_refused(command(*(each.format(table=table, place=full) for each in arguments)), "No space left on device")
+    words = (word.format(table=table, films=films_table, place=full) for word in arguments)
+    check_refused(command(*words), "No space left on device")
     assert {path.name for path in full.iterdir()} <= {"bundle", "rest", "out"}
-    assert [path.name for path in (full / "out").glob("*")] in ([], ["_plan.json"])
+    assert [path.name for path in (full / "out").glob("*")] in ([], ["_plan.json"], ["settings.json"])
     load_bundle(full / "bundle", LAYOUT)
 
 

@@ -281,6 +281,31 @@ def test_a_killed_prediction_is_simply_started_again(predict):
     predict.finish()
 
 
+@pytest.mark.parametrize(
+    "command, name",
+    [
+        ("restore --input {films} --output", "a.csv"),
+        ("report {films} --output", "a.html"),
+        ("film {films} --group-by 영화 --output", "a.xlsx"),
+        ("film {films} --group-by 영화 --explain", "a.html"),
+        ("export --output", "a.onnx"),
+    ],
+)
+def test_killed_before_its_file_is_in_its_place_a_command_leaves_the_old_one(
+    child, films_table, tmp_path, command, name
+):
+    output = tmp_path / "disk" / name
+    output.parent.mkdir()
+    output.write_bytes(b"old")
+    arguments = [*command.format(films=films_table).split(), output]
+    code, _, errors = child.dying_at(output.parent, 1, "os.rename").run(*arguments)
+    assert (code, output.read_bytes()) == (-signal.SIGKILL, b"old"), errors
+    assert [path for path in output.parent.iterdir() if path != output], "it had written"
+    code, _, errors = child().run(*arguments)
+    assert code == 0 and output.stat().st_size > 1000, errors
+    assert list(output.parent.iterdir()) == [output]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name, kills", [("fetch", 40), ("predict", 30), ("export", 20), ("train", 90), ("bulk", 25)])
 def test_killed_at_any_moment_it_ends_as_if_nothing_had_been(name, kills, request, draw):

@@ -54,6 +54,7 @@ def test_a_writer_with_a_transformers_decoder_is_trained_resumed_and_used(comman
     for more in ([], ["--resume"]):
         done = command(*train, *more)
         assert done.returncode == 0 and "--set model.decoder.kind=transformer" in done.stderr, done.stderr
+        assert "sentences: the share restored exactly may be anything" in done.stderr
     restore = ["restore", "이영화", "--bundle", tmp_path / "run" / "bundle"]
     for beam in (1, 3):
         found = {command(*restore, "--beam", beam, "--engine", engine).stdout for engine in ("onnx", "gluon")}
