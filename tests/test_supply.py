@@ -138,6 +138,8 @@ WORKING = {
     "explain 좋다 -o page.html": "positive",
 }
 REFUSED = {
+    "predict -i book.xlsx -f csv": "xlsx needs openpyxl: pip install 'openpyxl<4,>=3.1'",
+    "predict -i table.parquet -f csv": "parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'",
     "predict -i reviews.csv -o scored.xlsx": "xlsx needs openpyxl: pip install 'openpyxl<4,>=3.1'",
     "predict -i reviews.csv -o scored.parquet": "parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'",
     "predict 좋다 --restore": "pip install 'onnxruntime<2,>=1.16'",
@@ -211,6 +213,8 @@ def alone(request, tmp_path_factory):
     work = tmp_path_factory.mktemp("work")
     (work / "reviews.csv").write_text("document,film\n좋다,A\n별로,B\n", encoding="utf-8")
     (work / "reviews.jsonl").write_text('{"document": "좋다"}\n', encoding="utf-8")
+    for name in ("book.xlsx", "table.parquet"):
+        (work / name).write_bytes(b"any")
     # more than one process scores alone
     (work / "many.txt").write_text("좋다\n" * 9000, encoding="utf-8")
     lines = json.dumps([*WORKING, *REFUSED])

@@ -26,11 +26,8 @@ from .processes import cores
 
 DEVICES = ("auto", "cpu", "gpu")
 # From Python 3.13 on pip leaves MXNet out, as setup.cfg says
-INSTALL = (
-    INSTALL_TRAINING
-    if sys.version_info < (3, 13)
-    else "pip install --no-deps 'mxnet==1.9.1' 'gluonnlp==0.10.0' graphviz"
-)
+BESIDE = " && pip install --no-deps 'mxnet==1.9.1' 'gluonnlp==0.10.0' graphviz"
+INSTALL = INSTALL_TRAINING + (BESIDE if sys.version_info >= (3, 13) else "")
 # Of numpy: what MXNet reads, and functions that it looks up but never calls
 REMOVED_VALUES = {
     "float_": float,

@@ -204,25 +204,6 @@ def test_short_flags_are_the_same_in_all_commands(name):
     assert [short in options for short in meant] == [flag in options for flag in meant.values()]
 
 
-BLOCKED = "import sys; sys.modules[sys.argv[1]] = None; from nsmc_attention.cli import run; sys.exit(run(sys.argv[2:]))"
-NEEDED = [
-    ("safetensors", "train --data sample", "'nsmc_attention[train]'"),
-    ("sklearn", "compare majority --data sample", "'nsmc_attention[train]'"),
-    ("pandas", "report reviews.csv --output a.html", "'pandas<3,>=1.5'"),
-    ("distributed", "bulk reviews.csv --output scored", "'distributed>=2023.5'"),
-    ("fastapi", "serve", "'fastapi<1,>=0.120.1'"),
-]
-
-
-@pytest.mark.parametrize("module, line, wanted", NEEDED)
-def test_a_package_that_is_not_installed_is_one_line_with_what_installs_it(module, line, wanted, tmp_path):
-    (tmp_path / "reviews.csv").write_text("document\n좋다\n", encoding="utf-8")
-    words = [sys.executable, "-c", BLOCKED, module, *line.split(), *(["--out", "run"] if "--data" in line else [])]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
-    expected = f"error: {line.split()[0]} needs {module}: pip install {wanted}\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
-
-
 @pytest.mark.parametrize("module", ["numpy.no_part", "nsmc_attention.no_part", "no_package_of_ours"])
 def test_an_import_that_no_installation_mends_is_a_bug(monkeypatch, module):
     monkeypatch.setattr(commands, "main", lambda *_, **__: import_module(module))

@@ -2,7 +2,6 @@
 
 import datetime
 import pickle
-import sys
 import tracemalloc
 import zipfile
 
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nsmc_attention.errors import ConfigError, DataError, MissingPackage
+from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.reviews import labels, sources, tables
 from nsmc_attention.reviews.sources import delimiter_of, find_source, size_of
 from nsmc_attention.reviews.xlsx import written_sheet, xlsx_rows
@@ -290,13 +289,6 @@ def test_a_small_workbook_that_unpacks_to_much_is_refused(workbook):
         refuse("expected at most 1,048,576 bytes in xl/styles.xml", "xl/styles.xml", styles)
     refuse("expected at most 536,870,912 bytes, stored or deflated", sheet, b"", method=zipfile.ZIP_LZMA)
     refuse("not a readable xlsx file", "xl/workbook.xml", b"<workbook")
-
-
-def test_without_openpyxl_the_message_installs_it(workbook, monkeypatch):
-    path = workbook(["리뷰"], ["좋다"])
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(MissingPackage, match="xlsx needs openpyxl: pip install 'openpyxl<4,>=3.1'"):
-        rows_of(path)
 
 
 @pytest.mark.parametrize("negative, positive", [*labels.PAIRS, (0, 1), (False, True), ("Negative", "POSITIVE ")])

@@ -1,7 +1,6 @@
 import io
 import json
 import os
-import sys
 import threading
 import tracemalloc
 
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.errors import ConfigError, DataError, MissingPackage
+from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.reviews import parquet, tables
 from nsmc_attention.reviews.pieces import LINE
 from nsmc_attention.reviews.sources import Source, find_source
@@ -259,13 +258,6 @@ def test_a_file_may_be_called_as_stdin_is_in_messages(tmp_path, monkeypatch):
     for kind in ("csv", "parquet"):
         write(tmp_path, kind).rename("stdin")
         assert [row["document"] for row in rows_of("stdin", kind=kind)] == [row["document"] for row in ROWS]
-
-
-def test_without_pyarrow_the_message_installs_it(tmp_path, monkeypatch):
-    path = write(tmp_path, "parquet")
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingPackage, match="parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'"):
-        rows_of(path)
 
 
 @pytest.mark.parametrize("columns", [{"text_column": "text"}, {"label_column": "y"}])
