@@ -2,7 +2,7 @@
 
 import pytest
 
-from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.errors import ConfigError
 from nsmc_attention.films import reviews as films
 from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.reviews.data import Texts
@@ -37,23 +37,6 @@ def test_columns_may_be_named(table):
 )
 def test_other_reviews_have_another_hash(table, rows):
     assert films.load(Texts(table(rows))).sha256 != films.load(Texts(table())).sha256
-
-
-@pytest.mark.parametrize("stars", ["many", "", "inf", "nan"])
-def test_stars_that_are_no_number_are_named_with_their_row(table, stars):
-    with pytest.raises(DataError, match=r"mine.csv row 2: expected a number of stars, found .*; correct it"):
-        films.load(Texts(table(["가,9,좋다", f"나,{stars},별로다"])))
-
-
-def test_a_table_without_the_columns_says_which_there_are(table):
-    with pytest.raises(
-        DataError, match="expected one column called film, .*; found a, b, c; name the one of the films"
-    ):
-        films.load(Texts(table(header="a,b,c"), text_column="c"))
-    with pytest.raises(
-        DataError, match="expected one column called stars, .*name the one of the stars by --stars-column"
-    ):
-        films.load(Texts(table(header="film,b,c"), text_column="c"))
 
 
 def test_corpora_have_films_of_their_own_or_none(tmp_path):

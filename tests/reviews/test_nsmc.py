@@ -1,4 +1,3 @@
-from dataclasses import FrozenInstanceError
 from functools import partial
 from hashlib import sha256
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -8,7 +7,6 @@ import pytest
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.reviews import nsmc, raw
-from nsmc_attention.reviews.sources import find_source
 
 HEAD = "id\tdocument\tlabel\n"
 
@@ -38,33 +36,6 @@ def test_only_line_feed_ends_a_row(tmp_path):
 def test_counts_tell_blank_duplicate_and_conflicting_rows(tmp_path):
     path = write(tmp_path, HEAD + "1\t가\t1\n2\t가\t0\n3\t가\t1\n4\t나\t1\n5\t나\t1\n6\t\t0\n")
     assert nsmc.read(path).counts() == {"rows": 6, "positive": 4, "blank": 1, "duplicate": 3, "conflicting": 3}
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        (b"", "the file is empty"),
-        (b"\xef\xbb\xbf\r\n", "the file is empty"),
-        (HEAD, "has a header but no reviews"),
-        ("id,document,label\n1,a,1\n", "line 1: expected the header"),
-        (HEAD + "1\t가\t1\n2\t나\n", "line 3: expected 3 tab-separated fields, found 2"),
-        (HEAD + "1\t가\t1\n2\t나\t다\t1\n", "line 3: expected 3 tab-separated fields, found 4"),
-        (HEAD + "1\t가\t2\n", "line 2: expected label 0 or 1, found '2'"),
-        (HEAD + "1\t가\tpositive\n", "line 2: expected label 0 or 1, found 'positive'"),
-        (HEAD.encode() + "1\t가나\t1\n".encode("cp949"), "line 2: expected UTF-8 text, found byte 0xb0"),
-        (bytes(range(256)), "expected UTF-8 text"),
-    ],
-)
-def test_a_damaged_file_is_refused_with_its_line(tmp_path, content, message):
-    with pytest.raises(DataError, match=message):
-        nsmc.read(write(tmp_path, content))
-
-
-def test_a_missing_file_and_a_folder_are_refused(tmp_path):
-    with pytest.raises(DataError, match="no such file"):
-        nsmc.read(tmp_path / "none.txt")
-    with pytest.raises(DataError, match="cannot be read"):
-        nsmc.read(tmp_path)
 
 
 def test_a_file_that_is_not_the_official_one_is_refused(tmp_path):
@@ -153,37 +124,6 @@ def test_a_corpus_is_looked_for_where_it_is_said_to_be(tmp_path, monkeypatch, ad
     assert [folder.name for folder in nsmc.folders(None)] == ["nsmc_attention"]
 
 
-@pytest.mark.parametrize(
-    "content, expected",
-    [
-        (HEAD, True),
-        (HEAD[:-1], True),
-        ("\ufeff" + HEAD.replace("\n", "\r\n"), True),
-        (HEAD[:-2], False),
-        (HEAD[:-1] + "s\n", False),
-        ("\n" + HEAD, False),
-    ],
-)
-def test_the_header_tells_the_format(tmp_path, content, expected):
-    assert (find_source(write(tmp_path, content), "tsv").kind == "nsmc") is expected
-
-
-def test_the_first_line_is_counted_as_one(tmp_path):
-    for content, line in ((b"\xb0", 1), (b"\n\xb0", 2), (b"\n\n\xb0\n\xb0", 3)):
-        with pytest.raises(DataError, match=f"line {line}: expected UTF-8 text, found byte 0xb0"):
-            nsmc.read(write(tmp_path, b"a" + content if line == 1 else content))
-
-
-def test_what_messages_quote_is_cut(tmp_path):
-    with pytest.raises(DataError, match=f"found '{'x' * 60}'$"):
-        nsmc.read(write(tmp_path, "x" * 100))
-    with pytest.raises(DataError, match=f"found '{'x' * 20}'$"):
-        nsmc.read(write(tmp_path, HEAD + "1\t가\t" + "x" * 100))
-    (tmp_path / "ratings_test.txt").write_bytes(b"x")
-    with pytest.raises(DataError, match=f"found {sha256(b'x').hexdigest()[:12]}…; delete it"):
-        nsmc.find("test", tmp_path)
-
-
 def test_a_file_has_the_name_that_was_asked_for_and_the_hash_of_its_bytes(tmp_path):
     path = write(tmp_path, HEAD + "1\t가\t1")
     assert (nsmc.read(path).name, nsmc.read(path, "mine").name) == ("reviews.txt", "mine")
@@ -197,8 +137,3 @@ def test_a_file_has_the_name_that_was_asked_for_and_the_hash_of_its_bytes(tmp_pa
         "conflicting": 0,
     }
     assert len(nsmc.read(path)) == 1
-
-
-def test_reviews_cannot_be_exchanged(tmp_path):
-    with pytest.raises(FrozenInstanceError):
-        nsmc.read(write(tmp_path, HEAD + "1\t가\t1\n")).name = "other"
