@@ -80,13 +80,23 @@ def run_python(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def test_import_and_help_load_nothing_heavy():
-    code = (
-        "import contextlib, io, sys, nsmc_attention; from nsmc_attention.cli import run\n"
-        "with contextlib.redirect_stdout(io.StringIO()): run(['--help'])\n"
-        "print(sorted({'numpy', 'mxnet', 'pandas', 'konlpy', 'matplotlib', 'onnxruntime', 'requests'} & set(sys.modules)))"
-    )
-    assert run_python(code).strip() == "[]"
+@pytest.mark.parametrize(
+    "code, unwanted",
+    [
+        (
+            "from nsmc_attention.cli import run; run(['--help'])",
+            "numpy mxnet pandas konlpy matplotlib onnxruntime requests",
+        ),
+        ("from nsmc_attention import predict; predict('정말 재미있는 영화')", "mxnet gluonnlp onnx onnxruntime"),
+        (
+            "from nsmc_attention.cli import run; run(['predict', '정말 재미있는 영화'])",
+            "mxnet pandas pyarrow matplotlib requests tqdm konlpy onnxruntime nsmc_attention.restoration.restorer",
+        ),
+    ],
+)
+def test_no_more_is_imported_than_is_needed(code, unwanted):
+    printed = run_python(f"import sys; {code}; print(sorted(set({unwanted.split()}) & set(sys.modules)))")
+    assert printed.splitlines()[-1] == "[]"
 
 
 def test_drawing_leaves_matplotlib_settings_alone():

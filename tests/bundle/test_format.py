@@ -1,7 +1,6 @@
 import json
+import os
 import shutil
-from dataclasses import FrozenInstanceError
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -24,10 +23,6 @@ def change(folder, **values):
     manifest = json.loads(path.read_text(encoding="utf-8"))
     manifest.update(values)
     path.write_text(json.dumps(manifest), encoding="utf-8")
-
-
-def test_a_bundle_has_the_documented_files_and_no_others(bundle_folder):
-    assert sorted(path.name for path in bundle_folder.iterdir()) == sorted(FILES)
 
 
 def test_no_path_of_the_machine_is_in_a_bundle(bundle_folder):
@@ -123,29 +118,6 @@ def test_what_a_message_quotes_is_bounded(copy):
         load_bundle(copy, LAYOUT)
 
 
-def test_files_of_the_largest_size_are_read_and_larger_ones_refused(copy):
-    card = b"#" * 2**20
-    change(copy, files={**load_bundle(copy, LAYOUT).manifest["files"], "README.md": sha256(card).hexdigest()})
-    (copy / "README.md").write_bytes(card)
-    manifest = (copy / "manifest.json").read_bytes()
-    (copy / "manifest.json").write_bytes(manifest + b" " * (2**20 - len(manifest)))
-    read_contents(load_bundle(copy, LAYOUT))
-    (copy / "README.md").write_bytes(card + b"#")
-    with pytest.raises(BundleError, match="README.md: expected at most 1,048,576 bytes"):
-        read_contents(load_bundle(copy, LAYOUT))
-    (copy / "manifest.json").write_bytes(manifest + b" " * (2**20 + 1 - len(manifest)))
-    with pytest.raises(BundleError, match="manifest.json: expected at most 1,048,576 bytes"):
-        load_bundle(copy, LAYOUT)
-
-
-@pytest.mark.parametrize("name, largest", [("vocab.json", 2**25), ("weights.params", 2**30), ("model.onnx", 2**30)])
-def test_a_file_of_impossible_size_is_refused_by_its_size(copy, name, largest):
-    with open(copy / name, "r+b") as file:
-        file.truncate(largest + 1)  # a hole: takes no room on the disk
-    with pytest.raises(BundleError, match=f"{name}: expected at most {largest:,} bytes"):
-        read_contents(load_bundle(copy, LAYOUT))
-
-
 def test_a_bundle_is_called_by_its_last_two_names(copy):
     assert load_bundle(copy, LAYOUT).name == f"{copy.parent.name}/bundle"
     assert (
@@ -171,7 +143,7 @@ def test_a_fingerprint_tells_bundles_apart_by_what_answers(copy, tmp_path):
 
 def test_contents_written_again_are_the_same_bundle(copy, tmp_path):
     contents = read_contents(load_bundle(copy, LAYOUT))
-    assert sorted(contents) == sorted(FILES)
+    assert sorted(contents) == sorted(FILES) == sorted(path.name for path in copy.iterdir())
     write_contents(tmp_path / "again", contents)
     for name in FILES:
         assert (tmp_path / "again" / name).read_bytes() == (copy / name).read_bytes()
@@ -182,28 +154,6 @@ def test_a_manifest_is_readable_korean_and_replaces_the_old_one(copy):
     write_bundle(copy, {**before.manifest, "command": "train 한글 \ud800"}, read_contents(before))
     assert "train 한글 ?" in (copy / "manifest.json").read_text(encoding="utf-8")
     assert load_bundle(copy, LAYOUT).manifest["files"] == before.manifest["files"]
-
-
-def test_a_file_that_the_bundle_was_written_without_is_refused_by_name(copy):
-    bundle = load_bundle(copy, LAYOUT)
-    files = {name: value for name, value in bundle.manifest["files"].items() if name != "model.onnx"}
-    (copy / "model.onnx").unlink()
-    change(copy, files=files)
-    with pytest.raises(BundleError, match="has no model.onnx; write it with `nsmc-attention export"):
-        load_bundle(copy, LAYOUT).read("model.onnx")
-    assert load_bundle(copy, LAYOUT).file("vocab.json") == copy / "vocab.json"
-
-
-def test_a_vocabulary_of_the_largest_size_is_read(copy):
-    with open(copy / "vocab.json", "r+b") as file:
-        file.truncate(2**25)
-    with pytest.raises(BundleError, match="vocab.json: expected sha256"):
-        load_bundle(copy, LAYOUT)
-
-
-def test_a_bundle_cannot_be_changed_after_it_was_verified(copy):
-    with pytest.raises(FrozenInstanceError):
-        load_bundle(copy, LAYOUT).manifest = {}
 
 
 RELEASE_1 = Path(__file__).parent / "release_1"
@@ -228,3 +178,14 @@ def test_a_manifest_of_release_1_that_lacks_a_setting_is_refused(tmp_path):
     (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(BundleError, match="expected a bundle's manifest, found something else; was it altered"):
         load_bundle(copy, LAYOUT)
+
+
+@pytest.mark.parametrize(
+    "name, largest", [("README.md", 2**20), ("vocab.json", 2**25), ("weights.params", 2**30), ("model.onnx", 2**30)]
+)
+def test_a_file_of_impossible_size_is_refused_by_its_size(copy, name, largest):
+    for size in (largest, largest + 1) if largest < 2**30 else (largest + 1,):
+        os.truncate(copy / name, size)  # a hole: takes no room on the disk
+        message = f"{name}: expected sha256" if size == largest else f"{name}: expected at most {largest:,} bytes"
+        with pytest.raises(BundleError, match=message):
+            read_contents(load_bundle(copy, LAYOUT))

@@ -51,13 +51,6 @@ def test_it_predicts_the_labels_that_it_was_fitted_with(fitted, reviews):
     assert fitted.predict_proba([" "]).tolist() == [[0.5, 0.5]]
 
 
-def test_a_clone_has_the_settings_and_is_not_fitted(fitted):
-    copy = clone(fitted)
-    assert copy.get_params() == fitted.get_params() and not hasattr(copy, "classes_")
-    with pytest.raises(sklearn.exceptions.NotFittedError):
-        copy.predict(["영화"])
-
-
 def test_a_pickle_predicts_the_same(fitted, reviews):
     again = pickle.loads(pickle.dumps(fitted))
     assert numpy.array_equal(again.predict_proba(reviews.documents[:20]), fitted.predict_proba(reviews.documents[:20]))

@@ -371,16 +371,6 @@ def test_a_file_of_another_engine_is_neither_read_nor_verified(bundle_folder, tm
         load_classifier(folder, "onnx")
 
 
-def test_predicting_one_review_imports_no_more_than_it_needs():
-    code = (
-        "import sys; from nsmc_attention.cli import run; run(['predict', '정말 재미있는 영화']); "
-        "known = {'matplotlib', 'mxnet', 'pandas', 'pyarrow', 'requests', 'nsmc_attention.restoration.restorer'}; "
-        "print(sorted({'gluonnlp', 'konlpy', 'onnx', 'onnxruntime', 'tqdm', *known} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[1:] == ["[]"], done.stdout + done.stderr
-
-
 def test_a_restorer_beside_a_native_classifier_takes_its_own_engine(command):
     done = command("predict", "정말재밌어요", "--restore", "--engine", "native")
     assert done.returncode == 0, done.stderr

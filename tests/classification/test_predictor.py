@@ -42,17 +42,6 @@ def test_a_prediction_holds_together(classifier, texts):
         assert json.loads(json.dumps(each.to_dict(weights=True)))["tokens"] == list(each.tokens)
 
 
-@pytest.mark.parametrize("engine", ["onnx", "gluon"])
-def test_weights_of_a_fixed_length_are_shared_among_the_review_s_own_tokens(engine, post_run_folder, texts):
-    classifier = load_classifier(post_run_folder / "bundle", engine)
-    found = classifier.predict_many(texts)
-    assert min(len(each.tokens) for each in found) < classifier.score.fixed_length
-    for each in found:
-        assert each.weights.dtype == each.token_weights.dtype == numpy.float32
-        numpy.testing.assert_allclose(each.weights.sum(axis=1), 1, atol=1e-5)
-        assert math.isclose(each.token_weights.sum(), 1, abs_tol=1e-5)
-
-
 def test_where_all_was_laid_on_the_padding_every_token_has_the_same():
     found = renormalize_rows(numpy.float32([[0, 0], [0.1, 0.3]]))
     assert found.dtype == numpy.float32
@@ -146,12 +135,6 @@ def test_a_review_longer_than_the_limit_is_cut_and_the_offsets_tell(bundle_folde
 def test_an_unknown_engine_names_the_nearest(bundle_folder):
     with pytest.raises(ConfigError, match="unknown engine 'onx'; did you mean 'onnx'"):
         load_classifier(bundle_folder, "onx")
-
-
-@pytest.mark.parametrize("device", ["gpu", "cuda"])
-def test_the_onnx_engine_runs_on_no_gpu(device, bundle_folder):
-    with pytest.raises(ConfigError, match=f"found '{device}'; for a GPU use --engine gluon"):
-        load_classifier(bundle_folder, "onnx", device)
 
 
 def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):

@@ -106,12 +106,6 @@ def test_a_column_called_label_is_not_overwritten(command, bundle_folder, tmp_pa
     assert done.stdout.startswith("document,label,predicted_label,predicted_score,predicted_probability,predicted_e")
 
 
-def test_weights_come_with_jsonl(command, bundle_folder):
-    done = command("predict", SENTENCE, "--format", "jsonl", "--weights", "--bundle", bundle_folder)
-    row = json.loads(done.stdout)
-    assert len(row["weights"]) == len(row["token_weights"]) == len(row["tokens"])
-
-
 def test_evaluate_prints_one_json_object(command, bundle_folder):
     found = json.loads(command("evaluate", "--data", "sample", "--bundle", bundle_folder, "--json").stdout)
     assert found["n"] == 180 and found["engine"] == load_classifier().engine.name
@@ -301,13 +295,6 @@ def test_jsonl_rows_keep_their_own_columns(command, bundle_folder, tmp_path):
     first, second = map(json.loads, done.stdout.splitlines())
     assert (first["text"], first["predicted_text"], first["n"]) == ("own", "좋다", 1)
     assert second["label"] is None and second["n"] is None
-
-
-def test_a_table_that_was_scored_is_scored_again_beside(command, bundle_folder, tmp_path):
-    source = tmp_path / "a.csv"
-    source.write_text("document,label,predicted_label\n좋다,1,x\n", encoding="utf-8")
-    done = command("predict", "--input", source, "--format", "csv", "--bundle", bundle_folder)
-    assert "predicted_predicted_label" in done.stdout.splitlines()[0]
 
 
 def test_an_output_that_is_a_link_or_a_pipe_stays_one(command, bundle_folder, tmp_path):

@@ -16,12 +16,6 @@ def prediction(text, weights, label="positive", axes=("hops", "keys")):
     return Prediction(text, label, 0.9, 0.9, tuple(text.split()), spans, numpy.asarray(weights, "float32"), axes=axes)
 
 
-def test_equal_hops_overlap_wholly_and_hops_on_different_tokens_not_at_all():
-    assert overlap([numpy.full((3, 4), 0.25)] * 2) == pytest.approx(1)
-    assert overlap([numpy.eye(3), numpy.eye(3, 7)]) == 0
-    assert overlap([[[1, 0], [0.25, 0.75]]]) == 0.25
-
-
 def test_overlap_is_1_less_the_total_variation_distance_averaged_over_pairs_and_reviews():
     many = [RANDOM.dirichlet(numpy.ones(size), 3) for size in (2, 5, 9)]
     pairs = [(each[one], each[other]) for each in many for one, other in ((0, 1), (0, 2), (1, 2))]

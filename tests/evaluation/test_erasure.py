@@ -29,10 +29,6 @@ def test_of_a_linear_scorer_the_change_is_the_token_s_own_worth(repeated):
         numpy.testing.assert_allclose(found, [POLARITY[token] for token in tokens], atol=1e-6)
 
 
-def test_a_token_that_stands_alone_is_all_there_is():
-    assert leave_one_out(linear, encoded(["좋다"]))[0] == pytest.approx([2])
-
-
 def test_shares_sum_to_one_and_are_equal_where_nothing_matters():
     assert shares(numpy.array([1.0, -3.0])).tolist() == [0.25, 0.75]
     assert shares(numpy.zeros(4)).tolist() == [0.25] * 4

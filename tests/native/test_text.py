@@ -60,11 +60,6 @@ def test_any_text_has_the_morphemes_of_mecab(decoder, mecab, text):
     assert decoder.tokens(text) == [surface for surface, _ in expected]
 
 
-def test_reviews_have_the_morphemes_of_mecab(decoder, mecab):
-    for review in REVIEWS:
-        assert decoder.morphemes(clean(review)) == morphemes_of(mecab, clean(review))
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,8 +1,15 @@
+"""The words that get an id, and prepared tokens kept from one training to the next."""
+
+from hashlib import sha256
+
 import pytest
 
 from nsmc_attention import load_reviews
+from nsmc_attention.errors import NsmcError
+from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import ReviewEncoder, clean
 from nsmc_attention.text.settings import TextConfig
+from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
 from nsmc_attention.text.tokenizers import pip_mecab
 from nsmc_attention.text.vocabulary import build_vocab
 
@@ -30,3 +37,84 @@ def test_konlpy_and_gluonnlp_make_the_same_ids_and_batches_as_the_compiled_path(
     assert padded.asnumpy().tolist() == token_ids.tolist() and lengths.asnumpy().tolist() == valid_length.tolist()
     longest = PadSequence(token_ids.shape[1], pad_val=vocab[vocab.padding_token])
     assert [longest(ids[place]) for place in some] == token_ids.tolist()
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return nsmc.load("sample", "train").documents
+
+
+@pytest.mark.parametrize("size, rare_words", [(300, "pieces"), (900, "pieces"), (300, "unknown")])
+def test_a_vocabulary_is_the_same_whatever_the_order_and_pieces_leave_nothing_unknown(documents, size, rare_words):
+    config, token_lists = (
+        TextConfig(vocab_size=size, min_count=1, rare_words=rare_words),
+        tokenize_many(documents, "mecab"),
+    )
+    vocab = build_vocab(token_lists, config)
+    assert len(vocab) <= size and vocab.to_json() == build_vocab(token_lists[::-1], config).to_json()
+    encoder, unknown = ReviewEncoder.from_json(vocab.to_json(), config), 0
+    for tokens in token_lists:
+        units = encoder.units(tokens)
+        assert "".join(units) == "".join(tokens)
+        unknown += list(encoder.encode_words(units).ids).count(encoder.unknown)
+    assert unknown == 0 or size == 300
+
+
+def test_prepared_tokens_are_read_back_and_prepared_again_where_they_do_not_fit(tmp_path):
+    reviews, folder = ["영화 좋다", "나쁘다", "가\ud800나", "", " "], tmp_path / "new" / "er"
+    expected = tokenize_many(reviews, "characters")
+    assert cached_tokens(reviews, "characters", folder) == expected
+    (path,) = folder.iterdir()
+    assert path.name.startswith("tokens-") and len(path.stem) == len("tokens-") + 32
+    written = path.read_bytes()
+    content = "영\x1f화\x1f좋\x1f다\n나\x1f쁘\x1f다\n가\x1f나\n\n".encode()
+    assert written == sha256(content).hexdigest().encode() + b"\n" + content
+    altered = written.replace("쁘".encode(), "뿌".encode())
+    for other in (written, b"", content, b"\xff\xfe\n\n", altered, written[:-1], written + b"\n"):
+        path.write_bytes(other)
+        assert cached_tokens(reviews, "characters", folder) == expected and path.read_bytes() == written
+    for others, tokenizer in ((reviews, "mecab"), (["ab", "c"], "characters"), (["a", "bc"], "characters")):
+        cached_tokens(others, tokenizer, folder)
+    assert len(list(folder.iterdir())) == 4, "what decides the tokens is in the name"
+
+
+@pytest.mark.slow
+def test_worker_processes_give_what_one_process_gives(documents):
+    many = documents * 40
+    assert tokenize_many(many, "mecab", processes=2) == tokenize_many(many, "mecab", processes=1)
+
+
+def test_ids_go_by_falling_count_and_ties_by_code_point():
+    counted = [["나"] * 3, ["가"] * 3, ["다"] * 2, ["라"], ["마"] * 4]
+
+    def entries(**settings):
+        return build_vocab(counted, TextConfig(**settings)).idx_to_token
+
+    assert entries() == ["<unk>", "<pad>", "마", "가", "나", "다"]
+    assert entries(min_count=1) == ["<unk>", "<pad>", "마", "가", "나", "다", "라"]
+    assert entries(vocab_size=4) == ["<unk>", "<pad>", "마", "가"]
+    assert entries(vocab_size=3) == ["<unk>", "<pad>", "마"]
+    counted = [["가나"] * 3, ["다라"] * 2]
+    assert entries(vocab_size=3) == ["<unk>", "<pad>", "가나"], "characters are kept for pieces alone"
+
+
+def test_with_pieces_words_give_way_to_the_characters_of_what_is_left_out():
+    counted = [["가나"] * 5, ["다라"] * 4, ["다"] * 3, ["바사"] * 2, ["아"]]
+
+    def entries(size, min_count=2):
+        return build_vocab(counted, TextConfig(vocab_size=size, min_count=min_count, rare_words="pieces")).idx_to_token
+
+    # all words fit, and what is rarer than asked is no character either
+    assert entries(20) == ["<unk>", "<pad>", "가나", "다라", "다", "바사"]
+    assert entries(20, 1) == ["<unk>", "<pad>", "가나", "다라", "다", "바사", "아"]
+    # just enough places
+    assert entries(6) == ["<unk>", "<pad>", "가나", "다라", "다", "바사"]
+    # three: 바 and 사 want two of them, but without 다라 and 다 there are four characters, so no word is left
+    assert entries(5) == ["<unk>", "<pad>", "다", "가", "나"]
+    assert entries(4) == ["<unk>", "<pad>", "다", "가"]
+
+
+def test_a_cache_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(NsmcError, match="cannot be written: .*set NSMC_ATTENTION_CACHE to a folder with room"):
+        cached_tokens(["가"], "characters", tmp_path / "file" / "below")

@@ -82,14 +82,6 @@ def constant(model, name, array):
     return name
 
 
-def foreign_operator(model):
-    added(model, "Gelu", ["weights"], domain="com.microsoft")
-
-
-def unlisted_operator(model):
-    added(model, "Expand", ["weights", constant(model, "size", [10**6, 1, 1, 1])])
-
-
 def control_flow(model):
     branch = helper.make_graph(
         [helper.make_node("Identity", ["weights"], ["x"])],
@@ -98,10 +90,6 @@ def control_flow(model):
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, None)],
     )
     added(model, "If", [constant(model, "condition", True)], then_branch=branch, else_branch=branch)
-
-
-def subgraph_of_a_listed_operator(model):
-    model.graph.node[0].attribute.append(helper.make_attribute("body", model.graph))
 
 
 def function(model):
@@ -124,10 +112,6 @@ def short_initializer(model):
 def text_initializer(model):
     tensor = model.graph.initializer.add(name="text", data_type=TensorProto.STRING, dims=[1])
     tensor.raw_data = b"x"
-
-
-def numbers_that_are_not_finite(model):
-    constant(model, "nan", numpy.array([1, numpy.nan], "float32"))
 
 
 def smaller_table(model):
@@ -159,29 +143,9 @@ def outer_products(model):
         column = f"column{number}"
 
 
-def huge_padding(model):
-    added(model, "Pad", ["weights", constant(model, "pads", [0, 0, 0, 2**40, 0, 0])])
-
-
-def division_by_zero(model):
-    added(model, "Div", [constant(model, "one_", numpy.int64(1)), constant(model, "zero_", numpy.int64(0))])
-
-
-def conversion_to_text(model):
-    added(model, "Cast", ["weights"], to=TensorProto.STRING)
-
-
 def too_many_nodes(model):
     for number in range(3000):
         model.graph.node.append(helper.make_node("Relu", ["weights"], [f"more{number}"]))
-
-
-def long_attribute(model):
-    added(model, "Transpose", ["weights"], perm=[0] * 10**6)
-
-
-def computed_twice(model):
-    model.graph.node.append(model.graph.node[0])
 
 
 def changed(statement):
@@ -190,15 +154,23 @@ def changed(statement):
     def change(model):
         exec(f"model.{statement}", {"model": model})
 
-    change.__name__ = statement
     return change
 
 
 BAD = [
-    (foreign_operator, "the operator 'Gelu' of the domain 'com.microsoft'"),
-    (unlisted_operator, "the operator 'Expand'"),
+    (
+        lambda model: added(model, "Gelu", ["weights"], domain="com.microsoft"),
+        "the operator 'Gelu' of the domain 'com.microsoft'",
+    ),
+    (
+        lambda model: added(model, "Expand", ["weights", constant(model, "size", [10**6, 1, 1, 1])]),
+        "the operator 'Expand'",
+    ),
     (control_flow, "the field g in AttributeProto"),
-    (subgraph_of_a_listed_operator, "more than 65,536 bytes|the field g in AttributeProto"),
+    (
+        lambda model: model.graph.node[0].attribute.append(helper.make_attribute("body", model.graph)),
+        "more than 65,536 bytes|the field g in AttributeProto",
+    ),
     (function, "the field functions in ModelProto"),
     (external_data, "the field (external_data|data_location) in TensorProto"),
     (changed("graph.initializer[0].dims[0] = 2**40"), "of type . and shape .1099511627776"),
@@ -206,7 +178,10 @@ BAD = [
     (short_initializer, "a constant '.*' of type"),
     (changed("graph.sparse_initializer.add().dims.append(2**40)"), "the field sparse_initializer in GraphProto"),
     (text_initializer, "a constant 'text' of type 8"),
-    (numbers_that_are_not_finite, "numbers in 'nan' that are not finite"),
+    (
+        lambda model: constant(model, "nan", numpy.array([1, numpy.nan], "float32")),
+        "numbers in 'nan' that are not finite",
+    ),
     (changed("opset_import[0].version = 99"), "IR version 9 and operator sets"),
     (changed("opset_import.add(domain='com.microsoft', version=1)"), "IR version 9 and operator sets"),
     (changed("ir_version = 99"), "IR version 99"),
@@ -218,16 +193,24 @@ BAD = [
     (endless_range, "Range"),
     (growth_of_a_thousandfold_each, "Concat .* for "),
     (outer_products, "for . reviews"),
-    (huge_padding, "Pad"),
-    (division_by_zero, "a division of whole numbers"),
-    (conversion_to_text, "a conversion to a type that is no number"),
+    (lambda model: added(model, "Pad", ["weights", constant(model, "pads", [0, 0, 0, 2**40, 0, 0])]), "Pad"),
+    (
+        lambda model: added(
+            model, "Div", [constant(model, "one_", numpy.int64(1)), constant(model, "zero_", numpy.int64(0))]
+        ),
+        "a division of whole numbers",
+    ),
+    (
+        lambda model: added(model, "Cast", ["weights"], to=TensorProto.STRING),
+        "a conversion to a type that is no number",
+    ),
     (too_many_nodes, "more than 65,536 bytes beside the numbers of its constants"),
-    (long_attribute, "more than 65,536 bytes"),
-    (computed_twice, "."),
+    (lambda model: added(model, "Transpose", ["weights"], perm=[0] * 10**6), "more than 65,536 bytes"),
+    (lambda model: model.graph.node.append(model.graph.node[0]), "."),
 ]
 
 
-@pytest.mark.parametrize("change, found", BAD, ids=[change.__name__ for change, _ in BAD])
+@pytest.mark.parametrize("change, found", BAD, ids=[found for _, found in BAD])
 def test_a_graph_that_may_not_be_run_is_refused_in_one_line(change, found):
     model = sound()
     change(model)
