@@ -114,11 +114,6 @@ def test_a_short_name_means_the_setting_that_the_network_has():
     assert Config().with_fields(hidden_size=7).model.encoder.hidden_size == 7
 
 
-def test_texts_of_the_command_line_become_values():
-    config = Config().with_settings({"training.labels.epochs": "7", "model.dropout": "0.1"})
-    assert config.training.labels.epochs == 7 and config.model.dropout == 0.1
-
-
 def test_an_unknown_preset_names_the_nearest():
     with pytest.raises(ConfigError, match=r"unknown preset 'defualt'; did you mean 'default'\?"):
         preset("defualt")

@@ -98,8 +98,5 @@ def test_a_classifier_begins_with_no_other_classifier(tmp_path):
         BundleError, match="expected a bundle of the task restore or language, found one that names no task"
     ):
         train("sample", preset("default"), tmp_path / "run", quiet=True, init_from=LAYOUT.packaged[0])
-
-
-def test_a_classifier_is_nothing_to_begin_with(tmp_path):
     with pytest.raises(BundleError, match="expected a bundle of the task restore, found one that names no task"):
-        train_restorer(Texts("sample"), RestoreConfig(), Run(tmp_path / "run", quiet=True), LAYOUT.packaged[0])
+        train_restorer(Texts("sample"), RestoreConfig(), Run(tmp_path / "other", quiet=True), LAYOUT.packaged[0])

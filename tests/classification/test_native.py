@@ -14,14 +14,7 @@ from hypothesis import strategies as st
 from nsmc_attention import load_classifier, native
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.engines import load_engine
-from nsmc_attention.classification.native import (
-    PRECISIONS,
-    VARIABLE,
-    NativeEngine,
-    misfit,
-    native_engine,
-    parameter_shapes,
-)
+from nsmc_attention.classification.native import PRECISIONS, VARIABLE, NativeEngine, native_engine, parameter_shapes
 from nsmc_attention.classification.predictor import TokenScorer
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
@@ -307,6 +300,7 @@ def test_numbers_that_are_not_finite_are_the_errors_of_the_other_engines(name, v
     [
         ("tiny_transformer", "model.encoder.kind gru, found transformer"),
         ("tiny_structured", "model.attention.kind additive, found structured"),
+        ("post_run_folder", "model.kind classifier, found article"),
     ],
 )
 def test_a_bundle_of_another_architecture_is_left_to_onnx_runtime(folder, found, request):
@@ -316,14 +310,6 @@ def test_a_bundle_of_another_architecture_is_left_to_onnx_runtime(folder, found,
         ConfigError, match=f"the native engine does not compute .*: expected {found}; use --engine onnx"
     ):
         load_classifier(folder, "native")
-
-
-def test_the_article_s_network_is_left_to_onnx_runtime(post_run_folder):
-    assert misfit(load_bundle(post_run_folder / "bundle", LAYOUT)) == "expected model.kind classifier, found article"
-
-
-def test_auto_is_native_where_it_fits_and_the_name_says_so(bundle_folder):
-    assert load_classifier().engine.name == load_classifier(bundle_folder).engine.name == "native"
 
 
 def test_without_the_extension_onnx_runtime_is_used(monkeypatch):

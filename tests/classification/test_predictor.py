@@ -30,8 +30,10 @@ def test_a_review_is_answered_alone_as_in_a_batch(classifier, texts):
     assert classifier.predict_many(texts[::-1])[::-1] == together
 
 
-def test_a_prediction_holds_together(classifier, texts):
-    for each in classifier.predict_many(texts):
+def test_a_prediction_holds_together(classifier, post_run_folder, texts):
+    """Also of a fixed length, whose weights are shared among the review's own tokens."""
+    fixed = load_classifier(post_run_folder / "bundle", classifier.engine.name)
+    for each in [*classifier.predict_many(texts), *fixed.predict_many(texts)]:
         size = len(each.tokens)
         assert [each.text[start:end] for start, end in each.offsets] == list(each.tokens)
         assert each.weights.shape == (size, size) and each.token_weights.shape == (size,)

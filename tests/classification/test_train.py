@@ -1,6 +1,7 @@
 """A whole training on the sample: what it writes, resumed = uninterrupted, and what it refuses."""
 
 import json
+import os
 import shutil
 from functools import partial
 
@@ -187,6 +188,12 @@ def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
     settings["reads"]["vocabulary"] = "0"
     (run / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
     with pytest.raises(ConfigError, match="cannot resume with another vocabulary"):
+        train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
+    reviews[:500].to_csv(tmp_path / "own.csv", index=False)
+    with pytest.raises(ConfigError, match="cannot resume with another sha256"):
+        train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
+    os.truncate(run / "settings.json", 2**33)
+    with pytest.raises(ConfigError, match="settings.json: expected at most 1,048,576 bytes, found 8,589,934,592"):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
 
 

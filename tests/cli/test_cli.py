@@ -101,9 +101,9 @@ def test_a_run_folder_stands_for_its_bundle(command, refused, run_folder, tmp_pa
 
 def test_a_column_called_label_is_not_overwritten(command, bundle_folder, tmp_path):
     source = tmp_path / "in.csv"
-    source.write_text("document,label\n좋다,1\n", encoding="utf-8")
+    source.write_text("document,label,predicted_label\n좋다,1,x\n", encoding="utf-8")
     done = command("predict", "--input", source, "--format", "csv", "--bundle", bundle_folder)
-    assert done.stdout.startswith("document,label,predicted_label,predicted_score,predicted_probability,predicted_e")
+    assert done.stdout.startswith("document,label,predicted_label,predicted_predicted_label,predicted_predicted_sc")
 
 
 def test_evaluate_prints_one_json_object(command, bundle_folder):

@@ -1,11 +1,8 @@
 """The Transformer: places, masks and sizes; what padding changes is in tests/test_networks.py."""
 
 import numpy
-import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.classification.settings import preset
-from nsmc_attention.errors import ConfigError
 
 mxnet = import_mxnet()
 
@@ -77,16 +74,3 @@ def test_sinusoids_are_those_of_the_paper():
     assert table.shape == (10, 6) and table[0].tolist() == [0, 1, 0, 1, 0, 1]
     numpy.testing.assert_allclose(table[3, :2], [numpy.sin(3), numpy.cos(3)], rtol=1e-6)
     numpy.testing.assert_allclose(table[3, 4], numpy.sin(3 / 10000 ** (4 / 6)), rtol=1e-6)
-
-
-def test_heads_that_do_not_divide_are_refused():
-    with pytest.raises(
-        ConfigError, match="model.encoder.heads: expected a divisor of 128, the units of a state, found 3"
-    ):
-        preset("default").with_fields(encoder="transformer", **{"model.encoder.heads": 3})
-
-
-def test_a_length_whose_heads_need_too_much_memory_is_refused():
-    with pytest.raises(ConfigError, match="attention scores of at most"):
-        many = {"model.encoder.layers": 24, "model.encoder.heads": 128}
-        preset("default").with_fields(encoder="transformer", max_length=1024, **many)
