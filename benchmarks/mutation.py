@@ -29,12 +29,12 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = {
     "reviews": (
         "reviews",
-        [f"tests/reviews/test_{name}.py" for name in ("tables", "nsmc", "raw")] + ["tests/test_strangers_files.py"],
+        [f"tests/reviews/test_{name}.py" for name in ("damaged", "tables", "nsmc", "raw")]
+        + ["tests/test_strangers_files.py"],
     ),
     "text": (
         "text",
-        [f"tests/text/test_{name}.py" for name in ("marks", "noise", "ngrams", "encoding", "tokenizers")]
-        + ["tests/classification/test_batches.py"],
+        [f"tests/text/test_{name}.py" for name in ("marks", "noise", "ngrams", "encoding", "tokenizers", "vocabulary")],
     ),
     "bundle": ("bundle", ["tests/bundle", "tests/test_strangers_files.py"]),
     "faithfulness": ("evaluation/faithfulness.py", ["tests/evaluation/test_faithfulness.py"]),

@@ -124,28 +124,20 @@ def post_run_folder(tmp_path_factory):
     return trained_once(tmp_path_factory, "post", config)
 
 
-@pytest.fixture(scope="session")
-def tiny_editor(tmp_path_factory):
-    """The bundle of an editor that has learnt next to nothing: it leaves spaces out."""
-    return trained_once(tmp_path_factory, "tiny_editor", TINY_EDITOR) / "bundle"
+def tiny_bundle(name, config):
+    """Return a fixture: the bundle of a training on the sample, which has learnt next to nothing."""
+
+    @pytest.fixture(scope="session", name=name)
+    def bundle(tmp_path_factory):
+        return trained_once(tmp_path_factory, name, config) / "bundle"
+
+    return bundle
 
 
-@pytest.fixture(scope="session")
-def tiny_language(tmp_path_factory):
-    """The bundle of a language model that has learnt next to nothing."""
-    return trained_once(tmp_path_factory, "tiny_language", TINY_LANGUAGE) / "bundle"
-
-
-@pytest.fixture(scope="session")
-def tiny_transformer(tmp_path_factory):
-    """The bundle of a classifier whose encoder is a Transformer of three layers with two heads each."""
-    return trained_once(tmp_path_factory, "tiny_transformer", TINY_TRANSFORMER) / "bundle"
-
-
-@pytest.fixture(scope="session")
-def tiny_structured(tmp_path_factory):
-    """The bundle of a classifier with three hops, n-grams and trained attention."""
-    return trained_once(tmp_path_factory, "tiny_structured", TINY_STRUCTURED) / "bundle"
+# an editor that leaves spaces out, a Transformer of three layers with two heads each, and three hops with n-grams
+tiny_editor, tiny_language = tiny_bundle("tiny_editor", TINY_EDITOR), tiny_bundle("tiny_language", TINY_LANGUAGE)
+tiny_transformer = tiny_bundle("tiny_transformer", TINY_TRANSFORMER)
+tiny_structured = tiny_bundle("tiny_structured", TINY_STRUCTURED)
 
 
 @pytest.fixture(scope="session")
