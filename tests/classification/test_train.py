@@ -190,7 +190,7 @@ def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
     with pytest.raises(ConfigError, match="cannot resume with another vocabulary"):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
     reviews[:500].to_csv(tmp_path / "own.csv", index=False)
-    with pytest.raises(ConfigError, match="cannot resume with another sha256"):
+    with pytest.raises(ConfigError, match="cannot resume with another content of --data"):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
     os.truncate(run / "settings.json", 2**33)
     with pytest.raises(ConfigError, match="settings.json: expected at most 1,048,576 bytes, found 8,589,934,592"):
