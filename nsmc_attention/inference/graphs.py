@@ -82,6 +82,8 @@ class OnnxGraph:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
+        # that of 1.19, the newest for Python 3.9, gives two nodes one name
+        options.add_session_config_entry("optimization.disable_specified_optimizers", "GatherSliceToSplitFusion")
         try:
             self.session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as problem:  # onnxruntime's own classes have no other base

@@ -29,7 +29,7 @@ REFUSED = [
     ("predict a --device gpu", "--device gpu: expected a GPU that MXNet sees, found none"),
     ("predict 좋다 revews.xlsx", "found the name of a file, revews.xlsx; score its rows with --input rev"),
     ("predict 'my reviews'", "found the name of a file, my reviews; score its rows with --input 'my reviews'"),
-    ("predict --formt csv a", "Did you mean"),
+    ("predict --formt csv a", "--input-format"),
     ("predict -x", "A review that begins with a dash goes after --."),
     ("predict --input empty.csv --text-column text", "the file is empty"),
     ("predict --input films.csv --text-column text", "expected a column 'text', found film, review"),
