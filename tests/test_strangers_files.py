@@ -28,6 +28,7 @@ from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import BundleError, DataError
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
 from nsmc_attention.reviews import raw, tables
+from nsmc_attention.tasks import load
 
 FUZZ = Path(__file__).parent / "fuzz"
 PACKAGE = Path(nsmc_attention.__file__).parent
@@ -160,11 +161,48 @@ def with_values(content, name, values):
 
 
 @pytest.mark.parametrize("name", ["output.weight", NGRAM_TABLE, "embedding.weight.scale"])
-@pytest.mark.parametrize("value", [numpy.nan, numpy.inf])
-def test_weights_that_are_no_numbers_are_refused(bundle, name, value):
-    put(bundle, "weights.params", with_values((bundle / "weights.params").read_bytes(), name, value))
+def test_weights_that_are_not_finite_are_refused(bundle, name):
+    put(bundle, "weights.params", with_values((bundle / "weights.params").read_bytes(), name, numpy.inf))
     with pytest.raises(BundleError, match=f"weights.params: expected finite numbers in {name}"):
         load_classifier(bundle, "gluon")
+
+
+def another_kind(folder):
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["config"]["model"] = {"kind": "evil"}
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def foreign_operators(folder):
+    import onnx
+
+    for path in folder.glob("*.onnx"):
+        model = onnx.load_from_string(path.read_bytes())
+        model.graph.node.add(op_type="Evil", domain="evil", output=["evil"])
+        put(folder, path.name, model.SerializeToString())
+
+
+def weights_that_are_none(folder):
+    content = (folder / "weights.params").read_bytes()
+    name = next(name for name, (_, dtype, _) in places(content).items() if dtype.kind == "f")
+    put(folder, "weights.params", with_values(content, name, numpy.nan))
+
+
+@pytest.mark.parametrize("kind", ["", "_editor", "_writer", "_language", "_film"])
+@pytest.mark.parametrize(
+    "change, engine, message",
+    [
+        (another_kind, "auto", "manifest.json: "),
+        (foreign_operators, "onnx", "expected an ONNX graph that is safe to run"),
+        (weights_that_are_none, "gluon", "weights.params: expected finite numbers in "),
+    ],
+)
+def test_what_a_stranger_changed_in_a_bundle_of_any_kind_is_refused(tmp_path, kind, change, engine, message):
+    folder = shutil.copytree(PACKAGE / f"pretrained{kind}", tmp_path / "bundle", ignore=shutil.ignore_patterns("__*"))
+    change(folder)
+    with pytest.raises(BundleError, match=message):
+        load(folder, engine)
 
 
 def test_weights_that_overflow_are_reported_by_the_prediction(bundle):

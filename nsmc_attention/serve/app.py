@@ -82,7 +82,11 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     about: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
     # /docs from files of this package, not from a CDN
     application = FastAPIOffline(
-        **about, lifespan=lifespan, redoc_url=None, generate_unique_id_function=lambda route: route.name
+        **about,
+        lifespan=lifespan,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
         application.add_exception_handler(kind, respond_error)
@@ -114,12 +118,17 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     for path, (respond, answer) in tables.items():
         responses = {200: answer, **ERRORS, **MISSING.get(path, {})}
         application.post(path, response_class=StreamingResponse, responses=responses, openapi_extra=body)(respond)
+    add_titles(application)
+    # outermost, so that its response to a bug has the security headers too
+    return Guard(Direct(application, routes), limits, service.counters)
+
+
+def add_titles(application: FastAPI) -> None:
+    """Give the requests on the page of the API their titles, in groups."""
     titles = {path: (tag, title) for tag, named in TITLES.items() for path, title in named.items()}
     for route in application.routes:
         if isinstance(route, APIRoute) and route.path in titles:
             route.tags, route.summary = [titles[route.path][0]], titles[route.path][1]
-    # outermost, so that its response to a bug has the security headers too
-    return Guard(Direct(application, routes), limits, service.counters)
 
 
 def after_load(task: "asyncio.Task[None]") -> None:

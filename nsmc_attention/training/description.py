@@ -51,7 +51,7 @@ def other_setting(path: str, saved: Any, given: Any) -> str:
         flag = FLAGS.get(name) or COLUMNS.get(name) or (f"--set {name}" if "." in name else f"--{name}")
     else:
         flag = name or kind if kind in ("reads", "package") else f"--{kind.replace('_', '-')}"
-    saved, given = (value["name"] if isinstance(value, dict) else value for value in (saved, given))
+    saved, given = (value.get("name") if isinstance(value, dict) else value for value in (saved, given))
     return f"another {flag}: the run has {saved!r}, found {given!r}"
 
 

@@ -7,6 +7,7 @@ and at the end.
 """
 
 import asyncio
+import http.client
 import json
 import random
 import re
@@ -14,6 +15,7 @@ import threading
 import time
 from collections import Counter
 
+import psutil
 import pytest
 
 pytest.importorskip("fastapi")
@@ -168,3 +170,21 @@ def test_mixed_load_with_a_killed_worker_gets_right_answers_and_leaves_memory_as
     # a few seconds do not warm a worker up
     assert warm.keys() == end.keys() and (seconds < 300 or all(end[pid] < 1.05 * size for pid, size in warm.items()))
     assert server.process.wait(60) == 0 and not server.count("Traceback")
+
+
+@pytest.mark.parametrize("count", [1_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_many_requests_leave_memory_as_it_was(server, count):
+    client, process = (
+        http.client.HTTPConnection("127.0.0.1", server.port, timeout=60),
+        psutil.Process(server.process.pid),
+    )
+    sizes = []
+    for number in range(2 * count):
+        if number in (count, 2 * count - 1):
+            sizes.append(process.memory_info().rss)
+        text = json.dumps({"inputs": f"영화 {number}" if number % 10 else [number]})
+        client.request("POST", "/predict", text, {"Content-Type": "application/json"})
+        answer = client.getresponse()
+        assert answer.read() and answer.status == (200 if number % 10 else 422)
+    client.close()
+    assert sizes[1] < 1.05 * sizes[0], sizes

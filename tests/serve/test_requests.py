@@ -227,6 +227,17 @@ def test_garbage_gets_one_line(server, name):
     assert server.predict("최고")[0]["label"] == "positive"
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/docs/", "/predict/", "/openapi.json", "/metrics"])
+def test_no_answer_leads_to_the_host_that_a_request_names(server, path):
+    """A page may name 127.0.0.1 by a host of its own: there is nothing to steal, and no way back to it."""
+    answers = [
+        server.send(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        for host in ("evil.example", "evil.example:8000", "127.0.0.1@evil.example")
+    ]
+    assert {check(answer) for answer in answers} == {404 if path.strip("/") and path[-1] == "/" else 200}
+    assert b"evil" not in b"".join(answers) and b"access-control" not in b"".join(answers).lower()
+
+
 @pytest.mark.parametrize("address", ["/?text=정말", "/?text=정말 좋다", "/?text=a b"])
 def test_an_address_with_letters_to_escape_is_answered_with_how_to(server, address):
     answer = server.send(f"GET {address} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
