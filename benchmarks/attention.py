@@ -18,7 +18,7 @@ from nsmc_attention.classification.judgement import evaluate, faithfulness
 from nsmc_attention.classification.network import ngram_log_odds
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.colors import LIGHT, as_hex
-from nsmc_attention.drawing.figure import draw_bars, new_figure, save_figure
+from nsmc_attention.drawing.figure import new_figure, printable, save_figure
 from nsmc_attention.evaluation.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
 from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
@@ -182,6 +182,14 @@ def by_distance(predictions, farthest=20):
             counts[distance] += len(diagonal)
     rows = [(distance, counts[distance], totals[distance] / counts[distance]) for distance in sorted(counts)]
     return pandas.DataFrame(rows, columns=["distance", "count", "weight"])
+
+
+def draw_bars(axes, names, values, color, title):
+    """Draw one horizontal bar for each name, the first at the top."""
+    axes.barh(range(len(values)), values, color=color)
+    axes.set_yticks(range(len(values)), list(map(printable, names)))
+    axes.invert_yaxis()
+    axes.set_title(title)
 
 
 if __name__ == "__main__":

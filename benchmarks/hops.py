@@ -23,7 +23,7 @@ from nsmc_attention.classification.settings import Config
 from nsmc_attention.classification.train import train
 from nsmc_attention.evaluation.attention_statistics import overlap
 from nsmc_attention.evaluation.metrics import headline
-from nsmc_attention.reviews.tables import read_labelled
+from nsmc_attention.reviews.tables import load_reviews
 
 TRAIN, DEV = 30_000, 10_000
 ALONE = {"ngram_buckets": 0, "erasure_reviews": 0, "epochs": 4}
@@ -63,7 +63,7 @@ def parts(path: Path, runs: Path) -> tuple[Path, Path]:
 
 def measured(bundle: Path, path: Path) -> tuple[float, float, float]:
     """Return accuracy (%), log loss and overlap on labelled reviews; NaN for the overlap of what has no hops."""
-    classifier, reviews = load_classifier(bundle), read_labelled(path)
+    classifier, reviews = load_classifier(bundle), load_reviews(path)
     predictions = list(classifier.predict_stream(reviews.documents))
     # a blank review counts as one that says nothing
     probability = numpy.array([0.5 if each.probability is None else each.probability for each in predictions])

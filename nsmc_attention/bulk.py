@@ -102,7 +102,8 @@ def bulk(
     Parameters
     ----------
     sources : list of str
-        csv, tsv, jsonl, parquet, xlsx or txt files, patterns (`*.csv`) and folders of such files.
+        csv, tsv, jsonl, parquet, xlsx or txt files, patterns (`*.csv`) and folders of such files; of each, what is None
+        of `text_column`, `encoding` and `sheet` is found.
     output : path
         A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
         the rows' columns, label, score, probability, error; with `restore`, before these restored and restore_error.
@@ -112,20 +113,14 @@ def bulk(
         Rows of a partition at most; one of text has about 32 MiB at most too. A workbook is one partition.
     verbatim : bool
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
-    text_column, encoding, sheet : str or None
-        See `reviews.tables.open_table`: None finds them, for each file.
     restore : bool or path
         Classify the restored text: True, or the bundle of a restorer.
-    group_by : str or None
-        The column that names each review's film: a table with a row for each film, as of `film`, is written to the folder
-        FILMS within the output. A rerun reads all partitions for it, and writes those that are missing.
-    film_bundle : path or None
-        The bundle of the films' stars, trained with the same classifier; None is the packaged one.
+    group_by, film_bundle : str or None
+        The column that names each review's film, and the bundle of stars (None: the packaged one). A table with a row for
+        each film, as of `film`, is written to FILMS within the output; a rerun reads all partitions for it.
 
-    Raises
-    ------
-    DataError, BundleError, ConfigError
-        A source or the bundle is damaged or was replaced meanwhile; the folder is of another plan.
+    DataError, BundleError or ConfigError where a source or the bundle is damaged or was replaced meanwhile, or the folder is
+    of another plan.
     """
     if style not in FORMATS:
         raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
@@ -194,11 +189,10 @@ def model_of(
 
 def fingerprints(model: Union[FilmRater, Reference, RestoringReference]) -> dict[str, Optional[str]]:
     """Return the part of a plan that names the models."""
-    if isinstance(model, FilmRater):
-        return {"bundle": model.classifier.fingerprint, "restorer": None, "film": model.bundle.fingerprint}
-    if isinstance(model, Reference):
-        return {"bundle": model.fingerprint, "restorer": None, "film": None}
-    return {"bundle": model.classifier.fingerprint, "restorer": model.restorer.fingerprint, "film": None}
+    restorer = model.restorer.fingerprint if isinstance(model, RestoringReference) else None
+    classifier = model if isinstance(model, Reference) else model.classifier
+    film = model.bundle.fingerprint if isinstance(model, FilmRater) else None
+    return {"bundle": classifier.fingerprint, "restorer": restorer, "film": film}
 
 
 def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:

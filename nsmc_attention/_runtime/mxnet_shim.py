@@ -14,6 +14,7 @@ MALLOC_TRIM_THRESHOLD_  Bytes of freed memory that stay with the process. MXNet 
 """
 
 import ctypes
+import math
 import os
 import sys
 import warnings
@@ -29,14 +30,8 @@ DEVICES = ("auto", "cpu", "gpu")
 BESIDE = " && pip install --no-deps 'mxnet==1.9.1' 'gluonnlp==0.10.0' graphviz"
 INSTALL = INSTALL_TRAINING + (BESIDE if sys.version_info >= (3, 13) else "")
 # Of numpy: what MXNet reads, and functions that it looks up but never calls
-REMOVED_VALUES = {
-    "float_": float,
-    "PZERO": 0.0,
-    "NZERO": -0.0,
-    **dict.fromkeys(("NaN", "NAN"), float("nan")),
-    **dict.fromkeys(("Inf", "Infinity", "infty", "PINF"), float("inf")),
-    "NINF": -float("inf"),
-}
+REMOVED_VALUES = {"float_": float, "PZERO": 0.0, "NZERO": -0.0, "NaN": math.nan, "NAN": math.nan, "NINF": -math.inf}
+REMOVED_VALUES.update(dict.fromkeys(("Inf", "Infinity", "infty", "PINF"), math.inf))
 REMOVED_FUNCTIONS = (
     "product alltrue sometrue in1d mirr msort npv pmt ppmt pv rate trapz round_ ipmt irr nper fv cumproduct".split()
 )

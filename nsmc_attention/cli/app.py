@@ -86,8 +86,8 @@ def right_command(task: Optional[str]) -> str:
     """Return what to do with a bundle of another task."""
     from ..tasks import TASKS
 
-    found = TASKS.get(task or "classify")
-    return f"; use it with `nsmc-attention {found.command}`" if found else ""
+    right = TASKS.get(task or "classify")
+    return f"; use it with `nsmc-attention {right.command}`" if right else ""
 
 
 def ended(number: int) -> int:

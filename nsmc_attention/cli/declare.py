@@ -68,7 +68,7 @@ class Group(NamedTuple):
     options: dict[str, tuple[Declared, Any]]
 
     def parameters(self, name: str, annotation: Any) -> list[click.Parameter]:
-        return [each for key, (option, kind) in self.options.items() for each in option.parameters(key, kind)]
+        return [made for key, (option, kind) in self.options.items() for made in option.parameters(key, kind)]
 
 
 def option(help: Optional[str] = None, *flags: str, **settings: Any) -> Any:
@@ -101,8 +101,8 @@ def choices(names: Iterable[str]) -> str:
 def declarations(callable_: Callable[..., Any]) -> dict[str, tuple[Union[Declared, Group], Any]]:
     """Return {name: (declaration, annotation)} of the parameters of a command or the fields of a group."""
     return {
-        name: (group_of(each.annotation) if each.default is Parameter.empty else each.default, each.annotation)
-        for name, each in signature(callable_).parameters.items()
+        name: (group_of(item.annotation) if item.default is Parameter.empty else item.default, item.annotation)
+        for name, item in signature(callable_).parameters.items()
     }
 
 
@@ -126,7 +126,7 @@ def command(
                 values[name] = group.make(**{key: values.pop(key) for key in group.options})
             function(**values)
 
-        parameters = [each for name, (made, kind) in declared.items() for each in made.parameters(name, kind)]
+        parameters = [made for name, (option, kind) in declared.items() for made in option.parameters(name, kind)]
         return cls(function.__name__, callback=run, params=parameters, help=function.__doc__, **settings)
 
     return decorate
@@ -169,7 +169,7 @@ class TextCommand(click.Command):
 
     def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
         valued = {
-            flag for each in self.params if isinstance(each, click.Option) and not each.is_flag for flag in each.opts
+            flag for item in self.params if isinstance(item, click.Option) and not item.is_flag for flag in item.opts
         }
         given, texts, rest = list[str](), list[str](), iter(words)
         for word in rest:

@@ -131,7 +131,7 @@ def hops(
         print(json.dumps(statistics, ensure_ascii=False))
         return
     for hop, words in enumerate(statistics["words"], 1):
-        shown = ", ".join(f"{each['token']} {each['weight']:.2f}" for each in words)
+        shown = ", ".join(f"{word['token']} {word['weight']:.2f}" for word in words)
         print(f"hop {hop}: {shown}")
     print(f"overlap {statistics['overlap']:.3f} (0: no token in common, 1: equal), {statistics['reviews']:,} reviews")
 
@@ -175,19 +175,19 @@ def explain(
     from ..visualization.pictures import check_picture, save_attributions
     from .terminal import as_text, has_colors
 
-    found = [check_method(method) for method in methods]
+    checked = [check_method(method) for method in methods]
     heads.check()
     if heads.path and len(text) > 1:
         raise ConfigError(f"explain --heads: expected one TEXT, found {len(text)}; put it in quotes")
     if output:
-        check_picture(output, picture, found)
+        check_picture(output, picture, checked)
     elif picture:
         raise ConfigError(f"--picture {picture}: expected --output too, as --output {picture}.png")
     classifiers = [model._replace(bundle=bundle).load() for bundle in (model.bundle, *beside)]
     reviews = explain_many(classifiers, text, methods, by_word)
     heads.save(reviews[0][0])
     if output is None:
-        shown = [as_text(each, has_colors(sys.stdout)) for group in reviews for each in group]
+        shown = [as_text(shades, has_colors(sys.stdout)) for group in reviews for shades in group]
         print(*shown, sep="\n\n")
         print("for a picture: --output words.png (or .svg, .pdf, .html)", file=sys.stderr)
         return

@@ -10,11 +10,11 @@ import click
 from ..classification.settings import PRESETS
 from ..config import SHORT_NAMES
 from ..errors import ConfigError
-from ..reviews.data import Labelled
+from ..reviews.data import Labelled, Texts
 from ..reviews.encodings import ENCODINGS
 from ..settings import paths
 from ..tasks import choices_at, fields_at
-from .declare import Declared, Group, choices, option
+from .declare import Declared, Group, argument, choices, option
 
 if TYPE_CHECKING:
     from ..classification.attribution import Attribution
@@ -51,17 +51,24 @@ FILM_BUNDLE = option("bundle of the groups' stars, trained with the same classif
 JSON = option("one JSON object", "--json")
 
 
+# How a table is read; its path, `data`, is declared by each command
+READING = {"text_column": (TEXT_COLUMN, str), "sheet": (SHEET, str), "encoding": (ENCODING, str)}
+
+
+def table(**settings: Any) -> Any:
+    """Declare the argument FILE and the options of how it is read."""
+    return Group(Texts, {"data": (argument(metavar="FILE", **settings), Path), **READING, "kind": (KIND_OF_INPUT, str)})
+
+
 def labelled(more: str = "", **settings: Any) -> Any:
     """Declare the options of labelled reviews; `more` is what else --data may be."""
     data = option(f"nsmc, sample, or a labelled csv, tsv, jsonl, parquet or xlsx file{more}", **settings)
     options = {
         "data": (data, str),
         "data_dir": (DATA_DIR, Path),
-        "text_column": (TEXT_COLUMN, str),
+        **READING,
         "label_column": (option("[default: the one called label, sentiment, 라벨, ...]"), str),
         "positive": (option("the positive one of two labels  [default: 1, positive or 긍정]"), str),
-        "encoding": (ENCODING, str),
-        "sheet": (SHEET, str),
     }
     return Group(Labelled, options)
 
@@ -143,7 +150,7 @@ class Heads(NamedTuple):
             save_heads(result, self.path, self.layer, self.head)
 
 
-class Texts(NamedTuple):
+class Scoring(NamedTuple):
     """Texts or lines or a table to read, and what to write, of `predict` and `restore`."""
 
     source: Optional[Path] = option(
@@ -183,9 +190,8 @@ class Texts(NamedTuple):
         if lines is not None:
             scored = score_lines(scorer, lines, self.output, self.style, weights, self.verbatim)
         else:
-            names = ("text_column", "kind", "verbatim", "encoding", "excel", "sheet")
-            options: dict[str, Any] = {name: getattr(self, name) for name in names}
-            scored = score_table(scorer, str(self.source), self.output, self.style, weights, **options)
+            file = Texts(str(self.source), None, self.text_column, self.encoding, self.sheet, self.kind)
+            scored = score_table(scorer, file, self.output, self.style, weights, None, self.verbatim, self.excel)
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
 

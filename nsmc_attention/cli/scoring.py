@@ -8,26 +8,10 @@ from typing import TYPE_CHECKING, Any, Optional
 import click
 
 from ..errors import ConfigError
+from ..reviews.data import Texts
+from . import options
 from .declare import TextCommand, argument, choices, command, option, text_argument
-from .options import (
-    BUNDLE,
-    CLASSIFIER,
-    ENCODING,
-    ENGINE,
-    FILM_BUNDLE,
-    FORMAT,
-    KIND_OF_INPUT,
-    LANGUAGE,
-    OUTPUT,
-    SHEET,
-    TEXT_COLUMN,
-    VERBATIM,
-    Heads,
-    Model,
-    Restoring,
-    TaskModel,
-    Texts,
-)
+from .options import Heads, Model, Restoring, Scoring, TaskModel, table
 
 if TYPE_CHECKING:
     from ..restoration.restorer import Restorer
@@ -37,7 +21,7 @@ if TYPE_CHECKING:
 def predict(
     *,
     text: tuple[str, ...] = text_argument("score its rows with --input %s"),
-    texts: Texts,
+    texts: Scoring,
     weights: bool = option("with the attention weights (jsonl)"),
     restoring: Restoring,
     model: Model,
@@ -59,7 +43,7 @@ def predict(
 def restore(
     *,
     text: tuple[str, ...] = text_argument("restore its rows with --input %s"),
-    texts: Texts,
+    texts: Scoring,
     beam: Optional[int] = option("use the writer, whose search follows so many hypotheses, 1: greedy"),
     alpha: Optional[float] = option("use the writer, with this length penalty, 0: none  [default: 0.6]"),
     n_best: bool = option("all that the writer found for TEXT, best first: score, restored text"),
@@ -128,17 +112,13 @@ def fill(
 @command()
 def film(
     *,
-    source: Path = argument(metavar="FILE", allow_dash=True),
     group_by: str = option("column that names the film of each review", required=True),
-    output: Path = OUTPUT,
-    style: Optional[str] = FORMAT,
+    output: Path = options.OUTPUT,
+    style: Optional[str] = options.FORMAT,
     page: Optional[Path] = option(".html: the films' reviews, and their words, shaded by their weights", "--explain"),
-    language: str = LANGUAGE,
-    text_column: Optional[str] = TEXT_COLUMN,
-    sheet: Optional[str] = SHEET,
-    kind: Optional[str] = KIND_OF_INPUT,
-    encoding: Optional[str] = ENCODING,
-    classifier: Optional[Path] = CLASSIFIER,
+    language: str = options.LANGUAGE,
+    source: Texts = table(allow_dash=True),
+    classifier: Optional[Path] = options.CLASSIFIER,
     model: TaskModel,
 ) -> None:
     """Print the mean stars of each film of a table, with an interval, from the texts of its reviews alone.
@@ -158,12 +138,12 @@ def film(
     from ..films.tables import rate_table
 
     rater = FilmRater.load(model.bundle, model.engine, model.device, classifier=classifier)
-    found = rate_table(rater, source, group_by, output, style, text_column, kind, encoding, bool(page), sheet)
+    rated = rate_table(rater, source, group_by, output, style, bool(page))
     if page:
         from ..visualization.pictures import save_ratings
 
-        save_ratings(found.drawn, page, found.films, language)
-    print(f"{source}: {found}", file=sys.stderr)
+        save_ratings(rated.drawn, page, rated.films, language)
+    print(f"{source.data}: {rated}", file=sys.stderr)
 
 
 def counted(number: int, noun: str) -> str:
@@ -176,7 +156,7 @@ def refuse_without(flag: str, given: Any, other: str, needed: Any) -> None:
         raise ConfigError(f"{flag}: expected {other} too, found none; add it, or leave {flag} out")
 
 
-def check_extras(text: tuple[str, ...], texts: Texts, n_best: bool, picture: Optional[Path]) -> None:
+def check_extras(text: tuple[str, ...], texts: Scoring, n_best: bool, picture: Optional[Path]) -> None:
     """Raise ConfigError for what --n-best and --explain do not go together with."""
     for flag, given in (("--n-best", n_best), ("--explain", picture)):
         if given and text in ((), ("-",)):
@@ -202,19 +182,15 @@ def print_hypotheses(restorer: "Restorer", texts: tuple[str, ...], as_json: bool
 @command()
 def report(
     *,
-    source: Path = argument(metavar="FILE"),
     output: Path = option("the page, .html", "-o", required=True),
     group_by: Optional[str] = option("column to compare by, as the film; each group has stars, too"),
-    film_bundle: Optional[Path] = FILM_BUNDLE,
+    film_bundle: Optional[Path] = options.FILM_BUNDLE,
     date_column: Optional[str] = option("column of dates, to show months"),
-    text_column: Optional[str] = TEXT_COLUMN,
-    sheet: Optional[str] = SHEET,
+    source: Texts = table(),
     date_format: str = option("order of numeric dates", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd"),
     title: Optional[str] = option("the page's heading"),
-    language: str = LANGUAGE,
+    language: str = options.LANGUAGE,
     tables: Optional[Path] = option("folder for the tables as csv"),
-    kind: Optional[str] = KIND_OF_INPUT,
-    encoding: Optional[str] = ENCODING,
     model: Model,
 ) -> None:
     """Summarize what viewers think on one page.
@@ -228,9 +204,8 @@ def report(
     from ..report.build import report as write
 
     refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
-    options: dict[str, Any] = {"encoding": encoding, "title": title, "language": language, "date_format": date_format}
-    options.update(film_bundle=film_bundle, sheet=sheet)
-    write(model.load(), source, output, group_by, date_column, text_column, tables, kind, **options)
+    classifier = model.load()
+    write(classifier, source, output, group_by, date_column, tables, title, language, date_format, film_bundle)
     print(output)
 
 
@@ -240,18 +215,18 @@ def bulk(
     sources: tuple[str, ...] = argument(nargs=-1, required=True, metavar="FILES..."),
     output: Path = option("folder, one file a partition", "-o", required=True),
     style: str = option(None, "--format", "-f", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"])),
-    text_column: Optional[str] = TEXT_COLUMN,
-    sheet: Optional[str] = SHEET,
+    text_column: Optional[str] = options.TEXT_COLUMN,
+    sheet: Optional[str] = options.SHEET,
     group_by: Optional[str] = option("column of the films: rate each in a second table, in _groups/ of the output"),
-    film_bundle: Optional[Path] = FILM_BUNDLE,
+    film_bundle: Optional[Path] = options.FILM_BUNDLE,
     scheduler: Optional[str] = option("address of a running Dask scheduler  [default: processes here]"),
     workers: Optional[int] = option("processes here  [default: as many as cores]", type=click.IntRange(1)),
     rows: int = option("rows of a partition", type=click.IntRange(1), default=50_000),
-    encoding: Optional[str] = ENCODING,
-    verbatim: bool = VERBATIM,
+    encoding: Optional[str] = options.ENCODING,
+    verbatim: bool = options.VERBATIM,
     restoring: Restoring,
-    bundle: Optional[Path] = BUNDLE,
-    engine: str = ENGINE,
+    bundle: Optional[Path] = options.BUNDLE,
+    engine: str = options.ENGINE,
 ) -> None:
     """Classify files, patterns and folders of any size on Dask.
 
@@ -266,13 +241,13 @@ def bulk(
     refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
     from .. import bulk as dask
 
-    options: dict[str, Any] = {"encoding": encoding, "verbatim": verbatim, "restore": restoring.bundle}
-    options.update(group_by=group_by, film_bundle=film_bundle, sheet=sheet)
-    found = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows, **options)
-    films = f"; {counted(found['films'], 'film')} in {output / dask.FILMS}/groups.{style}" if group_by else ""
+    how: dict[str, Any] = {"encoding": encoding, "verbatim": verbatim, "restore": restoring.bundle}
+    how.update(group_by=group_by, film_bundle=film_bundle, sheet=sheet)
+    counts = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows, **how)
+    films = f"; {counted(counts['films'], 'film')} in {output / dask.FILMS}/groups.{style}" if group_by else ""
     print(
-        f"{counted(found['partitions'], 'partition')} in {output}, {found['scored']:,} of them "
-        f"({counted(found['rows'], 'review')}) now{films}"
+        f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
+        f"({counted(counts['rows'], 'review')}) now{films}"
     )
 
 
@@ -282,8 +257,8 @@ def serve(
     host: str = option("0.0.0.0 for every network this machine is in", default="127.0.0.1"),
     port: int = option("0 for any that is free", type=click.IntRange(0, 65535), default=8000),
     workers: int = option("processes", type=click.IntRange(1, 64), default=1),
-    bundle: Optional[Path] = BUNDLE,
-    engine: str = ENGINE,
+    bundle: Optional[Path] = options.BUNDLE,
+    engine: str = options.ENGINE,
     restore_bundle: Optional[Path] = option(
         "bundle that corrects spacing and spelling  [default: the packaged editor]"
     ),

@@ -30,8 +30,8 @@ def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str
     from ..classification.display import METHODS
     from ..visualization.heatmap import caption
 
-    order = sorted(range(len(attribution.tokens)), key=lambda place: -abs(attribution.values[place]))
-    named = [f"{attribution.tokens[place]} {number(attribution, place)}" for place in order[:strongest]]
+    order = sorted(range(len(attribution.tokens)), key=lambda index: -abs(attribution.values[index]))
+    named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
     signs = "; + for positive, - for negative" if attribution.signed else ""
     lines = (caption(attribution), words(attribution, colors), f"strongest: {', '.join(named)}")
     return "\n".join((*lines, METHODS[attribution.method] + signs))
@@ -41,14 +41,14 @@ def words(attribution: "Attribution", colors: bool) -> str:
     """Return the text with each token shaded by its value, or followed by it."""
     text, done, position = attribution.text, "", 0
     largest = float(abs(attribution.values).max()) or 1.0
-    for place, (start, end) in enumerate(attribution.offsets):
+    for index, (start, end) in enumerate(attribution.offsets):
         # the morphemes of a contracted syllable have the same offsets
         between, word = text[position:start], text[max(start, position) : end]
-        share = attribution.values[place] / largest
+        share = attribution.values[index] / largest
         if colors:
             done += on(WHITE, between) + on(shade(share, attribution.signed), word)
         else:
-            done += f"{between}{word}({number(attribution, place)})"
+            done += f"{between}{word}({number(attribution, index)})"
         position = max(position, end)
     return done + (on(WHITE, text[position:]) if colors else text[position:])
 
@@ -63,5 +63,5 @@ def shade(share: float, signed: bool) -> int:
     return WHITE if abs(share) < FAINT else ramp[min(int(abs(share) * len(ramp)), len(ramp) - 1)]
 
 
-def number(attribution: "Attribution", place: int) -> str:
-    return format(attribution.values[place], "+.2f" if attribution.signed else ".2f")
+def number(attribution: "Attribution", index: int) -> str:
+    return format(attribution.values[index], "+.2f" if attribution.signed else ".2f")

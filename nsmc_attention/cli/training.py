@@ -47,7 +47,7 @@ def train(
         "what is learnt", type=click.Choice(list(TASKS)), show_default="classify; with --resume that of the run"
     ),
     preset: Optional[str] = option(
-        metavar=choices(name for each in TASKS.values() for name in each.presets),
+        metavar=choices(name for known in TASKS.values() for name in known.presets),
         show_default="default; of restore, editor; of language, transformer; of film, pooling; "
         "with --resume that of the run",
     ),

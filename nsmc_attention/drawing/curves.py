@@ -1,20 +1,14 @@
 """The learning curves of a stage, and how its attention changed, drawn from its history."""
 
-from pathlib import Path
 from typing import Any
 
-from .figure import drawing, save_figure
+from .figure import drawing
 
 # Inches: a panel, its left, right, lower and upper margin. Known, so that no layout has to be computed: half the time
 WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 3.6, 2.9, 0.5, 0.15, 0.5, 0.4
 ACROSS = 3
 EVENNESS = "dev_entropy"
 LOSSES = ("dev_log_loss", "dev_loss")
-
-
-def save_curves(progress: Any, metric: str, path: Path) -> None:
-    """Write what `draw_curves` draws as .png, .svg or .pdf."""
-    save_figure(draw_curves(progress, metric), path)
 
 
 def draw_curves(progress: Any, metric: str) -> Any:

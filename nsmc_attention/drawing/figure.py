@@ -7,7 +7,7 @@ everyone, so only its font file is used.
 import logging
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import files
@@ -32,8 +32,8 @@ SETTINGS: dict[Any, Any] = {
 
 @lru_cache(maxsize=1)
 def font_file() -> Path:
-    (found,) = [file for file in files("koreanize-matplotlib") or () if file.name == "NanumGothic.ttf"]
-    return Path(str(found.locate()))
+    (font,) = [file for file in files("koreanize-matplotlib") or () if file.name == "NanumGothic.ttf"]
+    return Path(str(font.locate()))
 
 
 @lru_cache(maxsize=1)
@@ -62,14 +62,6 @@ def new_figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> It
     figure = Figure(figsize=size, layout="constrained")
     with drawing():
         yield figure, figure.subplots(rows, columns, squeeze=False)
-
-
-def draw_bars(axes: Any, names: Iterable[str], values: Any, color: str, title: str) -> None:
-    """Draw one horizontal bar for each name, the first at the top."""
-    axes.barh(range(len(values)), values, color=color)
-    axes.set_yticks(range(len(values)), list(map(printable, names)))
-    axes.invert_yaxis()
-    axes.set_title(title)
 
 
 def printable(text: str) -> str:

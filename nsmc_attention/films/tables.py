@@ -10,6 +10,7 @@ from .._runtime.progress import progress_bar
 from ..errors import DataError
 from ..inference.scoring import MARK, ROWS, marks, opened, refuse_loss
 from ..inference.writers import WRITERS, Part
+from ..reviews.data import File, open_file
 from ..reviews.pieces import cut
 from .rater import SHOWN, FilmRater, Rating
 
@@ -47,15 +48,11 @@ class Rated:
 
 def rate_table(
     rater: FilmRater,
-    source: Union[str, Path],
+    source: File,
     group_by: str,
     output: Union[str, Path] = "-",
     style: Optional[str] = None,
-    text_column: Optional[str] = None,
-    kind: Optional[str] = None,
-    encoding: Optional[str] = None,
     draw: bool = False,
-    sheet: Optional[str] = None,
 ) -> Rated:
     """Write a row for each film of a table, in the order in which they first come.
 
@@ -75,11 +72,9 @@ def rate_table(
     ConfigError
         The style is of another kind.
     """
-    from ..reviews import tables
-
     rated = Rated()
     with opened(output, style, False) as (file, style):
-        table = tables.open_table(source, text_column, kind=kind, encoding=encoding, sheet=sheet)
+        table = open_file(source)
         refuse_loss(table.source, output)
         if marks(style, table.source, output):
             file.write(MARK)
@@ -87,7 +82,7 @@ def rate_table(
         bar = progress_bar(named(table, group_by, rated), unit=" reviews", delay=2)
         pools = rater.pool(bar, shown)
         if not pools:
-            raise DataError(f"{source}: expected rows that name a film in column {group_by!r}, found none")
+            raise DataError(f"{table.source.path}: expected rows that name a film in column {group_by!r}, found none")
         rated.films, rated.blank = len(pools), sum(pool.blank for pool in pools.values())
         ratings = zip(pools, rater.ratings(pools.values()))
         write_ratings(file, style, group_by, rated.keep(ratings, FILMS if draw else 0))

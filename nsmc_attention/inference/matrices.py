@@ -61,4 +61,4 @@ def singular(axis: str) -> str:
 
 def largest_of(panels: Sequence[Matrix]) -> float:
     """Return the largest weight, the common end of the colour scale of matrices that are side by side."""
-    return max(float(each.weights.max()) for each in panels)
+    return max(float(panel.weights.max()) for panel in panels)

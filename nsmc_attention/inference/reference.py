@@ -131,10 +131,10 @@ def predictor_of(
     folder = tempfile.TemporaryDirectory()
     write_contents(Path(folder.name) / "bundle", contents)
     bundle = load_bundle(Path(folder.name) / "bundle", kind.layout)
-    found = kind.from_bundle(bundle, engine, **(options or {}))
+    predictor = kind.from_bundle(bundle, engine, **(options or {}))
     # an Explainer reads the bundle again, as long as the predictor lives
-    weakref.finalize(found, folder.cleanup)
-    return found
+    weakref.finalize(predictor, folder.cleanup)
+    return predictor
 
 
 @lru_cache(maxsize=1)
@@ -148,10 +148,10 @@ def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         wrong = f"one string; {advice}" if isinstance(texts, (str, bytes)) else type(texts).__name__
         raise DataError(f"expected a list of {kind}, found {wrong}")
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         if not isinstance(text, str):
             wrong = f"found {type(text).__name__}: {str(text)[:40]!r}"
-            raise DataError(f"texts[{place}]: expected a review as str, {wrong}; leave it out, or give '' in its place")
+            raise DataError(f"texts[{index}]: expected a review as str, {wrong}; leave it out, or give '' in its place")
         yield text
 
 

@@ -10,7 +10,7 @@ worker processes, each with a whole predictor on one thread: tokenizing, which h
 import os
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import chain, islice, tee
@@ -21,6 +21,7 @@ from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import cores, workers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean, listed
+from ..reviews.data import File, open_file
 from ..reviews.pieces import cut
 from ..reviews.sources import BINARY
 from ..text.encoding import clean
@@ -93,19 +94,15 @@ def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool =
 
 def score_table(
     scorer: Scorer,
-    source: PathLike,
+    source: File,
     output: PathLike = "-",
     style: Optional[str] = None,
     weights: bool = False,
-    text_column: Optional[str] = None,
     processes: Optional[int] = None,
-    kind: Optional[str] = None,
     verbatim: bool = False,
-    encoding: Optional[str] = None,
     excel: bool = False,
-    sheet: Optional[str] = None,
 ) -> Scored:
-    """Score a table of any size, see `reviews.tables.open_table` for the input; its columns come first in the output.
+    """Score a table of any size; its columns come first in the output.
 
     The style (text, csv, tsv, jsonl, parquet, xlsx) is by default that of the output's suffix. `processes` workers (None:
     one a core) share a table of more than one chunk, unless the output is jsonl. Csv, tsv and xlsx cells that a
@@ -113,10 +110,8 @@ def score_table(
     without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
     DataError where the output is the workbook that is read, and this has other sheets: they would be lost.
     """
-    from ..reviews import tables
-
     with opened(output, style, weights) as (file, style):
-        table = tables.open_table(source, text_column, kind=kind, encoding=encoding, sheet=sheet)
+        table = open_file(source)
         refuse_loss(table.source, output)
         if marks(style, table.source, output, excel):
             file.write(MARK)
@@ -180,12 +175,7 @@ def write_parts(
                 rows, own = slice(start, start + step), list(islice(results, step))
                 columns = {name: cells[rows] for name, cells in part.columns.items()}
                 write(Part(columns, part.texts[rows], own, part.types))
-                yield len(own), errors_in(own)
-
-
-def errors_in(results: Sequence[Any]) -> int:
-    """Return how many objects, or rows of output columns, are of texts without a result."""
-    return sum(["error" in result if isinstance(result, dict) else result[-1] is not None for result in results])
+                yield len(own), sum("error" in row if style == "jsonl" else row[-1] is not None for row in own)
 
 
 def score_window(reference: Any, texts: list[str]) -> list[tuple[Any, ...]]:

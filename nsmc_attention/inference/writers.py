@@ -80,12 +80,13 @@ def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verb
     prefix = output_prefix(names, types)
 
     def write(part: Part) -> None:
-        rows: Iterable[Any] = zip(*part.columns.values()) if part.columns else repeat(())
+        lines, rows = [], zip(*part.columns.values()) if part.columns else repeat(())
         for row, result in zip(rows, part.results):
             values = dict(zip(part.columns, row))
             for name, value in result.items():
                 values[unique_name(prefix + name if name in types else name, part.columns)] = value
-            print(as_json(values), file=file)
+            lines.append(as_json(values) + "\n")
+        file.writelines(lines)
 
     yield write
 

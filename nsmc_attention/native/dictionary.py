@@ -58,16 +58,16 @@ def read_settings(dicrc: str) -> dict[str, str]:
     """Return the settings that dicrc gives; ValueError if one is unknown here."""
     lines = (line.strip() for line in dicrc.splitlines())
     pairs = (line.partition("=") for line in lines if line and line[0] not in ";#")
-    found = {name.strip(): value.strip() for name, _, value in pairs}
-    unknown = found.keys() - {PENALTIES, LONGEST_RUN, *WITHOUT_EFFECT}
+    settings = {name.strip(): value.strip() for name, _, value in pairs}
+    unknown = settings.keys() - {PENALTIES, LONGEST_RUN, *WITHOUT_EFFECT}
     if unknown:
         raise ValueError(f"dicrc: expected settings that are understood, found {', '.join(sorted(unknown))}")
-    return found
+    return settings
 
 
 def penalties(factor: str) -> tuple[int, ...]:
     """Return the cost of a space left of a token, by the number of its part of speech; "120,6000" -> 6000 at 120."""
-    numbers = [int(each) for each in factor.split(",")] if factor else []
+    numbers = [int(number) for number in factor.split(",")] if factor else []
     # of two costs for one part of speech MeCab takes the first
     costs = dict(reversed(list(zip(numbers[::2], numbers[1::2]))))
     return tuple(costs.get(tag, 0) for tag in range(max(costs, default=-1) + 1))

@@ -14,8 +14,8 @@ from ..classification.predictor import Classifier
 from ..errors import ConfigError, DataError, did_you_mean, listed
 from ..evaluation.attention_statistics import by_word, token_table
 from ..films.rater import rater_of
-from ..reviews.pieces import STDIN
-from ..reviews.tables import as_text, open_table, require_column
+from ..reviews.data import File, open_file
+from ..reviews.tables import as_text, require_column
 from ..text.tokenizers import content_words
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
@@ -29,25 +29,20 @@ PathLike = Union[str, Path]
 
 def report(
     classifier: Classifier,
-    source: PathLike,
+    source: File,
     output: PathLike,
     group_by: Optional[str] = None,
     date_column: Optional[str] = None,
-    text_column: Optional[str] = None,
     tables_to: Optional[PathLike] = None,
-    kind: Optional[str] = None,
-    encoding: Optional[str] = None,
     title: Optional[str] = None,
     language: str = "ko",
     date_format: str = "ymd",
     film_bundle: Optional[PathLike] = None,
-    sheet: Optional[str] = None,
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
-    See `reviews.tables.open_table` for source, text_column, kind, encoding and sheet. Shares are by group and by month where
-    `group_by` and `date_column` name columns; `tables_to` is a folder for the tables as csv, which the page offers too.
-    Groups have stars by a film network, see `films.rater.rater_of`; None is the packaged one.
+    Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
+    tables as csv, which the page offers too. Groups have stars by a film network, see `films.rater.rater_of`.
     `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
     DataError if the table cannot be read, lacks a column, has dates of another order, or no review with a word;
     ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
@@ -62,7 +57,7 @@ def report(
     if tables_to:
         check_folder(Path(tables_to))
     rater = rater_of(classifier.bundle, film_bundle) if group_by else None
-    frame = read(source, text_column, group_by, date_column, kind, encoding, date_format, sheet)
+    path, frame = read(source, group_by, date_column, date_format)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
@@ -70,12 +65,11 @@ def report(
     frame["probability"] = [prediction.probability for prediction in predictions]
     frame["label"] = [prediction.label for prediction in predictions]
     if frame["label"].notna().sum() < 1:
-        raise DataError(f"{source}: expected reviews, found none with a word")
+        raise DataError(f"{path}: expected reviews, found none with a word")
     tables, say = count(frame, predictions), phrases(language)
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
     content = Content(frame, predictions, tables, say, group_by, rater, ratings)
-    name = str(STDIN) if str(source) == "-" else Path(source).name
-    write_text(output, report_page(content, title or say["title"], name, classifier.bundle, language))
+    write_text(output, report_page(content, title or say["title"], path.name, classifier.bundle, language))
     if tables_to:
         write_tables(Path(tables_to), tables)
     return tables
@@ -108,18 +102,12 @@ def write_tables(folder: Path, tables: Tables) -> None:
 
 
 def read(
-    source: PathLike,
-    text_column: Optional[str],
-    group_by: Optional[str],
-    date_column: Optional[str],
-    kind: Optional[str] = None,
-    encoding: Optional[str] = None,
-    date_format: str = "ymd",
-    sheet: Optional[str] = None,
-) -> pandas.DataFrame:
-    """Return text and, where asked for, group, date and month of each review."""
+    source: File, group_by: Optional[str], date_column: Optional[str], date_format: str
+) -> tuple[Path, pandas.DataFrame]:
+    """Return the path and, of each review, text and, where asked for, group, date and month."""
     frames, missing = [], set(filter(None, (group_by, date_column)))
-    table = open_table(source, text_column, kind=kind, encoding=encoding, sheet=sheet)
+    table = open_file(source)
+    path = table.source.path
     for part in table.parts:
         missing -= set(part)
         kept = pandas.DataFrame({"text": list(map(as_text, part[table.text_column]))})
@@ -128,18 +116,18 @@ def read(
         if group_by:
             kept["group"] = [as_text(value).strip() or None for value in part.get(group_by, absent)]
         if date_column:
-            where = f"{source}: column {date_column!r}"
+            where = f"{path}: column {date_column!r}"
             kept["date"] = [date_of(value, date_format, where) for value in part.get(date_column, absent)]
             kept["month"] = [date and date[:7] for date in kept["date"]]
         frames.append(kept)
     if not frames:
-        raise DataError(f"{source}: expected reviews, found no row")
+        raise DataError(f"{path}: expected reviews, found no row")
     for name in missing:
-        require_column(part, name, source, hint="")
+        require_column(part, name, path, hint="")
     frame = pandas.concat(frames, ignore_index=True)
     if date_column and frame["month"].isna().all():
-        print(f"{source}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    return frame
+        print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
+    return path, frame
 
 
 def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:

@@ -7,23 +7,31 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 if TYPE_CHECKING:
     from .corpus import Reviews
+    from .tables import Table
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Reviews without labels: "nsmc", "sample" or a file; a column, encoding or sheet that is None is found."""
+    """Reviews without labels: "nsmc", "sample" or a file; a column, encoding, sheet or kind that is None is found."""
 
     data: Union[str, Path]
     data_dir: Optional[Union[str, Path]] = None
     text_column: Optional[str] = None
     encoding: Optional[str] = None
     sheet: Optional[str] = None
+    kind: Optional[str] = None
+
+    def open(self) -> "Table":
+        """Open the file, see `tables.open_table`."""
+        from . import tables
+
+        return tables.open_table(self.data, self.text_column, kind=self.kind, encoding=self.encoding, sheet=self.sheet)
 
     @property
     def columns(self) -> dict[str, Any]:
         """What the table's columns are called, its encoding and sheet: keyword arguments of functions that read it."""
         own = asdict(self)
-        return {name: own[name] for name in own if name not in ("data", "data_dir")}
+        return {name: own[name] for name in own if name not in ("data", "data_dir", "kind")}
 
     def read(self) -> tuple[str, Iterable[str]]:
         """Return the name of the data and its reviews; of a corpus those of its train file."""
@@ -32,9 +40,18 @@ class Texts:
         if self.data in tables.CORPORA:
             tables.refuse_columns(self.data, self.text_column, sheet=self.sheet)
             return str(self.data), nsmc.load(str(self.data), "train", self.data_dir).documents
-        table = tables.open_table(self.data, self.text_column, encoding=self.encoding, sheet=self.sheet)
+        table = self.open()
         texts = (tables.as_text(cell) for part in table.parts for cell in part[table.text_column])
         return Path(self.data).name, texts
+
+
+# A file by its path alone, or with how it is read
+File = Union[str, Path, Texts]
+
+
+def open_file(file: File) -> "Table":
+    """Open a table, which may be named by its path alone."""
+    return (file if isinstance(file, Texts) else Texts(file)).open()
 
 
 @dataclass(frozen=True)
@@ -54,4 +71,4 @@ class Labelled(Texts):
         """Return the reviews of another file with the same columns."""
         from . import tables
 
-        return tables.read_labelled(path, **{**self.columns, "sheet": None})
+        return tables.load_reviews(path, **{**self.columns, "sheet": None})

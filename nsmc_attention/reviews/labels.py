@@ -6,20 +6,8 @@ from typing import Any, Iterable
 from ..errors import DataError, listed
 
 # (negative, positive), as `plain_label` writes them
-PAIRS = (
-    ("0", "1"),
-    ("negative", "positive"),
-    ("neg", "pos"),
-    ("부정", "긍정"),
-    ("부정적", "긍정적"),
-    ("나쁨", "좋음"),
-    ("혹평", "호평"),
-    ("비추천", "추천"),
-    ("bad", "good"),
-    ("false", "true"),
-    ("no", "yes"),
-    ("-1", "1"),
-)
+WORDS = "negative/positive neg/pos 부정/긍정 부정적/긍정적 나쁨/좋음 혹평/호평 비추천/추천 bad/good false/true no/yes"
+PAIRS = [tuple(pair.split("/")) for pair in f"0/1 {WORDS} -1/1".split()]
 EXPECTED = "expected labels 0 and 1, negative and positive, or 부정 and 긍정"
 
 
@@ -31,21 +19,9 @@ def plain_label(value: Any) -> str:
 def positive_of(values: Iterable[Any], positive: Any = None) -> Any:
     """Return the positive one of a column's labels: a pair that is known, or `positive` where it is one of two.
 
-    Parameters
-    ----------
-    values : iterable of str, int, float or bool
-        One or two different labels, each any number of times: "긍정" and "부정", 0 and 1, "neg" and "pos".
-    positive : a label or None
-        The positive one of labels that are not known; it wins over what is known.
-
-    Returns
-    -------
-    The label as it is in `values`; where only the negative one is there, its known counterpart as str.
-
-    Raises
-    ------
-    DataError
-        More than two labels, two of which neither is known to be the positive one, or no `positive` among them.
+    `values` are one or two different labels, each any number of times, as str, int, float or bool. The result is as it is
+    there; where only the negative one is there, it is the known counterpart as str. `positive` wins over what is known.
+    DataError for more than two labels, two of which neither is known to be the positive one, or no `positive` among them.
     """
     labels: dict[str, Any] = {}
     for value in values:

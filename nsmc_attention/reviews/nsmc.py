@@ -45,13 +45,13 @@ def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
     `data_dir` is the only folder searched, and the place of a download; None is $NSMC_ATTENTION_DATA, then the cache.
     DataError where the file's sha256 is not the official one, or the download failed.
     """
-    name, places = FILES[part], folders(data_dir)
-    for folder in places:
+    name, searched = FILES[part], folders(data_dir)
+    for folder in searched:
         path = folder / name
         if path.exists():
             verify(read_bytes(path), SHA256[part], path, "delete it and run `nsmc-attention fetch nsmc`")
             return path
-    return download(name, ADDRESS + name, SHA256[part], places[-1])
+    return download(name, ADDRESS + name, SHA256[part], searched[-1])
 
 
 def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:

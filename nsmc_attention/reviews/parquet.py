@@ -73,15 +73,11 @@ def parquet_rows(file: Any, shared: Any, groups: Iterable[int]) -> Iterator[dict
         first = next(shared.iter_batches(batch_size=1, row_groups=[group]), None)
         # includes the whole dictionaries: no later row can have larger values
         largest = 1 if first is None else first.nbytes + 1
-        for batch in file.iter_batches(batch_size=within(DENSE // largest), row_groups=[group]):
-            step = within(PIECE // (largest + batch.nbytes // (batch.num_rows or 1)))
+        for batch in file.iter_batches(batch_size=max(1, min(DECODED, DENSE // largest)), row_groups=[group]):
+            step = max(1, min(DECODED, PIECE // (largest + batch.nbytes // (batch.num_rows or 1))))
             for start in range(0, batch.num_rows, step):
                 # not to_pandas(), which converts integers beside a null to floats and hides an index
                 yield from batch.slice(start, step).to_pylist()
-
-
-def within(rows: int) -> int:
-    return max(1, min(DECODED, rows))
 
 
 def row_groups(source: "Source", rows: int) -> Iterator[tuple[int, int]]:

@@ -56,13 +56,13 @@ class StarReviews:
 
 def find(data_dir: Optional[Union[str, Path]] = None) -> Path:
     """Return the path of the archive, or of a folder `raw`; the archive is downloaded if necessary."""
-    places = nsmc.folders(data_dir)
-    for folder in places:
+    searched = nsmc.folders(data_dir)
+    for folder in searched:
         for path in (folder / ARCHIVE, folder / "raw"):
             if path.exists():
                 return path
     # GitHub creates the archive at each request: no lasting hash
-    return nsmc.download(ARCHIVE, ADDRESS, None, places[-1])
+    return nsmc.download(ARCHIVE, ADDRESS, None, searched[-1])
 
 
 def load(path: Union[str, Path], leave_out: list[pandas.DataFrame]) -> StarReviews:

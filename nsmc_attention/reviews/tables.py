@@ -2,7 +2,7 @@
 
     path -> Source (its kind, encoding, delimiter) -> Table (its text column, its rows in parts)
 
-`open_table` is for prediction, `read_labelled` makes `Reviews` for training and evaluation, which needs pandas. Every
+`open_table` is for prediction, `load_reviews` makes `Reviews` for training and evaluation, which needs pandas. Every
 value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
@@ -73,26 +73,12 @@ def open_table(
 ) -> Table:
     """Open a table, whose parts have at most `rows` rows.
 
-    Parameters
-    ----------
-    path : path
-        A file, "-" for stdin, which is streamed (parquet and xlsx are read whole), or a Source.
-    text_column : str or None
-        None finds it: the only column that is called one of TEXT_COLUMNS.
-    kind : csv, tsv, jsonl, parquet, xlsx, nsmc, lines (one review each) or None
-        None chooses by the name, for stdin lines. The delimiter of csv is found in any case.
-    encoding : utf-8, cp949, euc-kr, utf-16 or None
-        None finds it.
-    note : function of a Source
-        Is called once, before the rows are read; says on stderr what is not as the file's name promises.
-    sheet : str or None
-        The name of a workbook's sheet; None is the first visible one.
-
-    Raises
-    ------
-    DataError
-        The file is missing, empty, of no known kind or encoding, or malformed (with its line, also while the parts are
-        read); no column is the text's, or it has numbers.
+    `path` is a file, "-" for stdin, which is streamed (parquet and xlsx are read whole), or a Source. What is None is found:
+    the only column that is called one of TEXT_COLUMNS; the `kind` (csv, tsv, jsonl, parquet, xlsx, nsmc, or lines of one
+    review each) by the name, of stdin lines; the encoding (utf-8, cp949, euc-kr, utf-16); the first visible sheet. The
+    delimiter of csv is found in any case. `note` is called once with the Source: it says on stderr what is not as the
+    file's name promises. DataError, also while the parts are read, where the file is missing, empty, of no known kind or
+    encoding, or malformed (with its line); where no column is the text's, or it has numbers.
     """
     source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet)
     note(source)
@@ -357,47 +343,6 @@ def as_text(value: Any) -> str:
         raise DataError(f"expected UTF-8 text in a column of bytes, found {value[:20]!r}") from None
 
 
-def read_labelled(
-    path: Union[str, Path],
-    text_column: Optional[str] = None,
-    label_column: Optional[str] = None,
-    encoding: Optional[str] = None,
-    positive: Optional[str] = None,
-    sheet: Optional[str] = None,
-) -> "Reviews":
-    """Read a labelled table as Reviews, a file with the NSMC header by the strict reader of `nsmc`.
-
-    Columns that are not named are found; `positive` is the positive label where `labels.positive_of` does not know it.
-    DataError as `open_table`, and for other labels, with their row; ConfigError for other columns of NSMC's.
-    """
-    import pandas
-
-    from . import nsmc
-    from .corpus import Reviews, read_bytes, sha256
-
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
-    source = find_source(path, encoding=encoding, sheet=sheet)
-    if source.kind == "nsmc":
-        announce(source)
-        refuse_columns(path, text_column, label_column, positive)
-        return nsmc.read(path, encoding=source.encoding)
-    table = open_table(source, text_column)
-    parts = list(table.parts)
-    names = dict.fromkeys(chain.from_iterable(parts))
-    require_column(names, table.text_column, path)
-    label_column = find_column(names, label_column, path, LABEL_COLUMNS, LABEL_HINT)
-    labels, documents = (list(map(as_text, cells_of(parts, name))) for name in (label_column, table.text_column))
-    if not documents:
-        raise DataError(f"{path}: the file has no reviews")
-    frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
-    given = {"text": table.text_column, "label": label_column, "positive": positive}
-    given.update(encoding=encoding, sheet=sheet)
-    columns = {name: value for name, value in given.items() if value is not None}
-    return Reviews(frame, path.name, sha256(read_bytes(path)), columns)
-
-
 def label_numbers(labels: list[str], path: Path, positive: Optional[str] = None) -> list[int]:
     """Return 1 for each positive label and 0 for each other one; DataError, with the row, as `labels.positive_of`."""
     try:
@@ -428,15 +373,41 @@ def load_reviews(
     positive: Optional[str] = None,
     sheet: Optional[str] = None,
 ) -> "Reviews":
-    """Load labelled reviews, as `evaluate` takes them: a `part`, "train" or "test", of "nsmc" or "sample", or a file."""
+    """Load labelled reviews, as `evaluate` takes them: a `part`, "train" or "test", of "nsmc" or "sample", or a file.
+
+    Columns that are not named are found; `positive` is the positive label where `labels.positive_of` does not know it. A
+    file with the NSMC header is read by the strict reader of `nsmc`. DataError as `open_table`, and for other labels,
+    with their row; ConfigError for other columns of NSMC's.
+    """
+    import pandas
+
     from . import nsmc
+    from .corpus import Reviews, read_bytes, sha256
 
     if data in CORPORA:
         refuse_columns(data, text_column, label_column, positive, sheet)
         return nsmc.load(data, part, data_dir)
-    if not Path(data).exists() and (hint := nearest(data, CORPORA)):
-        raise DataError(f"{data}: no such file{hint}")
-    return read_labelled(data, text_column, label_column, encoding, positive, sheet)
+    path = Path(data)
+    if not path.is_file():
+        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file' + nearest(data, CORPORA)}")
+    source = find_source(path, encoding=encoding, sheet=sheet)
+    if source.kind == "nsmc":
+        announce(source)
+        refuse_columns(path, text_column, label_column, positive)
+        return nsmc.read(path, encoding=source.encoding)
+    table = open_table(source, text_column)
+    parts = list(table.parts)
+    names = dict.fromkeys(chain.from_iterable(parts))
+    require_column(names, table.text_column, path)
+    label_column = find_column(names, label_column, path, LABEL_COLUMNS, LABEL_HINT)
+    labels, documents = (list(map(as_text, cells_of(parts, name))) for name in (label_column, table.text_column))
+    if not documents:
+        raise DataError(f"{path}: the file has no reviews")
+    frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
+    given = {"text": table.text_column, "label": label_column, "positive": positive}
+    given.update(encoding=encoding, sheet=sheet)
+    columns = {name: value for name, value in given.items() if value is not None}
+    return Reviews(frame, path.name, sha256(read_bytes(path)), columns)
 
 
 def refuse_columns(

@@ -29,20 +29,9 @@ READ = 2**18
 ROW_TAG = re.compile(rb"<(/?)(?:\w+:)?(?:row|si)\b[^<>]*?(/?)>")
 # Characters that XML does not have; openpyxl refuses them
 CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# What openpyxl raises for a damaged workbook
-DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    LookupError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    SyntaxError,
-    ArithmeticError,
-    EOFError,
-    OSError,
-    RuntimeError,
-)
+# What is raised for a damaged archive, and by openpyxl for a damaged workbook
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError)
+DAMAGE = (*UNREADABLE, LookupError, ValueError, TypeError, AttributeError, SyntaxError, ArithmeticError, RuntimeError)
 
 
 def require_excel() -> Any:

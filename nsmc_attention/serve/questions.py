@@ -32,7 +32,7 @@ encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", 
 
 def until_wrong(inputs: Any) -> Any:
     """Return a list as far as the first item that is no text: of a million wrong ones that is enough."""
-    end = next((place for place, item in enumerate(inputs) if not isinstance(item, str)), None)
+    end = next((index for index, item in enumerate(inputs) if not isinstance(item, str)), None)
     return inputs if end is None else inputs[: end + 1]
 
 

@@ -268,7 +268,7 @@ class TableResponse(StreamingResponse):
     """What is made of a table, in the format of a kind; the table is closed when the response ends or the client goes."""
 
     def __init__(self, table: Table, content: AsyncIterator[bytes], kind: str) -> None:
-        media_type = next(name for name, each in KINDS.items() if each == kind)
+        media_type = next(name for name, known in KINDS.items() if known == kind)
         # where the page finds the reviews in the answer, and where else there may be some
         headers = {"X-Text-Column": json.dumps(table.text_column)}
         if table.sheets:

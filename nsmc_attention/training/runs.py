@@ -109,7 +109,8 @@ class Run:
         checkpoints = Checkpoints(path, settings.keep_checkpoints, group)
         if not group.first:
             return fit(network, stage, settings, checkpoints, lambda *progress: None)
-        from ..drawing.curves import save_curves
+        from ..drawing.curves import draw_curves
+        from ..drawing.figure import save_figure
 
         path.mkdir(parents=True, exist_ok=True)
         report = Reporter(path, stage, self.quiet)
@@ -117,7 +118,7 @@ class Run:
             progress = fit(network, stage, settings, checkpoints, report)
             # again: a run that was killed right after its last checkpoint has not written it
             report.write(progress.history)
-        save_curves(progress, report.metric, path / "curves.png")
+        save_figure(draw_curves(progress, report.metric), path / "curves.png")
         return progress
 
     def write(

@@ -17,27 +17,27 @@ ORDERS = ("attention", "best hop", "rollout", "gradient", "erasure", "random")
 Results = Mapping[str, dict[str, Any]]
 
 
-def as_text(found: dict[str, Any]) -> str:
+def as_text(result: dict[str, Any]) -> str:
     """Return the table of one result of `evaluation.faithfulness.faithfulness`."""
     lines = [
-        f"{found['reviews']} reviews of 3 tokens or more; mean and half its 95 % interval; tau: Kendall's tau-b",
+        f"{result['reviews']} reviews of 3 tokens or more; mean and half its 95 % interval; tau: Kendall's tau-b",
         f"{'words ordered by':18}{'tau, erasure':18}{'tau, gradient':18}{'comprehensiveness':19}{'sufficiency'}",
     ]
-    for name in (order for order in ORDERS if order in found["orders"]):
-        tau, aopc = found["tau"].get(name, {}), found["orders"][name]
+    for name in (order for order in ORDERS if order in result["orders"]):
+        tau, aopc = result["tau"].get(name, {}), result["orders"][name]
         taus = f"{interval(tau.get('erasure')):18}{interval(tau.get('gradient')):18}"
         aopcs = f"{interval(aopc['comprehensiveness']):19}{interval(aopc['sufficiency'])}"
         lines.append(f"{name:18}{taus}{aopcs}".rstrip())
-    if "best_hop" in found:
+    if "best_hop" in result:
         lines.append(
-            f"best hop: hop {found['best_hop']}, which agrees most with erasure on these reviews; attention: their mean"
+            f"best hop: hop {result['best_hop']}, which agrees most with erasure on these reviews; attention: their mean"
         )
-    for name, effect in found.get("replaced", {}).items():
+    for name, effect in result.get("replaced", {}).items():
         lines.append(
             f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "
             f"{100 * effect['flipped']:.1f} % of the labels change"
         )
-    return "\n".join([*lines, f"{found['data']}, {found['bundle']}, {found['seconds']} s"])
+    return "\n".join([*lines, f"{result['data']}, {result['bundle']}, {result['seconds']} s"])
 
 
 def interval(mean: Optional[Mapping[str, Any]]) -> str:
@@ -60,11 +60,11 @@ def save_plot(results: Results, path: Union[str, Path]) -> None:
 
 def draw_taus(axes: Any, results: Results) -> None:
     for offset, measure, marker in ((-0.12, "erasure", "o"), (0.12, "gradient", "s")):
-        means = [(place + offset, each["tau"]["attention"].get(measure)) for place, each in enumerate(results.values())]
-        defined = [(place, mean) for place, mean in means if mean and mean["mean"] is not None]
+        means = [(row + offset, result["tau"]["attention"].get(measure)) for row, result in enumerate(results.values())]
+        defined = [(height, mean) for height, mean in means if mean and mean["mean"] is not None]
         draw_means(axes, defined, fmt=marker, label=f"with {measure}")
-        places = [len(results) + place + offset for place in range(len(PUBLISHED))]
-        axes.plot([figures[measure] for figures in PUBLISHED.values()], places, marker, color="0.6")
+        heights = [len(results) + row + offset for row in range(len(PUBLISHED))]
+        axes.plot([figures[measure] for figures in PUBLISHED.values()], heights, marker, color="0.6")
     names = [*results, *(f"published: {name}" for name in PUBLISHED)]
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
@@ -75,7 +75,7 @@ def draw_taus(axes: Any, results: Results) -> None:
 def draw_aopc(axes: Any, results: Results) -> None:
     for offset, kind, color in ((-0.12, "comprehensiveness", "C0"), (0.12, "sufficiency", "C1")):
         for order, fill in (("attention", color), ("random", "white")):
-            means = [(place + offset, each["orders"][order][kind]) for place, each in enumerate(results.values())]
+            means = [(row + offset, result["orders"][order][kind]) for row, result in enumerate(results.values())]
             draw_means(axes, means, fmt="o", color=color, markerfacecolor=fill, label=f"{kind}, {order}")
     axes.set_yticks(range(len(results)), list(results))
     axes.set_ylim(len(results) - 0.4, -0.6)

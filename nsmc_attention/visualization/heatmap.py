@@ -46,17 +46,22 @@ def draw_heatmap(
 
 def draw_matrices(panels: Sequence[Matrix]) -> Any:
     """Draw matrices beside each other, at least one, on one colour scale, as a matplotlib Figure."""
-    down, across = max(len(each.queries) for each in panels), max(len(each.keys) for each in panels)
+    down, across = max(len(panel.queries) for panel in panels), max(len(panel.keys) for panel in panels)
     cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
     height, width = cell * down + 1.3, cell * across + 1.9
     columns = min(len(panels), max(1, int(ROW // width)))
     rows = -(-len(panels) // columns)
     with new_figure((width * columns, height * rows), rows, columns) as (figure, grid):
         largest = largest_of(panels)
-        images = [draw_matrix(plot, panel, cell, largest) for plot, panel in zip(grid.flat, panels)]
         for plot in grid.flat[len(panels) :]:
             plot.axis("off")
-        figure.colorbar(images[0], ax=[*grid.flat], shrink=min(1.0, 3.2 / (cell * down * rows) + 0.4), label="weight")
+        for plot, panel in zip(grid.flat, panels):
+            image = draw_weights(plot, panel, largest)
+            name_keys(plot, panel.keys, cell)
+            name_queries(plot, panel.queries, cell)
+            plot.set_xlabel("key", **AXIS)
+            plot.set_ylabel(panel.rows, **AXIS)
+        figure.colorbar(image, ax=[*grid.flat], shrink=min(1.0, 3.2 / (cell * down * rows) + 0.4), label="weight")
     return figure
 
 
@@ -82,16 +87,6 @@ def draw_heads(layers: Sequence[Sequence[Matrix]]) -> Any:
         figure.supylabel("query", **AXIS)
         figure.colorbar(images[0], ax=[*grid.flat], shrink=min(1.0, 0.4 + 0.6 / rows), label="weight")
     return figure
-
-
-def draw_matrix(plot: Any, panel: Matrix, cell: float, largest: float) -> Any:
-    """Draw a Matrix with cells of so many inches and names on its axes; return matplotlib's image."""
-    image = draw_weights(plot, panel, largest)
-    name_keys(plot, panel.keys, cell)
-    name_queries(plot, panel.queries, cell)
-    plot.set_xlabel("key", **AXIS)
-    plot.set_ylabel(panel.rows, **AXIS)
-    return image
 
 
 def draw_weights(plot: Any, panel: Matrix, largest: float) -> Any:
@@ -133,19 +128,19 @@ def draw_words(attributions: Sequence[Attribution]) -> Any:
     from matplotlib.figure import Figure
 
     with drawing():
-        blocks = [layout(each) for each in attributions]
-        heights = [(max(line for line, *_ in places) + 2.1) * LINE for places in blocks]
-        width = max(4.0, *(left + wide for places in blocks for _, left, wide in places))
-        legends = sorted({each.signed for each in attributions})
+        blocks = [layout(attribution) for attribution in attributions]
+        heights = [(max(line for line, *_ in boxes) + 2.1) * LINE for boxes in blocks]
+        width = max(4.0, *(left + wide for boxes in blocks for _, left, wide in boxes))
+        legends = sorted({attribution.signed for attribution in attributions})
         whole = sum(heights) + len(legends) * LINE
         figure = Figure(figsize=(width + 0.4, whole + 0.2))
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(-0.2, width + 0.2), ylim=(whole + 0.1, -0.1))
         axes.axis("off")
         top = 0.0
-        for attribution, places, height in zip(attributions, blocks, heights):
+        for attribution, boxes, height in zip(attributions, blocks, heights):
             axes.text(0, top + 0.5 * LINE, caption(attribution), fontsize=8.5, color="0.35", va="center")
-            draw_tokens(axes, attribution, places, top + LINE)
+            draw_tokens(axes, attribution, boxes, top + LINE)
             top += height
         for signed in legends:
             draw_legend(axes, signed, top + 0.5 * LINE)
@@ -174,15 +169,15 @@ def caption(attribution: Attribution) -> str:
 
 def layout(attribution: Attribution) -> list[tuple[int, float, float]]:
     """Return (line, left, width) of each token, in lines and inches; lines break between tokens."""
-    places: list[tuple[int, float, float]] = []
+    boxes: list[tuple[int, float, float]] = []
     line, left, end = 0, 0.0, 0
     for width, (start, stop) in zip(widths(attribution.tokens), attribution.offsets):
         left += SPACE if start > end else 0.0
-        if places and left + width > WIDTH:
+        if boxes and left + width > WIDTH:
             line, left = line + 1, 0.0
-        places.append((line, left if places else 0.0, width))
-        left, end = places[-1][1] + width, stop
-    return places
+        boxes.append((line, left if boxes else 0.0, width))
+        left, end = boxes[-1][1] + width, stop
+    return boxes
 
 
 def widths(tokens: Sequence[str], size: float = WORD_SIZE) -> list[float]:
@@ -196,12 +191,12 @@ def widths(tokens: Sequence[str], size: float = WORD_SIZE) -> list[float]:
     return [width / 72 + MARGIN for width, *_ in sizes]
 
 
-def draw_tokens(axes: Any, attribution: Attribution, places: list[tuple[int, float, float]], top: float) -> None:
+def draw_tokens(axes: Any, attribution: Attribution, boxes: list[tuple[int, float, float]], top: float) -> None:
     from matplotlib.patches import Rectangle
 
     largest = float(numpy.abs(attribution.values).max())
     band: dict[str, Any] = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
-    for token, value, (line, left, width) in zip(attribution.tokens, attribution.values, places):
+    for token, value, (line, left, width) in zip(attribution.tokens, attribution.values, boxes):
         middle, half = top + (line + 0.5) * LINE, LINE / 2 - 0.03
         shade = as_hex(LIGHT.shade(value, largest, attribution.signed))
         axes.add_patch(Rectangle((left, middle - half), width, 2 * half, linewidth=0, facecolor=shade))

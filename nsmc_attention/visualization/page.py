@@ -24,7 +24,7 @@ OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
 
 def page(reviews: Sequence[Sequence[Attribution]], title: str = "nsmc_attention") -> str:
     """Return the HTML page; Attributions of one list, a review by several methods or models, are beside each other."""
-    data = in_script({"title": title, "reviews": [[panel(each) for each in group] for group in reviews]})
+    data = in_script({"title": title, "reviews": [[panel(attribution) for attribution in group] for group in reviews]})
     template = with_words(file("page.html"))
     font = in_base64(font_of(OWN_CHARACTERS + template + title + data))
     return filled(template, FONT_AS_BASE64=font, REVIEWS_AS_JSON=data)
@@ -64,21 +64,22 @@ def panel(attribution: Attribution) -> dict[str, Any]:
     `matrix` holds the weights of each query (rows) and key, averaged over heads, hops, layers and time; `queries` names
     its rows where they are not the tokens; `grid` holds the matrices before averaging, where there are several.
     """
-    found = attribution.matrices()
+    matrices = attribution.matrices()
+    plain = {name: getattr(attribution, name) for name in ("text", "label", "source", "method", "signed")}
     return {
-        "text": attribution.text,
-        "label": attribution.label,
+        **plain,
         "probability": round(attribution.probability, 4),
-        "source": attribution.source,
-        "method": attribution.method,
         "meaning": METHODS[attribution.method],
-        "signed": attribution.signed,
         "offsets": [list(span) for span in attribution.offsets],
         "tokens": list(attribution.tokens),
         "values": rounded(attribution.values),
-        "matrix": rounded(numpy.mean([each.weights for each in found], axis=0)) if found else None,
-        **({"queries": found[0].queries} if found and found[0].queries != found[0].keys else {}),
-        **({"grid": [{"title": each.title, "matrix": rounded(each.weights)} for each in found]} if found[1:] else {}),
+        "matrix": rounded(numpy.mean([matrix.weights for matrix in matrices], axis=0)) if matrices else None,
+        **({"queries": matrices[0].queries} if matrices and matrices[0].queries != matrices[0].keys else {}),
+        **(
+            {"grid": [{"title": matrix.title, "matrix": rounded(matrix.weights)} for matrix in matrices]}
+            if matrices[1:]
+            else {}
+        ),
     }
 
 

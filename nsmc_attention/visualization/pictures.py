@@ -124,7 +124,7 @@ def head_matrices(
     weights: NDArray[Any], tokens: Sequence[str], layer: Optional[int] = None, head: Optional[int] = None
 ) -> list[list[Matrix]]:
     """Split weights (L, K, T, T) into a row of matrices for each layer; only those of a layer or head, from 1."""
-    layers, heads = (selected(*each) for each in zip(("layer", "head"), (layer, head), weights.shape))
+    layers, heads = (selected(*axis) for axis in zip(("layer", "head"), (layer, head), weights.shape))
     panels = matrices(weights, tokens, axes=("layers", "heads", *AXES))
     return [[panels[row * weights.shape[1] + column] for column in heads] for row in layers]
 

@@ -281,7 +281,7 @@ def sealed_again(path, draw):
 def scored(path, materials, draw):
     output = path.with_name("scored" + draw.choice([".csv", ".jsonl", ".tsv"]))
     if path.suffix != ".parquet" and draw.random() < 0.3:
-        return tables.read_labelled(path).labels.tolist()
+        return tables.load_reviews(path).labels.tolist()
     score_table(materials.classifier, path, output, weights=output.suffix == ".jsonl", processes=1)
     with open(output, encoding="utf-8", newline="") as file:
         if output.suffix == ".jsonl":

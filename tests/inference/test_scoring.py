@@ -18,6 +18,7 @@ from nsmc_attention.cli import run
 from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
 from nsmc_attention.inference.scoring import line_parts, row_stream, score_lines, score_table, table_parts
 from nsmc_attention.reviews import nsmc, tables
+from nsmc_attention.reviews.data import Texts
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +116,8 @@ def test_a_table_on_stdin_is_scored_as_the_same_file(kind, classifier, piped, tm
         "parquet": lambda: frame.to_parquet(path),
     }[kind]()
     piped(path.read_bytes())
-    score_table(classifier, "-", tmp_path / "piped.csv", text_column="review", kind=kind)
-    score_table(classifier, path, tmp_path / "read.csv", text_column="review")
+    score_table(classifier, Texts("-", text_column="review", kind=kind), tmp_path / "piped.csv")
+    score_table(classifier, Texts(path, text_column="review"), tmp_path / "read.csv")
     assert (tmp_path / "piped.csv").read_bytes() == (tmp_path / "read.csv").read_bytes()
 
 
@@ -347,13 +348,13 @@ def test_a_workbook_with_other_sheets_is_not_replaced_by_one_of_them(classifier,
     with pandas.ExcelWriter(tmp_path / "two.xlsx") as book:
         for sheet in ("3월", "4월"):
             pandas.DataFrame({"리뷰": [sheet]}).to_excel(book, sheet_name=sheet, index=False)
-    before = (tmp_path / "two.xlsx").read_bytes()
+    before, one_sheet = (tmp_path / "two.xlsx").read_bytes(), Texts(tmp_path / "two.xlsx", sheet="4월")
     (tmp_path / "link.xlsx").symlink_to(tmp_path / "two.xlsx")
     for output in ("two.xlsx", "link.xlsx"):
         with pytest.raises(DataError, match=f"{output}: would lose the workbook's other sheets, '3월'; name another"):
-            score_table(classifier, tmp_path / "two.xlsx", tmp_path / output, sheet="4월")
+            score_table(classifier, one_sheet, tmp_path / output)
     assert (tmp_path / "two.xlsx").read_bytes() == before
-    score_table(classifier, tmp_path / "two.xlsx", tmp_path / "one.xlsx", sheet="4월")
+    score_table(classifier, one_sheet, tmp_path / "one.xlsx")
     (part,) = tables.open_table(tmp_path / "one.xlsx").parts
     assert part["리뷰"] == ["4월"]
     score_table(classifier, tmp_path / "one.xlsx", tmp_path / "one.xlsx")

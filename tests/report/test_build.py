@@ -11,6 +11,7 @@ from nsmc_attention.report import build as reporting
 from nsmc_attention.report.build import report
 from nsmc_attention.report.page import phrases
 from nsmc_attention.reviews import nsmc, tables
+from nsmc_attention.reviews.data import Texts
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +121,9 @@ def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_p
 )
 def test_bad_input_leaves_nothing(classifier, reviews, tmp_path, monkeypatch, output, columns, error, message):
     monkeypatch.chdir(tmp_path)
+    options = {name: value for name, value in columns.items() if name != "text_column"}
     with pytest.raises(error, match=message):
-        report(classifier, reviews, output, **columns)
+        report(classifier, Texts(reviews, text_column=columns.get("text_column")), output, **options)
     assert [path.name for path in tmp_path.iterdir()] == [reviews.name]
 
 

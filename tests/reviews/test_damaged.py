@@ -79,16 +79,16 @@ DAMAGED = [
         "film,b,review\n1,2,좋다\n",
         "expected one column called stars, .*name the one of the stars by --stars-c",
     ),
-    (tables.read_labelled, "document,label\n", "a.csv: the file has no reviews"),
-    (tables.read_labelled, "document,film\n가,1\n", "expected one column called label, .*; found document, film"),
+    (tables.load_reviews, "document,label\n", "a.csv: the file has no reviews"),
+    (tables.load_reviews, "document,film\n가,1\n", "expected one column called label, .*; found document, film"),
     (
-        tables.read_labelled,
+        tables.load_reviews,
         f"document,label\n가,{'z' * 100}\n",
         f"row 1: expected labels 0 and 1, .*found '{'z' * 20}'$",
     ),
     *(
         (
-            tables.read_labelled,
+            tables.load_reviews,
             f"document,label\n가,1\n나,{label}\n",
             f"csv row 2: .*found '1', '{label}'; name the positive",
         )
@@ -136,7 +136,7 @@ NAMES = {nsmc.read: "a.txt", archive: "a.zip", folder: "a.json"}
     "read, name, content, message",
     [
         *((read, NAMES.get(read, "a.csv"), *rest) for read, *rest in DAMAGED),
-        *((tables.read_labelled, *row) if row[1] == "\n\n" else (chunks, *row) for row in KINDS),
+        *((tables.load_reviews, *row) if row[1] == "\n\n" else (chunks, *row) for row in KINDS),
     ],
 )
 def test_a_damaged_file_is_refused_with_its_line(tmp_path, read, name, content, message):

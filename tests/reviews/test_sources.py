@@ -209,7 +209,7 @@ def test_which_sheet_is_read_is_said_and_another_can_be_named(two_sheets, capsys
     assert rows_of(two_sheets) == [{"리뷰": "좋다", "label": 1}]
     assert capsys.readouterr().err == f"{two_sheets}: read as sheet '3월', not '4월', '차트'; name one by --sheet\n"
     assert rows_of(two_sheets, sheet="4월") == [{"리뷰": "별로", "label": 0}]
-    assert tables.read_labelled(two_sheets, sheet="4월").columns["sheet"] == "4월"
+    assert tables.load_reviews(two_sheets, sheet="4월").columns["sheet"] == "4월"
     assert capsys.readouterr().err == ""
 
 
@@ -311,7 +311,7 @@ def test_other_labels_need_the_positive_one_to_be_named():
 def test_labels_in_words_are_those_in_numbers(tmp_path, names):
     rows = [{"리뷰": text, "label": names[number]} for text, number in (("별로", 0), ("좋다", 1), ("최고", 1))]
     path = write(tmp_path, "cp949", ";", rows)
-    reviews = tables.read_labelled(path, positive="dull" if "dull" in names else None)
+    reviews = tables.load_reviews(path, positive="dull" if "dull" in names else None)
     assert reviews.labels.tolist() == [0, 1, 1] and reviews.columns["text"] == "리뷰"
 
 

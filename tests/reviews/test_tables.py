@@ -52,7 +52,7 @@ def test_lines_are_the_same_in_blocks_of_any_size(text, size):
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_every_format_gives_the_same_rows_untouched(tmp_path, kind):
     assert rows_of(write(tmp_path, kind), rows=2) == ROWS
-    reviews = tables.read_labelled(tmp_path / f"table.{kind}")
+    reviews = tables.load_reviews(tmp_path / f"table.{kind}")
     assert reviews.labels.tolist() == [1, 0, 1] and reviews.name == f"table.{kind}"
 
 
@@ -220,7 +220,7 @@ def test_keys_that_a_row_lacks_are_none_and_numbers_stay(tmp_path):
 @pytest.mark.parametrize("label, value", [("0", 0), (" 1 ", 1), ("1.0", 1), ("0.0", 0)])
 def test_labels_may_be_written_as_floats_and_with_spaces(tmp_path, label, value):
     (tmp_path / "a.csv").write_text(f"document,label\n가,{label}\n나,{label}\n", encoding="utf-8")
-    assert tables.read_labelled(tmp_path / "a.csv").labels.tolist() == [value] * 2
+    assert tables.load_reviews(tmp_path / "a.csv").labels.tolist() == [value] * 2
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
