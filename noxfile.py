@@ -49,6 +49,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def notebooks(session: nox.Session) -> None:
+    """Run the notebooks and save their outputs; names of files after -- are those to run."""
+    session.install("-e", ".[notebook,test]")
+    session.run("python", "notebooks/run.py", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure speed beside PyTorch and scikit-learn."""
     session.install("-e", ".[benchmark]")

@@ -5,8 +5,14 @@ characters that the pages have are kept, which makes kilobytes of its megabytes.
 """
 
 import logging
+import re
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
+
+
+def on_post_page(output, page, config):
+    """Let the links of a notebook to docs/*.md lead to the site's pages."""
+    return re.sub(r'href="\.\./docs/([\w.-]+)\.md', r'href="../\1.html', output) if page.file.src_uri.endswith(".ipynb") else output
 
 
 def on_post_build(config):
