@@ -12,7 +12,8 @@ from pathlib import Path
 
 def on_post_page(output, page, config):
     """Let the links of a notebook to docs/*.md lead to the site's pages."""
-    return re.sub(r'href="\.\./docs/([\w.-]+)\.md', r'href="../\1.html', output) if page.file.src_uri.endswith(".ipynb") else output
+    is_notebook = page.file.src_uri.endswith(".ipynb")
+    return re.sub(r'href="\.\./docs/([\w.-]+)\.md', r'href="../\1.html', output) if is_notebook else output
 
 
 def on_post_build(config):
