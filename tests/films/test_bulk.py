@@ -52,7 +52,7 @@ def scored(rater, folder, out, style, rows):
     pools = {}
     for part in partitions:
         merge(pools, pickle.loads(pickle.dumps(pool_partition(part, rater.reference, str(out))[1])), shown_in(style))
-    write_films(rater, pools, "film", out / FILMS / f"groups.{style}", False)
+    write_films(rater, pools, "film", out / FILMS / f"groups.{style}", verbatim=False, marked=False)
     return partitions
 
 
