@@ -180,6 +180,15 @@ def test_a_manifest_of_release_1_that_lacks_a_setting_is_refused(tmp_path):
         load_bundle(copy, LAYOUT)
 
 
+def test_a_manifest_of_impossible_size_is_refused_unread(copy):
+    manifest = copy / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes().ljust(2**20))
+    load_bundle(copy, LAYOUT)
+    manifest.write_bytes(manifest.read_bytes() + b" ")
+    with pytest.raises(BundleError, match="manifest.json: expected at most 1,048,576 bytes"):
+        load_bundle(copy, LAYOUT)
+
+
 @pytest.mark.parametrize(
     "name, largest", [("README.md", 2**20), ("vocab.json", 2**25), ("weights.params", 2**30), ("model.onnx", 2**30)]
 )

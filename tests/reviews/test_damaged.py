@@ -52,6 +52,7 @@ DAMAGED = [
     (nsmc.read, b"a\xb0", "line 1: expected UTF-8 text, found byte 0xb0"),
     (nsmc.read, b"\n\n\xb0\n\xb0", "line 3: expected UTF-8 text, found byte 0xb0"),
     (nsmc.read, None, "no such file"),
+    (lambda path: nsmc.read(path.parent), "", "cannot be read: Is a directory"),
     (archive, None, "no such file"),
     (archive, b"PK not a zip", "not a readable zip archive"),
     (folder, "{", "a.json: .*expected a list of reviews"),
