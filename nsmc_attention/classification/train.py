@@ -201,7 +201,12 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
     try:
         chosen = train_test_split(positions, test_size=size, stratify=part.labels, random_state=seed)
     except ValueError as problem:
-        raise DataError(f"too few reviews to hold a dev part out: {problem}") from problem
+        positive = int(part.labels.sum())
+        raise DataError(
+            f"too few reviews to hold a dev part of {100 * size:g} % out: expected at least {int(1 / size) + 1}, and two of "
+            f"each label, found {len(positions) - positive} negative and {positive} positive ones that differ; label more, "
+            "or give other labelled reviews as --valid"
+        ) from problem
     return [part.take(members) for members in chosen]
 
 

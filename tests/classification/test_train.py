@@ -104,7 +104,7 @@ def test_resuming_where_there_is_no_run_says_so(tiny, tmp_path):
     [
         ("가,3\n", "few.csv row 1: expected labels 0 and 1, .*found '3'"),
         ("좋다,1\n최고,1\n", "expected reviews of both labels, found one"),
-        ("좋다,1\n별로,0\n", "too few reviews to hold a dev part out"),
+        ("좋다,1\n별로,0\n", "dev part of .* out: expected at least .*found 1 negative and 1 positive"),
     ],
 )
 def test_a_bad_file_or_too_little_data_leaves_no_run_folder(tiny, tmp_path, rows, message):
