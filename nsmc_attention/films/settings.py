@@ -6,7 +6,7 @@ from ..config import LoopConfig, TaskConfig
 from ..model.attention import Additive, Attention, Uniform
 from ..model.interfaces import Graphs
 from ..settings import Settings, check_all, kinds, section, setting
-from .interface import FILM
+from .interface import FILM_GRAPHS
 
 # How the reviews of a film are weighed
 POOLINGS: dict[str, type[Attention]] = {kind.kind: kind for kind in (Additive, Uniform)}
@@ -64,7 +64,7 @@ class FilmConfig(TaskConfig):
 
     @property
     def graphs(self) -> Graphs:
-        return FILM
+        return FILM_GRAPHS
 
     def network(self, inputs: int) -> Any:
         """Build the network, its parameters not yet initialized, for reviews of so many numbers each."""

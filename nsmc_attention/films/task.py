@@ -7,7 +7,7 @@ from .._runtime.later import later
 from ..bundle.card import fill_card
 from ..bundle.format import Bundle, Layout, Manifest, packaged
 from ..task import Task
-from .interface import FILM as GRAPHS
+from .interface import FILM_GRAPHS
 from .settings import FILM_PRESETS, FilmConfig
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LAYOUT: "Layout[FilmConfig, Scale]" = Layout(
     FilmConfig,
     "scale.json",
     later("films.scale", "Scale.from_json"),
-    tuple(GRAPHS),
+    tuple(FILM_GRAPHS),
     packaged("pretrained_film"),
     film_card,
 )

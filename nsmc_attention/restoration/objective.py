@@ -180,12 +180,12 @@ class WriterObjective(RestoringObjective):
             ids = logits.argmax(axis=1).astype("int32")
             steps.append((ids, weights.argmax(axis=1)))
             if len(steps) % 8 == 0 and all(
-                END in row for row in nd.stack(*(each for each, _ in steps), axis=1).asnumpy()
+                END in row for row in nd.stack(*(chosen for chosen, _ in steps), axis=1).asnumpy()
             ):
                 break
-        found, places = (nd.stack(*each, axis=1).asnumpy().astype(int).tolist() for each in zip(*steps))
+        written_ids, places = (nd.stack(*arrays, axis=1).asnumpy().astype(int).tolist() for arrays in zip(*steps))
         letters = [split_spaces(source)[0] for source in sources]
-        return [written(*each, self.characters)[0] for each in zip(found, places, letters)]
+        return [written(*row, self.characters)[0] for row in zip(written_ids, places, letters)]
 
 
 OBJECTIVES: dict[str, type[RestoringObjective]] = {"editor": EditorObjective, "writer": WriterObjective}

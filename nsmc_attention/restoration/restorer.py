@@ -66,10 +66,11 @@ class Restorer(Predictor):
             if verified.config.model.kind == "editor":
                 expected = "expected a writer's bundle, found an editor's, which does not search"
                 raise ConfigError(f"{name} {value}: {expected}; leave {name} out, or name another bundle")
-        if not 1 <= search.get("beam", 1) <= BEAM:
-            raise ConfigError(f"beam: expected 1 to {BEAM}, found {search['beam']}")
-        if not 0 <= search.get("alpha", 0) < math.inf:
-            raise ConfigError(f"alpha: expected a number of at least 0, found {search['alpha']}")
+        beam, alpha = search.get("beam", 1), search.get("alpha", 0)
+        if not isinstance(beam, int) or not 1 <= beam <= BEAM:
+            raise ConfigError(f"beam: expected 1 to {BEAM}, found {beam!r}")
+        if not isinstance(alpha, (int, float)) or not 0 <= alpha < math.inf:
+            raise ConfigError(f"alpha: expected a number of at least 0, found {alpha!r}")
         return cls.from_bundle(verified, engine, device, **search)
 
     @property
@@ -78,7 +79,7 @@ class Restorer(Predictor):
 
     @property
     def attends(self) -> bool:
-        """Whether its weights are attention: those of an editor are the places of its tags."""
+        """Whether its Restorations have attention weights; an editor, or a writer without attention, aligns only."""
         model = self.bundle.config.model
         return model.kind == "writer" and model.attention.kind != "none"
 
@@ -182,10 +183,13 @@ def load_restorer(
     device: DeviceName = "auto",
     alpha: Optional[float] = None,
 ) -> Restorer:
-    """Load a restorer from a bundle folder; None is one that ships with the package: the writer if `beam` is given.
+    """Load a restorer from a bundle folder; None is one that ships with the package.
+
+    That is the writer if `beam` or `alpha` is given, else the editor.
 
     Engine and device are those of `load_classifier`, beam (4 where None) and alpha (0.6) those of a writer's search.
-    BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is given a beam or alpha.
+    BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is
+    given a beam or alpha, or one of them is out of range.
     """
     return Restorer.load(bundle, engine, device, beam=beam, alpha=alpha)
 

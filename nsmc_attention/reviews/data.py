@@ -1,4 +1,4 @@
-"""What a command reads, as values: a corpus or a file, and how. Read without pandas, which the methods import."""
+"""How a command reads reviews, as values: a corpus or a file, and its options. The methods import pandas by need."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -29,7 +29,7 @@ class Texts:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What the table's columns are called, its encoding and sheet: keyword arguments of functions that read it."""
+        """The options of `load_reviews` but the kind of file, as keyword arguments."""
         own = asdict(self)
         return {name: own[name] for name in own if name not in ("data", "data_dir", "kind")}
 
@@ -65,7 +65,7 @@ class Labelled(Texts):
         """Return the reviews; of a corpus those of its `part`, "train" or "test"."""
         from . import tables
 
-        return tables.load_reviews(self.data, part, self.data_dir, **self.columns)
+        return tables.load_reviews(self.data, part, self.data_dir, kind=self.kind, **self.columns)
 
     def read_other(self, path: Union[str, Path]) -> "Reviews":
         """Return the reviews of another file with the same columns."""

@@ -303,7 +303,7 @@ def deeper(value: object, levels: int) -> bool:
 
 def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with opened(source, span=span) as file:
-        for piece in cut(lines(file, source.path), rows, len):
+        for piece in cut(lines(file, source.path, span.line if span else 0), rows, len):
             yield TablePart({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
@@ -372,6 +372,7 @@ def load_reviews(
     encoding: Optional[str] = None,
     positive: Optional[str] = None,
     sheet: Optional[str] = None,
+    kind: Optional[str] = None,
 ) -> "Reviews":
     """Load labelled reviews, as `evaluate` takes them: a `part`, "train" or "test", of "nsmc" or "sample", or a file.
 
@@ -390,7 +391,7 @@ def load_reviews(
     path = Path(data)
     if not path.is_file():
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file' + nearest(data, CORPORA)}")
-    source = find_source(path, encoding=encoding, sheet=sheet)
+    source = find_source(path, kind, encoding=encoding, sheet=sheet)
     if source.kind == "nsmc":
         announce(source)
         refuse_columns(path, text_column, label_column, positive)

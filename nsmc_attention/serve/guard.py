@@ -149,6 +149,10 @@ class Exchange:
 
     async def receive(self) -> Message:
         """Return the next part of the body; HTTPException if it is too large."""
+        if self.declared > self.limit + DRAINED and self.answered:
+            # what is left is not read: the connection is closed behind the answer
+            return {"type": "http.disconnect"}
+        message: Message = {"type": "http.request"}
         if self.declared <= self.limit + DRAINED:
             message = await self.receive_next()
             self.read += len(message.get("body", b""))

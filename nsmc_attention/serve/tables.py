@@ -184,6 +184,7 @@ class Table:
         """Return the number of rows, having read them all; DataError if one is malformed."""
         rows, table = 0, self.read()
         self.text_column = table.text_column
+        self.reading.append(table.parts)
         for part in table.parts:
             rows += part.rows
             # the client has gone, and the end of the process would wait

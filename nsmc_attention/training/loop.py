@@ -59,8 +59,10 @@ class Average:
         own = snapshot(self.network)
         if self.decay and step >= EVERY:
             set_parameters(self.network, self.arrays)
-        yield
-        set_parameters(self.network, own)
+        try:
+            yield
+        finally:
+            set_parameters(self.network, own)
 
 
 def fit(
