@@ -35,8 +35,7 @@ from .restoration.restorer import Restorer
 from .reviews import tables
 from .reviews.parquet import row_groups
 from .reviews.pieces import PIECE
-from .reviews.sources import FORMATS as KINDS
-from .reviews.sources import Source, Span, find_source
+from .reviews.sources import SUFFIXES, Source, Span, find_source
 
 try:
     from distributed import Client
@@ -46,8 +45,8 @@ except ImportError as problem:
 # The underscore hides it from programs that read the folder as one table
 PLAN = "_plan.json"
 # Rows of a partition: seconds of work
-ROWS = 50_000
-FORMATS = ("csv", "tsv", "jsonl", "parquet")
+PARTITION_ROWS = 50_000
+PARTITION_STYLES = ("csv", "tsv", "jsonl", "parquet")
 CHANGED = " (or they were written or copied since: their size or modification time differs)"
 # Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
 OWN_MACHINE = {
@@ -89,7 +88,7 @@ def bulk(
     engine: str = "auto",
     scheduler: Optional[str] = None,
     workers: Optional[int] = None,
-    rows: int = ROWS,
+    rows: int = PARTITION_ROWS,
     verbatim: bool = False,
     encoding: Optional[str] = None,
     restore: Union[bool, str, Path] = False,
@@ -122,8 +121,8 @@ def bulk(
     DataError, BundleError or ConfigError where a source or the bundle is damaged or was replaced meanwhile, or the folder is
     of another plan.
     """
-    if style not in FORMATS:
-        raise ConfigError(f"bulk: expected one of {', '.join(FORMATS)}, found {style!r}")
+    if style not in PARTITION_STYLES:
+        raise ConfigError(f"bulk: expected one of {', '.join(PARTITION_STYLES)}, found {style!r}")
     if group_by and restore is not False:
         raise ConfigError("bulk --group-by: reads the texts as they are; leave --restore out")
     folder, files = Path(output), expand(sources)
@@ -201,7 +200,7 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
     for source in map(str, sources):
         folder = Path(source)
         if folder.is_dir():
-            paths = [path for path in folder.iterdir() if path.suffix.lower() in KINDS]
+            paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
         else:
             paths = [folder] if folder.is_file() else [Path(name) for name in glob.glob(source, recursive=True)]
         paths = [path.resolve() for path in sorted(paths) if path.is_file()]

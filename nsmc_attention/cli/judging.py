@@ -95,7 +95,7 @@ def faithfulness(
 
     if plot:
         check_suffix(plot)
-    figures = judgement.faithfulness(model.load(), reviews.load("test"), limit, seed)
+    figures = judgement.faithfulness(model.load(), reviews.load("test"), limit=limit, seed=seed)
     print(json.dumps(figures) if as_json else as_text(figures))
     if plot:
         save_plot({figures["bundle"]: figures}, plot)
@@ -125,7 +125,8 @@ def hops(
     from ..classification import judgement
     from ..reviews.data import Texts
 
-    statistics = judgement.hops(model.load(), Texts(data, data_dir, text_column, encoding).read()[1], limit, fewest)
+    texts = Texts(data, data_dir, text_column=text_column, encoding=encoding).read()[1]
+    statistics = judgement.hops(model.load(), texts, limit, fewest)
     statistics["words"] = [words[:top] for words in statistics["words"]]
     if as_json:
         print(json.dumps(statistics, ensure_ascii=False))

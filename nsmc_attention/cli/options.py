@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
@@ -37,7 +38,7 @@ KIND_OF_INPUT = option(
     "--input-format",
     type=click.Choice(["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]),
 )
-LANGUAGE = option("of the page", type=click.Choice(["ko", "en"]), default="ko")
+PAGE_LANGUAGE = option("of the page", type=click.Choice(["ko", "en"]), default="ko")
 VERBATIM = option("csv, tsv, xlsx: no ' before what a spreadsheet would compute")
 OUTPUT = option("file, or - for stdout", "-o", allow_dash=True, default=Path("-"))
 FORMAT = option(
@@ -83,7 +84,7 @@ class Model(NamedTuple):
     def load(self) -> "Classifier":
         from ..classification.predictor import Classifier
 
-        return Classifier.load(self.bundle, self.engine, self.device)
+        return Classifier.load(*self)
 
 
 class TaskModel(NamedTuple):
@@ -188,10 +189,11 @@ class Scoring(NamedTuple):
 
         lines = self.lines(texts)
         if lines is not None:
-            scored = score_lines(scorer, lines, self.output, self.style, weights, self.verbatim)
+            write = partial(score_lines, scorer, lines)
         else:
-            file = Texts(str(self.source), None, self.text_column, self.encoding, self.sheet, self.kind)
-            scored = score_table(scorer, file, self.output, self.style, weights, None, self.verbatim, self.excel)
+            given = {"text_column": self.text_column, "encoding": self.encoding, "sheet": self.sheet, "kind": self.kind}
+            write = partial(score_table, scorer, Texts(str(self.source), **given), excel=self.excel)
+        scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
 

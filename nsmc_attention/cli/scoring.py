@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def predict(
     *,
     text: tuple[str, ...] = text_argument("score its rows with --input %s"),
-    texts: Scoring,
+    scoring: Scoring,
     weights: bool = option("with the attention weights (jsonl)"),
     restoring: Restoring,
     model: Model,
@@ -35,15 +36,15 @@ def predict(
     cat reviews.txt | nsmc-attention predict --format jsonl
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
-    texts.check("predict", text)
-    texts.score(restoring.scorer(model), text, weights)
+    scoring.check("predict", text)
+    scoring.score(restoring.scorer(model), text, weights)
 
 
 @command(TextCommand)
 def restore(
     *,
     text: tuple[str, ...] = text_argument("restore its rows with --input %s"),
-    texts: Scoring,
+    scoring: Scoring,
     beam: Optional[int] = option("use the writer, whose search follows so many hypotheses, 1: greedy"),
     alpha: Optional[float] = option("use the writer, with this length penalty, 0: none  [default: 0.6]"),
     n_best: bool = option("all that the writer found for TEXT, best first: score, restored text"),
@@ -63,20 +64,20 @@ def restore(
     nsmc-attention restore --beam 4 --n-best "정말재밋엇어요"
     nsmc-attention restore "정말재밋엇어요" --explain alignment.png
     """
-    texts.check("restore", text)
-    check_extras(text, texts, n_best, picture)
+    scoring.check("restore", text)
+    check_extras(text, scoring, n_best, picture)
     from ..restoration.restorer import Restorer
 
     # of the packaged restorers, one is loaded that searches
     beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
-    restorer = Restorer.load(model.bundle, model.engine, model.device, beam=beam, alpha=alpha)
+    restorer = Restorer.load(*model, beam=beam, alpha=alpha)
     if n_best:
-        return print_hypotheses(restorer, text, texts.style == "jsonl")
+        return print_hypotheses(restorer, text, scoring.style == "jsonl")
     if picture:
         from ..visualization.pictures import save_restoration
 
         save_restoration(restorer(text[0]), picture)
-    texts.score(restorer, text)
+    scoring.score(restorer, text)
 
 
 @command(TextCommand)
@@ -100,7 +101,7 @@ def fill(
     heads.check()
     from ..language.model import LanguageModel
 
-    filling = LanguageModel.load(model.bundle, model.engine, model.device)(text[0], top)
+    filling = LanguageModel.load(*model)(text[0], top)
     heads.save(filling)
     if as_json:
         print(json.dumps(filling.to_dict(), ensure_ascii=False))
@@ -116,7 +117,7 @@ def film(
     output: Path = options.OUTPUT,
     style: Optional[str] = options.FORMAT,
     page: Optional[Path] = option(".html: the films' reviews, and their words, shaded by their weights", "--explain"),
-    language: str = options.LANGUAGE,
+    language: str = options.PAGE_LANGUAGE,
     source: Texts = table(allow_dash=True),
     classifier: Optional[Path] = options.CLASSIFIER,
     model: TaskModel,
@@ -137,8 +138,8 @@ def film(
     from ..films.rater import FilmRater
     from ..films.tables import rate_table
 
-    rater = FilmRater.load(model.bundle, model.engine, model.device, classifier=classifier)
-    rated = rate_table(rater, source, group_by, output, style, bool(page))
+    rater = FilmRater.load(*model, classifier=classifier)
+    rated = rate_table(rater, source, group_by, output=output, style=style, draw=bool(page))
     if page:
         from ..visualization.pictures import save_ratings
 
@@ -156,12 +157,12 @@ def refuse_without(flag: str, given: Any, other: str, needed: Any) -> None:
         raise ConfigError(f"{flag}: expected {other} too, found none; add it, or leave {flag} out")
 
 
-def check_extras(text: tuple[str, ...], texts: Scoring, n_best: bool, picture: Optional[Path]) -> None:
+def check_extras(text: tuple[str, ...], scoring: Scoring, n_best: bool, picture: Optional[Path]) -> None:
     """Raise ConfigError for what --n-best and --explain do not go together with."""
     for flag, given in (("--n-best", n_best), ("--explain", picture)):
         if given and text in ((), ("-",)):
             raise ConfigError(f"restore {flag}: expected TEXT, found none; give the text itself")
-    if n_best and (picture or str(texts.output) != "-" or texts.style not in (None, "text", "jsonl")):
+    if n_best and (picture or str(scoring.output) != "-" or scoring.style not in (None, "text", "jsonl")):
         raise ConfigError("restore --n-best: prints text or jsonl; leave --output, --explain and other formats out")
     if picture:
         from ..drawing.figure import check_suffix
@@ -189,7 +190,7 @@ def report(
     source: Texts = table(),
     date_format: str = option("order of numeric dates", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd"),
     title: Optional[str] = option("the page's heading"),
-    language: str = options.LANGUAGE,
+    language: str = options.PAGE_LANGUAGE,
     tables: Optional[Path] = option("folder for the tables as csv"),
     model: Model,
 ) -> None:
@@ -204,8 +205,8 @@ def report(
     from ..report.build import report as write
 
     refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
-    classifier = model.load()
-    write(classifier, source, output, group_by, date_column, tables, title, language, date_format, film_bundle)
+    page = partial(write, title=title, language=language, date_format=date_format, tables_to=tables)
+    page(model.load(), source, output, group_by=group_by, date_column=date_column, film_bundle=film_bundle)
     print(output)
 
 
@@ -241,9 +242,10 @@ def bulk(
     refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
     from .. import bulk as dask
 
-    how: dict[str, Any] = {"encoding": encoding, "verbatim": verbatim, "restore": restoring.bundle}
-    how.update(group_by=group_by, film_bundle=film_bundle, sheet=sheet)
-    counts = dask.bulk(sources, output, style, text_column, bundle, engine, scheduler, workers, rows, **how)
+    read = partial(dask.bulk, text_column=text_column, encoding=encoding, sheet=sheet, verbatim=verbatim, rows=rows)
+    score = partial(read, bundle=bundle, engine=engine, restore=restoring.bundle)
+    rate = partial(score, group_by=group_by, film_bundle=film_bundle)
+    counts = rate(sources, output, style, scheduler=scheduler, workers=workers)
     films = f"; {counted(counts['films'], 'film')} in {output / dask.FILMS}/groups.{style}" if group_by else ""
     print(
         f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
@@ -277,4 +279,7 @@ def serve(
     from ..serve.models import Bundles
     from ..serve.server import serve as run_server
 
-    run_server(host, port, workers, Bundles(bundle, engine, restore_bundle, language_bundle, film_bundle))
+    bundles = Bundles(
+        bundle, engine, restore_bundle=restore_bundle, language_bundle=language_bundle, film_bundle=film_bundle
+    )
+    run_server(host, port, workers=workers, bundles=bundles)

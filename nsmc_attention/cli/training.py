@@ -156,7 +156,7 @@ def compare(
         numbers = tuple(int(seed) for seed in seeds.split(","))
     except ValueError:
         raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
-    table = comparison.compare(reviews, names, out, numbers, test, settings, report=say_row)
+    table = comparison.compare(reviews, names, out, seeds=numbers, test=test, changes=settings, report=say_row)
     print(comparison.as_markdown(table), end="")
 
 

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
 from .._runtime.progress import progress_bar
 from ..errors import DataError
-from ..inference.scoring import MARK, ROWS, marks, opened, refuse_loss
+from ..inference.scoring import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss
 from ..inference.writers import WRITERS, Part
 from ..reviews.data import File, open_file
 from ..reviews.pieces import cut
@@ -73,7 +73,7 @@ def rate_table(
         The style is of another kind.
     """
     rated = Rated()
-    with opened(output, style, False) as (file, style):
+    with open_output(output, style, False) as (file, style):
         table = open_file(source)
         refuse_loss(table.source, output)
         if marks(style, table.source, output):
@@ -133,7 +133,7 @@ def write_ratings(
     }
     rows["parquet"] = lambda rating: [getattr(rating, name) for name in TYPES]
     types = {**TYPES, "representative": "", "error": ""} if style == "jsonl" else TYPES
-    pieces = cut(ratings, ROWS, lambda pair: 1)
+    pieces = cut(ratings, ROWS_WRITTEN, lambda pair: 1)
     with WRITERS[style](file, [group_by], types, verbatim) as write:
         # a table of no film still has its columns
         for piece in chain([next(pieces, [])], pieces):

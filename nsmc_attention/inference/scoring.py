@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 PathLike = Union[str, Path]
 # Rows that are written at a time, and lines that are read
-ROWS, WINDOW = 64, 4096
+ROWS_WRITTEN, WINDOW = 64, 4096
 # By which Excel knows UTF-8
 MARK = "\ufeff"
 # Opening /dev/stdout by its name would truncate the file that it is redirected to
@@ -78,7 +78,7 @@ def score_lines(
     wanted = style or STYLES.get(Path(output).suffix.lower())
     if wanted in BINARY:
         raise ConfigError(f"{wanted} output: expected a table, found lines; say what they are by --input-format")
-    with opened(output, style, weights) as (file, style):
+    with open_output(output, style, weights) as (file, style):
         parts = line_parts(scorer, lines, style, weights)
         return Scored(output).count(write_parts(scorer, parts, ["text"], file, style, verbatim))
 
@@ -110,7 +110,7 @@ def score_table(
     without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
     DataError where the output is the workbook that is read, and this has other sheets: they would be lost.
     """
-    with opened(output, style, weights) as (file, style):
+    with open_output(output, style, weights) as (file, style):
         table = open_file(source)
         refuse_loss(table.source, output)
         if marks(style, table.source, output, excel):
@@ -156,7 +156,7 @@ def table_parts(
         stream = ((texts, scorer.objects(texts, weights)) for texts in windows)
     else:
         # a table of one part starts no processes
-        stream = row_stream(scorer, windows, processes if first and first[0].rows >= tables.ROWS else 1)
+        stream = row_stream(scorer, windows, processes if first and first[0].rows >= tables.PART_ROWS else 1)
     parts = (Part(part, *scored, part.types) for scored, part in zip(stream, read))
     # a table without rows still has a column
     empty = Part({names[0]: []}, [], [])
@@ -170,7 +170,7 @@ def write_parts(
     with WRITERS[style](file, names, scorer.types, verbatim) as write:
         for part in parts:
             results = iter(part.results)
-            step = max(1, len(part.texts)) if style == "parquet" else ROWS
+            step = max(1, len(part.texts)) if style == "parquet" else ROWS_WRITTEN
             for start in range(0, len(part.texts) or 1, step):
                 rows, own = slice(start, start + step), list(islice(results, step))
                 columns = {name: cells[rows] for name, cells in part.columns.items()}
@@ -226,7 +226,7 @@ def texts_of(part: "TablePart", text_column: str) -> list[str]:
 
 
 @contextmanager
-def opened(output: PathLike, style: Optional[str], weights: bool) -> Iterator[tuple[Any, str]]:
+def open_output(output: PathLike, style: Optional[str], weights: bool) -> Iterator[tuple[Any, str]]:
     """Give (file, style) for an output path, or stdout for "-"."""
     output = Path(output)
     if style is None and output.suffix.lower() not in STYLES:

@@ -19,8 +19,8 @@ from .encodings import NAMES, detect
 from .pieces import LINE, STDIN, lines
 from .xlsx import choose_sheet
 
-FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-FORMATS.update({".xlsx": "xlsx", ".xlsm": "xlsx"})
+SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+SUFFIXES.update({".xlsx": "xlsx", ".xlsm": "xlsx"})
 # No text files
 BINARY = ("parquet", "xlsx")
 # Other spreadsheets, which Excel can save as .xlsx
@@ -185,10 +185,10 @@ def text_source(
 def kind_of(path: Union[str, Path]) -> str:
     """Return the kind of file that a name's suffix promises; DataError for an unknown one."""
     suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
+    if suffix not in SUFFIXES:
         advice = "; save it as .xlsx in Excel" if suffix in SPREADSHEETS else ""
-        raise DataError(f"{path}: unknown kind of file {suffix!r}; expected one of {', '.join(FORMATS)}{advice}")
-    return FORMATS[suffix]
+        raise DataError(f"{path}: unknown kind of file {suffix!r}; expected one of {', '.join(SUFFIXES)}{advice}")
+    return SUFFIXES[suffix]
 
 
 def delimiter_of(text: str, whole: bool) -> str:
@@ -225,7 +225,7 @@ def first_rows(text: str, delimiter: str, whole: bool) -> list[list[str]]:
 
 
 @contextmanager
-def opened(source: Source, newline: Optional[str] = None, span: Optional[Span] = None) -> Iterator[TextIO]:
+def open_text(source: Source, newline: Optional[str] = None, span: Optional[Span] = None) -> Iterator[TextIO]:
     """Open the text of a Source, or of a span; a stream stays open.
 
     DataError for a byte of a stream that is not of its encoding; those of a file were checked.
@@ -253,7 +253,7 @@ def stdin_lines(encoding: Optional[str] = None) -> Iterator[str]:
     """Yield the lines of stdin without their ends."""
     source = find_source("-", encoding=encoding)
     announce(source)
-    with opened(source) as file:
+    with open_text(source) as file:
         for line in lines(file, STDIN):
             yield line.rstrip("\r\n")
 

@@ -21,13 +21,13 @@ from ..errors import ColumnError, ConfigError, DataError, listed, nearest
 from .labels import PAIRS, plain_label, positive_of
 from .parquet import LEVELS, parquet_file, parquet_rows
 from .pieces import LINE, PIECE, check_columns, cut, lines
-from .sources import Source, Span, announce, find_source, opened, size_of
+from .sources import Source, Span, announce, find_source, open_text, size_of
 from .xlsx import plain_dates, xlsx_rows
 
 if TYPE_CHECKING:
     from .corpus import Reviews
 
-ROWS = 8192
+PART_ROWS = 8192
 # Characters of a csv that are read at a time
 BLOCK = 1 << 16
 # Kinds with a header and fields that csv.reader splits
@@ -65,7 +65,7 @@ Reader = Callable[[Source, int, Optional[Span]], Iterator[TablePart]]
 def open_table(
     path: Union[str, Path, Source],
     text_column: Optional[str] = None,
-    rows: int = ROWS,
+    rows: int = PART_ROWS,
     kind: Optional[str] = None,
     encoding: Optional[str] = None,
     note: Callable[[Source], object] = announce,
@@ -91,7 +91,7 @@ def open_table(
 
 
 def parts_of(
-    source: Source, rows: int = ROWS, span: Optional[Span] = None, text_column: Optional[str] = None
+    source: Source, rows: int = PART_ROWS, span: Optional[Span] = None, text_column: Optional[str] = None
 ) -> Iterator[TablePart]:
     """Yield a source's rows, or those of a span, in parts of at most `rows` rows; `text_column` names lines."""
     readers: dict[str, Reader] = {"jsonl": read_jsonl, "parquet": read_parquet, "xlsx": read_xlsx}
@@ -222,7 +222,7 @@ def csv_rows(source: RowLines, table: Source, header: Iterable[str] = ()) -> Ite
 
 def spans(source: Source, rows: int) -> Iterator[Span]:
     """Cut a text file between its rows into Spans of at most `rows` rows and about PIECE bytes; at least one."""
-    with opened(source, newline="") as text:
+    with open_text(source, newline="") as text:
         read, fields = MeasuredLines(text, source), source.kind in FIELDS
         records: Iterator[Any] = csv_rows(read, source) if fields else iter(read)
         header, count, cuts = tuple(next(records)) if fields else (), 0, 0
@@ -239,7 +239,7 @@ def spans(source: Source, rows: int) -> Iterator[Span]:
 
 
 def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
-    with opened(source, "", span) as file:
+    with open_text(source, "", span) as file:
         read = RowLines(file, source, span.line if span else 0)
         records = csv_rows(read, source, span.header if span else ())
         header = list(span.header) if span else next(records)
@@ -264,7 +264,7 @@ def parts_with(
 
 
 def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
-    with opened(source, span=span) as file:
+    with open_text(source, span=span) as file:
         before, path = span.line if span else 0, source.path
         numbered = enumerate(lines(file, path, before), before + 1)
         filled = ((number, line) for number, line in numbered if line.strip())
@@ -302,7 +302,7 @@ def deeper(value: object, levels: int) -> bool:
 
 
 def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
-    with opened(source, span=span) as file:
+    with open_text(source, span=span) as file:
         for piece in cut(lines(file, source.path, span.line if span else 0), rows, len):
             yield TablePart({text_column: [line.rstrip("\r\n") for line in piece]})
 

@@ -38,7 +38,7 @@ from .guard import Guard, Limits
 from .models import Bundles
 from .questions import Blank, Question, Reviews, Texts
 from .service import ERRORS, MISSING, Service
-from .tables import FORM, KINDS
+from .tables import FORM, MEDIA_TYPES
 
 # Where the page of the API shows a request, under which title
 TITLES = {
@@ -105,7 +105,7 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     }
     for path, (_, respond) in routes.items():
         application.post(path, responses={**ERRORS, **MISSING.get(path, {})}, response_model=None)(respond)
-    content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in KINDS}}
+    content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in MEDIA_TYPES}}
     lines: Any = {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
     form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
     bodies = {

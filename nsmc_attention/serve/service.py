@@ -126,7 +126,7 @@ class Service:
             rows = await self.models.labels(texts)
             results = [labels_json(probability, error, top_k) for _, _, probability, error in rows]
         self.counters.reviews.inc(len(texts))
-        return results[0] if top_k and texts is not inputs else listed(results)
+        return results[0] if top_k and texts is not inputs else json_list(results)
 
     async def explain(self, question: Question) -> str:
         """Return a review's words with one value each, and for attention the whole matrix.
@@ -169,7 +169,7 @@ class Service:
         else:
             results = await self.models.restorations(texts)
         self.counters.restored.inc(len(texts))
-        return listed(results)
+        return json_list(results)
 
     async def fill(self, question: Blank) -> str:
         """Return the likeliest words at the [MASK] of a text, of which it has one.
@@ -267,6 +267,6 @@ def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:
         yield json.dumps(line, ensure_ascii=False)
 
 
-def listed(answers: list[str]) -> str:
+def json_list(answers: list[str]) -> str:
     """Return a JSON list of answers that are JSON already."""
     return f"[{','.join(answers)}]"

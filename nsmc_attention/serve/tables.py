@@ -23,9 +23,9 @@ from ..reviews import tables
 from ..reviews.sources import Source, kind_of
 from .guard import Limits
 
-KINDS = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
-KINDS.update({"application/x-ndjson": "jsonl", "application/jsonl": "jsonl"})
-KINDS["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"] = "xlsx"
+MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
+MEDIA_TYPES.update({"application/x-ndjson": "jsonl", "application/jsonl": "jsonl"})
+MEDIA_TYPES["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"] = "xlsx"
 # Of a body that is a form with a file, as `curl -F file=@reviews.csv` sends it; bytes of the name and value of a part's header
 FORM, HEADER = "multipart/form-data", 8192
 # What browsers and curl call a file whose type they do not know, or a csv where Excel is installed
@@ -39,13 +39,13 @@ STORED = 4
 def upload_kind(media_type: str, name: str = "") -> str:
     """Return the kind of an uploaded table by its media type, or by the file's name where that says nothing.
 
-    DataError for a kind that is not one of KINDS.
+    DataError for a kind that is none of MEDIA_TYPES.
     """
     media_type = media_type.partition(";")[0].strip().lower()
-    kind = KINDS.get(media_type) or (kind_of(name) if name and media_type in VAGUE else None)
-    if kind not in KINDS.values():
+    kind = MEDIA_TYPES.get(media_type) or (kind_of(name) if name and media_type in VAGUE else None)
+    if kind not in MEDIA_TYPES.values():
         wrong = repr((name or media_type)[:60]) if name or media_type else "none"
-        expected = f"expected multipart/form-data, {', '.join(KINDS)}"
+        expected = f"expected multipart/form-data, {', '.join(MEDIA_TYPES)}"
         raise DataError(f"Content-Type: {expected}, found {wrong}; with curl: -F file=@reviews.csv")
     return str(kind)
 
@@ -269,7 +269,7 @@ class TableResponse(StreamingResponse):
     """What is made of a table, in the format of a kind; the table is closed when the response ends or the client goes."""
 
     def __init__(self, table: Table, content: AsyncIterator[bytes], kind: str) -> None:
-        media_type = next(name for name, known in KINDS.items() if known == kind)
+        media_type = next(name for name, known in MEDIA_TYPES.items() if known == kind)
         # where the page finds the reviews in the answer, and where else there may be some
         headers = {"X-Text-Column": json.dumps(table.text_column)}
         if table.sheets:

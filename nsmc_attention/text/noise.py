@@ -27,10 +27,9 @@ HEARD = {
 SHIFTED, PLAIN = "ㄲㄸㅃㅆㅉㅒㅖ", "ㄱㄷㅂㅅㅈㅐㅔ"
 SHIFT = dict(zip(SHIFTED + PLAIN, PLAIN + SHIFTED))
 # The rows of the Korean keyboard, by hand: consonants on the left, vowels on the right
-ROWS = ("ㅂㅈㄷㄱㅅ", "ㅁㄴㅇㄹㅎ", "ㅋㅌㅊㅍ", "ㅛㅕㅑㅐㅔ", "ㅗㅓㅏㅣ", "ㅠㅜㅡ")
 NEIGHBOURS = {
     letter: "".join(row[max(0, position - 1) : position] + row[position + 1 : position + 2])
-    for row in ROWS
+    for row in ("ㅂㅈㄷㄱㅅ", "ㅁㄴㅇㄹㅎ", "ㅋㅌㅊㅍ", "ㅛㅕㅑㅐㅔ", "ㅗㅓㅏㅣ", "ㅠㅜㅡ")
     for position, letter in enumerate(row)
 }
 # Words that are written for one another

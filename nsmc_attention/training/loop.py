@@ -28,7 +28,7 @@ LONGEST_UNSAVED = 60
 # Beyond any training that learns; the largest parameter that a bundle can hold is 8e6
 LARGEST_LOSS, LARGEST_PARAMETER = 1e4, 1e6
 # Steps between two updates of the average: one over thousands of steps does not need each of them
-EVERY = 8
+AVERAGE_STEPS = 8
 
 
 class Average:
@@ -45,9 +45,9 @@ class Average:
 
     def update(self, step: int) -> None:
         """Average in the network's parameters after `step` steps of training."""
-        if not self.decay or step % EVERY:
+        if not self.decay or step % AVERAGE_STEPS:
             return
-        updates = step // EVERY
+        updates = step // AVERAGE_STEPS
         keep = min(self.decay, updates / (updates + 10))
         for name, parameter in self.parameters.items():
             self.arrays[name] *= keep
@@ -57,7 +57,7 @@ class Average:
     def applied(self, step: int) -> Iterator[None]:
         """Put the average into the network within a `with` block, if there is one after `step` steps."""
         own = snapshot(self.network)
-        if self.decay and step >= EVERY:
+        if self.decay and step >= AVERAGE_STEPS:
             set_parameters(self.network, self.arrays)
         try:
             yield
@@ -91,7 +91,7 @@ def fit(
                 seed_dropout(config.seed, progress.step, group)
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, stage.learning_rate, config))
             loss = train_step(network, trainer, stage.objective, batch, config.clip_norm)
-            check_size("a loss", loss, LARGEST_LOSS, progress, stage)
+            refuse_divergence("a loss", loss, LARGEST_LOSS, progress, stage)
             progress.loss_sum += loss
             progress.step, progress.batch = progress.step + 1, index + 1
             average.update(progress.step)
@@ -101,7 +101,7 @@ def fit(
                 saved = time.perf_counter()
         with average.applied(progress.step):
             largest = numpy.max([numpy.abs(array).max() for array in snapshot(network).values()])
-            check_size("parameters", float(largest), LARGEST_PARAMETER, progress, stage)
+            refuse_divergence("parameters", float(largest), LARGEST_PARAMETER, progress, stage)
             record = {
                 "epoch": progress.epoch + 1,
                 "steps": progress.step,
@@ -141,7 +141,7 @@ def dev_figures(network: Network, stage: Stage) -> dict[str, float]:
     return {f"dev_{name}": value for name, value in stage.objective.evaluate(network).items()}
 
 
-def check_size(name: str, value: float, largest: float, progress: Progress, stage: Stage) -> None:
+def refuse_divergence(name: str, value: float, largest: float, progress: Progress, stage: Stage) -> None:
     """Raise ConfigError where a value of a training says that it diverges."""
     if not abs(value) <= largest:
         flag = FLAGS.get(f"training.{stage.name}.learning_rate", "--learning-rate")

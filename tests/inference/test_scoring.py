@@ -42,7 +42,7 @@ def score_rows(classifier, tmp_path):
 @pytest.fixture
 def table(tmp_path):
     """More rows than one piece, so that workers score it; every hundredth is blank."""
-    return write_table(tmp_path / "many.csv", tables.ROWS + 100)
+    return write_table(tmp_path / "many.csv", tables.PART_ROWS + 100)
 
 
 def write_table(path, size):
@@ -192,7 +192,7 @@ LATE = {"document": "", "a": "x"}
     "rows, where",
     [
         ([{**LATE, "a": 0}, LATE], "column 'a'"),
-        ([{**LATE, "a": 0}] * tables.ROWS + [LATE], "a column"),
+        ([{**LATE, "a": 0}] * tables.PART_ROWS + [LATE], "a column"),
         ([{"document": "", "meta": {}}], ""),
         ([{"document": "", "n": [2**53 + 1, 0.5]}], ""),
     ],
@@ -206,12 +206,12 @@ def test_what_parquet_cannot_hold_is_one_line(score_rows, tmp_path, rows, where)
 
 def test_parquet_answers_stand_beside_a_column_that_comes_late(score_rows):
     """A user's own label in the second piece is not taken for an answer; half a surrogate pair is no character."""
-    rows = [{"document": "좋다" if row in (0, tables.ROWS) else ""} for row in range(tables.ROWS + 1)]
+    rows = [{"document": "좋다" if row in (0, tables.PART_ROWS) else ""} for row in range(tables.PART_ROWS + 1)]
     rows[-1].update(label="mine", other="\ud83d", **{"k\ud83d": 1})
     found = pyarrow.parquet.read_table(score_rows(rows, "out.parquet", processes=1))
     own, answers = ["document", "label", "other", "k?"], ["label", "score", "probability", "error"]
     assert found.column_names == own + [f"predicted_{name}" for name in answers]
-    first, last = found.slice(0, 1).to_pylist()[0], found.slice(tables.ROWS, 1).to_pylist()[0]
+    first, last = found.slice(0, 1).to_pylist()[0], found.slice(tables.PART_ROWS, 1).to_pylist()[0]
     assert (first["label"], last["label"], last["other"], last["k?"]) == (None, "mine", "?", 1)
     assert first["predicted_label"] == last["predicted_label"] in ("positive", "negative")
 
@@ -267,7 +267,7 @@ def end_workers():
 def test_a_worker_that_is_killed_is_one_line(classifier):
     def pieces():
         for _ in range(3):
-            yield tables.TablePart({"document": ["정말 좋다"] * tables.ROWS})
+            yield tables.TablePart({"document": ["정말 좋다"] * tables.PART_ROWS})
         end_workers()
         while True:
             yield tables.TablePart({"document": ["정말 좋다"]})

@@ -13,7 +13,7 @@ pytest.importorskip("fastapi")
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.films.rater import load_film
-from nsmc_attention.reviews.tables import ROWS
+from nsmc_attention.reviews.tables import PART_ROWS
 from nsmc_attention.serve.guard import Limits
 from nsmc_attention.serve.tables import STORED, StorageQuota, Table, upload_kind
 
@@ -232,10 +232,10 @@ def test_slots_and_bytes_are_given_back_when_the_file_is_closed(make):
 
 def test_reading_stops_when_the_client_has_gone(make):
     table = make(StorageQuota(Limits()))
-    asyncio.run(table.store(pieces(b"document\n", b"a\n" * 3 * ROWS)))
-    assert table.count() == 3 * ROWS
+    asyncio.run(table.store(pieces(b"document\n", b"a\n" * 3 * PART_ROWS)))
+    assert table.count() == 3 * PART_ROWS
     table.closed.set()
-    assert table.count() == ROWS
+    assert table.count() == PART_ROWS
     table.close()
 
 
