@@ -2,15 +2,16 @@
 
     parts -> a temporary file, each part with its own types -> parquet with the types of the whole
 
-A column that is missing in one part has the type of the others; integers beside a float become floats. A table from
-parquet keeps its types.
+A column that is missing in one part has the type of the others; integers beside a float become floats, and numbers
+beside a text texts. A table from parquet keeps its types.
 """
 
+import datetime
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ..errors import DataError
 from ..reviews.parquet import require_parquet
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # Parts of a row group
 GROUP = 8
+# What a column of texts may have too
+PLAIN = {str, type(None), bool, int, float, datetime.date, datetime.datetime, datetime.time}
 # Before the columns' names in the temporary file; output columns are named when all those of the table are known
 TABLE, OUTPUT = "table ", "output "
 
@@ -79,7 +82,9 @@ class ParquetSpool:
         import pyarrow
 
         with one_type("a column"):
-            schema = pyarrow.unify_schemas(self.schemas, promote_options="permissive")
+            texts = self.mixed_columns()
+            schemas = [pyarrow.schema(texts.get(field.name, field) for field in schema) for schema in self.schemas]
+            schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
             # output columns last, however late a column of the table was first seen
             order = sorted(schema.names, key=lambda name: name.startswith(OUTPUT))
             own = [name[len(TABLE) :] for name in order if name.startswith(TABLE)]
@@ -89,11 +94,34 @@ class ParquetSpool:
             with self.parquet.ParquetWriter(self.output, named) as writer:
                 for start in range(0, len(self.schemas), GROUP):
                     group = self.schemas[start : start + GROUP]
-                    parts = [pyarrow.ipc.open_stream(self.file).read_all() for _ in group]
+                    parts = [with_texts(pyarrow.ipc.open_stream(self.file).read_all(), texts) for _ in group]
                     # the empty table brings every column with its type; what a part lacks is missing there
                     table = pyarrow.concat_tables([schema.empty_table(), *parts], promote_options="permissive")
                     table = pyarrow.Table.from_arrays([table.column(name) for name in order], schema=named)
                     writer.write_table(table, row_group_size=table.num_rows or 1)
+
+    def mixed_columns(self) -> dict[str, Any]:
+        """Return a field of text for each column that has texts in one part and numbers, dates or times in another."""
+        import pyarrow
+        from pyarrow import types
+
+        fields = [field for schema in self.schemas for field in schema]
+        texts = {field.name for field in fields if types.is_string(field.type)}
+        names = texts & {field.name for field in fields if types.is_primitive(field.type)}
+        return {name: pyarrow.field(name, pyarrow.string()) for name in names}
+
+
+def with_texts(part: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a part whose columns of these names are texts."""
+    for index, name in enumerate(part.column_names):
+        if name in fields:
+            texts = as_array(name, as_texts(part[name].to_pylist()), fields[name].type)
+            part = part.set_column(index, fields[name], texts)
+    return part
+
+
+def as_texts(values: Iterable[Any]) -> list[Optional[str]]:
+    return [None if value is None else str(value) for value in values]
 
 
 def as_array(name: str, values: Sequence[Any], kind: Any) -> Any:
@@ -103,8 +131,10 @@ def as_array(name: str, values: Sequence[Any], kind: Any) -> Any:
         try:
             return pyarrow.array(values, kind)
         except UnicodeEncodeError:
-            return pyarrow.array([encodable(value) for value in values], kind)
+            return as_array(name, [encodable(value) for value in values], kind)
         except (pyarrow.ArrowException, TypeError):
+            if kind is None and str in (types := set(map(type, values))) and types <= PLAIN:
+                return as_array(name, as_texts(values), pyarrow.string())
             # not every type can be made from Python's values again
             return pyarrow.array(values)
 

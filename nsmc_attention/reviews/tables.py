@@ -168,6 +168,10 @@ class RowLines:
                 self.length += len(line)
                 if self.length > LINE:
                     self.check_length(line)
+                # csv.reader takes it only from Python 3.11 on
+                if "\0" in line:
+                    where = f"{self.path} line {self.number}"
+                    raise DataError(f"{where}: expected text, found a NUL character; save the table again as text")
                 yield line
 
     def check_length(self, line: str) -> None:

@@ -1,6 +1,7 @@
 """Rows of a sheet of an Excel workbook (.xlsx), read and written one by one in bounded memory, by openpyxl.
 
-Numbers stay numbers and dates become dates; a formula is read as its last value. Text is always written as text.
+Numbers stay numbers and dates become dates; a formula is read as its last value, and refused where it has none. Text
+is always written as text.
 """
 
 import datetime
@@ -80,14 +81,14 @@ def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[s
 def xlsx_rows(source: "Source") -> Iterator[list[Any]]:
     """Yield the column names of a workbook's sheet, then its rows that are not blank, equally long.
 
-    DataError where the file is damaged, protected or too large, or a row is longer than the header.
+    DataError where the file is damaged, protected or too large, a row is longer than the header, or a formula has no
+    value.
     """
     path, names = source.path, list[Any]()
-    with opened_sheet(source) as sheet:
-        for number, cells in enumerate(itertools.islice(sheet.iter_rows(values_only=True), ROWS + 1), start=1):
-            row = list(cells)
-            while row and row[-1] in (None, ""):
-                row.pop()
+    with opened_sheet(source) as rows:
+        for number, cells in rows:
+            values = {cell["column"]: cell["value"] for cell in cells if cell["value"] not in (None, "")}
+            row = [values.get(column) for column in range(1, max(values, default=0) + 1)]
             if not row:
                 continue
             if number > ROWS:
@@ -133,11 +134,10 @@ def opened_book(path: Path, stream: Optional[BinaryIO]) -> Iterator[Any]:
 
 
 @contextmanager
-def opened_sheet(source: "Source") -> Iterator[Any]:
-    """Open a workbook's sheet; not `openpyxl.load_workbook`, which parses much else whole."""
+def opened_sheet(source: "Source") -> Iterator[Iterator[tuple[int, list[dict[str, Any]]]]]:
+    """Give the (number, cells) of a sheet's rows; not by `openpyxl.load_workbook`, which parses much else whole."""
     require_excel()
     from openpyxl.styles.stylesheet import apply_stylesheet
-    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
     from openpyxl.xml.constants import SHARED_STRINGS
 
     with opened_book(source.path, source.stream) as book:
@@ -149,10 +149,27 @@ def opened_sheet(source: "Source") -> Iterator[Any]:
         with quiet():
             book.read_strings()
             apply_stylesheet(book.archive, book.wb)
-            sheet = ReadOnlyWorksheet(book.wb, source.sheet, target, book.shared_strings)
-        # programs write wrong ones, beyond which cells would be lost
-        sheet.reset_dimensions()
-        yield sheet
+        with book.archive.open(target) as part:
+            yield sheet_rows(book, part, source.path)
+
+
+def sheet_rows(book: Any, part: IO[bytes], path: Path) -> Any:
+    """Return an iterator of openpyxl's rows; DataError for a formula without a value, as programs but Excel write it."""
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet._reader import FORMULA_TAG, VALUE_TAG, WorkSheetParser
+
+    class Parser(WorkSheetParser):
+        def parse_cell(self, element: Any) -> dict[str, Any]:
+            cell: dict[str, Any] = super().parse_cell(element)
+            # of an empty text, the value is there, and empty
+            empty = element.get("t") == "str" and element.find(VALUE_TAG) is not None
+            if cell["value"] is None and not empty and element.find(FORMULA_TAG) is not None:
+                where = f"{path} cell {get_column_letter(cell['column'])}{cell['row']}"
+                raise DataError(f"{where}: expected a value, found a formula not computed yet; save it again in Excel")
+            return cell
+
+    dates = {"date_formats": book.wb._date_formats, "timedelta_formats": book.wb._timedelta_formats}
+    return Parser(part, book.shared_strings, data_only=True, epoch=book.wb.epoch, **dates).parse()
 
 
 @contextmanager

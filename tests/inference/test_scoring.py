@@ -191,8 +191,8 @@ LATE = {"document": "", "a": "x"}
 @pytest.mark.parametrize(
     "rows, where",
     [
-        ([{**LATE, "a": 0}, LATE], "column 'a'"),
-        ([{**LATE, "a": 0}] * tables.PART_ROWS + [LATE], "a column"),
+        ([{**LATE, "a": [0]}, LATE], "column 'a'"),
+        ([{**LATE, "a": [0]}] * tables.PART_ROWS + [LATE], "a column"),
         ([{"document": "", "meta": {}}], ""),
         ([{"document": "", "n": [2**53 + 1, 0.5]}], ""),
     ],
@@ -202,6 +202,14 @@ def test_what_parquet_cannot_hold_is_one_line(score_rows, tmp_path, rows, where)
     with pytest.raises(DataError, match=f"parquet: expected values of one type that parquet has in {where}"):
         score_rows(rows, "out.parquet", processes=1)
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+@pytest.mark.parametrize("rows", [1, tables.PART_ROWS])
+def test_numbers_beside_a_text_are_texts_in_parquet(score_rows, rows):
+    given = [{"document": "", "n": value} for value in (5, 1.5, None, True) for _ in range(rows)]
+    given += [{"document": "좋다", "n": "\ud83d"}]
+    found = pandas.read_parquet(score_rows(given, "out.parquet", processes=1))
+    assert found["n"].drop_duplicates().tolist() == ["5", "1.5", None, "True", "?"]
 
 
 def test_parquet_answers_stand_beside_a_column_that_comes_late(score_rows):

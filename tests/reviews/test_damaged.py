@@ -114,6 +114,7 @@ DAMAGED = [
                 "line 2: expected each quote to be closed, found unexpected end of data in line 2; end",
             ),
             ("document\n가나\n".encode() + b"\xb0\n", "line 3: expected UTF-8 text, found byte 0xb0"),
+            ("document\n가나\n\0\n", "line 3: expected text, found a NUL character; save"),
         )
     ),
 ]

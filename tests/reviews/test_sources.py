@@ -2,6 +2,7 @@
 
 import datetime
 import pickle
+import re
 import tracemalloc
 import zipfile
 
@@ -256,6 +257,29 @@ def test_a_written_workbook_computes_nothing_and_reads_back(tmp_path):
     assert [cell.quotePrefix for cell in written[:4]] == [True, True, False, True]
 
 
+def change_part(path, part, change, name="", method=zipfile.ZIP_DEFLATED):
+    """Write a workbook with another content, name or compression of a part."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {
+            each: archive.read(each).replace(part.encode(), (name or part).encode()) for each in archive.namelist()
+        }
+    content = change(parts.pop(part))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for each, found in parts.items():
+            archive.writestr(each, found)
+        archive.writestr(name or part, content, method)
+    return path
+
+
+def test_a_formula_that_was_never_computed_is_refused_with_its_cell(workbook):
+    path = workbook(["리뷰", "n"], ["좋다", 1], ["별로", "=B2+1"])
+    with pytest.raises(DataError, match="reviews.xlsx cell B3: expected a value, found a formula .*; save it again"):
+        rows_of(path)
+    computed = b'<c r="B3" t="str"><f>T(0)</f><v></v></c>'
+    change_part(path, "xl/worksheets/sheet1.xml", lambda sheet: re.sub(b'<c r="B3".*?</c>', computed, sheet))
+    assert rows_of(path) == [{"리뷰": "좋다", "n": 1}, {"리뷰": "별로", "n": None}]
+
+
 def test_text_that_excel_does_not_take_is_refused_or_replaced(tmp_path):
     with pytest.raises(
         DataError, match="xlsx row 2: expected at most 32,767 characters in a cell, found 32,768; write"
@@ -268,14 +292,7 @@ def test_text_that_excel_does_not_take_is_refused_or_replaced(tmp_path):
 def test_a_small_workbook_that_unpacks_to_much_is_refused(workbook):
     def refuse(message, part, content, name=None, method=zipfile.ZIP_DEFLATED):
         """Expect an error for a workbook of which a part has other content, another name or another compression."""
-        path, name = workbook(["리뷰"], ["좋다"]), name or part
-        with zipfile.ZipFile(path) as archive:
-            parts = {each: archive.read(each).replace(part.encode(), name.encode()) for each in archive.namelist()}
-        del parts[part]
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            for each, found in parts.items():
-                archive.writestr(each, found)
-            archive.writestr(name, content, method)
+        path = change_part(workbook(["리뷰"], ["좋다"]), part, lambda _: content, name or part, method)
         with pytest.raises(DataError, match=f"reviews.xlsx: {message}"):
             rows_of(path)
 
