@@ -15,7 +15,7 @@ from itertools import islice, tee
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
-from ._io.atomic import PREFIX, replaced_file, sweep, vacant, write_text
+from ._io.atomic import PREFIX, sweep, vacant, write_text
 from ._io.bounded import read_json
 from ._runtime.processes import cores
 from ._runtime.progress import progress_bar
@@ -30,7 +30,7 @@ from .films.rater import FilmRater, Pools
 from .films.tables import names_of, shown_in, write_ratings
 from .inference.engines import companion_engine
 from .inference.reference import Reference, Scorer, worker_scorer
-from .inference.scoring import MARK, marks, table_parts, texts_of, writable
+from .inference.scoring import MARK, marks, open_output, table_parts, texts_of
 from .restoration.restorer import Restorer
 from .reviews import tables
 from .reviews.parquet import row_groups
@@ -166,7 +166,7 @@ def results(client: Any, function: Callable[..., Any], partitions: list[Partitio
 
 def write_films(rater: FilmRater, pools: Pools, group_by: str, path: Path, verbatim: bool, marked: bool) -> None:
     path.parent.mkdir(exist_ok=True)
-    with replaced_file(path) as temporary, writable(temporary, path.suffix[1:]) as file:
+    with open_output(path, path.suffix[1:]) as file:
         if marked:
             file.write(MARK)
         ratings = zip(pools, rater.ratings(pools.values()))
@@ -308,14 +308,13 @@ def write_output(
 ) -> int:
     """Write a Partition's output; return the number of rows."""
     check_state(partition)
-    output = Path(folder) / partition.output
-    with replaced_file(output) as temporary:
-        table = tables.Table(partition.source, partition.text_column, parts)
-        with writable(temporary, output.suffix[1:]) as file:
-            if marks(output.suffix[1:], partition.source, output):
-                file.write(MARK)
-            written = table_parts(scorer, table, file, output.suffix[1:], processes=1, verbatim=verbatim)
-            rows = sum(count for count, _ in written)
+    output, table = Path(folder) / partition.output, tables.Table(partition.source, partition.text_column, parts)
+    style = output.suffix[1:]
+    with open_output(output, style) as file:
+        if marks(style, partition.source, output):
+            file.write(MARK)
+        written = table_parts(scorer, table, file, style, processes=1, verbatim=verbatim)
+        rows = sum(count for count, _ in written)
         check_state(partition)
     return rows
 

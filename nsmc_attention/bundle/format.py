@@ -55,7 +55,7 @@ class Layout(Generic[ConfigT, CodecT]):
     packaged : tuple of Path
         The bundles that came with the package, the default one first.
     card : callable
-        Writes the model card from the manifest alone.
+        What the model card says beside the manifest: (config, manifest) -> {name: value}.
     named : bool
         Whether manifests name the task; False for the one that was there before the others.
     migrated : callable
@@ -67,7 +67,7 @@ class Layout(Generic[ConfigT, CodecT]):
     read_codec: Callable[[bytes, Path, Manifest, Any], CodecT]
     graphs: tuple[str, ...]
     packaged: tuple[Path, ...]
-    card: Callable[[Manifest], str]
+    card: Callable[[Any, Manifest], Mapping[str, object]]
     named: bool = True
     migrated: Callable[[Manifest], Manifest] = dict
 

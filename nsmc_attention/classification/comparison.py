@@ -13,7 +13,6 @@ from typing import Any, Optional
 import pandas
 
 from .._io.atomic import refuse_links, replaced_file, write_text
-from .._io.bounded import read_file, read_json
 from ..bundle.format import load_bundle
 from ..drawing.figure import new_figure, save_figure
 from ..errors import ConfigError, did_you_mean, listed
@@ -23,15 +22,13 @@ from ..reviews.data import Labelled
 from ..reviews.tables import CORPORA
 from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
-from ..training.runs import Run
+from ..training.runs import Run, saved_settings
 from .judgement import evaluate
 from .predictor import load_classifier
 from .settings import PRESETS, Config
 from .task import LAYOUT
 from .train import split, tokenized, train_classifier
 
-# Largest settings.json in bytes
-LARGEST = 2**20
 BASELINES = ("majority", "tfidf")
 
 
@@ -103,9 +100,8 @@ def check_table(path: Path, saved: Path, settings: dict[str, Any], rows: list[st
     """Raise ConfigError where there is a table of other reviews or settings, or with rows that this comparison has not."""
     if not path.is_file():
         return
-    content = read_file(saved, LARGEST, ConfigError) if saved.is_file() else b"{}"
-    known = read_json(content, saved, ConfigError, "JSON settings")
-    others = known.pop("rows", []) if isinstance(known, dict) else []
+    known = saved_settings(saved) if saved.is_file() else {}
+    others = known.pop("rows", [])
     lost = [row for row in others if row not in rows] if isinstance(others, list) else []
     if known != settings or lost:
         found = f"has {listed(map(str, lost))} too" if known == settings else "is of other reviews or settings"

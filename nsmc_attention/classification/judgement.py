@@ -105,6 +105,7 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
 
 def record(bundle: ClassifierBundle, judged: dict[str, Any], reviews: Reviews) -> None:
     """Write what `evaluate` returned for reviews into the bundle's manifest and model card, with the command."""
+    from ..bundle.card import model_card
     from ..bundle.format import read_contents, write_bundle
 
     # as it was given; but no card holds a whole path
@@ -117,7 +118,7 @@ def record(bundle: ClassifierBundle, judged: dict[str, Any], reviews: Reviews) -
         part = "test" if reviews.name == trained["name"] in CORPORA else f"test on {reviews.name}"
         part = "training file" if reviews.sha256 == trained["sha256"] else part
         manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: {**figures, "command": command}}}
-        card = bundle.layout.card(manifest).encode(errors="replace")
+        card = model_card(bundle.layout, manifest).encode(errors="replace")
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise BundleError(
             f"{bundle.folder}: its manifest lacks values of the model card ({problem}); nothing is recorded"

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._runtime.later import later
-from ..bundle.card import fill_card, in_yaml
+from ..bundle.card import in_yaml
 from ..bundle.format import Bundle, Layout, Manifest, packaged
 from ..config import SHORT_NAMES
 from ..errors import BundleError
@@ -45,29 +45,24 @@ def migrated(manifest: Manifest) -> Manifest:
     return {**manifest, "schema": 4, "config": kinds.with_settings(values).to_dict()}
 
 
-def model_card(manifest: Manifest) -> str:
-    config, data = Config.from_dict(manifest["config"]), manifest["data"]
+def card_values(config: Config, manifest: Manifest) -> dict[str, object]:
+    data, attention, ngrams = manifest["data"], config.model.attention, config.text.ngram_buckets
     rows = [
         f"| {part} | {100 * figures['accuracy']:.2f} % | {figures['f1']:.4f} | {figures['log_loss']:.4f} "
         f"| {figures['ece']:.4f} |"
         for part, figures in manifest["metrics"].items()
     ]
-    return fill_card(
-        Path(__file__).with_name("card.md"),
-        config,
-        manifest,
-        datasets=in_yaml(data["train"]["name"]),
-        tokenizer=manifest["tokenizer_version"] or config.text.tokenizer,
-        pretraining=data.get("pretraining"),
-        rows="\n".join(rows),
-        fixed_length=config.fixed_length,
-        attentive=config.model.attention.kind != "uniform",
-        pieces=config.text.rare_words == "pieces",
-        ngrams=config.text.ngram_buckets,
-        last_bucket=config.text.ngram_buckets - 1,
-        rows_of_queries=config.model.attention.rows == "queries",
-        rows_of_hops=config.model.attention.rows == "hops",
-    )
+    return {
+        "datasets": in_yaml(data["train"]["name"]),
+        "tokenizer": manifest["tokenizer_version"] or config.text.tokenizer,
+        "rows": "\n".join(rows),
+        "fixed_length": config.fixed_length,
+        "attentive": attention.kind != "uniform",
+        "pieces": config.text.rare_words == "pieces",
+        "ngrams": ngrams,
+        "last_bucket": ngrams - 1,
+        f"rows_of_{attention.rows}": True,
+    }
 
 
 LAYOUT = Layout(
@@ -76,7 +71,7 @@ LAYOUT = Layout(
     read_codec,
     ("model.onnx",),
     packaged("pretrained"),
-    model_card,
+    card_values,
     named=False,
     migrated=migrated,
 )

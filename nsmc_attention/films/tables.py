@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
 from .._runtime.progress import progress_bar
 from ..errors import DataError
-from ..inference.scoring import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss
+from ..inference.scoring import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss, style_of
 from ..inference.writers import WRITERS, Part
 from ..reviews.data import File, open_file
 from ..reviews.pieces import cut
@@ -73,7 +73,8 @@ def rate_table(
         The style is of another kind.
     """
     rated = Rated()
-    with open_output(output, style, False) as (file, style):
+    style = style_of(output, style)
+    with open_output(output, style) as file:
         table = open_file(source)
         refuse_loss(table.source, output)
         if marks(style, table.source, output):
@@ -81,8 +82,6 @@ def rate_table(
         shown = ON_PAGE if draw else shown_in(style)
         bar = progress_bar(named(table, group_by, rated), unit=" reviews", delay=2)
         pools = rater.pool(bar, shown)
-        if not pools:
-            raise DataError(f"{table.source.path}: expected rows that name a film in column {group_by!r}, found none")
         rated.films, rated.blank = len(pools), sum(pool.blank for pool in pools.values())
         ratings = zip(pools, rater.ratings(pools.values()))
         write_ratings(file, style, group_by, rated.keep(ratings, FILMS if draw else 0))
@@ -90,14 +89,18 @@ def rate_table(
 
 
 def named(table: "Table", group_by: str, rated: Rated) -> Iterator[tuple[str, str]]:
-    """Yield (film, text) of the rows that name a film, and count the others."""
+    """Yield (film, text) of the rows that name a film, and count the others; DataError where none does."""
     from ..reviews import tables
 
+    path, empty = table.source.path, True
     for part in table.parts:
-        for name, text in zip(names_of(part, group_by, table.source.path), part[table.text_column]):
+        for name, text in zip(names_of(part, group_by, path), part[table.text_column]):
             rated.nameless += name is None
             if name is not None:
+                empty = False
                 yield name, tables.as_text(text)
+    if empty:
+        raise DataError(f"{path}: expected rows that name a film in column {group_by!r}, found none")
 
 
 def names_of(part: "TablePart", group_by: str, where: Path) -> list[Optional[str]]:

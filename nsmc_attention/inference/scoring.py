@@ -75,10 +75,10 @@ def score_lines(
     verbatim: bool = False,
 ) -> Scored:
     """Score an iterable of texts; csv has the column `text`, the clean text."""
-    wanted = style or STYLES.get(Path(output).suffix.lower())
-    if wanted in BINARY:
-        raise ConfigError(f"{wanted} output: expected a table, found lines; say what they are by --input-format")
-    with open_output(output, style, weights) as (file, style):
+    style = style_of(output, style, weights)
+    if style in BINARY:
+        raise ConfigError(f"{style} output: expected a table, found lines; say what they are by --input-format")
+    with open_output(output, style) as file:
         parts = line_parts(scorer, lines, style, weights)
         return Scored(output).count(write_parts(scorer, parts, ["text"], file, style, verbatim))
 
@@ -110,7 +110,8 @@ def score_table(
     without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
     DataError where the output is the workbook that is read, and this has other sheets: they would be lost.
     """
-    with open_output(output, style, weights) as (file, style):
+    style = style_of(output, style, weights)
+    with open_output(output, style) as file:
         table = open_file(source)
         refuse_loss(table.source, output)
         if marks(style, table.source, output, excel):
@@ -225,30 +226,32 @@ def texts_of(part: "TablePart", text_column: str) -> list[str]:
     return cells if set(map(type, cells)) == {str} else [tables.as_text(cell) for cell in cells]
 
 
-@contextmanager
-def open_output(output: PathLike, style: Optional[str], weights: bool) -> Iterator[tuple[Any, str]]:
-    """Give (file, style) for an output path, or stdout for "-"."""
-    output = Path(output)
-    if style is None and output.suffix.lower() not in STYLES:
-        hint = did_you_mean(output.suffix, filter(None, STYLES))
-        raise ConfigError(f"{output}: unknown suffix {output.suffix!r}{hint}; or choose a --format")
-    style = style or STYLES[output.suffix.lower()]
+def style_of(output: PathLike, style: Optional[str], weights: bool = False) -> str:
+    """Return the style of an output, by default that of its suffix; ConfigError where it has none, or no weights."""
+    suffix = Path(output).suffix
+    if style is None and suffix.lower() not in STYLES:
+        hint = did_you_mean(suffix, filter(None, STYLES))
+        raise ConfigError(f"{output}: unknown suffix {suffix!r}{hint}; or choose a --format")
+    style = style or STYLES[suffix.lower()]
     if weights and style != "jsonl":
         raise ConfigError(f"--weights needs --format jsonl, found {style}")
+    return style
+
+
+@contextmanager
+def open_output(output: PathLike, style: str) -> Iterator[IO[Any]]:
+    """Open an output, which appears whole or not at all; "-" is stdout."""
     if str(output) in STDOUT:
-        yield sys.stdout.buffer if style in BINARY else sys.stdout, style
+        yield sys.stdout.buffer if style in BINARY else sys.stdout
         return
+    text: Any = {"encoding": "utf-8", "newline": "", "errors": "replace"}
     with replaced_file(output) as temporary:
         try:
-            with writable(temporary, style) as file:
-                yield file, style
+            # an open file, as pyarrow takes no path that is not UTF-8
+            with open(temporary, "wb") if style in BINARY else open(temporary, "w", **text) as file:
+                yield file
         except OSError as problem:
             # an error of a device has no file name; `replaced_file` reports those of other files
             if problem.errno in NO_ROOM and problem.filename is None:
                 problem.filename = str(output)
             raise
-
-
-def writable(path: Path, style: str) -> IO[Any]:
-    """Open a file for an output of this style; an open one, as pyarrow takes no path that is not UTF-8."""
-    return open(path, "wb") if style in BINARY else open(path, "w", encoding="utf-8", newline="", errors="replace")

@@ -1,10 +1,8 @@
 """The task `language`: its bundles, their model card, and the system as a `Task`. Read without numpy."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._runtime.later import later
-from ..bundle.card import fill_card
 from ..bundle.format import Bundle, Layout, Manifest, packaged
 from ..task import Task
 from .settings import LANGUAGE_PRESETS, LanguageConfig
@@ -22,17 +20,10 @@ def migrated(manifest: Manifest) -> Manifest:
     return {**manifest, "config": {**config, "model": {**model, "kind": "masked"}}}
 
 
-def language_card(manifest: Manifest) -> str:
-    config, metrics = LanguageConfig.from_dict(manifest["config"]), manifest["metrics"]["dev"]
-    return fill_card(
-        Path(__file__).with_name("card.md"),
-        config,
-        manifest,
-        accuracy=100 * metrics["accuracy"],
-        among_five=100 * metrics["among_five"],
-        perplexity=metrics["perplexity"],
-        heads="heads" in config.graphs["model.onnx"].outputs,
-    )
+def card_values(config: LanguageConfig, manifest: Manifest) -> dict[str, object]:
+    metrics = manifest["metrics"]["dev"]
+    shares = {name: 100 * metrics[name] for name in ("accuracy", "among_five")}
+    return {**shares, "perplexity": metrics["perplexity"], "heads": "heads" in config.graphs["model.onnx"].outputs}
 
 
 LAYOUT: "Layout[LanguageConfig, ReviewEncoder]" = Layout(
@@ -41,7 +32,7 @@ LAYOUT: "Layout[LanguageConfig, ReviewEncoder]" = Layout(
     later("bundle.vocabulary", "read_encoder"),
     ("model.onnx",),
     packaged("pretrained_language"),
-    language_card,
+    card_values,
     migrated=migrated,
 )
 LanguageBundle = Bundle[LanguageConfig, "ReviewEncoder"]

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from ..errors import NsmcError
-from ..films.rater import FilmRater, Pools
+from ..films.rater import FilmRater, Pools, Rating
 from ..visualization.page import file, filled, font_of, with_words
 from .direct import unless_gone
 from .guard import Counters, Limits
@@ -211,8 +211,8 @@ class Service:
 
         `stars` are the mean stars that other reviews of the film are expected to give, from `stars_low` to `stars_high`
         for nine of ten films; `reviews` were read, `blank` ones were not. `representative` are the reviews with the
-        largest weights, each with its share of the film's. Where no review has a word, stars are null. A table is sent
-        as to /predict/batch.
+        largest weights, each with its share of the film's. Where no review has a word, stars are null and `error`
+        says why. A table is sent as to /predict/batch.
         """
         self.models.require()
         rater = self.models.rater.require()
@@ -261,10 +261,9 @@ class Service:
 
 def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:
     for film, (pool, (low, stars, high)) in zip(pools, rater.bounds(pools.values())):
-        line: dict[str, Any] = {"film": film, "reviews": pool.count, "blank": pool.blank}
-        line.update(stars=stars, stars_low=low, stars_high=high)
-        line["representative"] = [{"text": text, "weight": weight} for text, weight in pool.weights]
-        yield json.dumps(line, ensure_ascii=False)
+        values = Rating(pool.count, pool.blank, stars, low, high).to_dict()
+        shown = [{"text": text, "weight": weight} for text, weight in pool.weights]
+        yield json.dumps({"film": film, "blank": pool.blank, **values, "representative": shown}, ensure_ascii=False)
 
 
 def json_list(answers: list[str]) -> str:

@@ -209,10 +209,7 @@ class Table:
                 yield film, text
 
         # as many as the page asks the words of in one request
-        pools = rater.pool(pairs(), limits.weighted)
-        if not pools and not self.closed.is_set():
-            raise DataError(f"{self.path}: expected rows that name a film in column {group_by!r}, found none")
-        return pools
+        return rater.pool(pairs(), limits.weighted)
 
     async def score(self, classifier: Classifier) -> AsyncIterator[bytes]:
         """Yield the table with the predictions."""

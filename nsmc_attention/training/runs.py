@@ -20,6 +20,7 @@ from .._io.bounded import read_file, read_json
 from .._runtime.mxnet_shim import choose_device
 from .._runtime.mxnet_types import Device, Network
 from .._runtime.progress import progress_bar
+from ..bundle.card import model_card
 from ..bundle.format import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, write_bundle
 from ..config import LoopConfig, TaskConfig
 from ..errors import ConfigError
@@ -126,7 +127,7 @@ class Run:
     ) -> Bundle[ConfigT, CodecT]:
         """Write the bundle and load it back, so that a run ends with a bundle known to be whole."""
         folder = self.out / "bundle"
-        write_bundle(folder, manifest, {**contents, CARD: layout.card(manifest).encode(errors="replace")})
+        write_bundle(folder, manifest, {**contents, CARD: model_card(layout, manifest).encode(errors="replace")})
         return load_bundle(folder, layout)
 
 
@@ -159,10 +160,17 @@ def read_settings(out: Union[str, Path]) -> dict[str, Any]:
     path = Path(out) / "settings.json"
     if not path.is_file():
         raise ConfigError(f"{out}: no run to resume (no settings.json); start it without --resume")
+    return {"config": {}, **saved_settings(path)}
+
+
+def saved_settings(path: Path) -> dict[str, Any]:
+    """Read a settings.json; ConfigError if it is something else."""
     settings = read_json(read_file(path, LARGEST, ConfigError), path, ConfigError, "JSON settings")
     if not isinstance(settings, dict):
-        raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; start the run again")
-    return {"config": {}, **settings}
+        raise ConfigError(
+            f"{path}: expected JSON settings, found {type(settings).__name__}; begin again with another --out"
+        )
+    return settings
 
 
 def network_files(network: Network, config: TaskConfig) -> dict[str, bytes]:

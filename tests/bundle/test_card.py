@@ -1,21 +1,22 @@
 import pytest
 import yaml
 
+from nsmc_attention.bundle.card import model_card
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.settings import PRESETS
-from nsmc_attention.classification.task import LAYOUT, model_card
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.restoration.settings import RESTORE_PRESETS
-from nsmc_attention.restoration.task import restorer_card
+from nsmc_attention.restoration.task import LAYOUT as RESTORER
 from nsmc_attention.text import ngrams
 
 
 def test_the_packaged_card_is_what_its_manifest_gives():
     bundle = load_bundle(None, LAYOUT)
-    assert (bundle.folder / "README.md").read_text(encoding="utf-8") == model_card(bundle.manifest)
+    assert (bundle.folder / "README.md").read_text(encoding="utf-8") == model_card(LAYOUT, bundle.manifest)
 
 
 def card_of(**changes):
-    return model_card({**load_bundle(None, LAYOUT).manifest, **changes})
+    return model_card(LAYOUT, {**load_bundle(None, LAYOUT).manifest, **changes})
 
 
 def test_the_contract_names_the_numbers_that_the_code_uses():
@@ -73,7 +74,7 @@ def test_a_restorers_card_says_what_it_is_and_how_its_graphs_are_run(name):
         "data": {"train": {"name": "train.txt", "sentences": 1000}, "dev": {"sentences": 50}},
         "metrics": {"dev": {"exact": 0.5, "character_error": 0.01}},
     }
-    card = restorer_card(manifest)
+    card = model_card(RESTORER, manifest)
     assert config.model.describe() in card and "50.00 %" in card and "1,000 sentences" in card
     files = {output for graph in config.model.graphs.values() for output in graph.outputs}
     assert any(f"`{output}`" in card for output in files) and manifest["command"] in card

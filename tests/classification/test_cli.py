@@ -5,11 +5,12 @@ import json
 import numpy
 import pytest
 
+from nsmc_attention.bundle.card import model_card
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import sizes_of
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.task import LAYOUT, model_card
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import BundleError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.visualization.faithfulness import as_text
@@ -100,5 +101,5 @@ def test_evaluate_and_report_read_a_classifier_with_hops(command, tiny_structure
 
 
 def test_the_card_says_what_the_rows_of_the_weights_are(tiny_structured):
-    card = model_card(load_bundle(tiny_structured, LAYOUT).manifest)
+    card = model_card(LAYOUT, load_bundle(tiny_structured, LAYOUT).manifest)
     assert "(structured, 3 hops)" in card and "`weights` (N, 3, T) float32, row i is how much hop i attends to" in card
