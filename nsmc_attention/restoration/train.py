@@ -1,16 +1,18 @@
 """A whole training of `restore` as one function: clean sentences and a RestoreConfig in, a run folder with a bundle out."""
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
+from .._runtime.mxnet_types import Network
 from ..bundle.format import load_bundle
 from ..errors import ConfigError, DataError
-from ..model.parameters import set_parameters
+from ..model.parameters import Arrays, set_parameters
 from ..reviews.data import Texts
 from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
-from ..training.initial import check_sizes
+from ..training.initial import check_sizes, sizes_of
 from ..training.runs import Run, hold_out, network_files, warn, warn_if_small
 from .characters import Characters
 from .settings import RESTORE_PRESETS, RestoreConfig
@@ -32,7 +34,8 @@ def train_restorer(
     source : Texts
         Reviews, of which the sentences are taken that seem to be spelt well (`restoration.spelling`).
     init_from : path or None
-        A restorer's bundle of the same settings, whose parameters and characters the training begins with.
+        A restorer's bundle of the same settings, whose parameters and characters the training begins with; of the
+        other kind with the same sizes of the embedding and the encoder, whose reader it begins with.
 
     Raises
     ------
@@ -47,7 +50,8 @@ def train_restorer(
         raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(sentences)}")
     first = load_bundle(init_from, LAYOUT) if init_from else None
     if first:
-        check_sizes(config, first, RESTORE_PRESETS)
+        same_kind = first.config.model.kind == config.model.kind
+        check_sizes(config, first, RESTORE_PRESETS, sizes_of if same_kind else sizes_of_reader)
     if config.training.sampling and (config.model.kind == "editor" or config.training.epochs < 2):
         expected = "expected a writer and two --epochs or more, because the share rises from 0 in the first"
         raise ConfigError(f"training.sampling: {expected}, found {config.training.sampling}; leave it out")
@@ -63,7 +67,7 @@ def train_restorer(
     from ..inference.engines import parameters_of
     from .objective import dev_pairs, train_network
 
-    begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
+    begin = partial(begin_with, arrays=parameters_of(first)[1], same_kind=same_kind) if first else None
     with run.begun(settings):
         network, progress, figures = train_network(config, characters, run, train, dev, begin)
         counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
@@ -81,3 +85,22 @@ def train_restorer(
             found = f"sentences left as they are have a smaller error, {untouched:.4f}"
             warn(f"{found}; give some 100,000, or begin with --init-from")
         return bundle
+
+
+def sizes_of_reader(config: RestoreConfig) -> dict[str, Any]:
+    """Return {path: value} of the settings that give the readers of an editor and of a writer the same sizes."""
+    of_reader = ("model.embedding_size", "model.encoder.")
+    return {path: value for path, value in sizes_of(config).items() if path.startswith(of_reader)}
+
+
+def begin_with(network: Network, arrays: Arrays, same_kind: bool) -> None:
+    """Set all parameters, or those of the reader alone, to a bundle's."""
+    if not same_kind:
+        own, other = (by_tail(names) for names in (network._collect_params_with_prefix(), arrays))
+        arrays = {own[tail]: arrays[name] for tail, name in other.items()}
+    set_parameters(network, arrays)
+
+
+def by_tail(names: Iterable[str]) -> dict[str, str]:
+    """Return {name within the reader: name} of the reader's parameters."""
+    return {name[name.index("reader.") :]: name for name in names if "reader." in name}
