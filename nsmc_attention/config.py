@@ -17,7 +17,7 @@ MAX_SCORES = 2**27
 
 
 class LoopConfig(Settings):
-    """What every training has: see `training.loop`."""
+    """Settings of every training, see `training.loop`."""
 
     batch_size: int = setting(128, "reviews in a batch", low=1)
     schedule: str = setting("cosine", "learning rate over the steps", choices=("cosine", "constant"))

@@ -19,7 +19,7 @@ def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = 
 
 
 class HiddenBar:
-    """What is used of a bar of tqdm where none is shown: its import takes 7 ms, as long as some commands compute."""
+    """A stand-in for a bar of tqdm that is not shown: its import takes 7 ms, as long as some commands compute."""
 
     n, disable = 0, True
 

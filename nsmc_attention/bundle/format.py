@@ -33,11 +33,11 @@ CodecT = TypeVar("CodecT", bound="Codec", covariant=True)
 
 
 class Codec(Protocol):
-    """What stands between texts and a network's numbers: a vocabulary, or a scale."""
+    """The codec between texts and a network's numbers: a vocabulary, or a scale."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """What a config's `network` is called with."""
+        """The arguments of a config's `network`."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Bundle(Generic[ConfigT, CodecT]):
 
     @property
     def packaged(self) -> bool:
-        """Whether it came with the package and is trusted like its code."""
+        """True if it came with the package and is trusted like its code."""
         return self.folder in self.layout.packaged
 
     @property

@@ -72,7 +72,7 @@ class Attribution:
 
     @property
     def signed(self) -> bool:
-        """Whether a value below 0 speaks for negative."""
+        """True if a value below 0 speaks for negative."""
         return self.method in SIGNED
 
     def without_matrix(self) -> "Attribution":

@@ -21,7 +21,7 @@ Array = NDArray[Any]
 
 
 class Engine(Protocol):
-    """What predicts; `axes` are those of its weights after that of the reviews."""
+    """An engine of a classifier; `axes` are those of its weights after that of the reviews."""
 
     name: str
     batch_size: int

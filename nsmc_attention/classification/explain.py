@@ -52,7 +52,7 @@ class Explainer:
 
     @property
     def has_heads(self) -> bool:
-        """Whether the classifier's encoder attends."""
+        """True if the classifier's encoder attends."""
         return HEADS in self.bundle.config.model.outputs
 
     @property

@@ -1,4 +1,4 @@
-"""What a classifier begins with instead of random numbers: the parameters of another task's bundle.
+"""Initial parameters of a classifier other than random numbers: those of another task's bundle.
 
 Of what `restore` has learnt a classifier of characters takes the reading: the embedding of each character, which is the
 sum of its rows, and the first layer. Of a language model a classifier takes the encoder and the embeddings.

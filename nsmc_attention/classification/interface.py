@@ -1,4 +1,4 @@
-"""What a classifier's graph takes and returns, by name; its settings say what the weights' axes are."""
+"""Inputs and outputs of a classifier's graph, by name; its settings say what the weights' axes are."""
 
 from .._runtime.mxnet_types import Array, Operators
 from ..model.interfaces import Axes, second_of_two

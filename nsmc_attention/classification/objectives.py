@@ -1,4 +1,4 @@
-"""What a stage trains for: the loss of a batch, the evaluation on the dev part, the metric that selects the epoch."""
+"""The objective of a stage: the loss of a batch, the evaluation on the dev part, the metric that selects the epoch."""
 
 from typing import Any
 

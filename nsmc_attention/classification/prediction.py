@@ -1,4 +1,4 @@
-"""What the classifier returns for one review, as a frozen value."""
+"""A classifier's result for one review, as a frozen value."""
 
 from dataclasses import dataclass, replace
 from html import escape

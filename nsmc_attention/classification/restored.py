@@ -18,7 +18,7 @@ Restore = Union[bool, Restorer]
 
 @dataclass(frozen=True)
 class RestoringReference:
-    """How to load a RestoringClassifier in another process."""
+    """The references that load a RestoringClassifier in another process."""
 
     restorer: Reference
     classifier: Reference

@@ -130,7 +130,7 @@ class ErasureConfig(Settings):
 
 
 class TrainingConfig(LoopConfig):
-    """How the classifier is trained."""
+    """The training of the classifier."""
 
     retired: ClassVar[tuple[str, ...]] = ("misspelt_fraction",)
     stars: StarsConfig = section(StarsConfig(), "first stage")

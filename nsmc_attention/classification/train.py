@@ -147,7 +147,7 @@ def beginning(first: AnyBundle, encoder: ReviewEncoder) -> Beginning:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a training reads: its files, their tokenized reviews, and the training data's vocabulary as JSON."""
+    """The input of a training: its files, their tokenized reviews, and the training data's vocabulary as JSON."""
 
     reviews: Reviews
     dev_reviews: Optional[Reviews]

@@ -96,7 +96,7 @@ class TaskModel(NamedTuple):
 
 
 class Restoring(NamedTuple):
-    """Whether to restore texts before they are classified, and by which bundle."""
+    """The choice to restore texts before they are classified, and the bundle that does."""
 
     restore: bool = option("correct spacing and spelling first, and classify what that gives")
     restorer: Optional[Path] = option(
@@ -105,7 +105,7 @@ class Restoring(NamedTuple):
 
     @property
     def bundle(self) -> Union[bool, Path]:
-        """What `bulk` takes: no, the packaged one, or a bundle."""
+        """The argument `restore` of `bulk`: False, True for the packaged restorer, or a bundle."""
         return self.restorer or self.restore
 
     def scorer(self, model: Model) -> "Scorer":
@@ -199,7 +199,7 @@ class Scoring(NamedTuple):
 
 
 class Films(NamedTuple):
-    """What a training of `film` is given beside reviews: their columns, and the classifier that reads them."""
+    """Options of a training of `film` beside the reviews: their columns, and the classifier that reads them."""
 
     group_by: Optional[str] = option("of film: column of the films  [default: the one called film, movie, 영화, ...]")
     stars_column: Optional[str] = option(

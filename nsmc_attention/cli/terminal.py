@@ -18,7 +18,7 @@ FAINT = 0.1
 
 
 def has_colors(stream: TextIO, variables: Mapping[str, str] = os.environ) -> bool:
-    """Whether a stream is a terminal that says it has 256 colours or more; never where NO_COLOR is set."""
+    """Return True for a terminal that says it has 256 colours or more; never where NO_COLOR is set."""
     if variables.get("NO_COLOR") or not stream.isatty():
         return False
     # Windows Terminal sets neither TERM nor COLORTERM

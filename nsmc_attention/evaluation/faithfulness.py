@@ -1,4 +1,4 @@
-"""How faithful the attention is: whether it points at the words that the prediction depends on.
+"""Faithfulness of the attention: does it point at the words that the prediction depends on?
 
 Takes a scoring callable over encoded reviews and one weight a token, never a network. Three questions:
 - does the order of the weights agree with the order by erasure, and with that by gradients (Kendall's tau-b; Jain &

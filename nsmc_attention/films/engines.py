@@ -1,4 +1,4 @@
-"""What runs a film network, its reviews one by one and the film, and what reads reviews for it."""
+"""The engine of a film network, its reviews one by one and the film, and that of the reviews' encoder."""
 
 from typing import Any, Optional, Union
 

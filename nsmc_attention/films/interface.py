@@ -1,4 +1,4 @@
-"""What the graphs of a film network take and return, by name."""
+"""Inputs and outputs of the graphs of a film network, by name."""
 
 from ..model.interfaces import Interface
 

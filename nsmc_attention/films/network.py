@@ -13,7 +13,7 @@ from ..model.blocks import masked_softmax
 
 
 class ReviewScorer(HybridBlock):
-    """What each review is worth: its score and its value."""
+    """The score and the value of each review."""
 
     def __init__(self, inputs: int, settings: Any) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class ReviewScorer(HybridBlock):
 
 
 class FilmReader(HybridBlock):
-    """What pooled reviews say of their film."""
+    """The quantiles of a film's stars, from its pooled reviews."""
 
     def __init__(self, settings: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What `film` is trained on and for: some reviews of a film, and the mean stars of its others. Imports MXNet.
+"""The training objective of `film`: some reviews of a film in, the mean stars of its others out. Imports MXNet.
 
 How many are given is drawn anew each time, few as often as many, so that one network reads one review and 64.
 """

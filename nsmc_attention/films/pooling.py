@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Pool:
-    """What is known of the reviews of a film so far; `shown` of those with the highest scores are kept as texts."""
+    """The sums over a film's reviews so far; `shown` of those with the highest scores are kept as texts."""
 
     # a slot each: there may be 100,000 films
     __slots__ = ("shown", "count", "blank", "highest", "total", "weighted", "summed", "best")

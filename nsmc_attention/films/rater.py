@@ -58,7 +58,7 @@ class Representative(NamedTuple):
 
 @dataclass(frozen=True)
 class Rating:
-    """What the reviews of a film say of its stars.
+    """The stars of a film by its reviews.
 
     Attributes
     ----------

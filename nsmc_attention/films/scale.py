@@ -1,4 +1,4 @@
-"""What a film network needs beside its parameters: whose vectors it reads, and how its quantiles become intervals."""
+"""The scale of a film network: the classifier whose vectors it reads, and the margins that make intervals of quantiles."""
 
 import json
 import math
@@ -41,7 +41,7 @@ class Scale:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """What a config's `network` is called with."""
+        """The arguments of a config's `network`."""
         return (self.inputs,)
 
     @classmethod

@@ -36,7 +36,7 @@ FILM_NETWORKS: dict[str, type[Settings]] = {"pooling": PoolingConfig}
 
 
 class FilmTrainingConfig(LoopConfig):
-    """How `film` is trained; a batch is of films."""
+    """The training of `film`; a batch is of films."""
 
     retired: ClassVar[tuple[str, ...]] = ("fine_tuning",)
     batch_size: int = setting(64, "films in a batch", low=1)

@@ -25,7 +25,7 @@ ON_PAGE, FILMS = 30, 100
 
 @dataclass
 class Rated:
-    """What was read: films, rows that name no film, and reviews without a word; `drawn` are the films for a page."""
+    """Numbers of films, rows that name no film, and reviews without a word; `drawn` are the films for a page."""
 
     films: int = 0
     nameless: int = 0

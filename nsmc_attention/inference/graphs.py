@@ -1,4 +1,4 @@
-"""What runs a network, by ONNX Runtime or by MXNet: arrays in, arrays out, as its `Interface` declares them.
+"""Graphs that run by ONNX Runtime or by MXNet: arrays in, arrays out, as the network's `Interface` declares them.
 
     graph(*inputs) -> list of outputs;  graph(*inputs, outputs=("heads",)) -> those alone
 

@@ -1,4 +1,4 @@
-"""What predictors share: a bundle and its engine, which a pickle or another process finds again.
+"""The base of predictors: a bundle and its engine, which a pickle or another process finds again.
 
     Predictor -> Reference (its class, the bundle's folder and fingerprint, engine, options) -> the same Predictor
 
@@ -22,7 +22,7 @@ Row = tuple[Any, ...]
 
 
 class Scorer(Protocol):
-    """What gives each text output columns: a predictor, or two in turn."""
+    """A source of output columns for each text: a predictor, or two in turn."""
 
     @property
     def types(self) -> Mapping[str, str]:
@@ -41,7 +41,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class Reference:
-    """How to load a predictor: its class, the bundle's folder or its name in the package, its engine and options."""
+    """The arguments that load a predictor: its class, the bundle's folder or its name in the package, engine and options."""
 
     kind: "type[Predictor]"
     folder: str

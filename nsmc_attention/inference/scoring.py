@@ -46,7 +46,7 @@ STYLES.update({".ndjson": "jsonl", ".txt": "text", "": "text"})
 
 
 class Scored:
-    """How many rows were scored, and how many of them with an error; a bar on stderr where it takes seconds."""
+    """The numbers of rows scored and of those with an error; a bar on stderr where it takes seconds."""
 
     def __init__(self, output: PathLike):
         # a bar would break the lines on a terminal

@@ -23,7 +23,7 @@ class Attention(Settings):
 
     @property
     def description(self) -> str:
-        """What it is, for model cards."""
+        """Its name in model cards."""
         return f"{self.kind} score"
 
     @property

@@ -1,4 +1,4 @@
-"""What networks are built of and GluonNLP lacks, or has in a slower form. Imports MXNet."""
+"""Blocks that GluonNLP lacks, or has in a slower form. Imports MXNet."""
 
 from .._runtime.gluon import HybridBlock, gluonnlp, nn, rnn
 from .._runtime.mxnet_types import Array, Operators

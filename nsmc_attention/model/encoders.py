@@ -1,4 +1,4 @@
-"""What turns embeddings into states: the settings of each kind, which build its block. Read without MXNet."""
+"""Encoders, which turn embeddings into states: the settings of each kind, which build its block. Read without MXNet."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from .interfaces import Axes
 
 
 class EncoderSettings(Settings):
-    """What turns embeddings into states."""
+    """An encoder, which turns embeddings into states."""
 
     # what a network with this encoder is, without attention above it and with
     described: ClassVar[tuple[str, str]]
@@ -21,7 +21,7 @@ class EncoderSettings(Settings):
 
     @property
     def outputs(self) -> dict[str, Axes]:
-        """What it adds to the outputs of an ONNX graph, {name: axes}."""
+        """Further outputs of an ONNX graph with this encoder, {name: axes}."""
         return {}
 
     def width(self, embedding_size: int) -> int:

@@ -1,4 +1,4 @@
-"""What graphs take and return, by name: for the networks, their lowering, its check and the engines.
+"""Inputs and outputs of graphs, by name: for the networks, their lowering, its check and the engines.
 
 Read without MXNet and onnx. Each system lists those of its graphs (`config.graphs`). Axes: N reviews, T tokens, S source
 length in characters without spaces, D units of a state, K units of a key, H units of the decoder, V entries of the
@@ -33,7 +33,7 @@ Graphs = dict[str, Interface]
 
 
 class Sizes(NamedTuple):
-    """How long the axes of a bundle's graphs are.
+    """The lengths of the axes of a bundle's graphs.
 
     `rows` is {input whose numbers are ids: how many ids there are}, `fixed` {axis: size} of those that the settings fix,
     `batches` the others of a few batches, the largest last.

@@ -93,7 +93,7 @@ class SelfAttention(HybridBlock):
 
 
 class Sublayers(HybridBlock):
-    """What the layers of encoder and decoder have: self-attention, and two dense layers with GELU at each position.
+    """Base of the layers of encoder and decoder: self-attention, and two dense layers with GELU at each position.
 
     GELU: Hendrycks & Gimpel 2016 (arXiv:1606.08415). Each part has a residual and a layer norm: behind the sum (post) as
     in the paper, or on the way in (pre; Xiong et al. 2020, arXiv:2002.04745).

@@ -1,4 +1,4 @@
-"""What the page of a report says, from its tables: key figures, findings, sections with charts, examples, remarks."""
+"""Content of a report's page, from its tables: key figures, findings, sections with charts, examples, remarks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def rate_groups(rater: FilmRater, frame: pandas.DataFrame, groups: pandas.DataFr
 
 @dataclass(frozen=True)
 class Content:
-    """What a report is made of, and the `page.phrases` in which it is said.
+    """The data of a report, and the `page.phrases` of its language.
 
     `frame` has text, probability and label of each review, with `group_by` its group, and perhaps date and month;
     `ratings` are those of the largest groups by the rater, without which there are no stars.

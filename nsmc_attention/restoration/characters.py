@@ -79,7 +79,7 @@ class Characters:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """What a config's `network` is called with."""
+        """The arguments of a config's `network`."""
         return (self.rows, len(self))
 
     @cached_property

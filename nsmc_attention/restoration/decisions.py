@@ -1,4 +1,4 @@
-"""What an editor's probabilities are taken to say: which tags are believed, and whether a space follows.
+"""Decisions from an editor's probabilities: the tags that are believed, and the spaces that follow.
 
 An editor changes what it is so sure of: most of what people type is as they meant it, other than in training. The shares
 were chosen on the dev part of the packaged editor (docs/restore.md).

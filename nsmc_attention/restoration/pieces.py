@@ -13,7 +13,7 @@ from .restoration import BLANK, Chunk, Restoration
 
 @dataclass(frozen=True)
 class Piece:
-    """What is read at once of a source, where it starts there, and `letters`, its characters without spaces."""
+    """A part of a source that is read at once, its start there, and `letters`, its characters without spaces."""
 
     start: int
     text: str

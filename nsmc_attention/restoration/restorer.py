@@ -79,7 +79,7 @@ class Restorer(Predictor):
 
     @property
     def attends(self) -> bool:
-        """Whether its Restorations have attention weights; an editor, or a writer without attention, aligns only."""
+        """True if its Restorations have attention weights; an editor, or a writer without attention, aligns only."""
         model = self.bundle.config.model
         return model.kind == "writer" and model.attention.kind != "none"
 

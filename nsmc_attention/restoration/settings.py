@@ -12,7 +12,7 @@ from .interface import EDITOR
 
 
 class CharacterConfig(Settings):
-    """Which characters `restore` can write."""
+    """The characters that `restore` can write."""
 
     min_count: int = setting(3, "characters rarer than this in the training sentences are copied, never written", low=1)
     max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)
@@ -115,7 +115,7 @@ RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": Writer
 
 
 class RestoreTraining(LoopConfig):
-    """How `restore` is trained."""
+    """The training of `restore`."""
 
     epochs: int = setting(6, "largest number of passes over the sentences, each time with other noise", low=1)
     learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)

@@ -1,4 +1,4 @@
-"""Which sentences are spelt well enough to be learnt from: what `restore` is to write.
+"""Sentences that are spelt well enough to be learnt from: the targets of `restore`.
 
 Most reviews are not. A sentence is refused for what only a misspelling has, and for what other people mostly write in
 another way: a sequence of three characters that is much rarer than one that a misspelling turns into it.

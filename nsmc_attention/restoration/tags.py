@@ -1,4 +1,4 @@
-"""What a network says about the characters of a source, turned into a text; and how far the two may be apart."""
+"""Tags of the characters of a source, turned into a text; and the largest distance between the two."""
 
 from collections.abc import Iterable, Sequence
 

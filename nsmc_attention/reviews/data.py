@@ -1,4 +1,4 @@
-"""How a command reads reviews, as values: a corpus or a file, and its options. The methods import pandas by need."""
+"""Reviews of a command as values: a corpus or a file, and its options. The methods import pandas by need."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

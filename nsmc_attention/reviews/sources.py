@@ -1,4 +1,4 @@
-"""Where reviews are read from: a file's kind, encoding and delimiter, found once, and its text, opened accordingly.
+"""Sources of reviews: a file's kind, encoding and delimiter, found once, and its text, opened accordingly.
 
     path -> Source (kind, encoding, delimiter) -> text, or a span of it
 
@@ -61,12 +61,12 @@ class Source:
 
     @property
     def from_office(self) -> bool:
-        """Whether a spreadsheet program wrote it, as its encoding or mark says."""
+        """True if a spreadsheet program wrote it, by its encoding or mark."""
         return self.kind == "xlsx" or self.mark > 0 or self.encoding != "utf-8"
 
     @property
     def surprises(self) -> str:
-        """What a user should know of how it is read, or nothing: "CP949, semicolon-separated"."""
+        """A note for the user on how it is read, or nothing: "CP949, semicolon-separated"."""
         surprises = [NAMES[self.encoding]] if self.guessed and self.encoding != "utf-8" else []
         if self.kind == "csv" and self.delimiter != ",":
             surprises.append(f"{DELIMITERS[self.delimiter]}-separated")

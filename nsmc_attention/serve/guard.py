@@ -1,4 +1,4 @@
-"""What every request passes: the limits on what a client may use, security headers, and the counters of /metrics.
+"""Limits on what a client may use, security headers, and the counters of /metrics, around every request.
 
 FastAPI, Starlette and uvicorn do not limit the size of a body; `connection` limits the time in which it arrives. Where
 $PROMETHEUS_MULTIPROC_DIR is set, as `server` does for several workers, each counts into files in that folder and any of

@@ -1,4 +1,4 @@
-"""What the requests for JSON ask and are answered with: models of their bodies, and plain values of results.
+"""Requests for JSON and their responses: models of the bodies, and plain values of results.
 
 These functions run in a model's thread: making JSON of a large matrix takes as long as many predictions.
 """

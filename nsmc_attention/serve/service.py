@@ -53,7 +53,7 @@ MISSING = {
 
 
 class Service:
-    """What the application's routes call; those for JSON return it as text."""
+    """Handlers of the application's routes; those for JSON return it as text."""
 
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
         self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
@@ -88,11 +88,11 @@ class Service:
         return Response(self.woff, media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
 
     async def healthz(self) -> dict[str, str]:
-        """Whether the process responds."""
+        """Respond as long as the process does."""
         return {"status": "alive"}
 
     async def readyz(self) -> dict[str, Any]:
-        """Whether the models are loaded; `methods` are those of /explain that fit the classifier.
+        """Return the names of the loaded models; `methods` are those of /explain that fit the classifier.
 
         `restore_bundle`, `language_bundle` and `film_bundle`, with the ends of its scale of `stars`, are named where there
         are any.

@@ -111,7 +111,7 @@ class FormFile:
 
 
 class StorageQuota:
-    """What the tables of a process share, used from any thread.
+    """Slots and bytes that the tables of a process share, used from any thread.
 
     Uploads are limited by total bytes, so that a few slow clients cannot occupy every slot; a slot is for a table that
     has been received.
@@ -263,7 +263,7 @@ def in_pieces(written: io.StringIO, parts: Iterable[object]) -> Iterator[str]:
 
 
 class TableResponse(StreamingResponse):
-    """What is made of a table, in the format of a kind; the table is closed when the response ends or the client goes."""
+    """A response made of a table, of one kind; the table is closed when the response ends or the client goes."""
 
     def __init__(self, table: Table, content: AsyncIterator[bytes], kind: str) -> None:
         media_type = next(name for name, known in MEDIA_TYPES.items() if known == kind)

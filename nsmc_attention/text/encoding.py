@@ -118,7 +118,7 @@ class ReviewEncoder:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """What a config's `network` is called with."""
+        """The arguments of a config's `network`."""
         return (len(self),)
 
     def encode(self, review: str) -> Encoded:

@@ -1,4 +1,4 @@
-"""How a review becomes token ids: the settings of this folder."""
+"""The settings of this folder: from a review to token ids."""
 
 from typing import ClassVar, Union
 
@@ -6,7 +6,7 @@ from ..settings import Settings, setting
 
 
 class TextConfig(Settings):
-    """How a review becomes token ids."""
+    """The settings from a review to token ids."""
 
     tokenizer: str = setting("mecab", "tokenizer, by name")
     vocab_size: int = setting(16000, "largest vocabulary, special tokens included", low=3)
@@ -19,7 +19,7 @@ class TextConfig(Settings):
 
 
 class WordsConfig(Settings):
-    """How a review becomes the tokens of a language model: no word is unknown as long as its characters are."""
+    """The settings from a review to a language model's tokens: a word is known if its characters are."""
 
     ngram_buckets: ClassVar[int] = 0
     tokenizer: str = setting("mecab", "tokenizer, by name")

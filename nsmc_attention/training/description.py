@@ -1,4 +1,4 @@
-"""What a training says of itself: the settings of its run, the command that repeats it, its manifest."""
+"""Descriptions of a training: the settings of its run, the command that repeats it, its manifest."""
 
 import shlex
 from collections.abc import Iterable, Mapping

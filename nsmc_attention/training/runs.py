@@ -41,7 +41,7 @@ CodecT = TypeVar("CodecT", bound=Codec)
 
 @dataclass(frozen=True)
 class Run:
-    """Where and how a training runs: in the folder `out`, on "auto", "cpu" or "gpu", by the workers of a group."""
+    """A training's folder `out`, its device "auto", "cpu" or "gpu", and its group of workers."""
 
     out: Path
     resume: bool = False

@@ -17,7 +17,7 @@ DEV_STREAM = 2**31 - 1
 
 
 class Objective(ABC):
-    """What a stage trains for, evaluated on `dev_batches` by the workers of a group.
+    """The objective of a stage, evaluated on `dev_batches` by the workers of a group.
 
     `metric` names the figure of `evaluate` that selects the epoch; smaller is better.
     """
@@ -47,7 +47,7 @@ def similar_batches(
 
 
 class TrainingBatches(Protocol):
-    """What a stage is trained on: `len` batches an epoch, in an order that (seed, epoch) alone decides."""
+    """The batches of a stage: `len` an epoch, in an order that (seed, epoch) alone decides."""
 
     def __len__(self) -> int: ...
 

@@ -1,4 +1,4 @@
-"""What the workers of a distributed training exchange over MXNet's parameter server: gradients, results, checkpoints.
+"""Communication of a distributed training's workers over MXNet's parameter server: gradients, results, checkpoints.
 
 The server (`dist_sync`) adds up and returns the sum, so all workers get the same bits and make the same decisions. It
 waits forever for a dead process: those of `launcher` end together, those of several machines are ended by their user.
@@ -34,7 +34,7 @@ SAME = "start all with the same command, data and versions"
 
 
 class Batch(Protocol):
-    """What workers share: N reviews, of which each trains on some."""
+    """A batch that workers share: N reviews, of which each trains on some."""
 
     token_ids: NDArray[numpy.int32]  # (N, T)
     labels: NDArray[numpy.float32]  # (N,)
