@@ -234,7 +234,6 @@ def bulk(
     A rerun continues where it stopped.
 
     \b
-    pip install 'nsmc_attention[bulk]'
     nsmc-attention bulk "reviews/*.parquet" --output scored
     nsmc-attention bulk "reviews/*.parquet" --output scored --group-by film
     nsmc-attention bulk reviews/ --output scored --scheduler tcp://host:8786
@@ -272,7 +271,6 @@ def serve(
     """Serve an interactive page and an HTTP API.
 
     \b
-    pip install 'nsmc_attention[serve]'
     nsmc-attention serve
     curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
     """

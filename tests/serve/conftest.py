@@ -2,15 +2,19 @@
 
 import http.client
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
+import psutil
 import pytest
 
 CODE = """
@@ -58,8 +62,6 @@ class Server:
 
     def workers(self):
         """Return the workers that live: a killed one stays a child, without a command line, until the parent sees it."""
-        import psutil
-
         workers = []
         for child in psutil.Process(self.process.pid).children():
             # multiprocessing's resource tracker is a child too
@@ -86,6 +88,47 @@ class Server:
                 while piece := client.recv(65536):
                     received.append(piece)
         return b"".join(received)
+
+    @staticmethod
+    def head(length, path="/predict", kind="application/json", more=""):
+        return f"POST {path} HTTP/1.1\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n".encode()
+
+    def request(self, question, path="/predict", more=""):
+        body = json.dumps(question).encode()
+        return self.head(len(body), path, more=more) + body
+
+    def batch(self, body=b"document\na\n"):
+        return self.head(len(body), "/predict/batch", "text/csv") + body
+
+    @staticmethod
+    def status(answer):
+        return int(answer.split()[1]) if answer else None
+
+    @staticmethod
+    def eventually(condition):
+        """Wait until a condition holds, which it does sooner or later if a promise is kept."""
+        for _ in range(600):
+            if condition():
+                return
+            time.sleep(0.1)
+        raise AssertionError("it never came")
+
+    def sockets(self):
+        process = psutil.Process(self.process.pid)
+        return process.net_connections() if hasattr(process, "net_connections") else process.connections()
+
+    def takes_tables(self):
+        return self.ask("POST", "/predict/batch", b"document\na\n", "text/csv")[0] == 200
+
+    @staticmethod
+    def tables_of(process):
+        """Return the open files of a process that have no name, which are its tables."""
+        links = []
+        for file in Path(f"/proc/{process.pid}/fd").iterdir():
+            # pytest captures stdout in such a file
+            with suppress(OSError):
+                links += [os.readlink(file)] if file.name not in "012" else []
+        return [link for link in links if link.endswith("(deleted)") and str(Path(tempfile.gettempdir()) / "") in link]
 
     def ask(self, method, path, body=None, kind="application/json"):
         """Return (status, headers, body)."""
