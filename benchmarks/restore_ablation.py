@@ -1,14 +1,14 @@
-"""What each part of `restore` brings: small networks, all trained alike, three seeds each; the table of docs/restore.md.
+"""What each part of `restore` brings: small networks, all trained alike, a few seeds each; the table of docs/restore.md.
 
-    NSMC_ATTENTION_DATA=... python -m benchmarks.restore_ablation FOLDER/train.txt RUNS [NAME ...]
+    NSMC_ATTENTION_DATA=... python -m benchmarks.restore_ablation FOLDER/train.txt RUNS [--seeds 0,1,2] [NAME ...]
 
 Each variant differs from `general` in what its name says. Finished runs in the folder RUNS are not trained again, so an
 interrupted run goes on, and two processes may train different variants. Prints the table of all that are finished.
 """
 
 import os
-import sys
 import time
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -25,7 +25,7 @@ from nsmc_attention.reviews.data import Texts
 from nsmc_attention.text.noise import typed
 from nsmc_attention.training.runs import Run
 
-SEEDS, SENTENCES, LONGEST, TEST = (0, 1, 2), 13_000, 24, 1000
+SENTENCES, LONGEST, TEST = 13_000, 24, 1000
 SIZES = {
     "embedding_size": 64,
     "model.encoder.layers": 1,
@@ -37,8 +37,20 @@ SIZES = {
     "patience": 6,
 }
 WRITER = {"model.decoder.hidden_size": 128}
-# about as many parameters as `general` has
-TRANSFORMER = {"model.decoder.kind": "transformer", "model.decoder.units": 64, "model.decoder.feed_forward": 256}
+# about as many parameters as `general` has; None: the kind has no such setting
+TRANSFORMER = {
+    "model.decoder.kind": "transformer",
+    "model.decoder.units": 64,
+    "model.decoder.feed_forward": 256,
+    "model.decoder.hidden_size": None,
+}
+TRANSFORMER_ENCODER = {
+    "model.encoder.kind": "transformer",
+    "model.encoder.units": 64,
+    "model.encoder.feed_forward": 128,
+    "model.encoder.layers": 2,
+    "model.encoder.hidden_size": None,
+}
 VARIANTS: dict[str, dict[str, Any]] = {
     "editor": {},
     "general": {},
@@ -52,18 +64,20 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "scheduled sampling": {"training.sampling": 0.25},
     "label smoothing": {"training.label_smoothing": 0.1},
     "transformer decoder": TRANSFORMER,
+    "transformer": {**TRANSFORMER, **TRANSFORMER_ENCODER},
+    "transformer encoder": TRANSFORMER_ENCODER,
 }
-BEAMS = (1, 4, 8)
+BEAMS = (1, 4)
 
 
 def config_of(name: str, seed: int) -> RestoreConfig:
     is_editor = name == "editor"
     base = RESTORE_PRESETS["editor" if is_editor else "writer"]
-    decoder = {} if is_editor or VARIANTS[name] is TRANSFORMER else WRITER
-    return base.with_fields(**SIZES, **decoder, **VARIANTS[name], seed=seed)
+    fields = {**SIZES, **({} if is_editor else WRITER), **VARIANTS[name], "seed": seed}
+    return base.with_fields(**{name: value for name, value in fields.items() if value is not None})
 
 
-def main(path: Path, runs: Path, names: list[str]) -> None:
+def main(path: Path, runs: Path, seeds: list[int], names: list[str]) -> None:
     runs.mkdir(parents=True, exist_ok=True)
     texts = path.read_text(encoding="utf-8").splitlines()
     test = [
@@ -77,14 +91,14 @@ def main(path: Path, runs: Path, names: list[str]) -> None:
             )
         )
     for name in names:
-        for seed in SEEDS:
+        for seed in seeds:
             out = runs / f"{name.replace(' ', '-')}-{seed}"
             if not (out / "bundle" / "manifest.json").is_file():
                 train_restorer(Texts(short), config_of(name, seed), Run(out, resume=out.is_dir()))
     print("| variant | beam | character error | exact | texts a second |\n|---|---|---|---|---|")
     for name in names:
         for beam in (None,) if name == "editor" else BEAMS:
-            rows = [judged(runs / f"{name.replace(' ', '-')}-{seed}" / "bundle", beam, test[:TEST]) for seed in SEEDS]
+            rows = [judged(runs / f"{name.replace(' ', '-')}-{seed}" / "bundle", beam, test[:TEST]) for seed in seeds]
             means, spread = numpy.mean(rows, axis=0), numpy.std(rows, axis=0, ddof=1)
             figures = f"{means[0]:.4f} ± {spread[0]:.4f} | {means[1]:.3f} ± {spread[1]:.3f} | {means[2]:,.0f}"
             print(f"| {name} | {beam or ''} | {figures} |", flush=True)
@@ -103,4 +117,10 @@ def judged(bundle: Path, beam: Any, targets: list[str]) -> tuple[float, float, f
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:] or list(VARIANTS))
+    parser = ArgumentParser()
+    parser.add_argument("train", type=Path)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("names", nargs="*", choices=[[], *VARIANTS])
+    parser.add_argument("--seeds", default="0,1,2")
+    given = parser.parse_args()
+    main(given.train, given.runs, list(map(int, given.seeds.split(","))), given.names or list(VARIANTS))

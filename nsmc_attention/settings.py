@@ -189,9 +189,9 @@ def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -
 
 
 def own_defaults(declared: Any, other: Settings) -> dict[str, Any]:
-    """Return what a field declares of its default unlike others of that kind, as far as another kind has it."""
-    usual = vars(type(declared)())
-    return {name: value for name, value in vars(declared).items() if value != usual[name] and name in vars(other)}
+    """Return what a field declares of its default unlike others of that kind, for a kind derived from it."""
+    usual = vars(type(declared)() if isinstance(other, type(declared)) else declared)
+    return {name: value for name, value in vars(declared).items() if value != usual[name]}
 
 
 def known_field(cls: type[Settings], name: str, path: str) -> "Field[Any]":

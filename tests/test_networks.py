@@ -13,6 +13,7 @@ from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.films.settings import FilmConfig
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
+from nsmc_attention.model.encoders import TransformerEncoder
 from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
 from nsmc_attention.restoration.interface import ROWS
 from nsmc_attention.restoration.settings import EditorConfig, LSTMStack, Stack, WriterConfig
@@ -115,6 +116,13 @@ def editor(cell, layers):
     return restorer(settings, f"editor-{cell}-{layers}", weights=None)
 
 
+def with_transformer_encoder(base, positions):
+    """The editor, or a writer with a recurrent or a Transformer's decoder."""
+    encoder = TransformerEncoder(2, 2, 6, 10, positions=positions, dropout=0.0)
+    name, shown = f"transformer-encoder-{base.name}-{positions}", {"weights": base.weights, "sums": base.sums}
+    return restorer(replace(base.settings, encoder=encoder), name, **shown)
+
+
 def writer(kind, cell="gru", fed=1, **alignment):
     stack, decoder = CELLS[cell]
     settings = replace(
@@ -130,6 +138,7 @@ def transformer(norm, positions):
     return restorer(settings, f"writer-transformer-{norm}-{positions}")
 
 
+POSITIONS = ("relative", "learned", "sinusoidal")
 CASES = [
     *(
         classifier(kind, encoder, buckets)
@@ -151,6 +160,8 @@ CASES = [
     writer("local-p", window=1),
     transformer("post", "learned"),
     transformer("pre", "sinusoidal"),
+    *map(with_transformer_encoder, (editor("gru", 1), writer("general"), writer("additive", "lstm")), POSITIONS),
+    *(with_transformer_encoder(transformer("post", "learned"), positions) for positions in POSITIONS),
 ]
 every_network = pytest.mark.parametrize("case", CASES, ids=str)
 

@@ -9,6 +9,7 @@ from typing import Any
 from .._runtime.mxnet_types import Network
 from ..model.parameters import Arrays, set_parameters, snapshot
 from ..restoration.characters import Characters
+from ..restoration.train import sizes_of_reader
 from ..text.encoding import ReviewEncoder
 from ..training.initial import sizes_of
 from .settings import ClassifierConfig
@@ -20,11 +21,11 @@ READER, LAYER = "reader.embedding.weight", "reader.layer0."
 
 def sizes_of_restorer(config: Any) -> dict[str, object]:
     """Return the settings that a classifier shares with a restorer of a config, {path: value}."""
-    encoder = {
-        "model.encoder.kind": config.model.encoder.kind,
-        "model.encoder.hidden_size": config.model.encoder.hidden_size,
-    }
-    return {**SHARED, "text.tokenizer": "characters", "model.embedding_size": config.model.embedding_size, **encoder}
+    shared = sizes_of_reader(config)
+    if config.model.encoder.kind != "transformer":
+        # of recurrent layers, a classifier has the first
+        del shared["model.encoder.layers"]
+    return {**SHARED, "text.tokenizer": "characters", **shared}
 
 
 def sizes_of_language_model(config: Any) -> dict[str, object]:

@@ -38,6 +38,10 @@ class EncoderSettings(Settings):
         """
         raise NotImplementedError
 
+    def blocks(self, embedding_size: int, max_length: int) -> list[Network]:
+        """Build the blocks, one above the other, where there may be several."""
+        return [self.block(embedding_size, max_length)]
+
 
 class GRU(EncoderSettings):
     """A bidirectional GRU."""
@@ -83,6 +87,11 @@ class TransformerSettings(Settings):
     def numbers_per_pair(self) -> int:
         """Numbers held for each pair of places: a weight of each head of each layer."""
         return self.layers * self.heads
+
+    @property
+    def summary(self) -> str:
+        """Its layers, for model cards."""
+        return f"{self.layers} Transformer layer{'s' * (self.layers > 1)} of {self.units}"
 
     def check(self, where: str) -> None:
         """Raise ConfigError where the sizes do not fit each other."""

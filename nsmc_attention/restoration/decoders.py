@@ -72,11 +72,11 @@ class GRUDecoder(Settings):
         attends = f"{attention.kind} attention" if attention.kind != "none" else "no attention"
         return f", a {self.kind.upper()} decoder and {attends}"
 
-    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
-        """Build the writer with these settings, which writes at most `longest` characters."""
+    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", max_length: int) -> Any:
+        """Build the writer with these settings, for sources of at most `max_length` characters."""
         from .writer import RecurrentWriter
 
-        return RecurrentWriter(rows, vocab_size, settings)
+        return RecurrentWriter(rows, vocab_size, settings, max_length)
 
 
 class LSTMDecoder(GRUDecoder):
@@ -114,10 +114,10 @@ class TransformerDecoder(TransformerSettings):
     def describe(self, attention: Attention) -> str:
         return " and a Transformer decoder"
 
-    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", longest: int) -> Any:
+    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", max_length: int) -> Any:
         from .transformer_writer import TransformerWriter
 
-        return TransformerWriter(rows, vocab_size, settings, longest)
+        return TransformerWriter(rows, vocab_size, settings, max_length)
 
 
 Decoder = Union[GRUDecoder, TransformerDecoder]

@@ -9,31 +9,33 @@ from typing import Any
 
 from .._runtime.gluon import HybridBlock, nn
 from .._runtime.mxnet_types import Array, Operators
-from ..model.blocks import Bidirectional
+from ..model.blocks import listed
 from .interface import SOURCE
 
 
 class Reader(HybridBlock):
-    """Reads the source: the sum of a character's rows, then recurrent layers in both directions."""
+    """Reads the source: the sum of a character's rows, then recurrent layers in both directions, or a Transformer."""
 
-    def __init__(self, rows: int, settings: Any) -> None:
+    def __init__(self, rows: int, settings: Any, max_length: int) -> None:
         super().__init__()
-        self.layers: list[Any] = []
         with self.name_scope():
             self.embedding = nn.Embedding(rows, settings.embedding_size)
             self.dropout = nn.Dropout(settings.dropout)
-            for number in range(settings.encoder.layers):
-                layer = Bidirectional(settings.encoder.kind, settings.encoder.hidden_size)
+            self.layers = settings.encoder.blocks(settings.embedding_size, max_length)
+            for number, layer in enumerate(self.layers):
                 self.register_child(layer, f"layer{number}")
-                self.layers.append(layer)
 
     def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
         """(N, S, ROWS) int32, (N,) float32 -> states (S, N, D); those at padding are not zero."""
+        return self.encode(F, source_ids, source_length)[0]
+
+    def encode(self, F: Operators, source_ids: Array, source_length: Array) -> tuple[Array, list[Array]]:
+        """Return the states beside the weights (N, L, K, S, S) of a Transformer, or none of recurrent layers."""
         embedded = F.sum(self.embedding(source_ids), axis=2)  # (N, S, E)
-        states = F.transpose(embedded, axes=(1, 0, 2))
+        states, weights = F.transpose(embedded, axes=(1, 0, 2)), list[Array]()
         for layer in self.layers:
-            states = layer(self.dropout(states), source_length)
-        return self.dropout(states)
+            states, *weights = listed(layer(self.dropout(states), source_length))
+        return self.dropout(states), weights
 
 
 class Editor(HybridBlock):
@@ -42,10 +44,10 @@ class Editor(HybridBlock):
     inputs = SOURCE
     matrices_as = "float16"
 
-    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
+    def __init__(self, rows: int, vocab_size: int, settings: Any, max_length: int) -> None:
         super().__init__()
         with self.name_scope():
-            self.reader = Reader(rows, settings)
+            self.reader = Reader(rows, settings, max_length)
             self.narrow = nn.Dense(settings.output_units, in_units=settings.width, use_bias=False, flatten=False)
             self.tag = nn.Dense(vocab_size, in_units=settings.output_units, flatten=False)
             self.space = nn.Dense(2, in_units=settings.width, flatten=False)

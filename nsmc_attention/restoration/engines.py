@@ -16,12 +16,13 @@ from ..inference.engines import chosen_engine
 from ..inference.graphs import PIECE, RunnableGraph, load_graphs
 from ..model.interfaces import Sizes
 from .characters import Characters
-from .settings import RestoreConfig, most_written
+from .interface import most_written
+from .settings import RestoreConfig
 from .task import RestorerBundle
 
 Array = NDArray[Any]
 
-# An editor reads texts this many times as long as those that it was trained on at once; a writer does not
+# A recurrent editor reads texts this many times as long as those that it was trained on at once
 EDITOR_LENGTHS = 4
 
 
@@ -57,7 +58,8 @@ class RestorerEngine:
 
 def longest_read(config: RestoreConfig) -> int:
     """Return the most characters that are read at once."""
-    return config.text.max_length * (EDITOR_LENGTHS if config.model.kind == "editor" else 1)
+    recurrent = config.model.kind == "editor" and config.model.encoder.kind != "transformer"
+    return config.text.max_length * (EDITOR_LENGTHS if recurrent else 1)
 
 
 def sizes_of(config: RestoreConfig, characters: Characters) -> Sizes:

@@ -16,6 +16,14 @@ SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N"
 # What a writer makes of a source, once for all steps
 ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
 
+# A writer's text has at most this many characters for each of its source, and more
+LONGEST, MORE = 2, 10
+
+
+def most_written(length: int) -> int:
+    """Return the most characters that a writer may write for a source of `length`, its end counted."""
+    return MORE + LONGEST * length
+
 
 def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
     """Logits (N, S, V) and (N, S, 2) -> the likeliest tags, their probability, and that of a space, (N, S) each."""

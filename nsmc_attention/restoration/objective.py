@@ -19,7 +19,8 @@ from ..training.initial import Beginning, initialize
 from ..training.runs import Run
 from ..training.stage import DEV_STREAM, Objective, Stage, similar_batches
 from .characters import BEGIN, END, KEEP, Characters, padded, split_spaces
-from .settings import RestoreConfig, most_written
+from .interface import most_written
+from .settings import RestoreConfig
 from .tags import character_error, tagged, tags_of, written
 
 # Sources are padded to a multiple of this: MXNet plans its memory anew for each size

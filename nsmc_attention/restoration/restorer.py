@@ -24,10 +24,10 @@ from .characters import BEGIN, END, KEEP, Characters, padded
 from .decisions import believed_tags, space_follows
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_foreign, keeps_foreign
+from .interface import most_written
 from .pieces import Piece, joined, pieces_of
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
-from .settings import most_written
 from .tags import most_changed, tagged, within_bound, written
 from .task import EDITOR, LAYOUT, WRITER, RestorerBundle
 
@@ -113,13 +113,18 @@ class Restorer(Predictor):
         """Return what a writer's search found for one text, at most `beam`, the best first."""
         if self.bundle.config.model.kind == "editor":
             raise ConfigError("n_best: expected a writer's bundle, found an editor's, which makes one text")
+        piece = self.piece(text, "n_best")
+        if not KOREAN.search(piece.text):
+            return self.restore_many([text])
+        return [joined(piece.text, [piece], [self.written(piece, best)]) for best in self.hypotheses([piece])[0]]
+
+    def piece(self, text: str, where: str) -> Piece:
+        """Return a text that is read at once; DataError, in which the caller is `where`, for another one."""
         text = clean(check_text(text))
         pieces = list(pieces_of(text, self.longest))
         if len(pieces) != 1:
-            raise DataError(f"n_best: expected a text of 1 to {self.longest} characters, found {len(text)}")
-        if not KOREAN.search(text):
-            return self.restore_many([text])
-        return [joined(text, pieces, [self.written(pieces[0], best)]) for best in self.hypotheses(pieces)[0]]
+            raise DataError(f"{where}: expected a text of 1 to {self.longest} characters, found {len(text)}")
+        return pieces[0]
 
     def in_batches(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the Restoration of each piece, in order; pieces of similar length are read together, Korean ones alone."""

@@ -2,13 +2,15 @@
 
 from typing import Any, ClassVar, Union
 
+from .._runtime.mxnet_types import Network
 from ..config import LoopConfig, TaskConfig, check_scores
 from ..errors import ConfigError
 from ..model.attention import Attention, General
+from ..model.encoders import EncoderSettings, TransformerEncoder
 from ..model.interfaces import Graphs
 from ..settings import Settings, check_all, kinds, section, setting
 from .decoders import ALIGNMENTS, DECODERS, Decoder, GRUDecoder
-from .interface import EDITOR
+from .interface import EDITOR, most_written
 
 
 class CharacterConfig(Settings):
@@ -18,24 +20,25 @@ class CharacterConfig(Settings):
     max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)
 
 
-# A writer's text has at most this many characters for each of its source, and more
-LONGEST, MORE = 2, 10
-
-
-def most_written(length: int) -> int:
-    """Return the most characters that a writer may write for a source of `length`, its end counted."""
-    return MORE + LONGEST * length
-
-
-class Stack(Settings):
-    """Recurrent layers in both directions, one above the other; `width` is the units of a state."""
+class Stack(EncoderSettings):
+    """Recurrent layers in both directions, one above the other."""
 
     kind = "gru"
     layers: int = setting(2, "layers, one above the other", low=1, high=16)
     hidden_size: int = setting(192, "units of each layer in each direction", low=1, high=4096)
 
+    @property
+    def summary(self) -> str:
+        """Its layers, for model cards."""
+        return f"{self.layers} bidirectional {self.kind.upper()} layer{'s' * (self.layers > 1)} of {self.hidden_size}"
+
     def width(self, embedding_size: int) -> int:
         return 2 * self.hidden_size
+
+    def blocks(self, embedding_size: int, max_length: int) -> list[Network]:
+        from ..model.blocks import Bidirectional
+
+        return [Bidirectional(self.kind, self.hidden_size) for _ in range(self.layers)]
 
 
 class LSTMStack(Stack):
@@ -44,7 +47,8 @@ class LSTMStack(Stack):
     kind = "lstm"
 
 
-STACKS: dict[str, type[Settings]] = {"gru": Stack, "lstm": LSTMStack}
+SourceEncoder = Union[Stack, TransformerEncoder]
+SOURCE_ENCODERS: dict[str, type[Settings]] = {kind.kind: kind for kind in (Stack, LSTMStack, TransformerEncoder)}
 
 
 class EditorConfig(Settings):
@@ -52,7 +56,7 @@ class EditorConfig(Settings):
 
     kind = "editor"
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
-    encoder: Stack = kinds(STACKS, Stack(), "what reads the source")
+    encoder: SourceEncoder = kinds(SOURCE_ENCODERS, Stack(), "what reads the source")
     output_units: int = setting(128, "units of what the character is predicted from", low=1, high=4096)
     dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
 
@@ -63,8 +67,7 @@ class EditorConfig(Settings):
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""
-        kind = self.encoder.kind.upper()
-        return f"A tag for each character by {self.encoder.layers} bidirectional {kind} layers of {self.encoder.hidden_size}"
+        return f"A tag for each character by {self.encoder.summary}"
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -76,10 +79,15 @@ class EditorConfig(Settings):
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
         return EDITOR
 
+    def check_sizes(self, max_length: int) -> None:
+        """Raise ConfigError unless the sizes fit each other, and texts of `max_length` characters."""
+        self.encoder.check("model.encoder")
+        check_scores(max_length, self.encoder.numbers_per_pair)
+
     def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
         from .editor import Editor
 
-        return Editor(rows, vocab_size, self)
+        return Editor(rows, vocab_size, self, max_length)
 
 
 class WriterConfig(EditorConfig):
@@ -87,13 +95,13 @@ class WriterConfig(EditorConfig):
 
     kind = "writer"
     retired: ClassVar[tuple[str, ...]] = ("first_state",)
-    encoder: Stack = kinds(STACKS, Stack(layers=1), "what reads the source")
+    encoder: SourceEncoder = kinds(SOURCE_ENCODERS, Stack(layers=1), "what reads the source")
     decoder: Decoder = kinds(DECODERS, GRUDecoder(256), "what writes the target")
     attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
     input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
 
     def describe(self) -> str:
-        return f"Sequence to sequence: a bidirectional encoder{self.decoder.describe(self.attention)}"
+        return f"Sequence to sequence: {self.encoder.summary}{self.decoder.describe(self.attention)}"
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -103,12 +111,13 @@ class WriterConfig(EditorConfig):
     def graphs(self) -> Graphs:
         return self.decoder.graphs
 
-    def check_sizes(self) -> None:
-        """Raise ConfigError unless the sizes fit each other."""
+    def check_sizes(self, max_length: int) -> None:
+        super().check_sizes(max_length)
         self.decoder.check_writer(self)
+        check_scores(most_written(max_length), self.decoder.numbers_per_pair)
 
     def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
-        return self.decoder.network(rows, vocab_size, self, most_written(max_length))
+        return self.decoder.network(rows, vocab_size, self, max_length)
 
 
 RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": WriterConfig}
@@ -140,14 +149,12 @@ class RestoreConfig(TaskConfig):
 
     def __post_init__(self) -> None:
         check_all(self)
-        if isinstance(self.model, WriterConfig):
-            self.model.check_sizes()
-            check_scores(most_written(self.text.max_length), self.model.decoder.numbers_per_pair)
-            if self.training.sampling and self.model.decoder.reads_at_once:
-                raise ConfigError(
-                    "training.sampling: expected 0, because a transformer decoder reads a whole target at once in training, "
-                    f"found {self.training.sampling}; leave it out, or choose model.decoder.kind gru or lstm"
-                )
+        self.model.check_sizes(self.text.max_length)
+        if isinstance(self.model, WriterConfig) and self.training.sampling and self.model.decoder.reads_at_once:
+            raise ConfigError(
+                "training.sampling: expected 0, because a transformer decoder reads a whole target at once in training, "
+                f"found {self.training.sampling}; leave it out, or choose model.decoder.kind gru or lstm"
+            )
 
     @property
     def graphs(self) -> Graphs:

@@ -89,7 +89,8 @@ def train_restorer(
 
 def sizes_of_reader(config: RestoreConfig) -> dict[str, Any]:
     """Return {path: value} of the settings that give the readers of an editor and of a writer the same sizes."""
-    of_reader = ("model.embedding_size", "model.encoder.")
+    placed = getattr(config.model.encoder, "positions", "relative") != "relative"
+    of_reader = ("model.embedding_size", "model.encoder.", *["text.max_length"] * placed)
     return {path: value for path, value in sizes_of(config).items() if path.startswith(of_reader)}
 
 

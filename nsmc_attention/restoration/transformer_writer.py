@@ -1,6 +1,6 @@
 """A writer with a Transformer's decoder: of a target it reads all characters at once, or one more. Imports MXNet.
 
-Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2.3; the encoder is the other writers'.
+Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2.3; the encoder is any writer's, with a Transformer's the paper's.
 Shapes: N reviews, S source and T target length, W places before these, E embedding, U units of a state, K heads of U / K
 units each, L layers, V characters of the vocabulary.
 """
@@ -12,7 +12,7 @@ from .._runtime.mxnet_types import Array, Operators
 from ..model.blocks import MASKED_SCORE
 from ..model.transformer import DecoderLayer, Layered, by_head
 from .editor import Reader
-from .interface import SOURCE
+from .interface import SOURCE, most_written
 from .writer import Writer, read
 
 
@@ -21,12 +21,12 @@ class TransformerSource(HybridBlock):
 
     inputs = SOURCE
 
-    def __init__(self, rows: int, settings: Any) -> None:
+    def __init__(self, rows: int, settings: Any, max_length: int) -> None:
         super().__init__()
         self.layers, self.heads = settings.decoder.layers, settings.decoder.heads
         units = self.layers * settings.decoder.units
         with self.name_scope():
-            self.reader = Reader(rows, settings)
+            self.reader = Reader(rows, settings, max_length)
             self.key = nn.Dense(units, in_units=settings.width, flatten=False)
             self.value = nn.Dense(units, in_units=settings.width, flatten=False)
 
@@ -47,8 +47,8 @@ class TransformerStep(Layered):
 
     layer = DecoderLayer
 
-    def __init__(self, vocab_size: int, settings: Any, longest: int) -> None:
-        super().__init__(settings.decoder, settings.embedding_size, longest)
+    def __init__(self, vocab_size: int, settings: Any, max_length: int) -> None:
+        super().__init__(settings.decoder, settings.embedding_size, most_written(max_length))
         self.heads, self.embedding_size = settings.decoder.heads, settings.embedding_size
         self.inputs = settings.graphs["step.onnx"].inputs
         with self.name_scope():
@@ -105,23 +105,26 @@ def causal_mask(F: Operators, before: Array, new: Array) -> Any:
 class TransformerWriter(Writer):
     """A writer that reads its target at once: in place of steps, a causal mask."""
 
-    def __init__(self, rows: int, vocab_size: int, settings: Any, longest: int) -> None:
-        super().__init__(TransformerSource(rows, settings), TransformerStep(vocab_size, settings, longest))
+    def __init__(self, rows: int, vocab_size: int, settings: Any, max_length: int) -> None:
+        source = TransformerSource(rows, settings, max_length)
+        super().__init__(source, TransformerStep(vocab_size, settings, max_length))
 
     def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: None = None) -> Any:
         source, state = self.begin(source_ids, source_length)
         logits, weights, *_ = self.step(previous_ids, *source, *state)
         return tuple(array.reshape((*previous_ids.shape, -1)) for array in (logits, weights))
 
-    def attention(self, source_ids: Array, source_length: Array, previous_ids: Array) -> tuple[Any, Any]:
-        """Return how each place attends to what was written (N, L, K, T, T), and to the source (N, L, K, T, S).
+    def attention(self, source_ids: Array, source_length: Array, previous_ids: Array) -> dict[str, Any]:
+        """Return the weights of all layers and heads, whose rows sum to 1, for the inputs of `forward`.
 
-        The inputs are those of `forward`. Rows sum to 1; in the first array they are 0 above the diagonal.
+        "decoder", how each place attends to what was written (N, L, K, T, T), 0 above the diagonal; "cross", to the source
+        (N, L, K, T, S); with a Transformer's encoder "encoder", how the source attends to itself (N, L, K, S, S).
         """
         source, state = self.begin(source_ids, source_length)
         _, weights, _ = self.step.decode(
             mxnet.nd, previous_ids, *source, state, self.step.positions.data(previous_ids.context)
         )
         own, of_source = (mxnet.nd.stack(*layers, axis=1) for layers in zip(*weights))
+        _, of_encoder = self.source.reader.encode(mxnet.nd, source_ids, source_length)
         # the first place is none
-        return own[..., 1:], of_source
+        return {"decoder": own[..., 1:], "cross": of_source, **dict(zip(["encoder"], of_encoder))}

@@ -20,30 +20,39 @@ class RecurrentSource(HybridBlock):
 
     inputs = SOURCE
 
-    def __init__(self, rows: int, settings: Any, alignment: Any) -> None:
+    def __init__(self, rows: int, settings: Any, alignment: Any, max_length: int) -> None:
         super().__init__()
         self.has_keys = alignment.key_units is not None
-        self.half, self.states = settings.encoder.hidden_size, settings.decoder.states
+        # of a Transformer, no state has read the whole source
+        self.half = None if settings.encoder.kind == "transformer" else settings.encoder.hidden_size
+        self.states = settings.decoder.states
         with self.name_scope():
-            self.reader = Reader(rows, settings)
+            self.reader = Reader(rows, settings, max_length)
             if self.has_keys:
                 self.key = nn.Dense(
                     alignment.key_units, in_units=settings.width, use_bias=alignment.key_bias, flatten=False
                 )
             size = settings.decoder.hidden_size * self.states
-            self.projection = nn.Dense(size, in_units=2 * self.half, activation="tanh")
+            self.projection = nn.Dense(size, in_units=settings.width, activation="tanh")
 
     def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
         """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H)."""
         by_review, mask = read(F, self.reader, source_ids, source_length)
         memory = F.broadcast_mul(by_review, mask)
+        if self.half:
+            whole = self.last_states(F, by_review, source_length)
+        else:
+            whole = F.broadcast_div(F.sum(memory, axis=1), F.sum(mask, axis=1))  # the mean
+        projected = self.projection(whole)
+        first = F.split(projected, num_outputs=self.states, axis=1) if self.states > 1 else [projected]
+        return (memory, self.key(memory) if self.has_keys else memory, F.squeeze(mask, axis=2), *first)
+
+    def last_states(self, F: Operators, by_review: Array, source_length: Array) -> Any:
+        """Return the last state of each direction (N, D): the backward one is at the first place."""
         last = F.SequenceLast(by_review, source_length, use_sequence_length=True, axis=1)  # (N, D)
         forward = F.slice_axis(last, axis=1, begin=0, end=self.half)
         start = F.squeeze(F.slice_axis(by_review, axis=1, begin=0, end=1), axis=1)
-        backward = F.slice_axis(start, axis=1, begin=self.half, end=None)
-        both = self.projection(F.concat(forward, backward, dim=1))
-        first = F.split(both, num_outputs=self.states, axis=1) if self.states > 1 else [both]
-        return (memory, self.key(memory) if self.has_keys else memory, F.squeeze(mask, axis=2), *first)
+        return F.concat(forward, F.slice_axis(start, axis=1, begin=self.half, end=None), dim=1)
 
 
 def read(F: Operators, reader: Any, source_ids: Array, source_length: Array) -> tuple[Any, Any]:
@@ -134,9 +143,10 @@ class Writer(Block):
 class RecurrentWriter(Writer):
     """A writer that reads its target step by step."""
 
-    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
+    def __init__(self, rows: int, vocab_size: int, settings: Any, max_length: int) -> None:
         alignment = build_alignment(settings.attention, settings.decoder.hidden_size)
-        super().__init__(RecurrentSource(rows, settings, alignment), RecurrentStep(vocab_size, settings, alignment))
+        source = RecurrentSource(rows, settings, alignment, max_length)
+        super().__init__(source, RecurrentStep(vocab_size, settings, alignment))
 
     def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: Any = None) -> Any:
         nd, steps = mxnet.nd, list[Any]()

@@ -2,6 +2,11 @@
 
 import json
 
+import numpy
+import pytest
+
+from nsmc_attention.errors import ConfigError
+from nsmc_attention.restoration.heads import attention_matrices
 from nsmc_attention.restoration.restorer import load_restorer
 
 LETTERS = "가나다라마바사자차하"
@@ -41,15 +46,15 @@ def test_a_run_is_resumed_as_the_task_that_it_has(command, tiny_editor):
     assert "cannot resume --task restore as --task classify; leave --task out" in done.stderr and done.returncode == 2
 
 
-def test_a_writer_with_a_transformers_decoder_is_trained_resumed_and_used(command, tmp_path):
+def test_a_transformer_is_trained_resumed_used_and_drawn(command, tmp_path):
     rows = (f"이 영화 정말 좋다 {one}{two}\n" for one in LETTERS for two in LETTERS)
     (tmp_path / "in.txt").write_text("".join(rows), encoding="utf-8")
     sizes = {"kind": "transformer", "units": 8, "heads": 2, "feed_forward": 16, "layers": 1}
-    settings = [f"model.decoder.{name}={size}" for name, size in sizes.items()]
+    settings = [f"model.{part}.{name}={size}" for part in ("encoder", "decoder") for name, size in sizes.items()]
     settings += ["model.output_units=8", "text.min_count=1", "training.dev_fraction=0.02"]
     train = ["train", "--task", "restore", "--preset", "writer", "--data", tmp_path / "in.txt"]
     train += ["--out", tmp_path / "run"]
-    train += "--embedding-size 8 --hidden-size 4 --epochs 1".split()
+    train += "--embedding-size 8 --epochs 1".split()
     train += [word for each in settings for word in ("--set", each)]
     for more in ([], ["--resume"]):
         done = command(*train, *more)
@@ -61,3 +66,14 @@ def test_a_writer_with_a_transformers_decoder_is_trained_resumed_and_used(comman
         assert len(found) == 1 and found != {""}
     restored = json.loads(command(*restore, "-f", "jsonl").stdout)
     assert len(restored["alignment"]) == len(restored["text"])
+    panels = attention_matrices(load_restorer(tmp_path / "run"), "이 영화")
+    assert [len(panel.keys) for panel in panels] == [3, len(panels[1].queries), 3]
+    for panel in panels:
+        assert panel.weights.shape == (len(panel.queries), len(panel.keys))
+        numpy.testing.assert_allclose(panel.weights.sum(axis=1), 1, atol=1e-5)
+
+
+def test_only_a_transformers_attention_is_drawn_by_heads(tiny_editor, tiny_writer):
+    for bundle in (tiny_editor, tiny_writer):
+        with pytest.raises(ConfigError, match="expected a writer with a Transformer's decoder"):
+            attention_matrices(load_restorer(bundle), "영화")

@@ -7,6 +7,7 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import ConfigError
+from nsmc_attention.model.encoders import TransformerEncoder
 from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, TransformerDecoder
 from nsmc_attention.restoration.interface import ROWS
 from nsmc_attention.restoration.settings import RESTORE_PRESETS, Stack, WriterConfig
@@ -24,6 +25,7 @@ TRANSFORMERS = [
     replace(SMALL, decoder=decoder)
     for decoder in (DECODER, replace(DECODER, layers=1, norm="pre", positions="sinusoidal"))
 ]
+TRANSFORMERS.append(replace(TRANSFORMERS[0], encoder=TransformerEncoder(3, 2, 8, 10, dropout=0.0)))
 
 
 def config(attention="general", **changes):
@@ -109,16 +111,21 @@ def test_the_weights_of_all_layers_are_those_that_the_network_uses(settings):
     built, given, decoder = network(settings), inputs(SOURCE + 2), settings.decoder
     _, used = run(built, *given)
     built.hybridize()
-    own, of_source = run(built.attention, *given)
+    weights = {name: array.asnumpy() for name, array in built.attention(*given).items()}
+    own, of_source, *of_encoder = weights.values()
     assert own.shape == (3, decoder.layers, decoder.heads, TARGET, TARGET)
     assert of_source.shape == (3, decoder.layers, decoder.heads, TARGET, SOURCE + 2)
     close(of_source[:, -1].mean(axis=1), used)
-    for weights in (own, of_source):
-        close(weights.sum(axis=-1), 1)
+    assert [array.shape for array in of_encoder] == [(3, 3, 2, SOURCE + 2, SOURCE + 2)] * ("encoder" in weights)
+    for array in weights.values():
+        close(array.sum(axis=-1), 1)
+    for array in (of_source, *of_encoder):
+        assert all((array[row][..., length:] == 0).all() for row, length in enumerate(LENGTHS))
     assert (numpy.triu(own, 1) == 0).all() and (own[..., numpy.tri(TARGET) > 0] > 0).all()
 
 
 UNUSED = {"model.decoder.kind": "transformer"}
+ENCODER = {"encoder": "transformer"}
 
 
 @pytest.mark.parametrize(
@@ -132,6 +139,9 @@ UNUSED = {"model.decoder.kind": "transformer"}
         ({**UNUSED, "training.sampling": 0.5}, "training.sampling: expected 0, because a transformer decoder"),
         ({**UNUSED, "model.decoder.hidden_size": 8}, "unknown setting 'hidden_size' of the kind transformer"),
         ({**UNUSED, "max_length": 1024, "model.decoder.layers": 24}, "attention scores of at most"),
+        ({**ENCODER, "max_length": 1024, "model.encoder.heads": 128}, "attention scores of at most"),
+        ({**ENCODER, "model.encoder.heads": 3}, "model.encoder.heads: expected a divisor of 128"),
+        ({**ENCODER, "hidden_size": 8}, "unknown setting 'hidden_size' of the kind transformer"),
     ],
 )
 def test_settings_that_do_not_fit_each_other_are_refused(changes, message):
