@@ -4,7 +4,8 @@
 
 One word of each of so many reviews of the official test file is hidden. The n-gram model is counted on the texts that
 `train --task language --data nsmc` trains on, with the bundle's own vocabulary; it interpolates from two words on both
-sides down to none (Witten & Bell 1991). At the end come fifteen sentences that no review has, with the words that were
+sides down to none (Witten & Bell 1991). Then the same word and the one behind it are hidden, and guessed each by itself
+or, as by `fill`, one after the other. At the end come fifteen sentences that no review has, with the words that were
 written down as acceptable before any model was asked.
 """
 
@@ -59,6 +60,8 @@ def main(bundle: str, reviews: int) -> None:
         ranks, chances = (numpy.array(each) for each in zip(*judged(found, wanted)))
         shares = f"{100 * (ranks < 1).mean():.2f} % | {100 * (ranks < 5).mean():.2f} %"
         print(f"| {name} | {shares} | {numpy.exp(-numpy.log(chances).mean()):.1f} |", flush=True)
+    found = numpy.mean([*pairs_found(model, ids, places)], axis=0)
+    print("both of two words: each alone {:.2%}, one after the other {:.2%}".format(*found), flush=True)
     right = 0
     for text, acceptable in SENTENCES.items():
         tokens = [each.token for each in model(text, 5).candidates]
@@ -96,6 +99,18 @@ def asked(model: LanguageModel, ids: Sequence[list[int]], places: Sequence[int])
     for row, place in zip(ids, places):
         shown = numpy.array([[*row[:place], mask, *row[place + 1 :]]], dtype="int32")
         yield model.engine(shown, numpy.array([len(row)], dtype="int32"), numpy.array([place], dtype="int32"))[0][0]
+
+
+def pairs_found(model: LanguageModel, ids: Sequence[list[int]], places: Sequence[int]) -> Iterator[tuple[bool, bool]]:
+    """Yield whether the token at each place and the next are both guessed: each by itself, and one after the other."""
+    mask = model.encoder.token_to_idx[MASK]
+    for row, place in zip(ids, places):
+        pair = {each: row[each] for each in (place, place + 1) if each < len(row)}
+        if len(pair) == 2 and model.encoder.unknown not in pair.values():
+            shown, filled = [mask if each in pair else number for each, number in enumerate(row)], dict[int, int]()
+            alone = dict(zip(pair, model.guess(shown, [*pair])[0].argmax(axis=1).tolist()))
+            model.fill_rest(shown, [*pair], filled)
+            yield alone == pair, filled == pair
 
 
 def ngrams(model: LanguageModel, ids: Sequence[list[int]], places: Sequence[int]) -> Iterator[numpy.ndarray]:

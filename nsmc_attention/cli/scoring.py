@@ -89,11 +89,11 @@ def fill(
     heads: Heads,
     model: TaskModel,
 ) -> None:
-    """Print the likeliest words at the [MASK] of a text: probability, word and the text with it.
+    """Print the likeliest words at each [MASK] of a text: probability, words and the text with them.
 
     \b
     nsmc-attention fill "주인공의 [MASK]에 소름이 돋았다"
-    nsmc-attention fill "이 영화 정말 [MASK]" --top 10 --json
+    nsmc-attention fill "엔딩 [MASK]이 [MASK] 때까지" --top 10 --json
     nsmc-attention fill "이 영화 정말 [MASK]" --heads heads.png
     """
     if len(text) > 1:
@@ -107,7 +107,7 @@ def fill(
         print(json.dumps(filling.to_dict(), ensure_ascii=False))
         return
     for candidate in filling.candidates:
-        print(f"{candidate.probability:.4f}\t{candidate.token}\t{candidate.text}")
+        print(f"{candidate.probability:.4g}\t{candidate.token}\t{candidate.text}")
 
 
 @command()

@@ -36,8 +36,8 @@ function drawFilling() {
 /* The sentence with a candidate: the picked one, or while the pointer is on another, that. It stands below them: a longer word
    that wraps it moves none of them from under the pointer. */
 function drawSentence(place) {
-  const [before, after] = filling.text.split(MASK);
-  $("sentence").replaceChildren(before, element("ins", "now", filling.candidates[place].token), after);
+  const words = filling.candidates[place].token.split(" "), [before, ...others] = filling.text.split(MASK);
+  $("sentence").replaceChildren(before, ...others.flatMap((part, mask) => [element("ins", "now", words[mask]), part]));
 }
 
 /* A full bar is 100 %, so that an unsure model looks unsure. */
@@ -47,7 +47,7 @@ function candidateOf({ token, text, probability }, place) {
   button.type = "button";
   bar.append(element("i"));
   bar.firstChild.style.width = `${100 * probability}%`;
-  button.append(name, " ", bar, element("span", "number", `${(100 * probability).toFixed(1)} %`));
+  button.append(name, " ", bar, element("span", "number", `${probability < 0.001 ? "< 0.1" : (100 * probability).toFixed(1)} %`));
   button.setAttribute("aria-pressed", place === picked);
   button.addEventListener("mouseenter", () => drawSentence(place));
   button.addEventListener("mouseleave", () => drawSentence(picked));

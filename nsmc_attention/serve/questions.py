@@ -14,7 +14,7 @@ from ..classification.explain import Explainer
 from ..classification.prediction import Prediction
 from ..errors import DataError
 from ..inference.matrices import NO_HEADS
-from ..language.model import LanguageModel
+from ..language.model import MOST_MASKS, LanguageModel
 from ..restoration.restoration import Restoration
 from ..visualization.page import panel, rounded
 
@@ -94,9 +94,9 @@ class Texts(Body, json_schema_extra=example(inputs=["배우들연기가 정말�
 
 
 class Blank(Body, json_schema_extra=example(inputs="주인공의 [MASK]에 소름이 돋았다", top=3)):
-    """A text with one [MASK]."""
+    """A text with [MASK] in it."""
 
-    inputs: str = Field(..., description="a text with one [MASK], in place of a word")
+    inputs: str = Field(..., description=f"a text with 1 to {MOST_MASKS} [MASK], each in place of a word")
     top: StrictInt = Field(default=5, ge=1, le=50, description="return so many candidates")
     heads: StrictBool = Field(default=False, description="add the weights of its heads (layers x heads x T x T)")
 
@@ -141,7 +141,7 @@ def restoration_json(restoration: Restoration, weights: bool = False) -> str:
 
 
 def filling_json(model: LanguageModel, blank: Blank) -> str:
-    """Return the candidates for a blank, with the heads if asked for; DataError unless the text has one [MASK]."""
+    """Return the candidates for a blank, with the heads if asked for; DataError at a wrong number of [MASK]."""
     filling = model(blank.inputs, blank.top)
     heads = {"heads": head_values(filling.heads)} if blank.heads else {}
     return encode({**filling.to_dict(), **heads})

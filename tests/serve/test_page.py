@@ -192,7 +192,7 @@ def test_a_text_without_a_blank_is_refused_in_the_language_of_the_page_and_gets_
     expect(page.locator("#blank-problem")).to_contain_text("[MASK]가 없습니다")
     assert page.is_hidden("#filling")
     page.click("#language")
-    expect(page.locator("#blank-problem")).to_contain_text("expected one [MASK] in the text, found 0")
+    expect(page.locator("#blank-problem")).to_contain_text("expected 1 to 5 [MASK] in the text, found 0")
     page.locator("#blank").select_text()
     page.click("#mask")
     assert page.input_value("#blank") == "[MASK]"

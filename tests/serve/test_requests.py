@@ -66,9 +66,15 @@ WRONG = {
         ({"inputs": LONG}, f"of at most {Limits.characters} characters, found one of 10001"),
     ],
     "/fill": [
-        ({"inputs": "정말 재미있다"}, "fill: expected one [MASK] in the text, found 0; write it in place of the word"),
-        ({"inputs": ""}, "fill: expected one [MASK] in the text, found 0"),
-        ({"inputs": "[MASK]" * 50}, "fill: expected one [MASK] in the text, found 50"),
+        (
+            {"inputs": "정말 재미있다"},
+            "fill: expected 1 to 5 [MASK] in the text, found 0; write one in place of a word",
+        ),
+        (
+            {"inputs": "[MASK]" + " 가" * 300 + "[MASK]"},
+            "fill: expected all [MASK] within 256 tokens, found them within 302",
+        ),
+        ({"inputs": "[MASK]" * 50}, "fill: expected 1 to 5 [MASK] in the text, found 50"),
         ({"inputs": LONG}, f"of at most {Limits.characters} characters, found one of 10001"),
         ({"inputs": "[MASK]", "top": 0}, "body.top: Input should be greater than or equal to 1"),
         ({"inputs": "[MASK]", "top": 51}, "body.top: Input should be less than or equal to 50"),
