@@ -1,61 +1,59 @@
-"""How fast reviews become token ids: clean, tokenize with Mecab, number. One process, and tokenizing in two.
+"""What KoNLPy and GluonNLP would take in place of the package's own path, which gives the same: ids, and batches of an epoch.
 
 NSMC_ATTENTION_DATA=... python benchmarks/preprocessing.py
 """
 
 import statistics
 import time
-from collections import deque
-from itertools import chain
 
-from nsmc_attention._runtime.processes import workers
-from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.task import LAYOUT
+import numpy
+
+from nsmc_attention.classification.batches import Batches
 from nsmc_attention.reviews import nsmc
-from nsmc_attention.text.token_cache import CHUNK, tokenize, tokenize_many
+from nsmc_attention.text.encoding import ReviewEncoder, clean
+from nsmc_attention.text.settings import TextConfig
+from nsmc_attention.text.tokenizers import pip_mecab
+from nsmc_attention.text.vocabulary import build_vocab
 
-ONE_PROCESS, TIMES, BATCH = 60000, 5, 64
+REVIEWS, TIMES, BATCH, SETTINGS = 3000, 5, 32, TextConfig(ngram_buckets=0)
 
 
-def rates(work, count):
-    work()
+def milliseconds(work):
+    """Return the median processor time."""
+    times = []
     for _ in range(TIMES):
-        started = time.perf_counter()
+        started = time.process_time()
         work()
-        yield count / (time.perf_counter() - started)
-
-
-def tokenize_with(pool, reviews):
-    pieces = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
-    return list(chain.from_iterable(pool.map(tokenize, pieces, ["mecab"] * len(pieces))))
-
-
-def to_arrays(encoder, reviews):
-    """Encode and number, as prediction does it: in batches of about one length."""
-    encoded = sorted(filter(len, map(encoder.encode, reviews)), key=len)
-    for start in range(0, len(encoded), BATCH):
-        encoder.batch(encoded[start : start + BATCH])
-
-
-def show(name, work, count):
-    found = sorted(rates(work, count))
-    print(f"| {name} | {count:,} | {found[0]:,.0f} | {statistics.median(found):,.0f} | {found[-1]:,.0f} |", flush=True)
+        times.append(1000 * (time.process_time() - started))
+    return statistics.median(times)
 
 
 def main():
-    reviews = nsmc.load("nsmc", "train").documents
-    some, encoder = reviews[:ONE_PROCESS], load_bundle(None, LAYOUT).codec
-    print(f"| Mecab, {TIMES} times | reviews of the NSMC train file | min | median | max (reviews/s) |")
-    print("|---|---|---|---|---|")
-    show("review to tokens, one process", lambda: deque(map(encoder.encode, some), maxlen=0), len(some))
-    show("review to ids and n-grams, one process", lambda: to_arrays(encoder, some), len(some))
-    show(
-        "review to tokens, two processes, their start included",
-        lambda: tokenize_many(reviews, "mecab", 2),
-        len(reviews),
-    )
-    with workers(2) as pool:
-        show("review to tokens, two processes, once started", lambda: tokenize_with(pool, reviews), len(reviews))
+    from gluonnlp.data import ClipSequence, batchify
+
+    frame, mecab = nsmc.load("nsmc", "train").frame[:REVIEWS], pip_mecab()
+    texts = [clean(text) for text in frame["document"]]
+    vocab, clip = build_vocab(map(mecab.morphs, texts), SETTINGS), ClipSequence(SETTINGS.max_length)
+    encoder = ReviewEncoder.from_json(vocab.to_json(), SETTINGS)
+    reviews, labels = encoder.encode_many(texts), frame["label"].to_numpy()
+    batches = Batches(reviews, labels, encoder, BATCH)
+    members = list(batches.sampler(shuffle=False))
+    pad = batchify.Pad(pad_val=encoder.padding, ret_length=True, dtype="int32")
+    made = batchify.Tuple(pad, batchify.Stack("float32"))
+
+    def by_gluonnlp():
+        return [made([(numpy.array(reviews[i].ids), labels[i]) for i in own]) for own in members]
+
+    rows = {
+        "text to ids, KoNLPy's Mecab, Vocab and ClipSequence": lambda: [clip(vocab[mecab.morphs(t)]) for t in texts],
+        "text to ids, the package": lambda: encoder.encode_many(texts),
+        "batches of an epoch, batchify.Pad and Stack": by_gluonnlp,
+        "batches of an epoch, rows that were padded once": lambda: list(map(batches.take, members)),
+        "padding them once, ReviewEncoder.batch": lambda: Batches(reviews, labels, encoder, BATCH),
+    }
+    print(f"| {REVIEWS:,} reviews of the NSMC train file | ms, median of {TIMES} |\n|---|---|")
+    for name, work in rows.items():
+        print(f"| {name} | {milliseconds(work):.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -54,10 +54,10 @@ def gather_rows(F: Operators, sequences: Array, rows: Array) -> Array:
 
 
 class AdditiveAttention(gluonnlp.model.MLPAttentionCell):
-    """GluonNLP's additive cell, the same function, with a backward pass that takes a third less time.
+    """GluonNLP's additive cell, with a backward pass that takes a third less time (benchmarks/RESULTS.md).
 
-    The sum of each query with each key is a matrix product with 0 and 1 instead of a broadcast, whose gradient MXNet
-    reduces over its middle axes element by element (benchmarks/RESULTS.md).
+    MLPAttentionCell is its reference: tests/model/test_attention.py compares contexts, weights and gradients. The sum of
+    each query with each key is a matrix product with 0 and 1, not a broadcast, whose gradient MXNet reduces slowly.
     """
 
     def __init__(self, units: int, dropout: float) -> None:
