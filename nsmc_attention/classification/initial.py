@@ -1,4 +1,4 @@
-"""Initial parameters of a classifier other than random numbers: those of another task's bundle.
+"""Initial parameters of a classifier other than random numbers: those of another task's bundle, or given word vectors.
 
 Of what `restore` has learnt a classifier of characters takes the reading: the embedding of each character, which is the
 sum of its rows, and the first layer. Of a language model a classifier takes the encoder and the embeddings.
@@ -11,10 +11,12 @@ from ..model.parameters import Arrays, set_parameters, snapshot
 from ..restoration.characters import Characters
 from ..restoration.train import sizes_of_reader
 from ..text.encoding import ReviewEncoder
+from ..text.vectors import WordVectors
 from ..training.initial import sizes_of
 from .settings import ClassifierConfig
 
 EMBEDDING, ENCODER = "embedding.weight", "encoder."
+ARTICLE_EMBEDDING = "embed.weight"
 SHARED = {"model.kind": ClassifierConfig.kind}
 READER, LAYER = "reader.embedding.weight", "reader.layer0."
 
@@ -58,3 +60,12 @@ def init_from_language_model(
         if token in codec.token_to_idx:
             embedding[index] = arrays["embedding"][codec.token_to_idx[token]]
     set_parameters(network, {**encoder, EMBEDDING: embedding})
+
+
+def init_from_vectors(network: Network, vectors: WordVectors) -> None:
+    """Give a classifier the vectors of words; the others keep their random numbers."""
+    arrays = snapshot(network)
+    name = EMBEDDING if EMBEDDING in arrays else ARTICLE_EMBEDDING
+    embedding = arrays[name].copy()
+    embedding[vectors.ids] = vectors.rows
+    set_parameters(network, {name: embedding})

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Network
 from ..bundle.format import AnyBundle, Manifest, load_any, load_bundle
-from ..errors import BundleError, DataError
+from ..errors import BundleError, ConfigError, DataError
 from ..inference.engines import DeviceName
 from ..language.task import LAYOUT as LANGUAGE_MODEL
 from ..restoration.task import LAYOUT as RESTORER
@@ -25,12 +25,19 @@ from ..reviews.data import Labelled
 from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
+from ..text.vectors import WordVectors, read_vectors, vector_lines
 from ..training.description import command, in_words, manifest_of, nearest_preset
 from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.initial import Beginning, check_sizes
 from ..training.runs import Run, network_files, warn_if_small
 from .batches import Tokenized, TrainingPart
-from .initial import init_from_language_model, init_from_restorer, sizes_of_language_model, sizes_of_restorer
+from .initial import (
+    init_from_language_model,
+    init_from_restorer,
+    init_from_vectors,
+    sizes_of_language_model,
+    sizes_of_restorer,
+)
 from .settings import LABELS, PRESETS, Config, TrainingConfig
 from .task import LAYOUT, ClassifierBundle
 
@@ -54,6 +61,7 @@ def train(
     quiet: bool = False,
     init_from: Optional[Union[str, Path]] = None,
     workers: SingleWorker = SINGLE,
+    embeddings: Optional[Union[str, Path]] = None,
     **columns: Optional[str],
 ) -> Optional[ClassifierBundle]:
     """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
@@ -75,6 +83,9 @@ def train(
         with the reading of characters, which needs the tokenizer `characters`.
     workers : SingleWorker
         The group of workers that share each batch, from `training.distributed.communicator.worker_group`.
+    embeddings : path or None
+        Word vectors in the text format of word2vec or fastText, of config.model.embedding_size numbers, on tokens of the
+        same tokenizer: the embeddings that training begins with. Words that the file lacks begin with random numbers.
     columns : str or None
         `text_column`, `label_column`, `encoding`, `positive`, the positive one of two labels, and `sheet` of a workbook, but
         of `valid` always the first one; None finds them.
@@ -89,7 +100,7 @@ def train(
         The tokenizer is unknown or needs Java.
     """
     run = Run(Path(out), resume, device, quiet, workers)
-    return train_classifier(Labelled(data, data_dir, **columns), config, run, valid, init_from)
+    return train_classifier(Labelled(data, data_dir, **columns), config, run, valid, init_from, embeddings)
 
 
 def train_classifier(
@@ -98,6 +109,7 @@ def train_classifier(
     run: Run,
     valid: Union[str, Path, None] = None,
     init_from: Union[str, Path, None] = None,
+    embeddings: Union[str, Path, None] = None,
 ) -> Optional[ClassifierBundle]:
     """Train as `train` does, where and how `run` says."""
     run.workers.wait_for_first()
@@ -106,13 +118,19 @@ def train_classifier(
     first = load_any(init_from, tuple(BEGINNINGS)) if init_from else None
     if first:
         check_sizes(config, first, PRESETS, BEGINNINGS[first.layout][0])
+    if embeddings:
+        if first:
+            raise ConfigError(f"--embeddings: expected no --init-from beside it, found {init_from}; leave one out")
+        # of a file in another format its first line says so, before the reviews are read
+        next(vector_lines(Path(embeddings), config.model.embedding_size, len))
     reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
     settings: dict[str, Any] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
         "columns": reviews.columns,
         "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
         "config": config.to_dict(),
-        **({"init_from": first.fingerprint} if first else {}),
+        "init_from": first and first.fingerprint,
+        "embeddings": embeddings and Path(embeddings).name,
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
@@ -123,18 +141,34 @@ def train_classifier(
         "vocabulary": sha256(inputs.vocabulary).hexdigest(),
         "stars": inputs.raw_reviews and inputs.raw_reviews.sha256,
     }
+    begin: Optional[Beginning] = None
+    vectors: Optional[WordVectors] = None
+    if embeddings:
+        vectors = word_vectors(Path(embeddings), inputs.encoder, config.model.embedding_size, run)
+        settings["reads"]["embeddings"], begin = vectors.sha256, partial(init_from_vectors, vectors=vectors)
+    elif first:
+        begin = beginning(first, inputs.encoder)
     # imports MXNet
     from .stages import ClassifierTrainer
 
-    trainer = ClassifierTrainer(config, inputs.encoder, run, beginning(first, inputs.encoder) if first else None)
+    trainer = ClassifierTrainer(config, inputs.encoder, run, begin)
     # nothing about the input can be wrong from here on: only now is anything written
     with run.begun(settings):
         network, progress, calibration = trainer.train(inputs.train, inputs.dev, inputs.stars)
         if not run.workers.first:
             return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-        manifest = {**describe(inputs, config, best, first), "calibration": calibration}
+        manifest = {**describe(inputs, config, best, first, vectors), "calibration": calibration}
         return finish(run, inputs, config, manifest, network)
+
+
+def word_vectors(path: Path, encoder: ReviewEncoder, size: int, run: Run) -> WordVectors:
+    """Return the vectors of a file for the words of a vocabulary, and say of how many."""
+    special = (encoder.unknown, encoder.padding)
+    words = {token: index for token, index in encoder.token_to_idx.items() if index not in special}
+    vectors = read_vectors(path, words, size)
+    run.say(f"embeddings: of {len(words):,} words {len(vectors.ids):,} begin with their vectors in {vectors.name}")
+    return vectors
 
 
 def beginning(first: AnyBundle, encoder: ReviewEncoder) -> Beginning:
@@ -210,7 +244,9 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
     return [part.take(members) for members in chosen]
 
 
-def describe(inputs: Inputs, config: Config, best: dict[str, Any], first: Optional[AnyBundle]) -> Manifest:
+def describe(
+    inputs: Inputs, config: Config, best: dict[str, Any], first: Optional[AnyBundle], vectors: Optional[WordVectors]
+) -> Manifest:
     """Return the manifest of a finished training: its data, its metrics on the dev part, the command that repeats it."""
     reviews, dev_reviews = inputs.reviews, inputs.dev_reviews
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
@@ -218,11 +254,13 @@ def describe(inputs: Inputs, config: Config, best: dict[str, Any], first: Option
         "train": {**reviews.describe(), "used": len(inputs.train.labels)},
         "dev": {**dev, "used": len(inputs.dev.labels)},
         **({"pretraining": inputs.raw_reviews.describe()} if inputs.raw_reviews else {}),
+        **({"embeddings": vectors.describe()} if vectors else {}),
     }
     columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
     given = {option: value for (option, usual), value in columns.items() if value != usual}
     valid = dev_reviews and dev_reviews.name
-    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, init_from=first and first.name)
+    begun = {"init_from": first and first.name, "embeddings": vectors and vectors.name}
+    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **begun)
     return {
         "labels": list(LABELS),
         "tokenizer_version": tokenizer_version(config.text.tokenizer),

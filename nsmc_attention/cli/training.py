@@ -55,6 +55,9 @@ def train(
     init_from: Optional[Path] = option(
         "bundle to begin with: a classifier with a language model's encoder, or a restorer's reading of characters"
     ),
+    embeddings: Optional[Path] = option(
+        "of a classifier: word vectors that its embeddings begin with, in the text format of word2vec or fastText"
+    ),
     films: Films,
     resume: bool = option("continue the run in --out"),
     device: str = DEVICE,
@@ -80,6 +83,7 @@ def train(
     nsmc-attention train --task language --data reviews.csv --out runs/words
     nsmc-attention train --task film --data nsmc --out runs/films
     nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
+    nsmc-attention train --data nsmc --embeddings vectors.txt --out runs/third
     """
     from ..training.distributed import launcher
     from ..training.distributed.communicator import worker_group
@@ -96,7 +100,10 @@ def train(
     own = films.given(task, init_from)
     if task != "classify":
         refuse(task, {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive})
-        refuse(task, {"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers})
+        refuse(
+            task,
+            {"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers, "--embeddings": embeddings},
+        )
     elif workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     with resumable(out) as words:
@@ -106,7 +113,9 @@ def train(
             launcher.launch(words, workers or 2)
         else:
             with worker_group(kvstore) as group:
-                TASKS[task].train(reviews, config, replace(run, workers=group), valid=valid, **own)
+                TASKS[task].train(
+                    reviews, config, replace(run, workers=group), valid=valid, embeddings=embeddings, **own
+                )
 
 
 def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:

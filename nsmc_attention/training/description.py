@@ -72,8 +72,8 @@ def options(values: Mapping[str, object]) -> list[str]:
 
 def run_settings(config: TaskConfig, data: str, first: Optional[AnyBundle], **digests: str) -> dict[str, Any]:
     """Return what a run's settings.json holds: digests of what is read, and of the bundle that it begins with."""
-    settings = {"task": config.task, "data": data, **digests, "config": config.to_dict()}
-    return {**settings, "init_from": first.fingerprint} if first else settings
+    begun = first and first.fingerprint
+    return {"task": config.task, "data": data, **digests, "config": config.to_dict(), "init_from": begun}
 
 
 def manifest_of(
