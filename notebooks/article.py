@@ -1,16 +1,15 @@
 """셀프 어텐션 감성 분류기를 파일 하나에. Self-attention for Korean film reviews in one file.
-
 python notebooks/article.py [FOLDER of ratings_train.txt and ratings_test.txt; the sample by default]
 """
 
 import sys
 from pathlib import Path
 
-import koreanize_matplotlib  # noqa: F401  a font with Hangul
 import matplotlib.pyplot as plt
 from pandas import read_csv
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.drawing.figure import SETTINGS, add_hangul_font
 from nsmc_attention.text.tokenizers import pip_mecab
 
 mxnet, mecab = import_mxnet(), pip_mecab()  # MXNet beside today's numpy, KoNLPy's Mecab without a system MeCab
@@ -63,6 +62,7 @@ for epoch in range(EPOCHS):
         accuracy.update(labels, network(ids.as_in_context(DEVICE))[0])
     print(f"epoch {epoch + 1}: test accuracy {100 * accuracy.get()[1]:.2f} %")
 
+add_hangul_font(), plt.rcParams.update(SETTINGS)
 words = mecab.morphs("가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집")
 weights = network(mxnet.nd.array([pad(vocab[words])], ctx=DEVICE))[1][0].asnumpy()
 plt.imshow(weights[: len(words), : len(words)], cmap="Blues")

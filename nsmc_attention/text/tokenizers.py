@@ -16,21 +16,45 @@ Span = tuple[int, int]
 LONGEST = 10_000
 
 
-@lru_cache(maxsize=1)
-def pip_mecab() -> Any:
-    """KoNLPy's Mecab on the pip packages python-mecab-ko (pinned for its private `_tagger`) and python-mecab-ko-dic.
+def mecab_parser() -> Callable[[str], str]:
+    """Return MeCab's `parse`, text -> lines of `surface<tab>features`: of python-mecab-ko, else of the compiled decoder.
 
-    KoNLPy itself wants the module `MeCab` of a system install.
+    TokenizerError where neither is installed. python-mecab-ko is pinned for its private `_tagger`.
     """
     try:
         from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
         from mecab import MeCab
     except ImportError as problem:
+        if decoder := installed_decoder():
+            return lambda text: (
+                "".join(f"{surface}\t{features}\n" for surface, features in decoder.morphemes(text)) + "EOS\n"
+            )
         raise TokenizerError(
             "tokenizer 'mecab': expected the compiled decoder, or python-mecab-ko, found neither; install a C++ compiler "
             "(Debian: apt install g++) and nsmc_attention again, or, up to Python 3.12, pip install konlpy "
             f"python-mecab-ko=={DECODED}"
         ) from problem
+    tagger = MeCab()._tagger
+
+    def parse(text: str) -> str:
+        # a new one costs 1.5 us of 60; a shared one grows by 8 KiB for each text of over 8,192 bytes
+        lattice = Lattice()
+        lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
+        lattice.set_sentence(text)
+        if not tagger.parse(lattice):
+            raise TokenizerError(f"mecab: {tagger.what()}")
+        return str(lattice.to_string())
+
+    return parse
+
+
+@lru_cache(maxsize=1)
+def pip_mecab() -> Any:
+    """KoNLPy's Mecab on packages of pip; KoNLPy itself wants the module `MeCab` of a system install.
+
+    TokenizerError as `mecab_parser`.
+    """
+    parse = mecab_parser()
     from konlpy.tag import Mecab
 
     class PipMecab(Mecab):
@@ -38,17 +62,10 @@ def pip_mecab() -> Any:
 
         def __init__(self) -> None:
             # KoNLPy calls self.tagger.parse
-            self.tagger, self.mecab = self, MeCab()._tagger
+            self.tagger = self
 
         def parse(self, text: str) -> str:
-            """Return MeCab's lines of `surface<tab>features`."""
-            # a new one costs 1.5 us of 60; a shared one grows by 8 KiB for each text of over 8,192 bytes
-            lattice = Lattice()
-            lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
-            lattice.set_sentence(text)
-            if not self.mecab.parse(lattice):
-                raise TokenizerError(f"mecab: {self.mecab.what()}")
-            return lattice.to_string()
+            return parse(text)
 
         def morphs(self, phrase: str) -> list[str]:
             """KoNLPy's `morphs`, without making (surface, tag) pairs first."""

@@ -5,6 +5,7 @@ import functools
 import pickle
 import random
 import shutil
+import sys
 import threading
 
 import numpy
@@ -58,6 +59,12 @@ def test_any_text_has_the_morphemes_of_mecab(decoder, mecab, text):
     expected = morphemes_of(mecab, text)
     assert decoder.morphemes(text) == expected
     assert decoder.tokens(text) == [surface for surface, _ in expected]
+
+
+def test_konlpy_reads_the_decoder_where_python_mecab_ko_has_no_wheel(mecab, monkeypatch):
+    monkeypatch.setitem(sys.modules, "_mecab", None)
+    parse = tokenizers.mecab_parser()
+    assert all(parse(text) == mecab.parse(text) for text in REVIEWS)
 
 
 @pytest.mark.parametrize(
