@@ -42,6 +42,7 @@ try:
 except ImportError as problem:
     raise MissingPackage("bulk", "distributed") from problem
 
+AnyReference = Union[Reference, RestoringReference]
 # The underscore hides it from programs that read the folder as one table
 PLAN = "_plan.json"
 # Rows of a partition: seconds of work
@@ -173,17 +174,14 @@ def write_films(rater: FilmRater, pools: Pools, group_by: str, path: Path, verba
         write_ratings(file, path.suffix[1:], group_by, ratings, verbatim)
 
 
-def model_of(
-    bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]
-) -> Union[Reference, RestoringReference]:
+def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> AnyReference:
     """Return what workers load a classifier by, one of restored texts if `restore` says so; BundleError as `load_bundle`."""
     classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
     if restore is False:
         return classifier
     folder = None if restore is True else restore
-    return RestoringReference(
-        Reference.of(Restorer, load_bundle(folder, Restorer.layout), companion_engine(engine)), classifier
-    )
+    restorer = Reference.of(Restorer, load_bundle(folder, Restorer.layout), companion_engine(engine))
+    return RestoringReference(restorer, classifier)
 
 
 def fingerprints(model: Union[FilmRater, Reference, RestoringReference]) -> dict[str, Optional[str]]:
@@ -274,9 +272,7 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
 
 
-def score_partition(
-    partition: Partition, model: Union[Reference, RestoringReference], folder: str, verbatim: bool = False
-) -> int:
+def score_partition(partition: Partition, model: AnyReference, folder: str, verbatim: bool = False) -> int:
     """Score a Partition in a worker and write its output; return the number of rows.
 
     DataError if the source was modified: rows of two versions would be mixed.

@@ -23,12 +23,8 @@ class LoopConfig(Settings):
     schedule: str = setting("cosine", "learning rate over the steps", choices=("cosine", "constant"))
     warmup: float = setting(0.05, "share of the steps in which the learning rate rises", low=0.0, high=1.0)
     clip_norm: float = setting(1.0, "largest global norm of the gradient", low=1e-9)
-    average: float = setting(
-        0.99, "decay of the parameters' moving average, which is what is kept; 0: none", low=0.0, high=0.99999
-    )
-    dev_fraction: float = setting(
-        0.05, "share of the training file that is held out to choose the epoch", low=0.001, high=0.5
-    )
+    average: float = setting(0.99, "decay of the kept moving average of the parameters; 0: none", low=0.0, high=0.99999)
+    dev_fraction: float = setting(0.05, "share of the training file held out to choose the epoch", low=0.001, high=0.5)
     seed: int = setting(0, "seed of all random numbers", low=0, high=2**31 - 1)
     checkpoint_steps: int = setting(500, "steps between two checkpoints", low=1)
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)

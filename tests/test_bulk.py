@@ -244,9 +244,7 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
         "and is not taken for the new one"
     )
     (tmp_path / part.output).unlink()
-    with pytest.raises(
-        BundleError, match="expected the bundle that was loaded at first, found another, .*; begin again"
-    ):
+    with pytest.raises(BundleError, match="expected the bundle that was loaded at first, found another, .*; begin"):
         score_partition(*same)
     assert not (tmp_path / part.output).exists()
 
@@ -304,18 +302,14 @@ def test_a_running_cluster_does_the_work(cluster, score, folder, tmp_path):
     "name, encoding", [("a.csv", "cp949"), ("b.csv", "utf-16"), ("c.csv", "utf-8-sig"), ("d.xlsx", "")]
 )
 def test_files_of_korean_offices_have_the_same_scores(bundle_folder, tmp_path, name, encoding):
-    frame, path, out = (
-        pandas.DataFrame({"번호": [1, 2, 3], "리뷰": ["좋다", "두\n줄", "별로"]}),
-        tmp_path / name,
-        tmp_path / "out",
-    )
+    frame = pandas.DataFrame({"번호": [1, 2, 3], "리뷰": ["좋다", "두\n줄", "별로"]})
+    path = tmp_path / name
+    out = tmp_path / "out"
     path.write_bytes(frame.to_csv(index=False, sep=";").encode(encoding)) if encoding else frame.to_excel(
         path, index=False
     )
-    bundle, expected = (
-        load_bundle(bundle_folder, LAYOUT),
-        load_classifier(bundle_folder).probabilities(list(frame["리뷰"])),
-    )
+    bundle = load_bundle(bundle_folder, LAYOUT)
+    expected = load_classifier(bundle_folder).probabilities(list(frame["리뷰"]))
     out.mkdir()
     parts = list(split(path, 0, "csv", 2))
     for part in parts:

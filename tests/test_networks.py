@@ -236,11 +236,8 @@ def test_a_row_alone_is_what_it_is_beside_others_and_padding_of_any_width_and_co
                 close(many[row][tuple(map(slice, one.shape[1:]))], one[0])
         if case.weights is not None:
             weights, (low, high) = alone[case.weights], case.sums
-            assert (
-                (weights >= 0).all()
-                and (low - 1e-5 <= weights.sum(-1)).all()
-                and (weights.sum(-1) <= high + 1e-5).all()
-            )
+            assert (weights >= 0).all() and (low - 1e-5 <= weights.sum(-1)).all()
+            assert (weights.sum(-1) <= high + 1e-5).all()
             assert not wide[case.weights][row][..., length:].any()
 
 

@@ -183,9 +183,7 @@ def load_any(folder: Optional[Union[str, Path]], layouts: Sequence[Layout[Any, A
         bounded_size(folder / name, layout.limits[name], BundleError)
     foreign = sorted({path.name for path in folder.iterdir()} - {MANIFEST, *manifest["files"]})
     if foreign:
-        raise BundleError(
-            f"{folder}: holds a foreign file {foreign[0][:60]!r}, which the manifest does not list; remove it"
-        )
+        raise BundleError(f"{folder}: holds a foreign file {foreign[0][:60]!r}, not in its manifest; remove it")
     try:
         config = layout.config.from_dict(manifest.get("config"))
     except (ConfigError, TypeError) as problem:
@@ -202,9 +200,7 @@ def read_manifest(folder: Path) -> Manifest:
     if (folder / "settings.json").is_file():
         raise BundleError(f"{folder}: a run whose training has not ended; continue it with train --resume")
     if not path.is_file():
-        raise BundleError(
-            f"{folder} has no manifest.json (found {names_in(folder)}); is it the folder `bundle` of a run?"
-        )
+        raise BundleError(f"{folder} has no manifest.json (found {names_in(folder)}); is it a run's folder `bundle`?")
     manifest = read_json(read_file(path, LARGEST_MANIFEST, BundleError), path, BundleError, "a bundle's manifest")
     parts = (manifest.get("files"), manifest.get("metrics")) if isinstance(manifest, dict) else ()
     if not parts or not all(isinstance(part, dict) for part in parts) or "schema" not in manifest:
@@ -253,9 +249,7 @@ def names_in(folder: Path) -> str:
 
 def require_file(path: Path) -> None:
     if not path.is_file():
-        raise BundleError(
-            f"{path.parent} has no {path.name} (found {names_in(path.parent)}); was the copy interrupted?"
-        )
+        raise BundleError(f"{path.parent} has no {path.name} (found {names_in(path.parent)}); was a copy interrupted?")
 
 
 def verified(path: Path, largest: int, expected: object) -> bytes:

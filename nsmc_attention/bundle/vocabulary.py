@@ -34,6 +34,4 @@ def read_encoder(content: bytes, path: Path, manifest: Manifest, config: WordCon
 def check_count(vocabulary: Sized, path: Path, manifest: Manifest) -> None:
     """Raise BundleError unless a vocabulary has as many entries as the manifest says."""
     if len(vocabulary) != manifest.get("vocabulary"):
-        raise BundleError(
-            f"{path.parent}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(vocabulary)}"
-        )
+        raise BundleError(f"{path}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(vocabulary)}")

@@ -30,10 +30,8 @@ class Attribution:
     heads: Optional[NDArray[Any]] = None
 
     def __repr__(self) -> str:
-        score = float(self.prediction.score or 0)
-        return (
-            f"Attribution({shortened(self.text)}, {self.label} {score:.4f}, {self.method}, {len(self.tokens)} tokens)"
-        )
+        score, count = float(self.prediction.score or 0), len(self.tokens)
+        return f"Attribution({shortened(self.text)}, {self.label} {score:.4f}, {self.method}, {count} tokens)"
 
     def _repr_html_(self) -> str:
         """Show the words shaded by their values in a notebook, with the matrix, if there is one, to unfold."""

@@ -66,9 +66,7 @@ def compare(
         there is a link in `out`, or a table of other reviews or settings, or of more. Later: it has a run of others.
     """
     if test and source.data not in CORPORA:
-        raise ConfigError(
-            f"{source.data}: --test: expected {' or '.join(CORPORA)}, found a table, which has no test file"
-        )
+        raise ConfigError(f"--test: expected {' or '.join(CORPORA)}, found {source.data}, which has no test file")
     configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
     train_file = source.load("train")
     test_file = source.load("test") if test else None
@@ -128,18 +126,16 @@ def finished(run: Path, config: Config, reviews: Reviews) -> bool:
     return True
 
 
-def preset_row(
-    source: Labelled, config: Config, run: Run, train_file: Reviews, test_file: Optional[Reviews]
-) -> dict[str, Any]:
+def preset_row(source: Labelled, config: Config, run: Run, train: Reviews, test: Optional[Reviews]) -> dict[str, Any]:
     """Train, unless the run is finished, and evaluate."""
     seconds = None
-    if not finished(run.out, config, train_file):
+    if not finished(run.out, config, train):
         started = time.perf_counter()
         train_classifier(source, config, replace(run, resume=(run.out / "settings.json").is_file()))
         seconds = round(time.perf_counter() - started, 1)
     classifier = load_classifier(run.out / "bundle")
     row = {"seconds": seconds, **figures("dev", classifier.bundle.manifest["metrics"]["dev"])}
-    return {**row, **figures("test", evaluate(classifier, test_file))} if test_file else row
+    return {**row, **figures("test", evaluate(classifier, test))} if test else row
 
 
 def baseline(name: str, tokenizer_name: str) -> Any:
@@ -156,9 +152,8 @@ def baseline(name: str, tokenizer_name: str) -> Any:
     if name == "majority":
         return DummyClassifier(strategy="prior")
     shared = {"preprocessor": clean, "lowercase": False, "sublinear_tf": True}
-    words = TfidfVectorizer(
-        tokenizer=tokenizer(tokenizer_name), token_pattern=None, ngram_range=(1, 2), min_df=2, **shared
-    )
+    split_words = tokenizer(tokenizer_name)
+    words = TfidfVectorizer(tokenizer=split_words, token_pattern=None, ngram_range=(1, 2), min_df=2, **shared)
     characters = TfidfVectorizer(analyzer="char", ngram_range=(1, 4), min_df=3, **shared)
     # more steps change no reported digit
     return make_pipeline(make_union(words, characters), LogisticRegression(C=4, max_iter=60))

@@ -57,9 +57,7 @@ def export_bundle(folder: Union[str, Path, None], output: Optional[Union[str, Pa
 def is_own_model(bundle: ClassifierBundle, output: Path) -> bool:
     """Return whether an output is the bundle's own model.onnx; ConfigError if no model can be written there."""
     if str(output) == "-":
-        raise ConfigError(
-            "--output -: expected a file, found stdout; a model is not for a terminal, name a file as model.onnx"
-        )
+        raise ConfigError("--output -: expected a file, found stdout; name a file, as model.onnx")
     if output.resolve().parent != bundle.folder.resolve():
         return False
     if output.resolve().name != "model.onnx":

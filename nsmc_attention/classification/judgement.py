@@ -55,9 +55,7 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
     encoded = list(filter(len, map(classifier.bundle.codec.encode, reviews.frame["document"].iloc[chosen])))
     has_hops = "hops" in classifier.engine.axes
-    predictions = [
-        prediction if has_hops else prediction.averaged() for prediction in classifier.predict_encoded(encoded)
-    ]
+    predictions = [one if has_hops else one.averaged() for one in classifier.predict_encoded(encoded)]
     orders: dict[str, Any] = {"attention": [prediction.token_weights for prediction in predictions]}
     hops = list(zip(*(prediction.weights for prediction in predictions))) if has_hops else None
     explainer, replaced = Explainer(classifier), None

@@ -82,9 +82,7 @@ def kernel_name(precision: str) -> str:
     floats = [name for name in known if name != "bf16"]
     wanted = os.environ.get(VARIABLE) or floats[-1]
     if wanted not in floats:
-        raise ConfigError(
-            f"{VARIABLE}: expected one of {', '.join(floats)}, which this processor runs, found {wanted!r}"
-        )
+        raise ConfigError(f"{VARIABLE}: expected {' or '.join(floats)}, which this processor runs, found {wanted!r}")
     if precision == "float32":
         return str(wanted)
     if "bf16" not in known or wanted != floats[-1]:

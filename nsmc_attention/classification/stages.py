@@ -117,10 +117,8 @@ class ClassifierTrainer:
         engine = GraphEngine(OnnxGraph(content, interface, threads=cores()))
         bar = partial(progress_bar, shown=not self.run.quiet, desc="erasing words")
         erased = leave_one_out(TokenScorer(self.encoder, engine, self.config), part.reviews, bar)
-        gradients = TokenScorer(
-            self.encoder, GradientEngine(GluonGraph(network, interface, self.run.context)), self.config
-        )
-        products = gradients.predict_with_weights(part.reviews)[1]
+        by_gradient = GradientEngine(GluonGraph(network, interface, self.run.context))
+        products = TokenScorer(self.encoder, by_gradient, self.config).predict_with_weights(part.reviews)[1]
         share = GRADIENT_SHARE
         return [(1 - share) * shares(one) + share * shares(other) for one, other in zip(erased, products)]
 

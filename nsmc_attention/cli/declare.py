@@ -168,9 +168,7 @@ class TextCommand(click.Command):
     """A command on reviews, one of which may begin with a dash."""
 
     def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
-        valued = {
-            flag for item in self.params if isinstance(item, click.Option) and not item.is_flag for flag in item.opts
-        }
+        valued = {flag for one in self.params if isinstance(one, click.Option) and not one.is_flag for flag in one.opts}
         given, texts, rest = list[str](), list[str](), iter(words)
         for word in rest:
             if word == "--":

@@ -34,9 +34,7 @@ def evaluate(
     from ..classification import judgement
 
     if record and not model.bundle:
-        raise ConfigError(
-            "--record: expected --bundle too, found the packaged model, which is part of the installation"
-        )
+        raise ConfigError("--record: expected --bundle too, found the packaged model, a part of the installation")
     if record and restoring.bundle:
         raise ConfigError("--record: the figures of restored reviews are not the bundle's own; leave --restore out")
     classifier, test = model.load(), reviews.load("test")

@@ -202,9 +202,7 @@ class Films(NamedTuple):
     """Options of a training of `film` beside the reviews: their columns, and the classifier that reads them."""
 
     group_by: Optional[str] = option("of film: column of the films  [default: the one called film, movie, 영화, ...]")
-    stars_column: Optional[str] = option(
-        "of film: column of the stars  [default: the one called stars, rating, 별점, ...]"
-    )
+    stars_column: Optional[str] = option("of film: column of the stars  [default: the one called stars, 별점, ...]")
     classifier: Optional[Path] = CLASSIFIER
 
     def given(self, task: str, init_from: Optional[Path]) -> dict[str, Any]:

@@ -42,9 +42,7 @@ def overlap(weights: Iterable[ArrayLike]) -> float:
     of Swain & Ballard 1991. 0 (no token in common, or a single hop) to 1 (all hops equal).
     """
     reviews = [numpy.asarray(hops, dtype="float64") for hops in weights]
-    shared = [
-        numpy.minimum(one, other).sum() for hops in reviews if hops.shape[1] > 1 for one, other in combinations(hops, 2)
-    ]
+    shared = [numpy.minimum(a, b).sum() for hops in reviews if hops.shape[1] > 1 for a, b in combinations(hops, 2)]
     return float(numpy.mean(shared)) if shared else 0.0
 
 

@@ -140,10 +140,8 @@ def aopc(
 
 def effect(whole: NDArray[Any], changed: NDArray[Any]) -> dict[str, float]:
     """Return change (mean absolute change of probability) and flipped (share of changed labels)."""
-    return {
-        "change": float(numpy.abs(whole - changed).mean()),
-        "flipped": float(((whole >= 0.5) != (changed >= 0.5)).mean()),
-    }
+    flipped = ((whole >= 0.5) != (changed >= 0.5)).mean()
+    return {"change": float(numpy.abs(whole - changed).mean()), "flipped": float(flipped)}
 
 
 def largest(weights: ArrayLike, share: float) -> list[int]:

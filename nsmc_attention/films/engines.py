@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 
 class FilmEngine:
-    """Runs the graphs of a film network, or the network on MXNet."""
+    """Runs the graphs of a film network, or the network on MXNet, on one thread; "auto" is onnx, on a GPU gluon."""
 
     def __init__(self, bundle: FilmBundle, name: str, device: str):
         units = bundle.config.model.units
@@ -36,13 +36,6 @@ class FilmEngine:
         return self.graphs["film.onnx"](pooled, counts)[0]
 
 
-def load_film_engine(
-    bundle: FilmBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
-) -> FilmEngine:
-    """Load the engine called name for a film network's bundle; "auto" is onnx, on a GPU gluon. One thread is used."""
-    return FilmEngine(bundle, name, device)
-
-
 def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[native.NativeEngine, GraphEngine]:
     """Load a classifier's engine that has `contexts`: native where it was built and the bundle fits it, else onnx.
 
@@ -56,6 +49,5 @@ def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> U
     interface, sizes = bundle.config.graphs["model.onnx"], sizes_of(bundle)
     content = with_contexts(checked(bundle, "model.onnx", interface, sizes, remedy(bundle)), bundle.file("model.onnx"))
     interface = interface._replace(outputs={**interface.outputs, CONTEXTS: ("N", "F")})
-    return GraphEngine(
-        OnnxGraph(content, interface, None if bundle.packaged else sizes.fixed, threads=threads or cores())
-    )
+    fixed = None if bundle.packaged else sizes.fixed
+    return GraphEngine(OnnxGraph(content, interface, fixed, threads=threads or cores()))

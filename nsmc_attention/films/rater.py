@@ -24,7 +24,7 @@ from ..errors import BundleError
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, check_text, check_texts
 from ..text.encoding import Encoded
-from .engines import load_film_engine
+from .engines import FilmEngine
 from .pooling import Pool
 from .task import LAYOUT, FilmBundle
 from .vectors import ReviewReader
@@ -92,11 +92,11 @@ class Rating:
             return f"Rating(error={self.error!r})"
         return f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.counted})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+    def to_dict(self, shown: Optional[int] = None) -> dict[str, Any]:
+        """Return plain values for JSON, with at most `shown` of the reviews."""
         values: dict[str, Any] = {"reviews": self.reviews, "stars": self.stars}
         values.update(stars_low=self.stars_low, stars_high=self.stars_high)
-        values["representative"] = [review.to_dict() for review in self.representative]
+        values["representative"] = [review.to_dict() for review in self.representative[:shown]]
         return {**values, "error": self.error} if self.error else values
 
     def _repr_html_(self) -> str:
@@ -108,7 +108,7 @@ class Rating:
 class FilmRater(Predictor):
     """A bundle of the task `film`, the engine that runs it, and the classifier whose encoder reads the reviews."""
 
-    layout, load_engine = LAYOUT, staticmethod(load_film_engine)
+    layout = LAYOUT
 
     def __init__(self, bundle: FilmBundle, engine: Any, classifier: ClassifierBundle, threads: Optional[int] = None):
         super().__init__(bundle, engine)
@@ -131,7 +131,7 @@ class FilmRater(Predictor):
                 f"the reviews, found {classifier.name} ({classifier.fingerprint[:12]}…); name it by "
                 "--classifier (of film; of other commands by --bundle)"
             )
-        return cls(bundle, load_film_engine(bundle, engine, device), classifier, threads)
+        return cls(bundle, FilmEngine(bundle, engine, device), classifier, threads)
 
     @property
     def options(self) -> dict[str, Any]:

@@ -63,9 +63,7 @@ def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[s
     """
     data = source.data
     if data == "sample":
-        raise ConfigError(
-            "train --task film: expected --data nsmc or a table with a column of films and one of stars, found sample"
-        )
+        raise ConfigError("train --task film: expected nsmc or a table with columns of films and stars, found sample")
     if data == "nsmc":
         tables.refuse_columns(data, source.text_column, sheet=source.sheet)
         for option, given in (("--group-by", group_by), ("--stars-column", stars_column)):
@@ -91,9 +89,7 @@ def number(value: Any, where: str) -> float:
     except ValueError:
         stars = float("nan")
     if not abs(stars) < 1e6:
-        raise DataError(
-            f"{where}: expected a number of stars, found {str(value)[:20]!r}; correct it or leave the row out"
-        )
+        raise DataError(f"{where}: expected a number of stars, found {str(value)[:20]!r}; mend it or leave the row out")
     return stars
 
 

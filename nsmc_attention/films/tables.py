@@ -128,26 +128,16 @@ def write_ratings(
             reviews, stars, low, high = (cell or "-" for cell in cells_of(rating))
             print(f"{stars}\t{low}-{high}\t{reviews}\t{film}", file=file)
         return
-    rows: dict[str, Callable[[Rating], Any]] = {
-        "csv": cells_of,
-        "tsv": cells_of,
-        "jsonl": values_of,
-        "xlsx": numbers_of,
-    }
+    rows: dict[str, Callable[[Rating], Any]] = {"jsonl": lambda rating: rating.to_dict(SHOWN), "xlsx": numbers_of}
     rows["parquet"] = lambda rating: [getattr(rating, name) for name in TYPES]
+    row_of: Callable[[Rating], Any] = rows.get(style, cells_of)
     types = {**TYPES, "representative": "", "error": ""} if style == "jsonl" else TYPES
     pieces = cut(ratings, ROWS_WRITTEN, lambda pair: 1)
     with WRITERS[style](file, [group_by], types, verbatim) as write:
         # a table of no film still has its columns
         for piece in chain([next(pieces, [])], pieces):
             films = [str(film) for film, _ in piece]
-            write(Part({group_by: films}, films, [rows[style](rating) for _, rating in piece], {group_by: "string"}))
-
-
-def values_of(rating: Rating) -> dict[str, Any]:
-    """Return the plain values of a rating, with SHOWN reviews."""
-    values = rating.to_dict()
-    return {**values, "representative": values["representative"][:SHOWN]}
+            write(Part({group_by: films}, films, [row_of(rating) for _, rating in piece], {group_by: "string"}))
 
 
 def numbers_of(rating: Rating) -> list[Any]:

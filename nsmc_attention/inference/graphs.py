@@ -85,12 +85,10 @@ class OnnxGraph:
         # that of 1.19, the newest for Python 3.9, gives two nodes one name
         options.add_session_config_entry("optimization.disable_specified_optimizers", "GatherSliceToSplitFusion")
         try:
-            self.session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            self.session = session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as problem:  # onnxruntime's own classes have no other base
             raise BundleError(f"this {file}: ONNX Runtime cannot load it: {reason(problem)}") from problem
-        inputs, outputs = (
-            [item.name for item in side] for side in (self.session.get_inputs(), self.session.get_outputs())
-        )
+        inputs, outputs = ([item.name for item in side] for side in (session.get_inputs(), session.get_outputs()))
         if not set(inputs) <= set(interface.inputs) or set(outputs) != set(interface.outputs):
             expected = f"expected inputs and outputs {list(interface.inputs)} and {list(interface.outputs)}"
             raise BundleError(f"this {file}: {expected}, found {inputs} and {outputs}; is it another model?")

@@ -126,12 +126,7 @@ def marks(style: str, source: "Source", output: PathLike, excel: bool = False) -
 
 def refuse_loss(source: "Source", output: PathLike) -> None:
     """Raise DataError where the output replaces a workbook of which one sheet is read; the others cannot be kept."""
-    if (
-        source.other_sheets
-        and source.stream is None
-        and os.path.exists(output)
-        and os.path.samefile(source.path, output)
-    ):
+    if source.other_sheets and not source.stream and os.path.exists(output) and os.path.samefile(source.path, output):
         others = listed(map(repr, source.other_sheets))
         raise DataError(f"{output}: would lose the workbook's other sheets, {others}; name another --output")
 

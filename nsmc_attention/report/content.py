@@ -147,12 +147,10 @@ class Content:
             yield bars(say[side], items)
 
     def attended_words(self, most: int) -> Iterator[str]:
-        weights, average = self.tables["words_by_attention"], self.say["times_average"]
+        weights, times = self.tables["words_by_attention"], self.say["times_average"]
         for label in ("positive", "negative"):
             rows = weights[weights["label"] == label].head(most).itertuples(index=False, name="Word")
-            items = [
-                (row.word, row.weight, average.format(weight=row.weight, count=row.count), "plain") for row in rows
-            ]
+            items = [(row.word, row.weight, times.format(weight=row.weight, count=row.count), "plain") for row in rows]
             yield bars(self.say[f"attention_{label}"], items)
 
     def examples(self) -> list[ExampleList]:

@@ -280,9 +280,7 @@ def from_rows(rows: list[dict[str, Any]], path: Path) -> TablePart:
     """Make a TablePart of dicts, values unchanged but NaN, which is None, as is what a row lacks."""
     names = dict.fromkeys(chain.from_iterable(rows))
     check_columns(names, path)
-    return TablePart(
-        (name, [None if is_nan(cell) else cell for cell in (row.get(name) for row in rows)]) for name in names
-    )
+    return TablePart((name, [None if is_nan(cell := row.get(name)) else cell for row in rows]) for name in names)
 
 
 def is_nan(value: Any) -> bool:

@@ -2,12 +2,8 @@
 
 from importlib.util import find_spec
 
-MISSING = [
-    name
-    for name in ("fastapi", "fastapi_offline", "prometheus_client", "python_multipart", "uvicorn")
-    if not find_spec(name)
-]
-if MISSING:
+NEEDED = "fastapi fastapi_offline prometheus_client python_multipart uvicorn".split()
+if MISSING := [name for name in NEEDED if not find_spec(name)]:
     from ..errors import MissingPackage
 
     raise MissingPackage("serve", *MISSING)

@@ -105,14 +105,10 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     }
     for path, (_, respond) in routes.items():
         application.post(path, responses={**ERRORS, **MISSING.get(path, {})}, response_model=None)(respond)
-    content: Any = {"content": {kind: {"schema": {"type": "string"}} for kind in MEDIA_TYPES}}
-    lines: Any = {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
+    text: Any = {"schema": {"type": "string"}}
+    content, lines = {"content": dict.fromkeys(MEDIA_TYPES, text)}, {"content": {"application/x-ndjson": text}}
     form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
-    bodies = {
-        **content["content"],
-        "text/csv": {"schema": {"type": "string"}, "example": EXAMPLE},
-        FORM: {"schema": form},
-    }
+    bodies = {**content["content"], "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
     body = {"requestBody": {"required": True, "content": bodies}}
     tables: Any = {"/predict/batch": (service.batch, content), "/film": (service.film, lines)}
     for path, (respond, answer) in tables.items():

@@ -18,9 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-PATHS = {
-    *"/ /predict /explain /predict/batch /restore /fill /film /healthz /readyz /metrics /docs /openapi.json".split()
-}
+PATHS = "/ /predict /explain /predict/batch /restore /fill /film /healthz /readyz /metrics /docs /openapi.json".split()
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10)
 PAGE_POLICY = (
     b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src 'self'; "

@@ -98,9 +98,7 @@ class Models:
         self.language: ModelService[LanguageModel] = ModelService(
             "fill", "language", "language model", language or present(LANGUAGE_MODEL.packaged[0]), LanguageModel.load
         )
-        self.rater: ModelService[FilmRater] = ModelService(
-            "film", "film", "film network that reads its classifier's vectors"
-        )
+        self.rater: ModelService[FilmRater] = ModelService("film", "film", "film network for its classifier")
 
     async def load(self) -> None:
         """Load all models; requests that need them are refused until the end."""

@@ -32,13 +32,12 @@ encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", 
 
 def until_wrong(inputs: Any) -> Any:
     """Return a list as far as the first item that is no text: of a million wrong ones that is enough."""
-    end = next((index for index, item in enumerate(inputs) if not isinstance(item, str)), None)
-    return inputs if end is None else inputs[: end + 1]
+    if type(inputs) is not list:
+        return inputs
+    return inputs[: next((index for index, item in enumerate(inputs) if not isinstance(item, str)), len(inputs)) + 1]
 
 
-OneOrMore = Annotated[
-    Union[str, list[str]], BeforeValidator(lambda value: until_wrong(value) if type(value) is list else value)
-]
+OneOrMore = Annotated[Union[str, list[str]], BeforeValidator(until_wrong)]
 
 
 def example(**values: Any) -> Any:
@@ -101,17 +100,15 @@ class Blank(Body, json_schema_extra=example(inputs="주인공의 [MASK]에 소�
     heads: StrictBool = Field(default=False, description="add the weights of its heads (layers x heads x T x T)")
 
 
-def labels(probability: Optional[float], error: Optional[str], top_k: Optional[int]) -> list[dict[str, Any]]:
-    """Return the labels for a probability of positive, most probable first; for None the reason in `error`."""
-    if probability is None:
-        return [{"label": None, "score": None, "error": error}]
-    both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
-    return (both if probability >= 0.5 else both[::-1])[: top_k or 1]
-
-
 def labels_json(probability: Optional[float], error: Optional[str], top_k: Optional[int], **details: Any) -> str:
-    """Return the `labels` of a review, the first with the details, as a list only where top_k is given."""
-    values = labels(probability, error, top_k)
+    """Return the labels for a probability of positive, most probable first; for None the reason in `error`.
+
+    The first has the details; a list only where top_k is given.
+    """
+    values: list[dict[str, Any]] = [{"label": None, "score": None, "error": error}]
+    if probability is not None:
+        both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
+        values = (both if probability >= 0.5 else both[::-1])[: top_k or 1]
     values[0].update(details)
     return encode(values if top_k else values[0])
 

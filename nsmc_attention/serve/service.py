@@ -23,9 +23,7 @@ from .questions import Blank, Question, Reviews, Texts, labels_json
 from .tables import FORM, FormFile, StorageQuota, Table, TableResponse, in_pieces, upload_kind
 
 SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "page.js")
-TextColumn = Annotated[
-    Optional[str], Query(description="the column of the reviews; without it, it is found by its name")
-]
+TextColumn = Annotated[Optional[str], Query(description="the column of the reviews; else found by its name")]
 Sheet = Annotated[Optional[str], Query(description="of xlsx; without it, the first visible one")]
 GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]
 Verbatim = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
@@ -35,9 +33,7 @@ LOG = logging.getLogger("uvicorn.error")
 class Problem(BaseModel):
     error: str
     columns: Optional[list[str]] = Field(default=None, description="of a table without the column of texts")
-    sheets: Optional[list[str]] = Field(
-        default=None, description="of a workbook with several, the one that was read first"
-    )
+    sheets: Optional[list[str]] = Field(default=None, description="of a workbook with several, the one read first")
 
 
 def problems(reasons: dict[int, str]) -> dict[Union[int, str], dict[str, Any]]:
@@ -70,13 +66,11 @@ class Service:
     def check_texts(
         self, texts: Sequence[str], most: int, kind: str = "texts", advice: str = "send tables to /predict/batch"
     ) -> None:
-        longest, characters = max(map(len, texts), default=0), self.limits.characters
+        longest, limit = max(map(len, texts), default=0), self.limits.characters
         if len(texts) > most:
             raise HTTPException(422, f"inputs: expected at most {most} {kind}, found {len(texts)}; {advice}")
-        if longest > characters:
-            raise HTTPException(
-                422, f"inputs: expected reviews of at most {characters} characters, found one of {longest}"
-            )
+        if longest > limit:
+            raise HTTPException(422, f"inputs: expected reviews of at most {limit} characters, found one of {longest}")
 
     async def page(self) -> str:
         return self.html

@@ -36,9 +36,7 @@ def clean(review: str) -> str:
     """
     if not review.isprintable():
         # white space among the control characters (tab, line ends) is folded below
-        review = "".join(
-            letter for letter in review if letter.isspace() or unicodedata.category(letter) not in ("Cc", "Cs")
-        )
+        review = "".join(one for one in review if one.isspace() or unicodedata.category(one) not in ("Cc", "Cs"))
     if not review.isascii():
         review = composed(review)
     text = " ".join(review.split())

@@ -208,9 +208,8 @@ def tokenizer_version(name: str) -> str:
     if name == "mecab" and not find_spec("mecab"):
         if not installed_decoder():
             pip_mecab()
-        return (
-            f"python-mecab-ko {DECODED}, python-mecab-ko-dic {installed_version('python-mecab-ko-dic', 'mecab_ko_dic')}"
-        )
+        dictionary = installed_version("python-mecab-ko-dic", "mecab_ko_dic")
+        return f"python-mecab-ko {DECODED}, python-mecab-ko-dic {dictionary}"
     return ", ".join(f"{package} {installed_version(package, module)}" for package, module in packages.items())
 
 

@@ -189,12 +189,10 @@ def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:
 def read_like(path: Path, expected: Arrays) -> Arrays:
     """Read arrays; BundleError unless they have the names, types and shapes of `expected`, and finite numbers."""
     arrays = read_arrays(path, BESIDE + sum(array.nbytes for array in expected.values()))
-    for name, array in expected.items():
+    for name, like in expected.items():
         own = form(arrays.get(name))
-        if own != form(array):
-            raise BundleError(
-                f"{path}: expected {name} {form(array)}, found {own or 'none'}; it is of another training"
-            )
+        if own != form(like):
+            raise BundleError(f"{path}: expected {name} {form(like)}, found {own or 'none'}; it is of another training")
         if not numpy.isfinite(arrays[name]).all():
             raise BundleError(f"{path}: expected finite numbers in {name}")
     return arrays

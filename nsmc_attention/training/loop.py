@@ -155,9 +155,8 @@ def make_trainer(network: Network, rate: float) -> Trainer:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
     take_lazy_update_warning()
     trained = {name: own for name, own in network.collect_params().items() if own.grad_req != "null"}
-    return mxnet.gluon.Trainer(
-        trained, FastAdam.__name__.lower(), {"learning_rate": rate, "lazy_update": True}, kvstore=None
-    )
+    options = {"learning_rate": rate, "lazy_update": True}
+    return mxnet.gluon.Trainer(trained, FastAdam.__name__.lower(), options, kvstore=None)
 
 
 def take_lazy_update_warning() -> None:

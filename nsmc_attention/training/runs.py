@@ -71,9 +71,7 @@ class Run:
             for key in settings:
                 if settings[key] != saved.get(key):
                     other = other_setting(*difference(key, saved.get(key), settings[key]))
-                    raise ConfigError(
-                        f"{out}: cannot resume with {other}; give what the run has, or begin another with --out"
-                    )
+                    raise ConfigError(f"{out}: cannot resume with {other}; give the run's, or begin another with --out")
             refuse_links(out.iterdir())
         elif not vacant(out):
             raise ConfigError(f"{out}: the run folder exists; continue with --resume, or name another with --out")
@@ -167,9 +165,7 @@ def saved_settings(path: Path) -> dict[str, Any]:
     """Read a settings.json; ConfigError if it is something else."""
     settings = read_json(read_file(path, LARGEST, ConfigError), path, ConfigError, "JSON settings")
     if not isinstance(settings, dict):
-        raise ConfigError(
-            f"{path}: expected JSON settings, found {type(settings).__name__}; begin again with another --out"
-        )
+        raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; name another --out")
     return settings
 
 

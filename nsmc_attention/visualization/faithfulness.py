@@ -29,9 +29,7 @@ def as_text(result: dict[str, Any]) -> str:
         aopcs = f"{interval(aopc['comprehensiveness']):19}{interval(aopc['sufficiency'])}"
         lines.append(f"{name:18}{taus}{aopcs}".rstrip())
     if "best_hop" in result:
-        lines.append(
-            f"best hop: hop {result['best_hop']}, which agrees most with erasure on these reviews; attention: their mean"
-        )
+        lines.append(f"best hop: hop {result['best_hop']}, which agrees most with erasure here; attention: their mean")
     for name, effect in result.get("replaced", {}).items():
         lines.append(
             f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "

@@ -20,14 +20,13 @@ from ..restoration.restoration import Restoration
 from .heatmap import caption, draw_heads, draw_matrices, draw_words
 from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, page
 
+PathLike = Union[str, Path]
 PAGE = ".html"
 # Characters on an axis: more cannot be read
 LONGEST_AXIS = 140
 
 
-def check_picture(
-    path: Union[str, Path], picture: Optional[str] = None, methods: Iterable[str] = ("attention",)
-) -> Path:
+def check_picture(path: PathLike, picture: Optional[str] = None, methods: Iterable[str] = ("attention",)) -> Path:
     """Return path as a Path; ConfigError, before any work, if the picture could not be drawn into it."""
     path = check_suffix(path, (*SUFFIXES, PAGE))
     if picture and path.suffix.lower() == PAGE:
@@ -41,9 +40,7 @@ def check_picture(
     return path
 
 
-def save_attributions(
-    reviews: Sequence[Sequence[Attribution]], path: Union[str, Path], picture: Optional[str] = None
-) -> None:
+def save_attributions(reviews: Sequence[Sequence[Attribution]], path: PathLike, picture: Optional[str] = None) -> None:
     """Draw reviews, at least one (else DataError), into a .png, .svg, .pdf or .html file, whole or not at all.
 
     Attributions of one list belong to one review: by several methods or models. `picture` is "matrix", "words" or
@@ -64,7 +61,7 @@ def save_attributions(
         save_figure(draw_words(panels), path)
 
 
-def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
+def save_restoration(restoration: Restoration, path: PathLike) -> None:
     """Draw a Restoration's weights, text x source, into a .png, .svg or .pdf file; spaces are ␣.
 
     DataError if there is no text, or source or text have more than LONGEST_AXIS characters; ConfigError if the file has
@@ -86,7 +83,7 @@ def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
 
 
 def save_heads(
-    result: Union[Attribution, Filling], path: Union[str, Path], layer: Optional[int] = None, head: Optional[int] = None
+    result: Union[Attribution, Filling], path: PathLike, layer: Optional[int] = None, head: Optional[int] = None
 ) -> None:
     """Draw how each token attends to each, a row of heads for each layer, into a .png, .svg or .pdf file.
 

@@ -69,10 +69,7 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
         ({"labels": "l" * 100}, f"found {'l' * 60}$"),
         ({"metrics": {"dev": 1}}, "expected a bundle's manifest"),
         ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
-        (
-            {"tokenizer_version": "python-mecab-ko 9.9"},
-            "was made with python-mecab-ko 9.9, found python-mecab-ko 1.3.7",
-        ),
+        ({"tokenizer_version": "python-mecab-ko 9.9"}, "was made with python-mecab-ko 9.9, found python-mecab-ko"),
         ({"config": {"text": {}}}, "model: expected a value, found none"),
         ({"files": {"../../etc/passwd": "0"}}, "lists a foreign file"),
         ({"files": {"vocab.json": "0"}}, "does not list weights.params"),
@@ -111,7 +108,7 @@ def test_what_a_message_quotes_is_bounded(copy):
     with pytest.raises(BundleError, match=f"a foreign file '{'x' * 60}',"):
         load_bundle(copy, LAYOUT)
     (copy / "README.md").unlink()
-    with pytest.raises(BundleError, match=f"has no README.md .found manifest.json, .*{'y' * 34}…\\); was the copy"):
+    with pytest.raises(BundleError, match=f"has no README.md .found manifest.json, .*{'y' * 34}…\\); was a copy"):
         load_bundle(copy, LAYOUT)
     change(copy, files={"g" * 100: "0", "f" * 100: "0", "h": "0"})
     with pytest.raises(BundleError, match=f"lists a foreign file '{'f' * 60}'$"):
@@ -120,11 +117,8 @@ def test_what_a_message_quotes_is_bounded(copy):
 
 def test_a_bundle_is_called_by_its_last_two_names(copy):
     assert load_bundle(copy, LAYOUT).name == f"{copy.parent.name}/bundle"
-    assert (
-        load_bundle(None, LAYOUT).name == "pretrained"
-        and load_bundle(None, LAYOUT).packaged
-        and not load_bundle(copy, LAYOUT).packaged
-    )
+    assert load_bundle(None, LAYOUT).name == "pretrained" and load_bundle(None, LAYOUT).packaged
+    assert not load_bundle(copy, LAYOUT).packaged
     assert load_bundle(str(LAYOUT.packaged[0]), LAYOUT).packaged
 
 

@@ -4,11 +4,9 @@ import pytest
 from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
 
-TEXT, TOKENS, OFFSETS = (
-    "배우는 좋은데 별로",
-    ("배우", "는", "좋", "은데", "별로"),
-    ((0, 2), (2, 3), (4, 5), (5, 7), (8, 10)),
-)
+TEXT = "배우는 좋은데 별로"
+TOKENS = ("배우", "는", "좋", "은데", "별로")
+OFFSETS = ((0, 2), (2, 3), (4, 5), (5, 7), (8, 10))
 VALUES = numpy.array([0.1, 0.2, 0.3, -0.1, 0.5])
 MATRIX = numpy.random.RandomState(0).dirichlet(numpy.ones(5), 5)
 

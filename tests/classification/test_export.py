@@ -63,9 +63,8 @@ def large_scores(tmp_path_factory, tiny):
     bundle = load_bundle(out / "bundle", LAYOUT)
     gluon = load_engine(bundle, "gluon", "cpu")
     arrays = snapshot(gluon.graph.block)
-    set_parameters(
-        gluon.graph.block, {name: array * (20 if "i2h_weight" in name else 1) for name, array in arrays.items()}
-    )
+    larger = {name: array * (20 if "i2h_weight" in name else 1) for name, array in arrays.items()}
+    set_parameters(gluon.graph.block, larger)
     return bundle, gluon
 
 

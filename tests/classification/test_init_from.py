@@ -135,9 +135,7 @@ def test_a_training_that_began_with_vectors_is_resumed_as_if_it_had_not_ended(ti
 
 
 def test_a_classifier_begins_with_no_other_classifier(tmp_path):
-    with pytest.raises(
-        BundleError, match="expected a bundle of the task restore or language, found one that names no task"
-    ):
+    with pytest.raises(BundleError, match="expected a bundle of the task restore or language, found one that names no"):
         train("sample", preset("default"), tmp_path / "run", quiet=True, init_from=LAYOUT.packaged[0])
     with pytest.raises(BundleError, match="expected a bundle of the task restore, found one that names no task"):
         train_restorer(Texts("sample"), RestoreConfig(), Run(tmp_path / "other", quiet=True), LAYOUT.packaged[0])

@@ -69,9 +69,7 @@ def test_an_encoder_without_heads_has_no_rollout(bundle_folder, post_run_folder)
     for folder, kind in ((bundle_folder, "gru"), (post_run_folder / "bundle", "article")):
         other = load_classifier(folder)
         assert explain(other, TEXTS[0]).heads is None
-        with pytest.raises(
-            ConfigError, match=f"^method rollout: expected .* a transformer, found {kind}; use attention"
-        ):
+        with pytest.raises(ConfigError, match=f"^method rollout: expected .* a transformer, found {kind}; use"):
             explain(other, TEXTS[0], "rollout")
 
 

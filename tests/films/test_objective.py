@@ -58,10 +58,8 @@ def test_films_are_judged_by_the_mean_of_enough_others():
 
 def test_the_loss_is_the_weighted_pinball_loss():
     objective = FilmObjective(FilmBatches(FILMS, 100, 16), mxnet.cpu(), 0)
-    network, (batch,) = (
-        new_network(FilmConfig().with_settings(SMALL), FILMS, mxnet.cpu()),
-        objective.dev_batches.in_order(0),
-    )
+    network = new_network(FilmConfig().with_settings(SMALL), FILMS, mxnet.cpu())
+    (batch,) = objective.dev_batches.in_order(0)
     gap = batch.stars[:, None] - objective.quantiles(network, batch).asnumpy()
     levels = numpy.array([0.05, 0.5, 0.95])
     loss = (numpy.where(gap > 0, levels * gap, (levels - 1) * gap) * [1, 2, 1]).sum(axis=1)

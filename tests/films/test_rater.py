@@ -90,9 +90,7 @@ def test_a_notebook_shows_reviews_and_words(rater):
 
 
 def test_another_classifier_is_refused_in_one_line(tiny_film, bundle_folder):
-    with pytest.raises(
-        BundleError, match=r"expected the classifier pretrained \(.*…\).*, found tiny/bundle .*--classifier"
-    ):
+    with pytest.raises(BundleError, match=r"the classifier pretrained \(.*…\).*, found tiny/bundle .*--classifier"):
         load_film(tiny_film, classifier=bundle_folder)
 
 
@@ -102,9 +100,7 @@ def test_graphs_and_a_scale_that_are_not_the_networks_are_refused(tiny_film, tmp
     scale = replace(bundle.codec, inputs=7).to_json().encode()
     for other in ({"reviews.onnx": contents["film.onnx"]}, {"scale.json": scale}):
         write_bundle(tmp_path / "bundle", {**bundle.manifest}, {**contents, **other})
-        with pytest.raises(
-            BundleError, match="reviews.onnx: expected an ONNX graph that is safe to run, .*; train again"
-        ):
+        with pytest.raises(BundleError, match="reviews.onnx: expected an ONNX graph that is safe to run, .*; train"):
             load_film(tmp_path / "bundle")
     with pytest.raises(BundleError, match="weights.params: does not fit the bundle's config"):
         load_film(tmp_path / "bundle", engine="gluon")

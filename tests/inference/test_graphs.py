@@ -57,9 +57,7 @@ def test_results_have_the_shapes_that_are_declared(axes, shape, fits):
     if fits:
         assert graph(axes)(*given(*shape), outputs=("weights",))[0].shape == (2, *shape)
     else:
-        with pytest.raises(
-            BundleError, match="the bundle's model.onnx: expected weights of shape .* from 0 to 1, found"
-        ):
+        with pytest.raises(BundleError, match="the bundle's model.onnx: expected weights of shape .* from 0 to 1"):
             graph(axes)(*given(*shape))
 
 
@@ -87,9 +85,7 @@ def test_numbers_are_in_their_range(name, value, fits):
 
 def test_a_graph_of_other_inputs_or_outputs_is_refused():
     made = graph(["keys"])
-    with pytest.raises(
-        BundleError, match="this film.onnx: expected inputs and outputs .*'pooled'.* is it another model"
-    ):
+    with pytest.raises(BundleError, match="this film.onnx: expected inputs and outputs .*'pooled'.* is it another"):
         content = made.session._model_bytes
         OnnxGraph(content, Interface({"pooled": ("N", "P")}, {"quantiles": ("N", 3)}), file="film.onnx")
 

@@ -147,12 +147,8 @@ def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
         score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet", processes=processes)
         found = pandas.read_parquet(tmp_path / "out.parquet")
         pandas.testing.assert_frame_equal(found[list(given.columns)], given)
-        assert list(found.columns[3:]) == [
-            "predicted_label",
-            "predicted_score",
-            "predicted_probability",
-            "predicted_error",
-        ]
+        outputs = ("label", "score", "probability", "error")
+        assert list(found.columns[3:]) == [f"predicted_{name}" for name in outputs]
         assert found["predicted_error"].notna().tolist() == [text == "" for text in given["document"]]
         assert found["predicted_probability"].dropna().between(0, 1).all()
 
@@ -375,7 +371,5 @@ def test_where_one_bundle_began_no_other_goes_on(bundle_folder, tmp_path):
     assert [len(found) for _, found in row_stream(classifier, [["좋다"], ["별로", "영화"]], 2)] == [1, 2]
     began = load_bundle(folder, LAYOUT)
     write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
-    with pytest.raises(
-        BundleError, match="expected the bundle that was loaded at first, found another, .*; begin again"
-    ):
+    with pytest.raises(BundleError, match="expected the bundle that was loaded at first, found another, .*; begin"):
         list(row_stream(classifier, [["좋다"]], 2))

@@ -105,8 +105,6 @@ def test_a_changed_graph_is_refused_in_one_line(settings, change, message, name)
     """What no graph may have, of any system, is in tests/model/onnx/test_check.py."""
     model = onnx.load_from_string(contents(settings)[name])
     change(model.graph)
-    with pytest.raises(
-        BundleError, match=f"{name}: expected an ONNX graph that is safe .*{message}.*; train"
-    ) as raised:
+    with pytest.raises(BundleError, match=f"{name}: expected an ONNX graph that is safe .*{message}") as raised:
         checked(settings, {**contents(settings), name: model.SerializeToString()})
     assert str(raised.value).isprintable()

@@ -281,9 +281,7 @@ def test_a_formula_that_was_never_computed_is_refused_with_its_cell(workbook):
 
 
 def test_text_that_excel_does_not_take_is_refused_or_replaced(tmp_path):
-    with pytest.raises(
-        DataError, match="xlsx row 2: expected at most 32,767 characters in a cell, found 32,768; write"
-    ):
+    with pytest.raises(DataError, match="xlsx row 2: expected at most 32,767 characters in a cell, found 32,768"):
         write_rows(tmp_path / "a.xlsx", [["리뷰"], ["가" * 32_768]])
     write_rows(tmp_path / "a.xlsx", [["리뷰"], ["종\a소리\ud800"]])
     assert rows_of(tmp_path / "a.xlsx") == [{"리뷰": "종\ufffd소리\ufffd"}]

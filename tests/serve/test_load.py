@@ -157,14 +157,8 @@ def test_mixed_load_with_a_killed_worker_gets_right_answers_and_leaves_memory_as
     asyncio.run(load.run(seconds / 2))
     end = megabytes(server)
     server.process.terminate()
-    figures = {
-        "seconds": seconds,
-        "statuses": load.statuses,
-        "cut_by_kill": cut_by_kill,
-        "warm_mb": warm,
-        "end_mb": end,
-    }
-    print(json.dumps(figures))
+    memory = {"warm_mb": warm, "end_mb": end}
+    print(json.dumps({"seconds": seconds, "statuses": load.statuses, "cut_by_kill": cut_by_kill, **memory}))
     assert not load.wrong and load.statuses[200] > 100 and not load.statuses[500], load.wrong[:3]
     assert load.cut == cut_by_kill and killed.pid not in warm and len(warm) == 2
     # a few seconds do not warm a worker up
@@ -174,10 +168,8 @@ def test_mixed_load_with_a_killed_worker_gets_right_answers_and_leaves_memory_as
 
 @pytest.mark.parametrize("count", [1_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_many_requests_leave_memory_as_it_was(server, count):
-    client, process = (
-        http.client.HTTPConnection("127.0.0.1", server.port, timeout=60),
-        psutil.Process(server.process.pid),
-    )
+    client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    process = psutil.Process(server.process.pid)
     sizes = []
     for number in range(2 * count):
         if number in (count, 2 * count - 1):

@@ -46,10 +46,8 @@ def documents():
 
 @pytest.mark.parametrize("size, rare_words", [(300, "pieces"), (900, "pieces"), (300, "unknown")])
 def test_a_vocabulary_is_the_same_whatever_the_order_and_pieces_leave_nothing_unknown(documents, size, rare_words):
-    config, token_lists = (
-        TextConfig(vocab_size=size, min_count=1, rare_words=rare_words),
-        tokenize_many(documents, "mecab"),
-    )
+    config = TextConfig(vocab_size=size, min_count=1, rare_words=rare_words)
+    token_lists = tokenize_many(documents, "mecab")
     vocab = build_vocab(token_lists, config)
     assert len(vocab) <= size and vocab.to_json() == build_vocab(token_lists[::-1], config).to_json()
     encoder, unknown = ReviewEncoder.from_json(vocab.to_json(), config), 0

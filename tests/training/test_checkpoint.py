@@ -114,10 +114,7 @@ PROGRESS = "expected the progress of a training, found"
         (lambda state: state.pop("progress"), PROGRESS),
         (lambda state: state.update(progress=as_bytes([])), PROGRESS),
         (lambda state: state.pop("adam/mean.0"), "expected adam/mean.0 .*, found none; it is of another training"),
-        (
-            lambda state: state.pop(name_of(state, "network/")),
-            "expected network/.*, found none; it is of another training",
-        ),
+        (lambda state: state.pop(name_of(state, "network/")), "expected network/.*, found none; it is of another"),
         (
             lambda state: state.update({name_of(state, "average/"): numpy.full((2, 3), numpy.nan, "float32")}),
             "expected finite numbers in average/",

@@ -195,11 +195,7 @@ def test_a_restoration_is_drawn(tmp_path, suffix, magic, source, text):
 @pytest.mark.parametrize(
     "each, name, message",
     [
-        (
-            restoration("가" * (LONGEST_AXIS + 1), "나"),
-            "a.png",
-            "at most 140 characters, found 141; restore one sentence",
-        ),
+        (restoration("가" * (LONGEST_AXIS + 1), "나"), "a.png", "at most 140 characters, found 141; restore one"),
         (restoration("나", "가" * (LONGEST_AXIS + 1)), "a.png", "at most 140 characters, found 141"),
         (Restoration("", "", 0.0, (), BLANK), "a.png", "expected a restored text to draw, found none .blank"),
         (restoration("가", "가"), "a.html", "unknown suffix '.html'"),
