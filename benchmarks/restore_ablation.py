@@ -58,6 +58,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "additive": {"model.attention.kind": "additive", "model.attention.units": 64},
     "dot": {"model.attention.kind": "dot"},
     "concat": {"model.attention.kind": "concat", "model.attention.units": 64},
+    "local-m": {"model.attention.kind": "local-m", "model.attention.window": 5},
     "local-p": {"model.attention.kind": "local-p", "model.attention.window": 5},
     "no input feeding": {"model.input_feeding": 0},
     "LSTM": {"model.encoder.kind": "lstm", "model.decoder.kind": "lstm"},

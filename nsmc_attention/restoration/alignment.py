@@ -20,10 +20,12 @@ class Alignment(HybridBlock):
 
     # whether the query is the state before the step (Bahdanau) or after it (Luong)
     before_step = False
+    # whether it is given the place of the last step too, and returns the new one beside the weights
+    carries_place = False
     key_units: Optional[int] = None
     key_bias = False
 
-    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array) -> Array:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
         """(N, H), (N, S, K), (N, S) of 0 and 1 -> (N, S)."""
         return masked_softmax(F, self.score(F, query, keys), mask)
 
@@ -34,7 +36,7 @@ class Alignment(HybridBlock):
 class NoAlignment(Alignment):
     """No attention: the decoder knows the source by its first state alone (Sutskever et al. 2014, arXiv:1409.3215)."""
 
-    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array) -> Array:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
         """Return weights of 0."""
         return mask * 0
 
@@ -77,27 +79,52 @@ class AdditiveAlignment(ConcatAlignment):
     before_step = True
 
 
-class LocalAlignment(GeneralAlignment):
-    """A window of 2 W + 1 places around a predicted one, local-p of Luong et al. 2015, equations 9 and 10.
+class MonotonicAlignment(GeneralAlignment):
+    """The general score within a window of 2 W + 1 places around p = t: local-m of Luong et al. 2015, section 3.2.
 
-    p = S sigmoid(v . tanh(W_p s)); the weights within the window are those of the general score times a Gaussian around
-    p with a standard deviation of W / 2. They sum to at most 1.
+    p, counted from 1, is part of the decoder's state, 0 at first; it stays within the source.
     """
+
+    carries_place = True
 
     def __init__(self, decoder_size: int, window: int) -> None:
         super().__init__(decoder_size)
         self.window = window
+
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
+        """(N, H), (N, S, K), (N, S) of 0 and 1, the last place (N, 1) -> (N, S), the new place (N, 1)."""
+        center = F.minimum(place[0] + self.step(F, query), F.sum(mask, axis=1, keepdims=True))
+        places = F.expand_dims(F.contrib.arange_like(mask, axis=1), axis=0) + 1
+        distances = F.broadcast_sub(places, center)  # (N, S)
+        weights = masked_softmax(F, self.score(F, query, keys), mask * (F.abs(distances) <= self.window))
+        return weights * self.nearness(F, distances), center
+
+    def step(self, F: Operators, query: Array) -> Any:
+        return 1
+
+    def nearness(self, F: Operators, distances: Array) -> Any:
+        return 1
+
+
+class PredictiveAlignment(MonotonicAlignment):
+    """The same around a predicted place, times a Gaussian around it: local-p of Luong et al. 2015, equation 10.
+
+    p grows by exp(v . tanh(W_p s)) at each step, as the window of Graves 2013 (arXiv:1308.0850), equation 51, does, and so
+    begins on the diagonal. Equation 9, p = S sigmoid(v . tanh(W_p s)), begins in the middle of every source, and learns
+    too late to leave it (benchmarks/RESULTS.md). The standard deviation is W / 2; the weights sum to at most 1.
+    """
+
+    def __init__(self, decoder_size: int, window: int) -> None:
+        super().__init__(decoder_size, window)
         with self.name_scope():
             self.place_units = nn.Dense(decoder_size, in_units=decoder_size, use_bias=False)
             self.place = nn.Dense(1, in_units=decoder_size, use_bias=False)
 
-    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array) -> Array:
-        last = F.sum(mask, axis=1, keepdims=True) - 1  # (N, 1), the last place of each source
-        center = last * F.sigmoid(self.place(F.tanh(self.place_units(query))))
-        positions = F.broadcast_sub(F.contrib.arange_like(mask, axis=1).expand_dims(0), center)  # (N, S)
-        inside = mask * (F.abs(positions) <= self.window)
-        weights = masked_softmax(F, self.score(F, query, keys), inside)
-        return weights * F.exp(-F.square(positions) / (2 * (self.window / 2) ** 2))
+    def step(self, F: Operators, query: Array) -> Any:
+        return F.exp(self.place(F.tanh(self.place_units(query))))
+
+    def nearness(self, F: Operators, distances: Array) -> Any:
+        return F.exp(-F.square(distances) / (2 * (self.window / 2) ** 2))
 
 
 def build_alignment(attention: Any, decoder_size: int) -> Alignment:
@@ -106,7 +133,8 @@ def build_alignment(attention: Any, decoder_size: int) -> Alignment:
         "none": NoAlignment,
         "dot": DotAlignment,
         "general": lambda: GeneralAlignment(decoder_size),
-        "local-p": lambda: LocalAlignment(decoder_size, attention.window),
+        "local-m": lambda: MonotonicAlignment(decoder_size, attention.window),
+        "local-p": lambda: PredictiveAlignment(decoder_size, attention.window),
         "additive": lambda: AdditiveAlignment(decoder_size, attention.units),
         "concat": lambda: ConcatAlignment(decoder_size, attention.units),
     }[attention.kind]

@@ -19,11 +19,17 @@ class Concat(Additive):
     kind = "concat"
 
 
-class Local(General):
-    """A window around a predicted place, local-p of Luong et al. 2015, section 3.2."""
+class LocalMonotonic(General):
+    """A window around the place that is as far as the step, local-m of Luong et al. 2015, section 3.2."""
+
+    kind = "local-m"
+    window: int = setting(10, "places on either side of that in the middle (D)", low=1, high=1024)
+
+
+class LocalPredictive(LocalMonotonic):
+    """A window around a predicted place, local-p of the same section, whose steps are predicted."""
 
     kind = "local-p"
-    window: int = setting(10, "places on either side of the predicted one (D)", low=1, high=1024)
 
 
 class NoAttention(Attention):
@@ -34,7 +40,7 @@ class NoAttention(Attention):
 
 # How a decoder attends to its source
 ALIGNMENTS: dict[str, type[Attention]] = {
-    kind.kind: kind for kind in (NoAttention, Additive, Dot, General, Concat, Local)
+    kind.kind: kind for kind in (NoAttention, Additive, Dot, General, Concat, LocalMonotonic, LocalPredictive)
 }
 
 
@@ -54,10 +60,9 @@ class GRUDecoder(Settings):
         """Sizes of the axes of its graphs that depend on these settings; see `interface`."""
         return {"H": self.hidden_size}
 
-    @property
-    def graphs(self) -> Graphs:
-        """The inputs and outputs of a writer's ONNX graphs, by the names of their files in a bundle."""
-        return recurrent_writer(self.states)
+    def graphs(self, attention: Attention) -> Graphs:
+        """Return the inputs and outputs of a writer's ONNX graphs, by the names of their files in a bundle."""
+        return recurrent_writer(self.states, isinstance(attention, LocalMonotonic))
 
     def check_writer(self, settings: "WriterConfig") -> None:
         """Raise ConfigError unless the writer's settings fit the decoder."""
@@ -97,8 +102,7 @@ class TransformerDecoder(TransformerSettings):
     sizes: ClassVar[dict[str, int]] = {}
     positions: str = setting("learned", "how a character knows its place", choices=("learned", "sinusoidal"))
 
-    @property
-    def graphs(self) -> Graphs:
+    def graphs(self, attention: Attention) -> Graphs:
         return transformer_writer(self.layers, self.heads, self.units // self.heads)
 
     def check_writer(self, settings: "WriterConfig") -> None:

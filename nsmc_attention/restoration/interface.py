@@ -42,13 +42,16 @@ EDITOR = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "s
 WRITTEN: dict[str, Axes] = {"log_probability": ("N", "V"), "weights": ("N", "S")}
 
 
-def recurrent_writer(states: int) -> dict[str, Interface]:
+def recurrent_writer(states: int, carries_place: bool) -> dict[str, Interface]:
     """Return the graphs of a writer with so many arrays in its decoder's state: the encoder, and one step.
 
     The next step's `before` is the step's `combined`, and its `state0` the step's `next_state0`; `before` begins as 0.
+    Local attention has the place of its window besides.
     """
-    state = dict.fromkeys(numbered("state", states), ("N", "H"))
-    after = dict.fromkeys(("combined", *numbered("next_state", states)), ("N", "H"))
+    state: dict[str, Axes] = dict.fromkeys(numbered("state", states), ("N", "H"))
+    after: dict[str, Axes] = dict.fromkeys(("combined", *numbered("next_state", states)), ("N", "H"))
+    if carries_place:
+        state["place"] = after["next_place"] = ("N", 1)
     return {
         "source.onnx": Interface(SOURCE, {**ENCODED, **state}),
         "step.onnx": Interface(

@@ -109,7 +109,7 @@ class WriterConfig(EditorConfig):
 
     @property
     def graphs(self) -> Graphs:
-        return self.decoder.graphs
+        return self.decoder.graphs(self.attention)
 
     def check_sizes(self, max_length: int) -> None:
         super().check_sizes(max_length)

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._runtime.gluon import Block, HybridBlock, mxnet, nn
 from .._runtime.mxnet_types import Array, Operators
-from ..model.blocks import CELLS
+from ..model.blocks import CELLS, listed
 from .alignment import build_alignment
 from .editor import Reader
 from .interface import SOURCE
@@ -22,7 +22,7 @@ class RecurrentSource(HybridBlock):
 
     def __init__(self, rows: int, settings: Any, alignment: Any, max_length: int) -> None:
         super().__init__()
-        self.has_keys = alignment.key_units is not None
+        self.has_keys, self.carries_place = alignment.key_units is not None, alignment.carries_place
         # of a Transformer, no state has read the whole source
         self.half = None if settings.encoder.kind == "transformer" else settings.encoder.hidden_size
         self.states = settings.decoder.states
@@ -36,7 +36,10 @@ class RecurrentSource(HybridBlock):
             self.projection = nn.Dense(size, in_units=settings.width, activation="tanh")
 
     def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
-        """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H)."""
+        """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H).
+
+        Then the first place (N, 1), 0, where the alignment carries one.
+        """
         by_review, mask = read(F, self.reader, source_ids, source_length)
         memory = F.broadcast_mul(by_review, mask)
         if self.half:
@@ -45,7 +48,9 @@ class RecurrentSource(HybridBlock):
             whole = F.broadcast_div(F.sum(memory, axis=1), F.sum(mask, axis=1))  # the mean
         projected = self.projection(whole)
         first = F.split(projected, num_outputs=self.states, axis=1) if self.states > 1 else [projected]
-        return (memory, self.key(memory) if self.has_keys else memory, F.squeeze(mask, axis=2), *first)
+        mask = F.squeeze(mask, axis=2)
+        place = [F.slice_axis(mask, axis=1, begin=0, end=1) * 0] if self.carries_place else []
+        return (memory, self.key(memory) if self.has_keys else memory, mask, *first, *place)
 
     def last_states(self, F: Operators, by_review: Array, source_length: Array) -> Any:
         """Return the last state of each direction (N, D): the backward one is at the first place."""
@@ -67,7 +72,7 @@ class RecurrentStep(HybridBlock):
 
     def __init__(self, vocab_size: int, settings: Any, alignment: Any) -> None:
         super().__init__()
-        size, width = settings.decoder.hidden_size, settings.width
+        size, width, self.states = settings.decoder.hidden_size, settings.width, settings.decoder.states
         self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
         inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
         sizes = {**settings.sizes, "K": alignment.key_units or width}
@@ -98,20 +103,21 @@ class RecurrentStep(HybridBlock):
         previous step's is what input feeding puts beside the embedding (section 3.3).
         """
         parts = [self.embedding(ids), *([previous_attentional_state] if self.feeds_input else [])]
+        own, place = list(states[: self.states]), list(states[self.states :])
         if self.before_step:
-            context, weights = self.attend(F, states[0], memory, keys, mask)
-            output, states = self.cell(F.concat(*parts, context, dim=1), list(states))
+            context, weights, *place = self.attend(F, own[0], memory, keys, mask, *place)
+            output, own = self.cell(F.concat(*parts, context, dim=1), own)
         else:
-            output, states = self.cell(F.concat(*parts, dim=1), list(states))
-            context, weights = self.attend(F, output, memory, keys, mask)
+            output, own = self.cell(F.concat(*parts, dim=1), own)
+            context, weights, *place = self.attend(F, output, memory, keys, mask, *place)
         combined = self.combine(F.concat(self.dropout(output), context, dim=1))
-        return (self.output(self.narrow(combined)), weights, combined, *states)
+        return (self.output(self.narrow(combined)), weights, combined, *own, *place)
 
-    def attend(self, F: Operators, query: Array, memory: Array, keys: Array, mask: Array) -> Any:
-        """Return the context (N, D) and the weights (N, S)."""
-        weights = self.alignment(query, keys, mask)
+    def attend(self, F: Operators, query: Array, memory: Array, keys: Array, mask: Array, *place: Array) -> Any:
+        """Return the context (N, D), the weights (N, S) and, where the alignment carries one, the new place (N, 1)."""
+        weights, *after = listed(self.alignment(query, keys, mask, *place))
         context = F.batch_dot(F.expand_dims(self.weights_dropout(weights), axis=1), memory)
-        return F.reshape(context, shape=(0, -1)), weights
+        return (F.reshape(context, shape=(0, -1)), weights, *after)
 
 
 class Writer(Block):

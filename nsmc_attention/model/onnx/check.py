@@ -38,7 +38,7 @@ FIELDS = {
 # Operators whose output's size follows from their inputs' sizes and constants
 OPERATORS = (
     "Abs Add ArgMax Cast Clip Concat Div Erf Exp Flatten GRU Gather GatherND Gemm Identity LSTM LayerNormalization Less LessOrEqual LogSoftmax MatMul "
-    "Max Mul Pad Range ReduceMax ReduceMean ReduceSum Relu Reshape Shape Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh "
+    "Max Min Mul Pad Range ReduceMax ReduceMean ReduceSum Relu Reshape Shape Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh "
     "Transpose Unsqueeze Where"
 )
 NUMBERS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8, TensorProto.INT32, TensorProto.INT64)

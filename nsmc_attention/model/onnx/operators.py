@@ -357,6 +357,7 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "broadcast_lesser": compared("Less", elementwise),
     "_maximum": elementwise("Max"),
     "_maximum_scalar": with_number("Max", max),
+    "_minimum": elementwise("Min"),
     "_minus_scalar": with_number("Sub", sub),
     "_mul_scalar": with_number("Mul", mul),
     "_plus_scalar": with_number("Add", add),
