@@ -59,6 +59,8 @@ class Settings:
     kind: ClassVar[str] = ""
     # names that bundles of earlier versions have, without effect
     retired: ClassVar[tuple[str, ...]] = ()
+    # settings that bundles of earlier versions lack, with the values that these had
+    introduced: ClassVar[Mapping[str, object]] = {}
     __dataclass_fields__: ClassVar[dict[str, "Field[Any]"]]
 
     def __init_subclass__(cls) -> None:
@@ -103,6 +105,7 @@ class Settings:
         known = {item.name: item for item in fields(cls)}
         if not isinstance(values, dict):
             raise ConfigError(f"{where or 'config'}: expected named settings, found {type(values).__name__}")
+        values = {**cls.introduced, **values}
         for key in values:
             if key not in known and key not in cls.retired and not (key == KIND and cls.kind):
                 raise ConfigError(f"unknown key {key!r} in {where or 'config'}{did_you_mean(key, known)}")

@@ -8,7 +8,7 @@ from nsmc_attention.classification.settings import PRESETS, Config, StarsConfig,
 from nsmc_attention.config import SHORT_NAMES
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.model.attention import ATTENTIONS, Dot, General
-from nsmc_attention.restoration.settings import RESTORE_PRESETS
+from nsmc_attention.restoration.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.settings import paths
 from nsmc_attention.tasks import TASKS
 from nsmc_attention.training.description import nearest_preset
@@ -132,6 +132,13 @@ def test_settings_that_fit_only_together_can_be_changed_together():
     assert config.model.attention.kind == "dot" and config.model.decoder.hidden_size == 384
     name, changes = nearest_preset(config, RESTORE_PRESETS)
     assert (name, changes) == ("writer", ["--attention", "dot", "--set", "model.decoder.hidden_size=384"])
+
+
+def test_a_setting_that_older_bundles_lack_has_the_value_that_they_had():
+    writer = RESTORE_PRESETS["writer"]
+    older = writer.to_dict()
+    del older["model"]["decoder"]["layers"]
+    assert RestoreConfig.from_dict(older) == writer
 
 
 def test_settings_are_values():

@@ -123,13 +123,17 @@ def with_transformer_encoder(base, positions):
     return restorer(replace(base.settings, encoder=encoder), name, **shown)
 
 
-def writer(kind, cell="gru", fed=1, **alignment):
+def writer(kind, cell="gru", fed=1, layers=1, **alignment):
     stack, decoder = CELLS[cell]
     settings = replace(
-        WRITER, encoder=stack(1, 4), decoder=decoder(8), attention=ALIGNMENTS[kind](**alignment), input_feeding=fed
+        WRITER,
+        encoder=stack(1, 4),
+        decoder=decoder(8, layers),
+        attention=ALIGNMENTS[kind](**alignment),
+        input_feeding=fed,
     )
     sums = {"none": (0, 0), "local-p": (1e-9, 1)}.get(kind, (1, 1))
-    return restorer(settings, "-".join(map(str, ("writer", kind, cell, fed, *alignment.values()))), sums=sums)
+    return restorer(settings, "-".join(map(str, ("writer", kind, cell, fed, layers, *alignment.values()))), sums=sums)
 
 
 def transformer(norm, positions):
@@ -158,6 +162,8 @@ CASES = [
     *(editor(cell, layers) for cell in CELLS for layers in (1, 2)),
     *(writer(kind, cell, fed) for kind in ALIGNMENTS for cell in CELLS for fed in (0, 1)),
     writer("local-p", window=1),
+    writer("local-m", layers=3),
+    writer("additive", "lstm", layers=2),
     transformer("post", "learned"),
     transformer("pre", "sinusoidal"),
     *map(with_transformer_encoder, (editor("gru", 1), writer("general"), writer("additive", "lstm")), POSITIONS),

@@ -1,5 +1,6 @@
 """What writes the target of a writer, and how it attends to the source: the settings, which build the networks."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from ..errors import ConfigError
@@ -45,15 +46,17 @@ ALIGNMENTS: dict[str, type[Attention]] = {
 
 
 class GRUDecoder(Settings):
-    """A decoder of GRU cells; `states` is the number of arrays in its state."""
+    """A decoder of GRU cells; `states` is the number of arrays in the state of a layer."""
 
     kind = "gru"
+    introduced: ClassVar[Mapping[str, object]] = {"layers": 1}
     # whether a training reads a whole target at once, and so nothing that the network itself has written
     reads_at_once: ClassVar[bool] = False
     # numbers held for each pair of places that were written: none of these attends to another
     numbers_per_pair: ClassVar[int] = 0
     states: ClassVar[int] = 1
-    hidden_size: int = setting(256, "units of the decoder (H)", low=1, high=4096)
+    hidden_size: int = setting(256, "units of each layer of the decoder (H)", low=1, high=4096)
+    layers: int = setting(1, "layers, one above the other; the topmost attends", low=1, high=16)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -62,7 +65,7 @@ class GRUDecoder(Settings):
 
     def graphs(self, attention: Attention) -> Graphs:
         """Return the inputs and outputs of a writer's ONNX graphs, by the names of their files in a bundle."""
-        return recurrent_writer(self.states, isinstance(attention, LocalMonotonic))
+        return recurrent_writer(self.states * self.layers, isinstance(attention, LocalMonotonic))
 
     def check_writer(self, settings: "WriterConfig") -> None:
         """Raise ConfigError unless the writer's settings fit the decoder."""
@@ -75,7 +78,8 @@ class GRUDecoder(Settings):
     def describe(self, attention: Attention) -> str:
         """Return what it is, as an addition to the encoder."""
         attends = f"{attention.kind} attention" if attention.kind != "none" else "no attention"
-        return f", a {self.kind.upper()} decoder and {attends}"
+        layers = f" of {self.layers} layers" if self.layers > 1 else ""
+        return f", a {self.kind.upper()} decoder{layers} and {attends}"
 
     def network(self, rows: int, vocab_size: int, settings: "WriterConfig", max_length: int) -> Any:
         """Build the writer with these settings, for sources of at most `max_length` characters."""

@@ -25,7 +25,7 @@ class RecurrentSource(HybridBlock):
         self.has_keys, self.carries_place = alignment.key_units is not None, alignment.carries_place
         # of a Transformer, no state has read the whole source
         self.half = None if settings.encoder.kind == "transformer" else settings.encoder.hidden_size
-        self.states = settings.decoder.states
+        self.states = settings.decoder.states * settings.decoder.layers
         with self.name_scope():
             self.reader = Reader(rows, settings, max_length)
             if self.has_keys:
@@ -73,6 +73,7 @@ class RecurrentStep(HybridBlock):
     def __init__(self, vocab_size: int, settings: Any, alignment: Any) -> None:
         super().__init__()
         size, width, self.states = settings.decoder.hidden_size, settings.width, settings.decoder.states
+        cell = CELLS[settings.decoder.kind]
         self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
         inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
         sizes = {**settings.sizes, "K": alignment.key_units or width}
@@ -82,7 +83,10 @@ class RecurrentStep(HybridBlock):
             self.embedding, self.alignment = nn.Embedding(vocab_size, settings.embedding_size), alignment
             self.dropout = nn.Dropout(settings.dropout)
             self.weights_dropout = nn.Dropout(getattr(settings.attention, "dropout", 0.0))
-            self.cell = CELLS[settings.decoder.kind](size, input_size=inputs)
+            self.cell = cell(size, input_size=inputs)
+            self.cells = [self.cell, *(cell(size, input_size=size) for _ in range(1, settings.decoder.layers))]
+            for number, upper in enumerate(self.cells[1:], 1):
+                self.register_child(upper, f"cell{number}")
             self.combine = nn.Dense(size, in_units=size + width, use_bias=False, activation="tanh")
             self.narrow = nn.Dense(settings.output_units, in_units=size, use_bias=False)
             self.output = nn.Dense(vocab_size, in_units=settings.output_units)
@@ -103,15 +107,25 @@ class RecurrentStep(HybridBlock):
         previous step's is what input feeding puts beside the embedding (section 3.3).
         """
         parts = [self.embedding(ids), *([previous_attentional_state] if self.feeds_input else [])]
-        own, place = list(states[: self.states]), list(states[self.states :])
+        count = self.states * len(self.cells)
+        own, place = list(states[:count]), list(states[count:])
         if self.before_step:
-            context, weights, *place = self.attend(F, own[0], memory, keys, mask, *place)
-            output, own = self.cell(F.concat(*parts, context, dim=1), own)
+            context, weights, *place = self.attend(F, own[-self.states], memory, keys, mask, *place)
+            output, own = self.decode(F.concat(*parts, context, dim=1), own)
         else:
-            output, own = self.cell(F.concat(*parts, dim=1), own)
+            output, own = self.decode(F.concat(*parts, dim=1), own)
             context, weights, *place = self.attend(F, output, memory, keys, mask, *place)
         combined = self.combine(F.concat(self.dropout(output), context, dim=1))
         return (self.output(self.narrow(combined)), weights, combined, *own, *place)
+
+    def decode(self, given: Array, states: list[Any]) -> tuple[Any, list[Any]]:
+        """Return the topmost layer's output (N, H) and the new states of all layers."""
+        after: list[Any] = []
+        for number, cell in enumerate(self.cells):
+            first = number * self.states
+            given, own = cell(self.dropout(given) if number else given, states[first : first + self.states])
+            after += own
+        return given, after
 
     def attend(self, F: Operators, query: Array, memory: Array, keys: Array, mask: Array, *place: Array) -> Any:
         """Return the context (N, D), the weights (N, S) and, where the alignment carries one, the new place (N, 1)."""
