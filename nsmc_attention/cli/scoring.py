@@ -49,7 +49,7 @@ def restore(
     alpha: Optional[float] = option("use the writer, with this length penalty, 0: none  [default: 0.6]"),
     n_best: bool = option("all that the writer found for TEXT, best first: score, restored text"),
     picture: Optional[Path] = option(
-        ".png, .svg or .pdf: which characters were made of which, for one TEXT", "--explain"
+        ".png, .svg or .pdf: an editor's tags or, with --beam, a writer's attention, for one TEXT", "--explain"
     ),
     model: TaskModel,
 ) -> None:
@@ -62,7 +62,7 @@ def restore(
     nsmc-attention restore "배우들연기가 정말조앗는데 스토리가별로엿다"
     nsmc-attention restore --input reviews.csv --output restored.csv
     nsmc-attention restore --beam 4 --n-best "정말재밋엇어요"
-    nsmc-attention restore "정말재밋엇어요" --explain alignment.png
+    nsmc-attention restore "정말재밋엇어요" --beam 4 --explain attention.png
     """
     scoring.check("restore", text)
     check_extras(text, scoring, n_best, picture)
@@ -73,11 +73,11 @@ def restore(
     restorer = Restorer.load(*model, beam=beam, alpha=alpha)
     if n_best:
         return print_hypotheses(restorer, text, scoring.style == "jsonl")
+    scoring.score(restorer, text)
     if picture:
         from ..visualization.pictures import save_restoration
 
         save_restoration(restorer(text[0]), picture)
-    scoring.score(restorer, text)
 
 
 @command(TextCommand)

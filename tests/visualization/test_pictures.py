@@ -12,7 +12,7 @@ from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
 from nsmc_attention.colors import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.restoration.restoration import BLANK, Chunk, Restoration
+from nsmc_attention.restoration.restoration import BLANK, REJECTED, Chunk, Restoration, unchanged
 from nsmc_attention.visualization.heatmap import WIDTH, draw_words, layout
 from nsmc_attention.visualization.page import page, panel
 from nsmc_attention.visualization.pictures import LONGEST_AXIS, check_picture, save_attributions, save_restoration
@@ -198,6 +198,7 @@ def test_a_restoration_is_drawn(tmp_path, suffix, magic, source, text):
         (restoration("가" * (LONGEST_AXIS + 1), "나"), "a.png", "at most 140 characters, found 141; restore one"),
         (restoration("나", "가" * (LONGEST_AXIS + 1)), "a.png", "at most 140 characters, found 141"),
         (Restoration("", "", 0.0, (), BLANK), "a.png", "expected a restored text to draw, found none .blank"),
+        (unchanged("가", REJECTED), "a.png", "expected a restored text to draw, found none .more than the edit bound"),
         (restoration("가", "가"), "a.html", "unknown suffix '.html'"),
     ],
 )
