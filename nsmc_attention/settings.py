@@ -168,8 +168,9 @@ def check(where: str, value: Any, item: "Field[Any]") -> None:
 def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -> None:
     """Set the value, or its text, at a path within nested dicts of settings of `cls`."""
     *sections, name = path.split(".")
+    registry: Mapping[str, type[Settings]] = {}
     for key in sections:
-        declared = known_field(cls, key, path)
+        declared = known_field(cls, key, path, registry)
         registry = declared.metadata.get("kinds", {})
         if not registry:
             raise ConfigError(f"{path}: {key} is a single value, not a group of settings")
@@ -181,7 +182,7 @@ def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -
         if value != cls.kind:
             parent[group] = {**registry[value]().to_dict(), **own_defaults(declared.default, registry[value]())}
         return
-    item = known_field(cls, name, path)
+    item = known_field(cls, name, path, registry)
     if "kinds" in item.metadata:
         raise ConfigError(f"{path}: is a group of settings; expected one of {path}.{', '.join(values[name])}")
     kind: Any = item.type
@@ -197,11 +198,15 @@ def own_defaults(declared: Any, other: Settings) -> dict[str, Any]:
     return {name: value for name, value in vars(declared).items() if value != usual[name]}
 
 
-def known_field(cls: type[Settings], name: str, path: str) -> "Field[Any]":
+def known_field(cls: type[Settings], name: str, path: str, registry: Mapping[str, type[Settings]]) -> "Field[Any]":
+    """Return a field of one of the kinds in a registry; ConfigError, which names a kind that has it, if this has none."""
     names = {item.name: item for item in fields(cls)}
     if name not in names:
         of_kind = f" of the kind {cls.kind}" if cls.kind else ""
-        raise ConfigError(f"{path}: unknown setting {name!r}{of_kind}{did_you_mean(name, names)}")
+        others = [kind for kind, other in registry.items() if name in other.__dataclass_fields__]
+        where = path.partition(f".{name}")[0]
+        advice = f"; give --set {where}.{KIND}={others[0]}" if others else did_you_mean(name, names)
+        raise ConfigError(f"{path}: unknown setting {name!r}{of_kind}{advice}")
     return names[name]
 
 

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from importlib.util import find_spec
-from typing import Any, Iterable, Iterator, Optional
+from typing import Any, Iterable, Iterator, Optional, TextIO
 
 
 def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = None, **options: Any) -> Any:
@@ -21,7 +21,7 @@ def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = 
 class HiddenBar:
     """A stand-in for a bar of tqdm that is not shown: its import takes 7 ms, as long as some commands compute."""
 
-    n, disable = 0, True
+    n = 0
 
     def __init__(self, items: Optional[Iterable[Any]] = None):
         self.items = items
@@ -37,6 +37,9 @@ class HiddenBar:
 
     def update(self, count: float = 1) -> None:
         pass
+
+    def write(self, text: str, file: TextIO) -> None:
+        print(text, file=file)
 
     def set_postfix_str(self, text: str, refresh: bool = True) -> None:
         pass

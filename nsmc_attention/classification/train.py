@@ -26,7 +26,7 @@ from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
 from ..text.vectors import WordVectors, read_vectors, vector_lines
-from ..training.description import command, in_words, manifest_of, nearest_preset
+from ..training.description import command, in_words, manifest_of, nearest_preset, options
 from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.initial import Beginning, check_sizes
 from ..training.runs import Run, network_files, warn_if_small
@@ -134,7 +134,7 @@ def train_classifier(
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
-    run.say_settings(" ".join(["--preset", name, *changes]))
+    run.say_settings(" ".join(["--preset", name, *changes, *options({"init_from": init_from})]))
     inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run)
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),

@@ -67,7 +67,7 @@ def train_films(
     settings["classifier"] = reader.bundle.fingerprint
     run.check(settings)
     again = partial(command, config, FILM_PRESETS, {"task": config.task, "data": reviews.name})
-    run.say_settings(again())
+    run.say_settings(again(classifier=classifier))
     parts = split(len(usable), config.training)
     counts = [len(part) for part in parts]
     run.say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {SIZES.format(*counts)}")

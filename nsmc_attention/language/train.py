@@ -67,7 +67,7 @@ def train_language(
     settings = run_settings(config, name, first, reviews=digest(texts))
     run.check(settings)
     again = partial(command, config, LANGUAGE_PRESETS, {"task": config.task, "data": name})
-    run.say_settings(again())
+    run.say_settings(again(init_from=init_from))
     words = cached_tokens(texts, config.text.tokenizer, nsmc.cache_folder() / "prepared")
     train, dev = hold_out(len(texts), config.training, MOST_DEV)
     vocabulary = first.read("vocab.json") if first else new_vocabulary((words[i] for i in train), config)

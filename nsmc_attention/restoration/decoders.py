@@ -72,7 +72,7 @@ class GRUDecoder(Settings):
         if isinstance(settings.attention, Dot) and self.hidden_size != settings.width:
             raise ConfigError(
                 f"model.attention.kind dot: expected a decoder of {settings.width} units, as many as a source state has, "
-                f"found {self.hidden_size}; or use general"
+                f"found {self.hidden_size}; give --set model.decoder.hidden_size={settings.width}, or use general"
             )
 
     def describe(self, attention: Attention) -> str:

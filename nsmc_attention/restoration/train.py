@@ -60,7 +60,7 @@ def train_restorer(
     train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
     characters = first.codec if first else Characters.of(train, config.text.min_count)
     again = partial(command, config, RESTORE_PRESETS, {"task": config.task, "data": name})
-    run.say_settings(again())
+    run.say_settings(again(init_from=init_from))
     sizes = f"{len(train):,} sentences to train on, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, {len(characters):,} characters")
     # imports MXNet

@@ -135,7 +135,8 @@ class Reporter:
     def __init__(self, folder: Path, stage: Stage, quiet: bool):
         self.path, self.metric = folder / "history.jsonl", f"dev_{stage.objective.metric}"
         total = stage.epochs * len(stage.batches)
-        self.bar = progress_bar(shown=not quiet, total=total, desc=stage.name, unit="step")
+        self.quiet = quiet
+        self.bar = progress_bar(shown=False if quiet else None, total=total, desc=stage.name, unit="step")
 
     def __call__(self, progress: Progress, record: Optional[dict[str, float]] = None) -> None:
         self.bar.update(progress.step - self.bar.n)
@@ -143,7 +144,7 @@ class Reporter:
             self.bar.set_postfix_str(f"loss {progress.loss_sum / progress.batch:.3f}", refresh=False)
             return
         self.write(progress.history)
-        if not self.bar.disable:
+        if not self.quiet:
             others = [name for name in record if name.startswith("dev_") and name != self.metric]
             shown = ["train_loss", self.metric, *others[:1]]
             figures = ", ".join(f"{name.replace('_', ' ')} {record[name]:.4f}" for name in shown)

@@ -131,7 +131,10 @@ ENCODER = {"encoder": "transformer"}
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"attention": "dot"}, "expected a decoder of 384 units.*found 256; or use general"),
+        (
+            {"attention": "dot"},
+            "expected a decoder of 384 units.*found 256; give --set model.decoder.hidden_size=384, or",
+        ),
         ({**UNUSED, "attention": "dot"}, "model.attention.kind: expected general, the default, .*dot; leave it out"),
         ({**UNUSED, "model.attention.dropout": 0.5}, "model.attention.dropout: expected 0.0, the default"),
         ({**UNUSED, "model.input_feeding": 0}, "model.input_feeding: expected 1, the default"),
