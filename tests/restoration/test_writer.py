@@ -60,10 +60,16 @@ def close(array, expected):
     numpy.testing.assert_allclose(array, expected, atol=1e-5)
 
 
-def test_local_weights_are_within_a_window():
-    settings = config("local-p")
-    _, weights = run(network(replace(settings, attention=replace(settings.attention, window=1))), *inputs())
-    assert ((weights > 0).sum(axis=2) <= 3).all()
+@pytest.mark.parametrize("kind", ["local-m", "local-p"])
+def test_local_weights_begin_on_the_diagonal(kind):
+    """An untrained local-p steps by exp(0); local-m always goes one further."""
+    built = network(replace(SMALL, attention=ALIGNMENTS[kind](window=1)))
+    if kind == "local-p":
+        built.step.alignment.place.weight.set_data(mxnet.nd.zeros((1, 8)))
+    _, weights = run(built, *inputs())
+    for row, length in enumerate(LENGTHS):
+        distances = numpy.arange(SOURCE) - numpy.minimum(numpy.arange(TARGET), length - 1)[:, None]
+        assert ((weights[row] > 0) == ((abs(distances) <= 1) & (numpy.arange(SOURCE) < length))).all()
 
 
 @pytest.mark.parametrize("settings", [*map(config, ALIGNMENTS), *TRANSFORMERS], ids=str)
