@@ -52,17 +52,17 @@ def import_mxnet() -> Any:
         version("mxnet")
         os.environ.setdefault("MXNET_ENGINE_TYPE", "NaiveEngine")
     try:
-        with removed_names():
+        with removed_names(), stderr_closed():
             import mxnet
+
+            # the first operation (on Python 3.9 the import) starts the engine, which prints its name if not the default
+            mxnet.nd.waitall()
     except ImportError as problem:
         raise MissingPackage(
             f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}): {INSTALL} "
             "(x86-64 Linux and macOS); prediction, attention and erasure need none of it"
         ) from problem
     keep_freed_memory()
-    with stderr_closed():
-        # the first operation starts the engine, which prints its name whenever it is not the default one
-        mxnet.nd.waitall()
     return mxnet
 
 
