@@ -18,21 +18,8 @@ from typing import Any, NamedTuple, Optional, Union, get_args
 
 import click
 
-from ..classification.settings import PRESETS
-from ..classification.task import CLASSIFY
-from ..config import FLAGS, SHORT_NAMES
 from ..errors import ConfigError
-from ..settings import KIND, descriptions, paths
-from ..tasks import TASKS
 
-# The sections of `train --help`: each begins at this setting of SHORT_NAMES
-SECTIONS = {
-    "epochs": "Common settings",
-    "vocab_size": "Text",
-    "encoder": "Network",
-    "patience": "Stages",
-    "schedule": "Optimizer and checkpoints",
-}
 # What is an option, rather than a review that begins with a dash: `-1점`, `--별로`, `- 좋다`
 OPTION = re.compile(r"-[A-Za-z]|--[A-Za-z][\w-]*(=|$)", re.ASCII)
 # A name, though there may be no such file here
@@ -130,38 +117,6 @@ def command(
         return cls(function.__name__, callback=run, params=parameters, help=function.__doc__, **settings)
 
     return decorate
-
-
-class GroupedCommand(click.Command):
-    """A command whose help lists its settings in sections."""
-
-    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {}
-        title = ""
-        for parameter in self.get_params(context):
-            title = SECTIONS.get(str(parameter.name), title) if parameter.name in SHORT_NAMES else "Options"
-            if record := parameter.get_help_record(context):
-                sections.setdefault(title, []).append(record)
-        for title, records in sections.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
-
-
-class TrainCommand(GroupedCommand):
-    """The command whose help also lists the settings that another task alone has, or has another default of."""
-
-    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        super().format_options(context, formatter)
-        classify = dict(paths(PRESETS["default"]))
-        for task in [task for task in TASKS.values() if task is not CLASSIFY]:
-            records = {}
-            for config in reversed([*task.presets.values()]):
-                values, about = dict(paths(config)), dict(descriptions(config))
-                for path in about:
-                    if path != f"model.{KIND}" and classify.get(path) != values[path]:
-                        records[path] = FLAGS.get(path, path), f"{about[path]}  [default: {values[path]}]"
-            with formatter.section(f"With --task {task.name}; what has a dot is for --set"):
-                formatter.write_dl([*records.values()])
 
 
 class TextCommand(click.Command):

@@ -1,4 +1,4 @@
-"""Options that several commands share, in groups, and one flag for each common setting of a training."""
+"""Options that several commands share, in groups."""
 
 import sys
 from collections.abc import Iterable
@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import click
 
-from ..classification.settings import PRESETS
-from ..config import SHORT_NAMES
 from ..errors import ConfigError
 from ..reviews.data import Labelled, Texts
 from ..reviews.encodings import ENCODINGS
-from ..settings import paths
-from ..tasks import choices_at, fields_at
-from .declare import Declared, Group, argument, choices, option
+from .declare import Group, argument, choices, option
 
 if TYPE_CHECKING:
     from ..classification.attribution import Attribution
@@ -218,28 +214,3 @@ def refuse(task: str, options: dict[str, Any]) -> None:
     for name, value in options.items():
         if value is not None:
             raise ConfigError(f"train --task {task}: expected no {name}, found {value}; leave it out")
-
-
-def settings_options() -> Any:
-    """Declare a flag for each of SHORT_NAMES, and --set for every setting by its path: together `settings`."""
-    defaults = {path: value for config in reversed(PRESETS.values()) for path, value in paths(config)}
-    about = "any setting by its path, as model.encoder.kind=none"
-    options: dict[str, tuple[Declared, Any]] = {
-        "assignments": (option(about, "--set", multiple=True, metavar="PATH=VALUE"), tuple[str, ...])
-    }
-    for name, (path, *_) in SHORT_NAMES.items():
-        item, known = fields_at(path)[0], choices_at(path)
-        about = f"{item.metadata['help']}  [default: {defaults.get(path, item.default)}]"
-        options[name] = option(about, type=click.Choice(known) if known else item.type), str
-    return Group(given_settings, options)
-
-
-def given_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]:
-    """Return the settings that flags and `--set PATH=VALUE` gave, by short name or path."""
-    changes = {name: value for name, value in flags.items() if value is not None}
-    for assignment in assignments:
-        path, sign, value = assignment.partition("=")
-        if not sign or "." not in path:
-            raise ConfigError(f"--set {assignment}: expected PATH=VALUE, as model.encoder.hidden_size=64")
-        changes[path] = value
-    return changes

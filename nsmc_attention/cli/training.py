@@ -15,8 +15,9 @@ from ..classification.settings import PRESETS
 from ..errors import ConfigError
 from ..reviews.data import Labelled
 from ..tasks import TASKS
-from .declare import GroupedCommand, TrainCommand, argument, choices, command, option
-from .options import DEVICE, Films, labelled, refuse, settings_options
+from .declare import argument, choices, command, option
+from .options import DEVICE, Films, labelled, refuse
+from .settings import GroupedCommand, TrainCommand, settings_options
 
 
 @command()

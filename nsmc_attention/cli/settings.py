@@ -1,0 +1,82 @@
+"""The settings of a training as options: a flag for each common one, --set for all, and their sections of the help.
+
+Commands that train import it; the others start without the registry of tasks.
+"""
+
+from typing import Any
+
+import click
+
+from ..classification.settings import PRESETS
+from ..classification.task import CLASSIFY
+from ..config import FLAGS, SHORT_NAMES
+from ..errors import ConfigError
+from ..settings import KIND, descriptions, paths
+from ..tasks import TASKS, choices_at, fields_at
+from .declare import Declared, Group, option
+
+# The sections of `train --help`: each begins at this setting of SHORT_NAMES
+SECTIONS = {
+    "epochs": "Common settings",
+    "vocab_size": "Text",
+    "encoder": "Network",
+    "patience": "Stages",
+    "schedule": "Optimizer and checkpoints",
+}
+
+
+def settings_options() -> Any:
+    """Declare a flag for each of SHORT_NAMES, and --set for every setting by its path: together `settings`."""
+    defaults = {path: value for config in reversed(PRESETS.values()) for path, value in paths(config)}
+    about = "any setting by its path, as model.encoder.kind=none"
+    options: dict[str, tuple[Declared, Any]] = {
+        "assignments": (option(about, "--set", multiple=True, metavar="PATH=VALUE"), tuple[str, ...])
+    }
+    for name, (path, *_) in SHORT_NAMES.items():
+        item, known = fields_at(path)[0], choices_at(path)
+        about = f"{item.metadata['help']}  [default: {defaults.get(path, item.default)}]"
+        options[name] = option(about, type=click.Choice(known) if known else item.type), str
+    return Group(given_settings, options)
+
+
+def given_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]:
+    """Return the settings that flags and `--set PATH=VALUE` gave, by short name or path."""
+    changes = {name: value for name, value in flags.items() if value is not None}
+    for assignment in assignments:
+        path, sign, value = assignment.partition("=")
+        if not sign or "." not in path:
+            raise ConfigError(f"--set {assignment}: expected PATH=VALUE, as model.encoder.hidden_size=64")
+        changes[path] = value
+    return changes
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists its settings in sections."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        title = ""
+        for parameter in self.get_params(context):
+            title = SECTIONS.get(str(parameter.name), title) if parameter.name in SHORT_NAMES else "Options"
+            if record := parameter.get_help_record(context):
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class TrainCommand(GroupedCommand):
+    """The command whose help also lists the settings that another task alone has, or has another default of."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(context, formatter)
+        classify = dict(paths(PRESETS["default"]))
+        for task in [task for task in TASKS.values() if task is not CLASSIFY]:
+            records = {}
+            for config in reversed([*task.presets.values()]):
+                values, about = dict(paths(config)), dict(descriptions(config))
+                for path in about:
+                    if path != f"model.{KIND}" and classify.get(path) != values[path]:
+                        records[path] = FLAGS.get(path, path), f"{about[path]}  [default: {values[path]}]"
+            with formatter.section(f"With --task {task.name}; what has a dot is for --set"):
+                formatter.write_dl([*records.values()])
