@@ -1,6 +1,7 @@
 """The registry of tasks. Only what shows all of them reads it: the command line, and `load`."""
 
 from dataclasses import Field, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -36,6 +37,7 @@ def load(
     return predictor
 
 
+@lru_cache(maxsize=None)
 def fields_at(path: str) -> "list[Field[Any]]":
     """Return the fields of a setting, in every task and kind that has it; for the choice of a kind, of its group."""
     items: list[Field[Any]] = []

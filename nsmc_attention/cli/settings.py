@@ -3,6 +3,7 @@
 Commands that train import it; the others start without the registry of tasks.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import click
@@ -25,6 +26,7 @@ SECTIONS = {
 }
 
 
+@lru_cache(maxsize=1)
 def settings_options() -> Any:
     """Declare a flag for each of SHORT_NAMES, and --set for every setting by its path: together `settings`."""
     defaults = {path: value for config in reversed(PRESETS.values()) for path, value in paths(config)}
