@@ -4,12 +4,14 @@ import math
 import os
 import threading
 import time
-from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from typing import Callable, Iterator
+from typing import TYPE_CHECKING, Callable, Iterator
 
 from .signals import blocked
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, ThreadPoolExecutor
 
 
 def cores() -> int:
@@ -17,18 +19,21 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def thread_pool(threads: int) -> ThreadPoolExecutor:
+def thread_pool(threads: int) -> "ThreadPoolExecutor":
     """Return this process's pool of so many threads; a forked process makes its own, as it inherits none of them."""
     return pool_of(threads, os.getpid())
 
 
 @lru_cache(maxsize=None)
-def pool_of(threads: int, process: int) -> ThreadPoolExecutor:
+def pool_of(threads: int, process: int) -> "ThreadPoolExecutor":
+    # with logging and queues, which a single review needs as little
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(threads)
 
 
 @contextmanager
-def workers(count: int) -> Iterator[Executor]:
+def workers(count: int) -> "Iterator[Executor]":
     """Yield a pool of `count` processes, all ended after the block; the caller handles SIGINT and SIGTERM.
 
     joblib's loky: unlike multiprocessing's, its processes do not run the caller's main module again.

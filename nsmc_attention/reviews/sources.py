@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, Iterator, Optional, TextIO, Union
 from ..errors import ConfigError, DataError, listed
 from .encodings import NAMES, detect
 from .pieces import LINE, STDIN, lines
-from .xlsx import choose_sheet
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 SUFFIXES.update({".xlsx": "xlsx", ".xlsm": "xlsx"})
@@ -143,6 +142,8 @@ def find_source(
         raise ConfigError(f"{path}: sheet (--sheet): expected an xlsx file, found {kind}; leave it out")
     if kind in BINARY:
         stream = None if regular else read_whole(path)
+        from .xlsx import choose_sheet
+
         name, others = choose_sheet(path, stream, sheet) if kind == "xlsx" else ("", [])
         return Source(path, kind, stream=stream, guessed=sheet is None, sheet=name, other_sheets=tuple(others))
     if regular:
