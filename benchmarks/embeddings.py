@@ -2,8 +2,8 @@
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.embeddings OUT [FLAG ...]    # pip install gensim
 
-The vectors are those of word2vec's skip-gram (Mikolov et al. 2013, arXiv:1310.4546) on the Mecab tokens of the raw star
-reviews without those of the official test file. FLAGs are those of `train`. Accuracy and log loss are of the official test
+The vectors are those of word2vec's skip-gram (Mikolov et al. 2013, arXiv:1310.4546) on the Mecab tokens of 200,000 raw star
+reviews, none of the official test file. FLAGs are those of `train`. Accuracy and log loss are of the official test
 file. What is in OUT is not trained again.
 """
 
@@ -21,13 +21,16 @@ from nsmc_attention.reviews.data import Labelled
 from nsmc_attention.text.token_cache import cached_tokens
 
 SIZE, SEED, ROWS = preset("default").model.embedding_size, 0, 20_000
+# Raw reviews that the vectors are trained on
+RAW = 200_000
 
 
 def vectors(path: Path) -> Path:
     """Train word vectors and write them in the text format of word2vec."""
     from gensim.models import Word2Vec
 
-    reviews = raw.load(raw.find(), [nsmc.load("nsmc", "test").frame]).frame["document"].tolist()
+    whole = raw.load(raw.find(), [nsmc.load("nsmc", "test").frame]).frame["document"]
+    reviews = whole.sample(RAW, random_state=SEED).tolist()
     words = cached_tokens(reviews, "mecab", nsmc.cache_folder() / "prepared")
     start = time.process_time()
     model = Word2Vec(words, vector_size=SIZE, window=5, sg=1, min_count=2, epochs=3, seed=SEED, workers=1)

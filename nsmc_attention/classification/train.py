@@ -115,14 +115,7 @@ def train_classifier(
     run.workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
-    first = load_any(init_from, tuple(BEGINNINGS)) if init_from else None
-    if first:
-        check_sizes(config, first, PRESETS, BEGINNINGS[first.layout][0])
-    if embeddings:
-        if first:
-            raise ConfigError(f"--embeddings: expected no --init-from beside it, found {init_from}; leave one out")
-        # of a file in another format its first line says so, before the reviews are read
-        next(vector_lines(Path(embeddings), config.model.embedding_size, len))
+    first = checked_beginning(config, init_from, embeddings)
     reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
     settings: dict[str, Any] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
@@ -134,7 +127,9 @@ def train_classifier(
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
-    run.say_settings(" ".join(["--preset", name, *changes, *options({"init_from": init_from})]))
+    run.say_settings(
+        " ".join(["--preset", name, *changes, *options({"init_from": init_from, "embeddings": embeddings})])
+    )
     inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run)
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),
@@ -160,6 +155,21 @@ def train_classifier(
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
         manifest = {**describe(inputs, config, best, first, vectors), "calibration": calibration}
         return finish(run, inputs, config, manifest, network)
+
+
+def checked_beginning(
+    config: Config, init_from: Union[str, Path, None], embeddings: Union[str, Path, None]
+) -> Optional[AnyBundle]:
+    """Return the bundle that a training begins with; ConfigError or DataError where it or the vectors do not fit."""
+    if embeddings:
+        if init_from:
+            raise ConfigError(f"--embeddings: expected no --init-from beside it, found {init_from}; leave one out")
+        # of a file in another format its first line says so, before the reviews are read
+        next(vector_lines(Path(embeddings), config.model.embedding_size, len))
+    first = load_any(init_from, tuple(BEGINNINGS)) if init_from else None
+    if first:
+        check_sizes(config, first, PRESETS, BEGINNINGS[first.layout][0])
+    return first
 
 
 def word_vectors(path: Path, encoder: ReviewEncoder, size: int, run: Run) -> WordVectors:

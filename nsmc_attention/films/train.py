@@ -91,7 +91,7 @@ def train_films(
         network, progress = train_network(config, run, train, dev, words)
         named = {**source.columns, **columns, "classifier": first.name if classifier else None}
         if words:
-            data = {"name": reviews.name, "films": counts[0], "stars": len(reviews.documents)}
+            data = described(reviews, counts)["train"]
             reader = ReviewReader(write_classifier(first, words.classifier, run, data, again(**named)))
             dev, test = (read_again(part, reviews.documents, reader) for part in (dev, test))
         batches = FilmBatches(dev, config.training.batch_size, config.training.given)
@@ -102,12 +102,16 @@ def train_films(
         manifest["metrics"]["test"] = judged(objective, network, test, scale)
         contents = {"scale.json": scale.to_json().encode(), **network_files(network, config)}
         bundle = run.write(LAYOUT, manifest, contents)
-        for count, figures in manifest["metrics"]["test"].items():
-            errors = f"error {figures['absolute_error']:.3f} stars, {100 * figures['inside']:.1f} % inside the interval"
-            run.say(f"test films, {count} reviews given: {errors}")
-        run.say(f"bundle: {bundle.folder}")
-        warn_if_small(counts[1], "film")
+        say_figures(run, bundle)
         return bundle
+
+
+def say_figures(run: Run, bundle: FilmBundle) -> None:
+    for count, figures in bundle.manifest["metrics"]["test"].items():
+        errors = f"error {figures['absolute_error']:.3f} stars, {100 * figures['inside']:.1f} % inside the interval"
+        run.say(f"test films, {count} reviews given: {errors}")
+    run.say(f"bundle: {bundle.folder}")
+    warn_if_small(bundle.manifest["data"]["dev"]["films"], "film")
 
 
 def check_one_hop(classifier: ClassifierBundle) -> None:
