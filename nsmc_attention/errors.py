@@ -94,7 +94,7 @@ def check_kind(where: str, value: object, *kinds: type, advice: str = "") -> Non
         raise DataError(f"{where}: expected {expected}, found {type(value).__name__}{advice}")
 
 
-def listed(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """Return names separated by commas, cut off with an ellipsis after LISTED characters."""
     line = ", ".join(names) or "nothing"
     return line if len(line) <= LISTED else line[:LISTED].rstrip(", ") + "…"

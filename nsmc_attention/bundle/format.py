@@ -19,7 +19,7 @@ from typing import Any, Generic, Optional, Protocol, TypeVar, Union
 from .._io.atomic import replaced_folder
 from .._io.bounded import bounded_size, read_file, read_json
 from ..config import TaskConfig
-from ..errors import BundleError, ConfigError, WrongTask, listed
+from ..errors import BundleError, ConfigError, WrongTask, list_names
 
 SCHEMA = 4
 MANIFEST, PARAMETERS, CARD = "manifest.json", "weights.params", "README.md"
@@ -244,7 +244,7 @@ def check_manifest(manifest: Manifest, layout: Layout[Any, Any], path: Path) -> 
 
 
 def names_in(folder: Path) -> str:
-    return listed(sorted(file.name for file in folder.iterdir()))
+    return list_names(sorted(file.name for file in folder.iterdir()))
 
 
 def require_file(path: Path) -> None:
@@ -253,7 +253,7 @@ def require_file(path: Path) -> None:
 
 
 def verified(path: Path, largest: int, expected: object) -> bytes:
-    """Return the content of a listed file; BundleError where its sha256 is not the expected one."""
+    """Return the content of a list_names file; BundleError where its sha256 is not the expected one."""
     require_file(path)
     content = read_file(path, largest, BundleError)
     digest = hashlib.sha256(content).hexdigest()

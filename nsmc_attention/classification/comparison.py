@@ -15,7 +15,7 @@ import pandas
 from .._io.atomic import refuse_links, replaced_file, write_text
 from ..bundle.format import load_bundle
 from ..drawing.figure import new_figure, save_figure
-from ..errors import ConfigError, did_you_mean, listed
+from ..errors import ConfigError, did_you_mean, list_names
 from ..evaluation.metrics import HEADLINE, headline
 from ..reviews.corpus import Reviews
 from ..reviews.data import Labelled
@@ -102,7 +102,7 @@ def check_table(path: Path, saved: Path, settings: dict[str, Any], rows: list[st
     others = known.pop("rows", [])
     lost = [row for row in others if row not in rows] if isinstance(others, list) else []
     if known != settings or lost:
-        found = f"has {listed(map(str, lost))} too" if known == settings else "is of other reviews or settings"
+        found = f"has {list_names(map(str, lost))} too" if known == settings else "is of other reviews or settings"
         raise ConfigError(f"{path}: {found}, and would be replaced; name another folder with --out")
 
 

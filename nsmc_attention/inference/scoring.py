@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Optional, Union
 from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import cores, workers
 from .._runtime.progress import progress_bar
-from ..errors import ConfigError, DataError, NsmcError, did_you_mean, listed
+from ..errors import ConfigError, DataError, NsmcError, did_you_mean, list_names
 from ..reviews.data import File, open_file
 from ..reviews.pieces import cut
 from ..reviews.sources import BINARY
@@ -127,7 +127,7 @@ def marks(style: str, source: "Source", output: PathLike, excel: bool = False) -
 def refuse_loss(source: "Source", output: PathLike) -> None:
     """Raise DataError where the output replaces a workbook of which one sheet is read; the others cannot be kept."""
     if source.other_sheets and not source.stream and os.path.exists(output) and os.path.samefile(source.path, output):
-        others = listed(map(repr, source.other_sheets))
+        others = list_names(map(repr, source.other_sheets))
         raise DataError(f"{output}: would lose the workbook's other sheets, {others}; name another --output")
 
 

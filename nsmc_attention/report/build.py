@@ -11,7 +11,7 @@ from .._io.spreadsheets import as_csv
 from .._runtime.progress import progress_bar
 from ..classification.prediction import Prediction
 from ..classification.predictor import Classifier
-from ..errors import ConfigError, DataError, did_you_mean, listed
+from ..errors import ConfigError, DataError, did_you_mean, list_names
 from ..evaluation.attention_statistics import by_word, token_table
 from ..films.rater import rater_of
 from ..reviews.data import File, open_file
@@ -87,7 +87,7 @@ def check_folder(folder: Path) -> None:
     if not vacant(folder) and not always <= present <= own:
         raise ConfigError(
             f"{folder}: expected a new or empty folder for the tables, or those of a report, found "
-            f"{listed(sorted(present))}; name another --tables"
+            f"{list_names(sorted(present))}; name another --tables"
         )
     refuse_links(folder.iterdir())
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Iterable
 
-from ..errors import DataError, listed
+from ..errors import DataError, list_names
 
 # (negative, positive), as `plain_label` writes them
 WORDS = "negative/positive neg/pos 부정/긍정 부정적/긍정적 나쁨/좋음 혹평/호평 비추천/추천 bad/good false/true no/yes"
@@ -26,7 +26,7 @@ def positive_of(values: Iterable[Any], positive: Any = None) -> Any:
     labels: dict[str, Any] = {}
     for value in values:
         labels.setdefault(plain_label(value), value)
-    names = listed(repr(name[:20]) for name in labels)
+    names = list_names(repr(name[:20]) for name in labels)
     if positive is not None:
         wanted = plain_label(positive)
         if wanted not in labels or len(labels) > 2:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Iterator, Optional, TextIO, Union
 
-from ..errors import ConfigError, DataError, listed
+from ..errors import ConfigError, DataError, list_names
 from .encodings import NAMES, detect
 from .pieces import LINE, STDIN, lines
 
@@ -70,7 +70,8 @@ class Source:
         if self.kind == "csv" and self.delimiter != ",":
             surprises.append(f"{DELIMITERS[self.delimiter]}-separated")
         if self.guessed and self.other_sheets:
-            surprises.append(f"sheet {self.sheet!r}, not {listed(map(repr, self.other_sheets))}; name one by --sheet")
+            others = list_names(map(repr, self.other_sheets))
+            surprises.append(f"sheet {self.sheet!r}, not {others}; name one by --sheet")
         return ", ".join(surprises)
 
 

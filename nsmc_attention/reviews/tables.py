@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Optional, TextIO, Union
 
 from .._io.bounded import read_json
-from ..errors import ColumnError, ConfigError, DataError, listed, nearest
+from ..errors import ColumnError, ConfigError, DataError, list_names, nearest
 from .labels import PAIRS, plain_label, positive_of
 from .parquet import LEVELS, parquet_file, parquet_rows
 from .pieces import LINE, PIECE, check_columns, cut, lines
@@ -129,14 +129,14 @@ def find_column(
     matches = [name for name in columns if name.strip().lower() in known]
     if len(matches) != 1:
         expected = f"expected one column called {', '.join(known)}"
-        raise ColumnError(f"{where}: {expected}; found {listed(matches or columns)}{hint}", columns)
+        raise ColumnError(f"{where}: {expected}; found {list_names(matches or columns)}{hint}", columns)
     return matches[0]
 
 
 def require_column(columns: Collection[str], column: str, where: object, hint: str = TEXT_HINT) -> None:
     """Raise DataError, with the columns that there are and the hint, where the column is not among them."""
     if column not in columns:
-        line = f"{where}: expected a column {column!r}, found {listed(columns)}{nearest(column, columns)}{hint}"
+        line = f"{where}: expected a column {column!r}, found {list_names(columns)}{nearest(column, columns)}{hint}"
         raise ColumnError(line, columns)
 
 
@@ -145,7 +145,7 @@ def refuse_numbers(part: TablePart, column: str, where: object) -> None:
     texts = [text for text in (as_text(value).strip() for value in part[column]) if text]
     if len(texts) > 1 and all(map(NUMBER.fullmatch, texts)):
         others = [name for name in part if name != column]
-        numbers = f"found numbers in column {column!r} ({texts[0][:20]}); the others are {listed(others)}"
+        numbers = f"found numbers in column {column!r} ({texts[0][:20]}); the others are {list_names(others)}"
         raise ColumnError(f"{where}: expected reviews, {numbers}{TEXT_HINT}", part)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Callable, Iterator, Optional
 
 from .._io.spreadsheets import as_cell
-from ..errors import DataError, MissingPackage, listed, nearest
+from ..errors import DataError, MissingPackage, list_names, nearest
 
 if TYPE_CHECKING:
     from .sources import Source
@@ -73,7 +73,7 @@ def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[s
     if name is None:
         name = next((str(sheet.name) for sheet in tables if sheet.state == "visible"), "".join(names[:1]))
     if name not in names:
-        expected = f"expected a sheet{f' {name!r}' if name else ''}, found {listed(names) if names else 'none'}"
+        expected = f"expected a sheet{f' {name!r}' if name else ''}, found {list_names(names) if names else 'none'}"
         raise DataError(f"{path}: {expected}{nearest(name, names) if name else ''}; name one by sheet (--sheet)")
     return name, [str(sheet.name) for sheet, _ in every if sheet.name != name]
 
@@ -97,7 +97,7 @@ def xlsx_rows(source: "Source") -> Iterator[list[Any]]:
                 names = [column_name(cell, column) for column, cell in enumerate(row, start=1)]
                 yield names
             elif len(row) > len(names):
-                expected = f"expected {len(names)} cells as in the header ({listed(names)})"
+                expected = f"expected {len(names)} cells as in the header ({list_names(names)})"
                 raise DataError(f"{path} row {number}: {expected}, found {len(row)}; name every column")
             else:
                 yield [plain_cell(cell) for cell in row] + [None] * (len(names) - len(row))
