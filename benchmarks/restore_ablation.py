@@ -100,7 +100,7 @@ def main(path: Path, runs: Path, seeds: list[int], names: list[str]) -> None:
     for name in names:
         for beam in (None,) if name == "editor" else BEAMS:
             rows = [judged(runs / f"{name.replace(' ', '-')}-{seed}" / "bundle", beam, test[:TEST]) for seed in seeds]
-            means, spread = numpy.mean(rows, axis=0), numpy.std(rows, axis=0, ddof=1)
+            means, spread = numpy.mean(rows, axis=0), numpy.std(rows, axis=0, ddof=min(1, len(seeds) - 1))
             figures = f"{means[0]:.4f} ± {spread[0]:.4f} | {means[1]:.3f} ± {spread[1]:.3f} | {means[2]:,.0f}"
             print(f"| {name} | {beam or ''} | {figures} |", flush=True)
 

@@ -79,39 +79,37 @@ class AdditiveAlignment(ConcatAlignment):
     before_step = True
 
 
-class MonotonicAlignment(GeneralAlignment):
-    """The general score within a window of 2 W + 1 places around p = t: local-m of Luong et al. 2015, section 3.2.
-
-    p, counted from 1, is part of the decoder's state, 0 at first; it stays within the source.
-    """
-
-    carries_place = True
+class LocalAlignment(GeneralAlignment):
+    """Base: the general score within a window of 2 W + 1 places around p, counted from 1; Luong et al. 2015, section 3.2."""
 
     def __init__(self, decoder_size: int, window: int) -> None:
         super().__init__(decoder_size)
         self.window = window
 
+    def around(self, F: Operators, query: Array, keys: Array, mask: Array, center: Array) -> tuple[Any, Any]:
+        """Return the weights within the window around p (N, 1), and the distances of all places from it, (N, S) both."""
+        places = F.expand_dims(F.contrib.arange_like(mask, axis=1), axis=0) + 1
+        distances = F.broadcast_sub(places, center)
+        return masked_softmax(F, self.score(F, query, keys), mask * (F.abs(distances) <= self.window)), distances
+
+
+class MonotonicAlignment(LocalAlignment):
+    """local-m: p = t, as far as the source goes. p is part of the decoder's state, 0 at first."""
+
+    carries_place = True
+
     def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
         """(N, H), (N, S, K), (N, S) of 0 and 1, the last place (N, 1) -> (N, S), the new place (N, 1)."""
-        center = F.minimum(place[0] + self.step(F, query), F.sum(mask, axis=1, keepdims=True))
-        places = F.expand_dims(F.contrib.arange_like(mask, axis=1), axis=0) + 1
-        distances = F.broadcast_sub(places, center)  # (N, S)
-        weights = masked_softmax(F, self.score(F, query, keys), mask * (F.abs(distances) <= self.window))
-        return weights * self.nearness(F, distances), center
-
-    def step(self, F: Operators, query: Array) -> Any:
-        return 1
-
-    def nearness(self, F: Operators, distances: Array) -> Any:
-        return 1
+        center = F.minimum(place[0] + 1, F.sum(mask, axis=1, keepdims=True))
+        weights, _ = self.around(F, query, keys, mask, center)
+        return weights, center
 
 
-class PredictiveAlignment(MonotonicAlignment):
-    """The same around a predicted place, times a Gaussian around it: local-p of Luong et al. 2015, equation 10.
+class PredictiveAlignment(LocalAlignment):
+    """local-p: p = S sigmoid(v . tanh(W_p s)), equation 9, and a Gaussian around p, equation 10.
 
-    p grows by exp(v . tanh(W_p s)) at each step, as the window of Graves 2013 (arXiv:1308.0850), equation 51, does, and so
-    begins on the diagonal. Equation 9, p = S sigmoid(v . tanh(W_p s)), begins in the middle of every source, and learns
-    too late to leave it (benchmarks/RESULTS.md). The standard deviation is W / 2; the weights sum to at most 1.
+    Its standard deviation is W / 2; the weights sum to at most 1. What else p was made of learns no sooner
+    (benchmarks/RESULTS.md).
     """
 
     def __init__(self, decoder_size: int, window: int) -> None:
@@ -120,11 +118,11 @@ class PredictiveAlignment(MonotonicAlignment):
             self.place_units = nn.Dense(decoder_size, in_units=decoder_size, use_bias=False)
             self.place = nn.Dense(1, in_units=decoder_size, use_bias=False)
 
-    def step(self, F: Operators, query: Array) -> Any:
-        return F.exp(self.place(F.tanh(self.place_units(query))))
-
-    def nearness(self, F: Operators, distances: Array) -> Any:
-        return F.exp(-F.square(distances) / (2 * (self.window / 2) ** 2))
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
+        length = F.sum(mask, axis=1, keepdims=True)  # (N, 1)
+        center = length * F.sigmoid(self.place(F.tanh(self.place_units(query))))
+        weights, distances = self.around(F, query, keys, mask, center)
+        return weights * F.exp(-F.square(distances) / (2 * (self.window / 2) ** 2))
 
 
 def build_alignment(attention: Any, decoder_size: int) -> Alignment:

@@ -20,17 +20,17 @@ class Concat(Additive):
     kind = "concat"
 
 
-class LocalMonotonic(General):
-    """A window around the place that is as far as the step, local-m of Luong et al. 2015, section 3.2."""
+class LocalPredictive(General):
+    """A window around a predicted place, local-p of Luong et al. 2015, section 3.2."""
 
-    kind = "local-m"
+    kind = "local-p"
     window: int = setting(10, "places on either side of that in the middle (D)", low=1, high=1024)
 
 
-class LocalPredictive(LocalMonotonic):
-    """A window around a predicted place, local-p of the same section, whose steps are predicted."""
+class LocalMonotonic(LocalPredictive):
+    """A window around the place that is as far as the step, local-m of the same section."""
 
-    kind = "local-p"
+    kind = "local-m"
 
 
 class NoAttention(Attention):

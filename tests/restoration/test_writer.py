@@ -61,15 +61,16 @@ def close(array, expected):
 
 
 @pytest.mark.parametrize("kind", ["local-m", "local-p"])
-def test_local_weights_begin_on_the_diagonal(kind):
-    """An untrained local-p steps by exp(0); local-m always goes one further."""
+def test_local_weights_are_around_the_step_or_where_nothing_is_predicted_in_the_middle(kind):
     built = network(replace(SMALL, attention=ALIGNMENTS[kind](window=1)))
+    steps = numpy.arange(1, TARGET + 1)
     if kind == "local-p":
         built.step.alignment.place.weight.set_data(mxnet.nd.zeros((1, 8)))
     _, weights = run(built, *inputs())
     for row, length in enumerate(LENGTHS):
-        distances = numpy.arange(SOURCE) - numpy.minimum(numpy.arange(TARGET), length - 1)[:, None]
-        assert ((weights[row] > 0) == ((abs(distances) <= 1) & (numpy.arange(SOURCE) < length))).all()
+        center = numpy.full(TARGET, length / 2) if kind == "local-p" else numpy.minimum(steps, length)
+        places = numpy.arange(1, SOURCE + 1)
+        assert ((weights[row] > 0) == ((abs(places - center[:, None]) <= 1) & (places <= length))).all()
 
 
 @pytest.mark.parametrize("settings", [*map(config, ALIGNMENTS), *TRANSFORMERS], ids=str)
