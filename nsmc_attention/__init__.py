@@ -21,6 +21,7 @@ MODULES = {
     "classification.columns": "score_column restore_column",
     "classification.settings": "Config preset",
     "classification.train": "train",
+    "classification.adapt": "adapt",
     "reviews.corpus": "Reviews",
     "reviews.tables": "load_reviews",
     "classification.judgement": "evaluate faithfulness hops",

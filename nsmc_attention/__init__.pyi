@@ -1,4 +1,5 @@
 # What type checkers see of __init__.py, whose names are imported on first use; tests/test_types.py compares the two.
+from .classification.adapt import adapt as adapt
 from .classification.attribution import Attribution as Attribution
 from .classification.columns import restore_column as restore_column
 from .classification.columns import score_column as score_column

@@ -140,13 +140,17 @@ class ClassifierTrainer:
 
     def inference_network(self, network: Network, table: Optional[NDArray[Any]]) -> Network:
         """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
-        arrays, config = snapshot(network), self.config
-        kept = config.without_dropout().network(len(self.encoder))
+        arrays = snapshot(network)
         if table is not None:
-            arrays = parameters.add_wide_part(arrays, table, config.model.width)
-        parameters.initialize_from(kept, arrays, self.run.context)
-        kept.hybridize(static_alloc=True)
-        return kept
+            arrays = parameters.add_wide_part(arrays, table, self.config.model.width)
+        return self.network_of(arrays, dropout=False)
+
+    def network_of(self, arrays: parameters.Arrays, dropout: bool = True) -> Network:
+        """Return the network of all its parameters, {name: array}."""
+        network = (self.config if dropout else self.config.without_dropout()).network(len(self.encoder))
+        parameters.initialize_from(network, arrays, self.run.context)
+        network.hybridize(static_alloc=True)
+        return network
 
     def fit_ngrams(self, stars: Optional[EncodedPart], train: EncodedPart, dev_count: int) -> dict[str, NDArray[Any]]:
         """Fit the table of n-grams (`wide.fit_wide`) to the training part and to the clear ones of the raw reviews.

@@ -53,6 +53,7 @@ def card_values(config: Config, manifest: Manifest) -> dict[str, object]:
         for part, figures in manifest["metrics"].items()
     ]
     return {
+        "begun": "adapted" not in manifest,
         "datasets": in_yaml(data["train"]["name"]),
         "tokenizer": manifest["tokenizer_version"] or config.text.tokenizer,
         "rows": "\n".join(rows),

@@ -281,22 +281,36 @@ def describe(
 
 def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network: Network) -> ClassifierBundle:
     """Export the network, write the bundle and say how good it is."""
-    from ..inference.graphs import GluonGraph
-    from .engines import GraphEngine
-    from .export import disagreement, exceeds, parity
-
-    contents = {"vocab.json": inputs.vocabulary, **network_files(network, config)}
-    engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
-    manifest["parity"] = parity(engine, contents["model.onnx"], inputs.encoder, config, inputs.reviews.documents)
-    if exceeds(manifest["parity"]):
-        run.say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
-        del contents["model.onnx"]
-    manifest["metrics"].update(recorded_metrics(run.out / "bundle", contents))
-    bundle = run.write(LAYOUT, manifest, contents)
+    documents = inputs.reviews.documents
+    bundle = write_classifier(run, network, config, (inputs.vocabulary, inputs.encoder), manifest, documents)
     best = manifest["metrics"]["dev"]
     run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
     warn_if_small(len(inputs.dev.labels), "review", "accuracy", best["accuracy"], ", or give a file of them as --valid")
     return bundle
+
+
+def write_classifier(
+    run: Run,
+    network: Network,
+    config: Config,
+    codec: tuple[bytes, ReviewEncoder],
+    manifest: Manifest,
+    documents: list[str],
+) -> ClassifierBundle:
+    """Write a network and its vocabulary, as bytes and as encoder, as a bundle; the parity is measured on documents."""
+    from ..inference.graphs import GluonGraph
+    from .engines import GraphEngine
+    from .export import disagreement, exceeds, parity
+
+    vocabulary, encoder = codec
+    contents = {"vocab.json": vocabulary, **network_files(network, config)}
+    engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
+    manifest["parity"] = parity(engine, contents["model.onnx"], encoder, config, documents)
+    if exceeds(manifest["parity"]):
+        run.say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
+        del contents["model.onnx"]
+    manifest["metrics"].update(recorded_metrics(run.out / "bundle", contents))
+    return run.write(LAYOUT, manifest, contents)
 
 
 def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]:

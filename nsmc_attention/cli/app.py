@@ -102,7 +102,7 @@ def complain(message: object) -> int:
 
 # {command: the file that holds it}, in the order in which they are used
 COMMANDS = {
-    **dict.fromkeys(("fetch", "train", "compare"), "training"),
+    **dict.fromkeys(("fetch", "train", "adapt", "compare"), "training"),
     **dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops"), "judging"),
     **dict.fromkeys(("predict", "restore", "fill", "film"), "scoring"),
     "explain": "judging",

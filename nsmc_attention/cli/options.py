@@ -57,17 +57,23 @@ def table(**settings: Any) -> Any:
     return Group(Texts, {"data": (argument(metavar="FILE", **settings), Path), **READING, "kind": (KIND_OF_INPUT, str)})
 
 
+# How labels are read beside it
+LABELS = {
+    **READING,
+    "label_column": (option("[default: the one called label, sentiment, 라벨, ...]"), str),
+    "positive": (option("the positive one of two labels  [default: 1, positive or 긍정]"), str),
+}
+
+
 def labelled(more: str = "", **settings: Any) -> Any:
     """Declare the options of labelled reviews; `more` is what else --data may be."""
     data = option(f"nsmc, sample, or a labelled csv, tsv, jsonl, parquet or xlsx file{more}", **settings)
-    options = {
-        "data": (data, str),
-        "data_dir": (DATA_DIR, Path),
-        **READING,
-        "label_column": (option("[default: the one called label, sentiment, 라벨, ...]"), str),
-        "positive": (option("the positive one of two labels  [default: 1, positive or 긍정]"), str),
-    }
-    return Group(Labelled, options)
+    return Group(Labelled, {"data": (data, str), "data_dir": (DATA_DIR, Path), **LABELS})
+
+
+def labelled_table() -> Any:
+    """Declare the argument FILE of labelled reviews and the options of how it is read."""
+    return Group(Labelled, {"data": (argument(metavar="FILE"), str), **LABELS})
 
 
 class Model(NamedTuple):

@@ -1,4 +1,4 @@
-"""Commands that get data and train: fetch, train, compare."""
+"""Commands that get data and train: fetch, train, adapt, compare."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ from ..errors import ConfigError
 from ..reviews.data import Labelled
 from ..tasks import TASKS
 from .declare import argument, choices, command, option
-from .options import DEVICE, Films, labelled, refuse
+from .options import BUNDLE, DEVICE, Films, labelled, labelled_table, refuse
 from .settings import GroupedCommand, TrainCommand, settings_options
 
 
@@ -138,6 +138,34 @@ def resumable(run: Path) -> Iterator[list[str]]:
             again = [word for word in words if word != "--resume"]
             print(f"continue with: nsmc-attention {shlex.join([*again, '--resume'])}", file=sys.stderr)
         raise
+
+
+@command()
+def adapt(
+    *,
+    reviews: Labelled = labelled_table(),
+    stars_column: Optional[str] = option(
+        "stars in place of labels, 1 to 5 or 1 to 10  [default: without labels, the one called rating, 별점, ...]"
+    ),
+    out: Path = option("new folder", required=True),
+    bundle: Optional[Path] = BUNDLE,
+    seed: int = option("decides the folds and all that is random", default=0),
+    force: bool = option("write the bundle even if it is no better"),
+    device: str = DEVICE,
+) -> None:
+    """Continue a classifier on your own labelled reviews, from 100 on; say how much better it is.
+
+    Rows without a label are left out. --out gets a bundle for every command's --bundle.
+
+    \b
+    nsmc-attention adapt mine.xlsx --out runs/mine
+    nsmc-attention predict --input more.xlsx --bundle runs/mine --output scored.xlsx
+    """
+    from ..classification.adapt import adapt_classifier
+    from ..training.runs import Run
+
+    adapt_classifier(reviews, Run(out, device=device), bundle, stars_column, seed, force)
+    print(out / "bundle")
 
 
 @command(GroupedCommand, epilog=f"Names: {', '.join(PRESETS)}; baselines: majority, tfidf.")

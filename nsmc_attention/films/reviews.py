@@ -17,7 +17,6 @@ from ..text.encoding import clean
 
 # Names by which a column is found, in lower case
 FILM_COLUMNS = ("film", "movie", "movie_id", "title", "group", "영화", "영화제목", "제목", "작품")
-STAR_COLUMNS = ("stars", "rating", "score", "별점", "평점", "점수")
 FILM_HINT = "; name the one of the films by --group-by"
 STAR_HINT = "; name the one of the stars by --stars-column"
 
@@ -75,7 +74,7 @@ def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[s
     parts = list(table.parts)
     names = dict.fromkeys(chain.from_iterable(parts))
     group_by = tables.find_column(names, group_by, path, FILM_COLUMNS, FILM_HINT)
-    stars_column = tables.find_column(names, stars_column, path, STAR_COLUMNS, STAR_HINT)
+    stars_column = tables.find_column(names, stars_column, path, tables.STAR_COLUMNS, STAR_HINT)
     texts, films = (list(map(tables.as_text, tables.cells_of(parts, name))) for name in (table.text_column, group_by))
     cells = enumerate(tables.cells_of(parts, stars_column), start=1)
     stars = [number(value, f"{path} row {row}") for row, value in cells]

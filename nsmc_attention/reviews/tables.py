@@ -34,6 +34,7 @@ BLOCK = 1 << 16
 FIELDS = ("csv", "tsv", "nsmc")
 # Names by which a column is found, in lower case
 TEXT_COLUMNS = ("document", "text", "review", "comment", "content", "리뷰", "내용", "댓글", "후기")
+STAR_COLUMNS = ("stars", "rating", "score", "별점", "평점", "점수")
 LABEL_COLUMNS = ("label", "sentiment", "라벨", "레이블", "감성")
 NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?%?", re.IGNORECASE)
 # What has a test file of its own

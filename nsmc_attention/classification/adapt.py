@@ -1,0 +1,288 @@
+"""A classifier continued on labelled reviews of another kind: a small table in, a bundle and an honest comparison out.
+
+    table -> K folds: the network trained on the others predicts the fold -> mean of the K networks, calibrated -> bundle
+
+The predictions of held-out folds are what the accuracy, the calibration and the list of surprising labels come from.
+"""
+
+import shlex
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import numpy
+import pandas
+from numpy.typing import NDArray
+
+from .._io.atomic import write_text
+from .._io.spreadsheets import as_csv
+from ..bundle.format import load_bundle
+from ..errors import ConfigError, DataError
+from ..evaluation.calibration import calibrated, calibration
+from ..inference.engines import DeviceName, parameters_of
+from ..model.parameters import Arrays
+from ..reviews import tables
+from ..reviews.corpus import Reviews, read_bytes, sha256
+from ..reviews.data import Labelled
+from ..reviews.labels import plain_label
+from ..text.encoding import ReviewEncoder
+from ..training.description import manifest_of, options
+from ..training.runs import Run
+from .batches import Batches, EncodedPart, TrainingPart, encode
+from .comparison import baseline
+from .predictor import Classifier
+from .settings import LABELS, Config
+from .task import LAYOUT, ClassifierBundle
+from .train import tokenized, write_classifier
+
+if TYPE_CHECKING:
+    from .stages import ClassifierTrainer
+
+# Fewest labelled reviews, and of each label
+FEWEST, FEWEST_OF_LABEL = 40, 10
+# Steps of each fold, in so many passes: reviews of the same length are few, so batches are small
+STEPS, BATCH, PASSES = 450, 16, (3, 30)
+# A label whose probability is smaller is listed
+SURPRISING = 0.1
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Accuracies on N labelled reviews, by predictions of models that have not seen them; `adapted` (N,) are log-odds."""
+
+    labels: NDArray[numpy.int64]
+    adapted: NDArray[numpy.float64]
+    before: float
+    baseline: float
+
+    @property
+    def after(self) -> float:
+        return float(numpy.mean((self.adapted > 0) == self.labels))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of `after` (Wilson 1927)."""
+        from scipy.stats import binomtest
+
+        count = len(self.labels)
+        bounds = binomtest(round(self.after * count), count).proportion_ci(method="wilson")
+        return float(bounds.low), float(bounds.high)
+
+    def in_words(self) -> str:
+        low, high = (f"{100 * bound:.1f}" for bound in self.interval)
+        after, before, other = (f"{100 * share:.1f} %" for share in (self.after, self.before, self.baseline))
+        return f"adapted {after} ({low} to {high}), as it was {before}, logistic regression on TF-IDF {other}"
+
+    def objection(self) -> Optional[str]:
+        """Return why the adapted bundle should not be used, None if it should."""
+        commoner = max(self.labels.mean(), 1 - self.labels.mean())
+        if self.interval[0] <= commoner:
+            return f"not clearly above always answering with the commoner label ({100 * commoner:.1f} %): are the labels right"
+        return None if self.after > self.before else "no better than the bundle as it was: use that, or label more"
+
+
+def adapt(
+    data: Union[str, Path, pandas.DataFrame],
+    out: Union[str, Path],
+    bundle: Union[str, Path, None] = None,
+    stars_column: Optional[str] = None,
+    seed: int = 0,
+    force: bool = False,
+    device: DeviceName = "auto",
+    quiet: bool = False,
+    **columns: Optional[str],
+) -> Classifier:
+    """Continue a classifier on labelled reviews; return it, loaded from out/bundle.
+
+    Parameters
+    ----------
+    data : path or DataFrame
+        A table with a column of reviews and one of labels or stars. Rows without a label are left out.
+    out : path
+        A new folder, written at the end: bundle/, and surprising.csv, the labels that are mistakes or hard.
+    bundle : path or None
+        The classifier to begin with; None is the packaged one.
+    stars_column : str or None
+        A column of 1 to 5 or 1 to 10 stars in place of labels; the middle (3; 5 to 7) is left out.
+    force : bool
+        Write the bundle even if it is no better.
+    columns : str or None
+        `text_column`, `label_column`, `encoding`, `positive` and `sheet`, as of `train`; None finds them.
+
+    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and that of a
+    `baseline`, all of reviews that the judged model has not seen.
+
+    Raises
+    ------
+    DataError
+        The table is missing or malformed, or has fewer than FEWEST labelled reviews, or FEWEST_OF_LABEL of a label.
+    ConfigError
+        The folder is taken, or the adapted network is no better.
+    """
+    run = Run(Path(out), device=device, quiet=quiet)
+    if not isinstance(data, pandas.DataFrame):
+        return adapt_classifier(Labelled(data, **columns), run, bundle, stars_column, seed, force)
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "frame.csv"
+        data.to_csv(table, index=False)
+        return adapt_classifier(Labelled(table, **columns), run, bundle, stars_column, seed, force)
+
+
+def adapt_classifier(
+    source: Labelled,
+    run: Run,
+    bundle: Union[str, Path, None] = None,
+    stars_column: Optional[str] = None,
+    seed: int = 0,
+    force: bool = False,
+) -> Classifier:
+    """Continue a classifier as `adapt` does, where and how `run` says."""
+    # a folder that is taken is reported before the work
+    run.check({})
+    first = load_bundle(bundle, LAYOUT)
+    rows = labelled_rows(source, stars_column)
+    part = tokenized(rows, first.config)
+    check_counts(part.labels, rows.name)
+    encoded = encode(part, first.codec)
+    config = adapting(first.config, encoded, first.codec, seed)
+    run.say(f"data: {rows.name}, {len(part.labels):,} labelled reviews, {int(part.labels.sum()):,} positive")
+    # imports MXNet
+    from .folds import fine_tuned
+    from .stages import ClassifierTrainer
+
+    trainer = ClassifierTrainer(config, first.codec, run)
+    arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1])
+    judgement = judge(part, before, odds, config)
+    run.say(f"accuracy, each review predicted by networks that have not seen it: {judgement.in_words()}")
+    surprising = surprising_labels(part, odds)
+    if len(surprising):
+        shown = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
+        run.say(f"labels that are mistakes or hard, {len(surprising)}: rows {shown}")
+    objection = judgement.objection()
+    if objection and not force:
+        raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
+    run.out.mkdir(parents=True, exist_ok=True)
+    adapted = write(trainer, rows, judgement, arrays, first)
+    write_text(run.out / "surprising.csv", as_csv(surprising))
+    return Classifier.from_bundle(adapted)
+
+
+def adapting(config: Config, part: EncodedPart, encoder: ReviewEncoder, seed: int) -> Config:
+    """Return the settings of the folds' trainings: as many passes as make STEPS."""
+    batches = len(Batches(part.reviews, part.labels, encoder, BATCH, config.fixed_length))
+    passes = min(max(-(-STEPS // batches), PASSES[0]), PASSES[1])
+    stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": passes, "learning_rate": 1e-3}
+    return config.with_fields(**stages, batch_size=BATCH, seed=seed)
+
+
+def labelled_rows(source: Labelled, stars_column: Optional[str]) -> Reviews:
+    """Return the rows that have a label, or stars that are not in the middle; each text once."""
+    table, path = source.open(), Path(source.data)
+    parts = list(table.parts)
+    names = dict.fromkeys(chain.from_iterable(parts))
+    known = {name.strip().lower() for name in names}
+    if source.label_column is None and stars_column is None and not known & set(tables.LABEL_COLUMNS):
+        stars_column = next((name for name in names if name.strip().lower() in tables.STAR_COLUMNS), None)
+    column = stars_column or tables.find_column(
+        names, source.label_column, path, tables.LABEL_COLUMNS, tables.LABEL_HINT
+    )
+    tables.require_column(names, column, path)
+    labels, documents = (
+        list(map(tables.as_text, tables.cells_of(parts, name))) for name in (column, table.text_column)
+    )
+    if stars_column:
+        labels = labels_of_stars(labels, f"{path}: column {column}")
+    frame = pandas.DataFrame({"row": range(1, len(labels) + 1), "document": documents, "label": labels})
+    frame = frame[frame["label"].str.strip() != ""].drop_duplicates("document")
+    if frame.empty:
+        raise DataError(f"{path}: expected labels in column {column}, found none")
+    frame["label"] = tables.label_numbers(frame["label"].tolist(), path, source.positive)
+    kind = "stars" if stars_column else "label"
+    given = {"text": table.text_column, kind: column, "positive": source.positive, "sheet": source.sheet}
+    columns = {name: value for name, value in given.items() if value is not None}
+    return Reviews(frame.reset_index(drop=True), path.name, sha256(read_bytes(path)), columns)
+
+
+def labels_of_stars(cells: Sequence[str], where: str) -> list[str]:
+    """Return "1" for many stars, "0" for few and "" for the middle and for blank cells.
+
+    Of 5 stars these are 4 and 5, 1 and 2; of 10 they are 8 to 10 and 1 to 4. DataError, with the row, for anything else.
+    """
+    stars: list[Optional[float]] = []
+    for row, cell in enumerate(map(plain_label, cells), start=1):
+        try:
+            stars.append(float(cell) if cell else None)
+        except ValueError:
+            stars.append(numpy.nan)
+        if stars[-1] is not None and not 0 <= stars[-1] <= 10:
+            raise DataError(f"{where} row {row}: expected 1 to 5 or 1 to 10 stars, found {cell[:20]!r}")
+    few, many = (2, 4) if max((star for star in stars if star is not None), default=0) <= 5 else (4, 8)
+    return ["" if star is None or few < star < many else str(int(star >= many)) for star in stars]
+
+
+def check_counts(labels: NDArray[Any], name: str) -> None:
+    counts = numpy.bincount(labels.astype(int), minlength=2)
+    if len(labels) < FEWEST or counts.min() < FEWEST_OF_LABEL:
+        raise DataError(
+            f"{name}: expected {FEWEST} labelled reviews that differ, and {FEWEST_OF_LABEL} of each label, found {counts[0]} "
+            f"negative and {counts[1]} positive ones; label more"
+        )
+
+
+def judge(part: TrainingPart[list[str]], before: NDArray[Any], odds: NDArray[Any], config: Config) -> Judgement:
+    """Compare with the bundle as it was, and with a baseline that is fitted to the same folds."""
+    from sklearn.model_selection import cross_val_predict
+
+    from .folds import fold_splits
+
+    labels = part.labels.astype(int)
+    folds = fold_splits(labels, config.training.seed)
+    predicted = cross_val_predict(baseline("tfidf", config.text.tokenizer), part.frame["document"], labels, cv=folds)
+    return Judgement(labels, odds, float(numpy.mean((before > 0) == labels)), float(numpy.mean(predicted == labels)))
+
+
+def surprising_labels(part: TrainingPart[list[str]], odds: NDArray[Any]) -> pandas.DataFrame:
+    """Return the rows whose label the networks find less likely than SURPRISING, the least likely first."""
+    labels = part.labels.astype(int)
+    own = 1 / (1 + numpy.exp(numpy.where(labels == 1, -odds, odds)))
+    frame = part.frame.assign(label=[LABELS[label] for label in labels], probability=own.round(4))
+    return frame[own < SURPRISING].sort_values("probability", kind="stable")[
+        ["row", "label", "probability", "document"]
+    ]
+
+
+def write(
+    trainer: "ClassifierTrainer", rows: Reviews, judgement: Judgement, arrays: Arrays, first: ClassifierBundle
+) -> ClassifierBundle:
+    """Calibrate the network on the held-out predictions and write the bundle."""
+    from ..model import parameters
+
+    figures = calibration(judgement.adapted, judgement.labels)
+    if trainer.config.text.ngram_buckets:
+        figures["wide_scale"] = figures["scale"] * parameters.wide_scale(arrays)
+    network = trainer.network_of(calibrated(arrays, figures), dropout=False)
+    parameters.round_tables(network)
+    data = {"train": {**rows.describe(), "used": len(judgement.labels)}, "dev": {"split_off": rows.name, "used": 0}}
+    is_column = ("text", "label", "stars")
+    given = {f"{name}_column" if name in is_column else name: value for name, value in rows.columns.items()}
+    begun_with = {"bundle": None if first.folder in LAYOUT.packaged else first.name}
+    words = options({**given, **begun_with, "seed": trainer.config.training.seed or None})
+    command = shlex.join(["nsmc-attention", "adapt", rows.name, *words])
+    manifest = {
+        "labels": list(LABELS),
+        "tokenizer_version": first.manifest["tokenizer_version"],
+        "vocabulary": len(first.codec),
+        **manifest_of(LAYOUT, trainer.config, data, figures["after"], command, first),
+        "calibration": figures,
+        "adapted": {
+            "before": judgement.before,
+            "after": judgement.after,
+            "interval": judgement.interval,
+            "baseline": judgement.baseline,
+        },
+    }
+    codec = first.read("vocab.json"), first.codec
+    return write_classifier(trainer.run, network, trainer.config, codec, manifest, rows.documents)

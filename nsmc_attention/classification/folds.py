@@ -1,0 +1,73 @@
+"""Fine-tuning by folds: labelled reviews in; the mean of the folds' networks and predictions of held-out reviews out.
+
+The mean of networks that began with the same parameters is one network, and mostly better than each (Wortsman et al. 2022,
+arXiv:2203.05482). A fold takes seconds, so there are no checkpoints. Imports MXNet.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+
+from .._runtime.mxnet_types import Network
+from .._runtime.progress import progress_bar
+from ..evaluation.calibration import log_odds
+from ..model.parameters import Arrays, snapshot
+from ..training.distributed.communicator import SINGLE
+from ..training.loop import learning_rate, make_trainer, seed_dropout, train_step
+from .batches import Batches, EncodedPart
+from .objectives import LabelsObjective, predict_batches
+from .stages import ClassifierTrainer
+
+# Folds, and of MANY reviews
+FOLDS, MANY, FOLDS_OF_MANY = 5, 1500, 3
+
+
+def fold_splits(labels: NDArray[Any], seed: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Return (members, held out) of each fold, stratified by label; the seed alone decides."""
+    folds = StratifiedKFold(FOLDS if len(labels) < MANY else FOLDS_OF_MANY, shuffle=True, random_state=seed)
+    return list(folds.split(labels, labels))
+
+
+def fine_tuned(
+    trainer: ClassifierTrainer, part: EncodedPart, arrays: Arrays
+) -> tuple[Arrays, NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """Return the mean of the folds' networks, and the log-odds (N,) of reviews before and, held out, after training."""
+    context, settings = trainer.run.context, trainer.config.training
+    before = odds_of(trainer.network_of(arrays), trainer.batches(part, with_ngrams=True), context)
+    after, sums = numpy.zeros(len(before)), {name: numpy.zeros(array.shape) for name, array in arrays.items()}
+    folds = fold_splits(part.labels, settings.seed)
+    with progress_bar(
+        shown=False if trainer.run.quiet else None, total=len(folds) * settings.labels.epochs, desc="folds"
+    ) as bar:
+        for members, held_out in folds:
+            known, other = (trainer.batches(part.take(own.tolist()), with_ngrams=True) for own in (members, held_out))
+            network = trainer.network_of(arrays)
+            for _ in passes(trainer, network, known):
+                bar.update(1)
+            after[held_out] = odds_of(network, other, context)
+            for name, array in snapshot(network).items():
+                # exact for what was not trained
+                sums[name] += array - arrays[name].astype("float64")
+    return {name: (arrays[name] + sums[name] / len(folds)).astype("float32") for name in arrays}, before, after
+
+
+def odds_of(network: Network, batches: Batches, context: Any) -> NDArray[numpy.float64]:
+    """Return the log-odds (N,) of positive."""
+    return log_odds(predict_batches(network, batches, context)[0])
+
+
+def passes(trainer: ClassifierTrainer, network: Network, batches: Batches) -> Iterator[int]:
+    """Train a network; yield the number of each pass over the batches when it is done."""
+    settings, penalty = trainer.config.training, trainer.config.model.attention.penalty
+    objective = LabelsObjective(batches, trainer.run.context, penalty=penalty)
+    rate, epochs = settings.labels.learning_rate, settings.labels.epochs
+    adam, total = make_trainer(network, rate), epochs * len(batches)
+    seed_dropout(settings.seed, 0, SINGLE)
+    for epoch in range(epochs):
+        for step, batch in enumerate(batches.epoch(settings.seed, epoch), start=epoch * len(batches)):
+            adam.set_learning_rate(learning_rate(step, total, rate, settings))
+            train_step(network, adam, objective, batch, settings.clip_norm)
+        yield epoch

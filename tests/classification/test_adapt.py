@@ -1,0 +1,97 @@
+"""Adapting: a classifier learns from a small table of another kind, says how much better it is, and does not pretend."""
+
+import csv
+
+import numpy
+import pandas
+import pytest
+
+from nsmc_attention import adapt, load_classifier
+from nsmc_attention.classification.adapt import labels_of_stars
+from nsmc_attention.errors import DataError
+
+GOODS = "신발 가방 모자 시계 우산 이불 책상 의자 냄비 접시 수건 장갑".split()
+# words that say nothing about a film
+SAID = {"1": "배송 도착 포장 꼼꼼", "0": "환불 반품 누락 파손"}
+ROWS = [(f"{goods} {word}", label) for label, words in SAID.items() for word in words.split() for goods in GOODS[:8]]
+
+
+def written(path, rows, header=("review", "label")):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.fixture(scope="module")
+def adapted(tmp_path_factory):
+    """The packaged bundle adapted to 64 rows with one label that is wrong, beside a row without a label and a row twice."""
+    folder = tmp_path_factory.mktemp("adapted")
+    rows = [(text, "0" if i == 5 else label) for i, (text, label) in enumerate(ROWS)]
+    adapt(written(folder / "goods.csv", [*rows, ("양말 보통", ""), rows[0]]), folder / "run", quiet=True)
+    return folder / "run"
+
+
+def test_it_learns_what_the_words_mean_there(adapted):
+    reviews = [f"{goods} {word}" for word in ("도착", "반품") for goods in GOODS[8:]]
+    classifier = load_classifier(adapted)
+    assert (classifier.probabilities(reviews) > 0.5).tolist() == [True] * 4 + [False] * 4
+    manifest = classifier.bundle.manifest
+    figures = manifest["adapted"]
+    assert figures["before"] < 0.75 < figures["interval"][0] < figures["after"] <= figures["interval"][1]
+    assert manifest["data"]["train"]["used"] == len(ROWS)
+    assert manifest["data"]["init_from"]["fingerprint"] == load_classifier().bundle.fingerprint
+    assert manifest["command"] == "nsmc-attention adapt goods.csv --text-column review --label-column label"
+
+
+def test_every_engine_gives_the_same(adapted):
+    texts = [text for text, _ in ROWS[::5]]
+    one, other = (load_classifier(adapted, engine=name).probabilities(texts) for name in ("onnx", "gluon"))
+    numpy.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_a_label_that_surprises_is_listed_by_its_row(adapted):
+    with open(adapted / "surprising.csv", encoding="utf-8-sig") as file:
+        first, *_ = csv.DictReader(file)
+    assert (first["row"], first["label"], first["document"]) == ("6", "negative", ROWS[5][0])
+
+
+def test_labels_without_a_meaning_are_refused(bundle_folder, tmp_path, command):
+    labels = numpy.random.RandomState(0).permutation([label for _, label in ROWS])
+    table = written(tmp_path / "in.csv", [(text, label) for (text, _), label in zip(ROWS, labels)])
+    given = ["adapt", table, "--bundle", bundle_folder, "--out", tmp_path / "run"]
+    done = command(*given)
+    assert done.returncode == 2 and "no bundle is written, --force writes it" in done.stderr
+    assert "not clearly above always answering with the commoner label (50.0 %)" in done.stderr
+    assert not (tmp_path / "run").exists()
+    before = {path.name: path.read_bytes() for path in bundle_folder.iterdir()}
+    done = command(*given, "--force")
+    assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'run' / 'bundle'}\n")
+    assert "64 labelled reviews, 32 positive" in done.stderr and "as it was" in done.stderr
+    assert {path.name: path.read_bytes() for path in bundle_folder.iterdir()} == before
+    assert "run: the run folder exists" in command(*given).stderr
+    first = (tmp_path / "run" / "bundle" / "weights.params").read_bytes()
+    frame = pandas.read_csv(table, dtype=str)
+    adapt(frame, tmp_path / "again", bundle_folder, force=True, quiet=True)
+    assert (tmp_path / "again" / "bundle" / "weights.params").read_bytes() == first
+
+
+def test_stars_are_labels_without_their_middle():
+    assert labels_of_stars(["1", "2.0", "3", "4", "5", ""], "t") == ["0", "0", "", "1", "1", ""]
+    assert labels_of_stars(["10", "8", "7", "5", "4", "1"], "t") == ["1", "1", "", "", "0", "0"]
+    with pytest.raises(DataError, match="t row 2: expected 1 to 5 or 1 to 10 stars, found '좋음'"):
+        labels_of_stars(["5", "좋음"], "t")
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "message"),
+    [
+        (("review", "label"), ROWS[::4], "expected 40 labelled reviews .* found 8 negative and 8 positive ones"),
+        (("review", "label"), [(text, "") for text, _ in ROWS], "expected labels in column label, found none"),
+        (("review", "note"), ROWS, "expected one column called label"),
+        (("review", "평점"), [(text, "11") for text, _ in ROWS], "row 1: expected 1 to 5 or 1 to 10 stars, found '11'"),
+    ],
+)
+def test_a_table_that_does_not_do_is_refused(bundle_folder, tmp_path, header, rows, message):
+    with pytest.raises(DataError, match=message):
+        adapt(written(tmp_path / "in.csv", rows, header), tmp_path / "run", bundle_folder, quiet=True)
+    assert not (tmp_path / "run").exists()
