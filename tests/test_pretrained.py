@@ -3,15 +3,22 @@
 import json
 from pathlib import Path
 
+import numpy
 import pytest
 
+from benchmarks.alignment import readability
 from nsmc_attention import film, load_film
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.judgement import evaluate
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.films.task import LAYOUT as FILMS_LAYOUT
+from nsmc_attention.restoration.restorer import load_restorer
+from nsmc_attention.restoration.spelling import well_spelt
+from nsmc_attention.restoration.task import WRITER
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.text.encoding import clean
+from nsmc_attention.text.noise import typed
 
 
 @pytest.mark.parametrize("engine", ["onnx", "gluon"])
@@ -60,3 +67,13 @@ def test_the_packaged_film_network_is_small_and_was_judged_by_other_films():
     assert bundle.manifest["command"] == "nsmc-attention train --task film --data nsmc --preset pooling"
     for count in ("5", "20", "64"):
         assert 0.88 <= bundle.manifest["metrics"]["test"][count]["inside"] <= 0.92
+
+
+def test_the_packaged_writers_attention_can_be_read():
+    assert sum(path.stat().st_size for path in WRITER.iterdir()) <= 6 * 10**6
+    random = numpy.random.RandomState(0)
+    sentences = well_spelt(map(clean, nsmc.load("sample", "test").documents))
+    sources = [typed(text, random) for text in sentences if len(text) <= 40]
+    figures = readability(load_restorer(beam=4).restore_many(sources[:60]))
+    assert figures["on the letter"] >= 0.95
+    assert figures["largest weight"] <= 0.9 and figures["entropy"] >= 0.3
