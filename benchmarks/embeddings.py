@@ -2,7 +2,7 @@
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.embeddings OUT [FLAG ...]    # pip install gensim
 
-The vectors are those of word2vec's skip-gram (Mikolov et al. 2013, arXiv:1310.4546) on the Mecab tokens of 200,000 raw star
+The vectors are those of word2vec's skip-gram (Mikolov et al. 2013, arXiv:1310.4546) on the Mecab tokens of 100,000 raw star
 reviews, none of the official test file. FLAGs are those of `train`. Accuracy and log loss are of the official test
 file. What is in OUT is not trained again.
 """
@@ -22,7 +22,7 @@ from nsmc_attention.text.token_cache import cached_tokens
 
 SIZE, SEED, ROWS = preset("default").model.embedding_size, 0, 20_000
 # Raw reviews that the vectors are trained on
-RAW = 200_000
+RAW = 100_000
 
 
 def vectors(path: Path) -> Path:
