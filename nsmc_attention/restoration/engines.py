@@ -24,6 +24,8 @@ Array = NDArray[Any]
 
 # A recurrent editor reads texts this many times as long as those that it was trained on at once
 EDITOR_LENGTHS = 4
+# A writer loses its place in texts that are longer than most of its training sentences, which have 20 characters
+WRITER_LENGTH = 48
 
 
 class RestorerEngine:
@@ -58,8 +60,10 @@ class RestorerEngine:
 
 def longest_read(config: RestoreConfig) -> int:
     """Return the most characters that are read at once."""
-    recurrent = config.model.kind == "editor" and config.model.encoder.kind != "transformer"
-    return config.text.max_length * (EDITOR_LENGTHS if recurrent else 1)
+    longest, is_editor = config.text.max_length, config.model.kind == "editor"
+    if is_editor and config.model.encoder.kind != "transformer":
+        return longest * EDITOR_LENGTHS
+    return longest if is_editor else min(longest, WRITER_LENGTH)
 
 
 def sizes_of(config: RestoreConfig, characters: Characters) -> Sizes:
