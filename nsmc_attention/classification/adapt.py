@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # Fewest labelled reviews, and of each label
 FEWEST, FEWEST_OF_LABEL = 40, 10
 # Steps of each fold, in so many passes: reviews of the same length are few, so batches are small
-STEPS, BATCH, PASSES = 450, 16, (3, 30)
+STEPS, BATCH, PASSES = 600, 16, (6, 30)
 # A label whose probability is smaller is listed
 SURPRISING = 0.1
 

@@ -21,13 +21,12 @@ from .batches import Batches, EncodedPart
 from .objectives import LabelsObjective, predict_batches
 from .stages import ClassifierTrainer
 
-# Folds, and of MANY reviews
-FOLDS, MANY, FOLDS_OF_MANY = 5, 1500, 3
+FOLDS = 5
 
 
 def fold_splits(labels: NDArray[Any], seed: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     """Return (members, held out) of each fold, stratified by label; the seed alone decides."""
-    folds = StratifiedKFold(FOLDS if len(labels) < MANY else FOLDS_OF_MANY, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     return list(folds.split(labels, labels))
 
 
