@@ -40,7 +40,7 @@ def test_other_reviews_have_another_hash(table, rows):
 
 
 def test_corpora_have_films_of_their_own_or_none(tmp_path):
-    with pytest.raises(ConfigError, match="expected --data nsmc or a table .*, found sample"):
+    with pytest.raises(ConfigError, match="expected nsmc or a table .*, found sample"):
         films.load(Texts("sample"))
     with pytest.raises(ConfigError, match="nsmc: has films and stars of its own; leave --group-by out, found 'film'"):
         films.load(Texts("nsmc", tmp_path), group_by="film")
