@@ -58,9 +58,16 @@ def table_writer(file: IO[str], delimiter: str = ",") -> Any:
 
 
 def as_csv(table: "pandas.DataFrame") -> str:
-    """Return a DataFrame as csv for a spreadsheet: values, column names and a named index marked by `as_cell`, 6 digits."""
-    shown = table.rename(index=as_cell, columns=as_cell)
-    shown = shown.apply(lambda column: column.map(as_cell) if column.dtype == object else column)
+    """Return a DataFrame as csv for a spreadsheet: values, column names and a named index marked by `as_cell`, 6 digits.
+
+    NUL characters, which no reader of csv takes and Python 3.10 does not write, are left out.
+    """
+
+    def shown_as(value: Any) -> Any:
+        return as_cell(value.replace("\0", "") if isinstance(value, str) else value)
+
+    shown = table.rename(index=shown_as, columns=shown_as)
+    shown = shown.apply(lambda column: column.map(shown_as) if column.dtype == object else column)
     text = io.StringIO(newline="")
     lines, named = ShortLineEnds(text, "\r\n"), any(table.index.names)
     shown.to_csv(lines, index=named, float_format="%.6g", lineterminator=lines.terminator)
