@@ -48,7 +48,10 @@ def test_words_of_the_vocabulary_get_their_vectors_with_a_header_or_without(tmp_
         ("영화 1 2 1e9\n", "line 1: expected numbers from -1e+06 to 1e+06, found '1e9'"),
         ("movie 1 2 3\n", "given.vec: expected words of the vocabulary, found none; train them on tokens"),
         ("영화 1 2 3\n".encode("cp949"), "given.vec: expected words of the vocabulary, found none"),
-        (gzip.compress("영화 1 2 3\n".encode(), mtime=0), "given.vec: expected text, found a gzip file; unpack it by gunzip"),
+        (
+            gzip.compress("영화 1 2 3\n".encode(), mtime=0),
+            "given.vec: expected text, found a gzip file; unpack it by gunzip",
+        ),
         (b"3 3\n" + bytes(range(256)), "given.vec line 2: expected vectors of 3 numbers, found"),
         ("영" * 10**6, "line 1: expected vectors of 3 numbers, found 0"),
     ],
