@@ -22,6 +22,7 @@ from .._io.spreadsheets import as_csv
 from ..bundle.format import load_bundle
 from ..errors import ConfigError, DataError
 from ..evaluation.calibration import calibrated, calibration
+from ..evaluation.metrics import share_interval
 from ..inference.engines import DeviceName, parameters_of
 from ..model.parameters import Arrays
 from ..reviews import tables
@@ -64,12 +65,8 @@ class Judgement:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of `after` (Wilson 1927)."""
-        from scipy.stats import binomtest
-
-        count = len(self.labels)
-        bounds = binomtest(round(self.after * count), count).proportion_ci(method="wilson")
-        return float(bounds.low), float(bounds.high)
+        """The 95 % interval of `after`."""
+        return share_interval(self.after, len(self.labels))
 
     def in_words(self) -> str:
         low, high = (f"{100 * bound:.1f}" for bound in self.interval)
@@ -149,6 +146,8 @@ def adapt_classifier(
     encoded = encode(part, first.codec)
     config = adapting(first.config, encoded, first.codec, seed)
     run.say(f"data: {rows.name}, {len(part.labels):,} labelled reviews, {int(part.labels.sum()):,} positive")
+    if "stars" in rows.columns:
+        run.say(f"labels are the stars in column {rows.columns['stars']}: {rows.columns['scale']}")
     # imports MXNet
     from .folds import fine_tuned
     from .stages import ClassifierTrainer
@@ -193,21 +192,28 @@ def labelled_rows(source: Labelled, stars_column: Optional[str]) -> Reviews:
     labels, documents = (
         list(map(tables.as_text, tables.cells_of(parts, name))) for name in (column, table.text_column)
     )
+    scale = None
     if stars_column:
-        labels = labels_of_stars(labels, f"{path}: column {column}")
+        labels, scale = labels_of_stars(labels, f"{path}: column {column}")
     frame = pandas.DataFrame({"row": range(1, len(labels) + 1), "document": documents, "label": labels})
     frame = frame[frame["label"].str.strip() != ""].drop_duplicates("document")
     if frame.empty:
         raise DataError(f"{path}: expected labels in column {column}, found none")
     frame["label"] = tables.label_numbers(frame["label"].tolist(), path, source.positive)
     kind = "stars" if stars_column else "label"
-    given = {"text": table.text_column, kind: column, "positive": source.positive, "sheet": source.sheet}
+    given = {
+        "text": table.text_column,
+        kind: column,
+        "positive": source.positive,
+        "sheet": source.sheet,
+        "scale": scale,
+    }
     columns = {name: value for name, value in given.items() if value is not None}
     return Reviews(frame.reset_index(drop=True), path.name, sha256(read_bytes(path)), columns)
 
 
-def labels_of_stars(cells: Sequence[str], where: str) -> list[str]:
-    """Return "1" for many stars, "0" for few and "" for the middle and for blank cells.
+def labels_of_stars(cells: Sequence[str], where: str) -> tuple[list[str], str]:
+    """Return "1" for many stars, "0" for few and "" for the middle and for blank cells; and what was taken for which.
 
     Of 5 stars these are 4 and 5, 1 and 2; of 10 they are 8 to 10 and 1 to 4. DataError, with the row, for anything else.
     """
@@ -220,7 +226,8 @@ def labels_of_stars(cells: Sequence[str], where: str) -> list[str]:
         if stars[-1] is not None and not 0 <= stars[-1] <= 10:
             raise DataError(f"{where} row {row}: expected 1 to 5 or 1 to 10 stars, found {cell[:20]!r}")
     few, many = (2, 4) if max((star for star in stars if star is not None), default=0) <= 5 else (4, 8)
-    return ["" if star is None or few < star < many else str(int(star >= many)) for star in stars]
+    labels = ["" if star is None or few < star < many else str(int(star >= many)) for star in stars]
+    return labels, f"of {5 if few == 2 else 10}, up to {few} negative, from {many} on positive, the middle left out"
 
 
 def check_counts(labels: NDArray[Any], name: str) -> None:
@@ -246,8 +253,10 @@ def judge(part: TrainingPart[list[str]], before: NDArray[Any], odds: NDArray[Any
 
 def surprising_labels(part: TrainingPart[list[str]], odds: NDArray[Any]) -> pandas.DataFrame:
     """Return the rows whose label the networks find less likely than SURPRISING, the least likely first."""
+    from scipy.special import expit
+
     labels = part.labels.astype(int)
-    own = 1 / (1 + numpy.exp(numpy.where(labels == 1, -odds, odds)))
+    own = expit(numpy.where(labels == 1, odds, -odds))
     frame = part.frame.assign(label=[LABELS[label] for label in labels], probability=own.round(4))
     return frame[own < SURPRISING].sort_values("probability", kind="stable")[
         ["row", "label", "probability", "document"]
@@ -267,7 +276,8 @@ def write(
     parameters.round_tables(network)
     data = {"train": {**rows.describe(), "used": len(judgement.labels)}, "dev": {"split_off": rows.name, "used": 0}}
     is_column = ("text", "label", "stars")
-    given = {f"{name}_column" if name in is_column else name: value for name, value in rows.columns.items()}
+    columns = {name: value for name, value in rows.columns.items() if name != "scale"}
+    given = {f"{name}_column" if name in is_column else name: value for name, value in columns.items()}
     begun_with = {"bundle": None if first.folder in LAYOUT.packaged else first.name}
     words = options({**given, **begun_with, "seed": trainer.config.training.seed or None})
     command = shlex.join(["nsmc-attention", "adapt", rows.name, *words])

@@ -41,6 +41,14 @@ def headline(labels: ArrayLike, probability: ArrayLike) -> dict[str, float]:
     return {name: figures[name] for name in HEADLINE}
 
 
+def share_interval(share: float, count: int) -> tuple[float, float]:
+    """Return the 95 % interval (Wilson 1927) of a share, 0 to 1, that was measured on `count` reviews."""
+    from scipy.stats import binomtest
+
+    bounds = binomtest(round(share * count), count).proportion_ci(method="wilson")
+    return float(bounds.low), float(bounds.high)
+
+
 def expected_calibration_error(labels: NDArray[Any], probability: NDArray[Any], bins: int = 15) -> float:
     """Mean gap between confidence and accuracy over equal-width bins of confidence, weighted by their size.
 

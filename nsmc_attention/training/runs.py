@@ -184,9 +184,9 @@ def warn_if_small(count: int, noun: str, name: str = "", share: float = 0.0, oth
         return
     worth = "its figures say little"
     if name:
-        from scipy.stats import binomtest
+        from ..evaluation.metrics import share_interval
 
-        low, high = binomtest(round(share * count), count).proportion_ci(method="wilson")
+        low, high = share_interval(share, count)
         worth = f"the {name} may be anything from {100 * low:.0f} to {100 * high:.0f} %"
     warn(f"the dev part is {count} {noun}{'s' * (count != 1)}: {worth}; train on more{other}")
 

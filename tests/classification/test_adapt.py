@@ -76,8 +76,10 @@ def test_labels_without_a_meaning_are_refused(bundle_folder, tmp_path, command):
 
 
 def test_stars_are_labels_without_their_middle():
-    assert labels_of_stars(["1", "2.0", "3", "4", "5", ""], "t") == ["0", "0", "", "1", "1", ""]
-    assert labels_of_stars(["10", "8", "7", "5", "4", "1"], "t") == ["1", "1", "", "", "0", "0"]
+    labels, scale = labels_of_stars(["1", "2.0", "3", "4", "5", ""], "t")
+    assert labels == ["0", "0", "", "1", "1", ""] and scale.startswith("of 5, up to 2 negative, from 4 on positive")
+    labels, scale = labels_of_stars(["10", "8", "7", "5", "4", "1"], "t")
+    assert labels == ["1", "1", "", "", "0", "0"] and scale.startswith("of 10, up to 4 negative, from 8 on positive")
     with pytest.raises(DataError, match="t row 2: expected 1 to 5 or 1 to 10 stars, found '좋음'"):
         labels_of_stars(["5", "좋음"], "t")
 
