@@ -16,6 +16,8 @@ MODULES = {
     "restoration.restorer": "restore load_restorer Restorer",
     "tasks": "load",
     "restoration.restoration": "Restoration",
+    "reading.reader": "read load_reader PictureReader",
+    "reading.reading": "Reading Line",
     "language.model": "fill load_language_model LanguageModel Candidate Filling",
     "films.rater": "film load_film FilmRater Rating",
     "classification.columns": "score_column restore_column",
@@ -29,7 +31,7 @@ MODULES = {
     "classification.estimator": "SentimentEstimator",
     "classification.attribution": "Attribution",
     "visualization.heatmap": "draw_heatmap save_heatmap",
-    "visualization.pictures": "save_attributions save_heads save_restoration",
+    "visualization.pictures": "save_attributions save_heads save_restoration save_reading",
     "errors": "NsmcError",
 }
 EXPORTS = {name: module for module, names in MODULES.items() for name in names.split()}

@@ -25,6 +25,11 @@ from .language.model import Filling as Filling
 from .language.model import LanguageModel as LanguageModel
 from .language.model import fill as fill
 from .language.model import load_language_model as load_language_model
+from .reading.reader import PictureReader as PictureReader
+from .reading.reader import load_reader as load_reader
+from .reading.reader import read as read
+from .reading.reading import Line as Line
+from .reading.reading import Reading as Reading
 from .restoration.restoration import Restoration as Restoration
 from .restoration.restorer import Restorer as Restorer
 from .restoration.restorer import load_restorer as load_restorer
@@ -36,6 +41,7 @@ from .visualization.heatmap import draw_heatmap as draw_heatmap
 from .visualization.heatmap import save_heatmap as save_heatmap
 from .visualization.pictures import save_attributions as save_attributions
 from .visualization.pictures import save_heads as save_heads
+from .visualization.pictures import save_reading as save_reading
 from .visualization.pictures import save_restoration as save_restoration
 
 EXPORTS: dict[str, str]

@@ -13,6 +13,7 @@ PACKAGES = {
     "mecab": "python-mecab-ko",
     "mecab_ko_dic": "python-mecab-ko-dic",
     "dask": "distributed",
+    "PIL": "pillow",
 }
 # What installs all that trainings and evaluations need, where the package was installed for prediction alone
 INSTALL_TRAINING = "pip install 'nsmc_attention[train]'"

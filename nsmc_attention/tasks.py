@@ -9,6 +9,7 @@ from .bundle.format import load_any
 from .classification.task import CLASSIFY
 from .films.task import FILM
 from .language.task import LANGUAGE
+from .reading.task import READ
 from .restoration.task import RESTORE
 from .settings import Settings
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     AnyPredictor = Union[Classifier, Restorer, LanguageModel, FilmRater]
 
-TASKS = {task.name: task for task in (CLASSIFY, RESTORE, LANGUAGE, FILM)}
+TASKS = {task.name: task for task in (CLASSIFY, RESTORE, LANGUAGE, FILM, READ)}
 
 
 def load(

@@ -21,7 +21,9 @@ from hypothesis import HealthCheck, settings
 
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.classification.settings import preset
+from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.films.settings import FilmConfig
+from nsmc_attention.reading.settings import ReadConfig
 from nsmc_attention.restoration.settings import RestoreConfig
 from nsmc_attention.reviews.data import Labelled
 from nsmc_attention.tasks import TASKS
@@ -96,6 +98,11 @@ TINY_FILM = changed(
     "model.units=6 model.output_units=6 model.attention.units=4 training.batch_size=32 training.epochs=8 "
     "training.learning_rate=0.02 training.patience=8 training.average=0",
 )
+TINY_READER = changed(
+    ReadConfig(),
+    "model.hidden_size=8 model.decoder_size=8 model.attention.units=4 model.embedding_size=4 model.output_units=4 "
+    f"training.lines=32 training.batch_size=8 training.epochs=1 training.fonts={font_file().parent}",
+)
 PRAISE, BLAME = ("정말 재미있다", "최고의 영화", "배우들 연기가 좋다"), ("지루하다", "돈이 아깝다", "최악의 연출")
 SYLLABLES = "가나다라마바사자차하"
 
@@ -136,6 +143,7 @@ def tiny_bundle(name, config):
 
 # an editor that leaves spaces out, a Transformer of three layers with two heads each, and three hops with n-grams
 tiny_editor, tiny_language = tiny_bundle("tiny_editor", TINY_EDITOR), tiny_bundle("tiny_language", TINY_LANGUAGE)
+tiny_reader = tiny_bundle("tiny_reader", TINY_READER)
 tiny_transformer = tiny_bundle("tiny_transformer", TINY_TRANSFORMER)
 tiny_structured = tiny_bundle("tiny_structured", TINY_STRUCTURED)
 

@@ -15,7 +15,7 @@ PACKAGE = Path(nsmc_attention.__file__).parent
 # From the ground up: a folder imports from those before it. One that is not here is still in no circle
 ORDER = """
     _io _runtime native, text drawing, model reviews, evaluation bundle, training inference, restoration language,
-    classification, films, visualization, report serve, cli
+    classification, films reading, visualization, report serve, cli
 """
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))

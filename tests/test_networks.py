@@ -1,5 +1,6 @@
 """What every network of every system promises: masks, parameters in use, files that hold them, and graphs that are the same."""
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Callable, Optional
@@ -14,6 +15,8 @@ from nsmc_attention.classification.settings import preset
 from nsmc_attention.films.settings import FilmConfig
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.encoders import TransformerEncoder
+from nsmc_attention.reading.interface import PICTURE
+from nsmc_attention.reading.settings import READER_ATTENTIONS, ReaderConfig
 from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
 from nsmc_attention.restoration.interface import ROWS
 from nsmc_attention.restoration.settings import EditorConfig, LSTMStack, Stack, WriterConfig
@@ -142,6 +145,25 @@ def transformer(norm, positions):
     return restorer(settings, f"writer-transformer-{norm}-{positions}")
 
 
+def reader(kind):
+    """Its convolutions see the margin behind a line; see tests/reading/test_network.py."""
+    settings = ReaderConfig(
+        hidden_size=4, attention=READER_ATTENTIONS[kind](units=5), decoder_size=6, embedding_size=3, output_units=4
+    )
+    count = 80
+    inputs = {**PICTURE, "target": ("N", 5)}
+    fixed = {**settings.sizes, "P": count}
+    return Case(
+        f"reader-{kind}",
+        settings,
+        lambda: settings.network(VOCABULARY, count),
+        inputs,
+        fixed,
+        weights=None,
+        reads_padding=True,
+    )
+
+
 POSITIONS = ("relative", "learned", "sinusoidal")
 CASES = [
     *(
@@ -160,6 +182,7 @@ CASES = [
     ),
     *(film(kind) for kind in ("additive", "uniform")),
     *(editor(cell, layers) for cell in CELLS for layers in (1, 2)),
+    *map(reader, READER_ATTENTIONS),
     *(writer(kind, cell, fed) for kind in ALIGNMENTS for cell in CELLS for fed in (0, 1)),
     writer("local-p", window=1),
     writer("local-m", layers=3),
@@ -178,9 +201,17 @@ def network(case):
     built, draw = case.build(), numpy.random.RandomState(1)
     shapes = {name: shape for name, (_, shape) in stored_forms(built).items() if not name.endswith(".scale")}
     # those of the standard deviation of a film's numbers, and of squared weights of n-grams, are positive
-    arrays = {name: draw.normal(0, 0.5, shape) for name, shape in shapes.items()}
+    # sums over a window and many channels stay as small as others
+    arrays = {
+        name: draw.normal(
+            0, 0.5 / (math.prod(shape[1:]) ** 0.5 if name.startswith("source.") and len(shape) > 2 else 1), shape
+        )
+        for name, shape in shapes.items()
+    }
     positive = {
-        name: abs(array) + 0.1 for name, array in arrays.items() if name.endswith(("unit", "ngram_table.weight"))
+        name: abs(array) + 0.1
+        for name, array in arrays.items()
+        if name.endswith(("unit", "running_var", "ngram_table.weight"))
     }
     for array in (array for name, array in positive.items() if name.endswith("ngram_table.weight")):
         # where there is no n-gram

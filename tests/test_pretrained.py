@@ -7,14 +7,19 @@ import numpy
 import pytest
 
 from benchmarks.alignment import readability
-from nsmc_attention import film, load_film
+from nsmc_attention import film, load_film, load_reader
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.judgement import evaluate
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.films.task import LAYOUT as FILMS_LAYOUT
+from nsmc_attention.reading.drawing import Style, draw
+from nsmc_attention.reading.fonts import korean_faces
+from nsmc_attention.reading.task import READER
 from nsmc_attention.restoration.restorer import load_restorer
 from nsmc_attention.restoration.spelling import well_spelt
+from nsmc_attention.restoration.tags import edit_distance
 from nsmc_attention.restoration.task import WRITER
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import clean
@@ -77,3 +82,21 @@ def test_the_packaged_writers_attention_can_be_read():
     figures = readability(load_restorer(beam=4).restore_many(sources[:60]))
     assert figures["on the letter"] >= 0.95
     assert figures["largest weight"] <= 0.9 and figures["entropy"] >= 0.3
+
+
+def test_the_packaged_reader_reads_screenshots_and_looks_where_the_letters_are():
+    """Of the sample's test reviews; the font is not one of those that the figures of docs/reading.md are of."""
+    assert sum(path.stat().st_size for path in READER.iterdir()) <= 6 * 10**6
+    face = next(face for face in korean_faces(str(font_file().parent)) if face.path == font_file())
+    texts = [clean(text) for text in nsmc.load("sample", "test").documents[:60]]
+    reader, edits, near = load_reader(), 0, []
+    for number, text in enumerate(texts):
+        dark = {"ink": 230, "background": 30} if number % 2 else {}
+        gray, ends = draw(text, Style(face, size=(14, 20, 32)[number % 3], smooth=1 + number % 2 * 2, **dark))
+        (line,) = reader(gray).lines
+        edits += edit_distance(line.text, text)
+        if line.text == text:
+            size = ends[-1] - ends[0]
+            near += (numpy.abs(line.places - (ends[:-1] + ends[1:]) / 2) <= size / len(text) / 2).tolist()
+    assert edits <= 0.015 * sum(map(len, texts))
+    assert len(near) > 400 and numpy.mean(near) >= 0.9

@@ -7,7 +7,10 @@ import numpy
 import pytest
 
 from nsmc_attention import load
+from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.language.masking import MASK
+from nsmc_attention.reading.drawing import Style, draw
+from nsmc_attention.reading.fonts import korean_faces
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.reviews.data import Labelled
 from nsmc_attention.tasks import TASKS
@@ -15,6 +18,8 @@ from nsmc_attention.training import loop
 from nsmc_attention.training.runs import Run
 
 TEXTS = [*nsmc.load("sample", "test").documents[:60], "", "정말 재미있는 영화였어요 " * 800, "😀 ㅋㅋㅋ\ud800"]
+FACE = next(face for face in korean_faces(str(font_file().parent)) if face.path == font_file())
+PICTURES = [draw(text, Style(FACE))[0] for text in ("정말 재미있는 영화", "ㅋㅋㅋ")]
 SENTENCES = [f"정말 재미있는 {MASK}", MASK, f"{MASK} ㅋㅋㅋ 😀"]
 
 
@@ -32,10 +37,14 @@ def rated(rater):
     return numpy.array([[each.stars_low, each.stars, each.stars_high] for each in found])
 
 
+def read(reader):
+    return [line.text for picture in PICTURES for line in reader(picture).lines]
+
+
 ANSWERS = {"classify": lambda classifier: classifier.predict_many(TEXTS)}
-ANSWERS |= {"restore": restored, "language": filled, "film": rated}
+ANSWERS |= {"restore": restored, "language": filled, "film": rated, "read": read}
 BUNDLES = ["bundle_folder", "post_run_folder", "tiny_structured", "tiny_transformer"]
-BUNDLES += ["tiny_editor", "tiny_writer", "tiny_language", "tiny_film", None]
+BUNDLES += ["tiny_editor", "tiny_writer", "tiny_language", "tiny_film", "tiny_reader", None]
 
 
 @pytest.mark.parametrize("fixture", BUNDLES, ids=str)
@@ -65,6 +74,7 @@ def history(run):
         ("tiny_editor", 5, 0),
         ("tiny_language", 3, 0),
         ("tiny_film", 5, 0),
+        ("tiny_reader", 2, 0),
         pytest.param("tiny_writer", 20, 0, marks=pytest.mark.slow),
     ],
 )

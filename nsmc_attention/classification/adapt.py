@@ -94,6 +94,9 @@ def adapt(
 ) -> Classifier:
     """Continue a classifier on labelled reviews; return it, loaded from out/bundle.
 
+    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and that of a
+    `baseline`, all of reviews that the judged model has not seen.
+
     Parameters
     ----------
     data : path or DataFrame
@@ -108,9 +111,6 @@ def adapt(
         Write the bundle even if it is no better.
     columns : str or None
         `text_column`, `label_column`, `encoding`, `positive` and `sheet`, as of `train`; None finds them.
-
-    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and that of a
-    `baseline`, all of reviews that the judged model has not seen.
 
     Raises
     ------

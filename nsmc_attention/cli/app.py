@@ -24,7 +24,7 @@ from ..version import __version__
 WRITTEN = ("w", "utf-8", "replace")
 STREAMS = {"stdin": ("r", "utf-8-sig", "strict"), "stdout": WRITTEN, "stderr": WRITTEN}
 # {module: what is missing where it is, too, and needed with it}
-NEEDED_BESIDE = {"matplotlib": ["koreanize-matplotlib"]}
+NEEDED_BESIDE = {"matplotlib": ["koreanize-matplotlib"], "scipy": ["PIL", "onnxruntime"]}
 # 128 + SIGPIPE, as of other programs whose reader has gone
 CLOSED_PIPE = 141
 
@@ -104,7 +104,7 @@ def complain(message: object) -> int:
 COMMANDS = {
     **dict.fromkeys(("fetch", "train", "adapt", "compare"), "training"),
     **dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops"), "judging"),
-    **dict.fromkeys(("predict", "restore", "fill", "film"), "scoring"),
+    **dict.fromkeys(("predict", "restore", "fill", "film", "read"), "scoring"),
     "explain": "judging",
     **dict.fromkeys(("report", "bulk", "serve"), "scoring"),
     "export": "judging",
@@ -136,6 +136,7 @@ def commands() -> None:
     nsmc-attention predict "정말 재미있는 영화였어요"
     nsmc-attention restore "배우들연기가 정말조앗는데"
     nsmc-attention fill "주인공의 [MASK]에 소름이 돋았다"
+    nsmc-attention read screenshot.png --predict
     nsmc-attention explain "지루하고 수준떨어지는 연출" --output heatmap.png
     nsmc-attention train --data nsmc --out runs/first
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle

@@ -23,7 +23,8 @@ from ..errors import ConfigError
 # What is an option, rather than a review that begins with a dash: `-1점`, `--별로`, `- 좋다`
 OPTION = re.compile(r"-[A-Za-z]|--[A-Za-z][\w-]*(=|$)", re.ASCII)
 # A name, though there may be no such file here
-FILE_NAME = re.compile(r"\S+\.(csv|tsv|txt|jsonl|ndjson|parquet|xlsx)")
+FILE_NAME = re.compile(r"\S+\.(csv|tsv|txt|jsonl|ndjson|parquet|xlsx|png|jpe?g|gif|webp)", re.IGNORECASE)
+PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|bmp|tiff?)$", re.IGNORECASE)
 
 
 class Declared(NamedTuple):
@@ -74,7 +75,8 @@ def text_argument(hint: str, **settings: Any) -> Any:
         for text in texts:
             if os.path.isfile(text) or FILE_NAME.fullmatch(text):
                 problem = f"expected the text of a review, found the name of a file, {text}"
-                raise ConfigError(f"{context.info_name}: {problem}; {hint % shlex.quote(text)}")
+                advice = "read its lines with nsmc-attention read %s" if PICTURE.search(text) else hint
+                raise ConfigError(f"{context.info_name}: {problem}; {advice % shlex.quote(text)}")
         return texts
 
     return argument(nargs=-1, callback=refuse_files, **settings)

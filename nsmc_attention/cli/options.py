@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
 
 import click
 
@@ -119,7 +119,7 @@ class Restoring(NamedTuple):
 
         return restoring(classifier, self.load(model))
 
-    def load(self, model: Model) -> Union[bool, "Restorer"]:
+    def load(self, model: Model) -> Union[Literal[False], "Restorer"]:
         """Return what `classification.restored.restoring` takes, on the engine and device of a model."""
         if not self.bundle:
             return False

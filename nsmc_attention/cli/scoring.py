@@ -1,4 +1,4 @@
-"""Commands that go over texts: predict, restore, fill, film, report, bulk, serve."""
+"""Commands that go over texts: predict, restore, fill, film, read, report, bulk, serve."""
 
 import json
 import sys
@@ -15,6 +15,7 @@ from .declare import TextCommand, argument, choices, command, option, text_argum
 from .options import Heads, Model, Restoring, Scoring, TaskModel, table
 
 if TYPE_CHECKING:
+    from ..inference.reference import Scorer
     from ..restoration.restorer import Restorer
 
 
@@ -147,6 +148,58 @@ def film(
     print(f"{source.data}: {rated}", file=sys.stderr)
 
 
+@command()
+def read(
+    *,
+    pictures: tuple[str, ...] = argument(nargs=-1, required=True, metavar="PICTURE..."),
+    predict: bool = option("classify each line"),
+    paragraphs: bool = option("join lines that follow each other closely, as of a review that is wrapped"),
+    restoring: Restoring,
+    output: Path = options.OUTPUT,
+    style: Optional[str] = options.FORMAT,
+    picture: Optional[Path] = option(
+        ".png, .svg, .pdf or .html: where each letter was read, for one PICTURE", "--explain"
+    ),
+    weights: bool = option("with the attention weights (jsonl)"),
+    language: str = options.PAGE_LANGUAGE,
+    model: TaskModel,
+) -> None:
+    """Read the lines of text in screenshots: PNG, JPEG, GIF, WEBP, BMP or TIFF files, or - for stdin.
+
+    As text: the lines alone; as a table also where each is, and how likely its letters are.
+
+    \b
+    nsmc-attention read screenshot.png
+    nsmc-attention read screenshot.png --predict
+    nsmc-attention read *.png --predict --restore --output lines.csv
+    nsmc-attention read screenshot.png --explain where.html
+    """
+    if picture:
+        from ..visualization.pictures import check_picture
+
+        check_picture(picture)
+        if len(pictures) > 1:
+            raise ConfigError(f"read --explain: expected one PICTURE, found {len(pictures)}")
+    from ..reading.reader import PictureReader
+    from ..reading.tables import read_pictures
+
+    given = [(name, stdin_picture() if name == "-" else name) for name in pictures]
+    other = Model(None, "auto", model.device)
+    scorer: Optional[Scorer] = restoring.scorer(other) if predict else restoring.load(other) or None
+    readings = read_pictures(PictureReader.load(*model), given, scorer, output, style, weights, paragraphs)
+    if picture:
+        from ..visualization.pictures import save_reading
+
+        save_reading(readings[0], picture, language)
+
+
+def stdin_picture() -> bytes:
+    """Return the bytes of stdin, one more than a picture may have at most."""
+    from ..reading.opening import LARGEST_FILE
+
+    return sys.stdin.buffer.read(LARGEST_FILE + 1)
+
+
 def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
@@ -267,6 +320,7 @@ def serve(
     film_bundle: Optional[Path] = option(
         "bundle that rates films, trained with the same classifier  [default: the packaged one]"
     ),
+    read_bundle: Optional[Path] = option("bundle that reads screenshots  [default: the packaged reader]"),
 ) -> None:
     """Serve an interactive page and an HTTP API.
 
@@ -277,7 +331,5 @@ def serve(
     from ..serve.models import Bundles
     from ..serve.server import serve as run_server
 
-    bundles = Bundles(
-        bundle, engine, restore_bundle=restore_bundle, language_bundle=language_bundle, film_bundle=film_bundle
-    )
+    bundles = Bundles(bundle, engine, restore_bundle, language_bundle, film_bundle, read_bundle)
     run_server(host, port, workers=workers, bundles=bundles)

@@ -72,7 +72,7 @@ def train(
     ),
     settings: dict[str, Any] = settings_options(),
 ) -> None:
-    """Train a classifier, or what `restore`, `fill` or `film` uses; the run folder ends with its bundle.
+    """Train a classifier, or what `restore`, `fill`, `film` or `read` uses; the run folder ends with its bundle.
 
     \b
     nsmc-attention train --data nsmc --out runs/first
@@ -83,6 +83,7 @@ def train(
     nsmc-attention train --task restore --preset writer --data sentences.txt --out runs/writer
     nsmc-attention train --task language --data reviews.csv --out runs/words
     nsmc-attention train --task film --data nsmc --out runs/films
+    nsmc-attention train --task read --data nsmc --out runs/reader
     nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
     nsmc-attention train --data nsmc --embeddings vectors.txt --out runs/third
     """

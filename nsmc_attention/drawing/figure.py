@@ -55,13 +55,18 @@ def drawing() -> Iterator[None]:
 
 
 @contextmanager
-def new_figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> Iterator[tuple[Any, Any]]:
-    """Yield a Figure of so many inches and its grid of axes, (rows, columns), while `drawing`."""
+def new_figure(
+    size: tuple[float, float], rows: int = 1, columns: int = 1, **ratios: Sequence[float]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield a Figure of so many inches and its grid of axes, (rows, columns), while `drawing`.
+
+    `height_ratios` and `width_ratios` are those of the rows and columns.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
     with drawing():
-        yield figure, figure.subplots(rows, columns, squeeze=False)
+        yield figure, figure.subplots(rows, columns, squeeze=False, gridspec_kw=ratios)
 
 
 def printable(text: str) -> str:

@@ -53,7 +53,7 @@ ROUNDING, FINITE = 1e-5, (-3.4028235e38, 3.4028235e38)
 RANGES = {
     "probability": (0.0, 1.0),
     **dict.fromkeys(("weights", "heads", "certainty", "spaces"), (0.0, 1 + ROUNDING)),
-    "log_probability": (float("-inf"), ROUNDING),
+    **dict.fromkeys(("log_probability", "parts"), (float("-inf"), ROUNDING)),
     **dict.fromkeys(("contexts", "scores", "values", "quantiles"), FINITE),
 }
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of

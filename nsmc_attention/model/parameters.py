@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.mxnet_shim import import_mxnet
 from .._runtime.mxnet_types import Device, Network
 from ..errors import BundleError
 from .tracing import parameter_shapes
@@ -56,9 +57,10 @@ def snapshot(network: Network) -> Arrays:
 
 def set_parameters(network: Network, arrays: Arrays) -> None:
     """Set an initialized network's parameters of these names."""
-    parameters = network._collect_params_with_prefix()
+    nd, parameters = import_mxnet().nd, network._collect_params_with_prefix()
     for name, array in arrays.items():
-        parameters[name].set_data(array)
+        # oneDNN keeps the weights of a convolution in an order of its own, which MXNet copies no numpy array into
+        parameters[name].set_data(nd.array(array) if array.ndim > 2 and isinstance(array, numpy.ndarray) else array)
 
 
 def initialize_from(network: Network, arrays: Arrays, device: Device) -> None:
@@ -228,8 +230,8 @@ def parse(stream: BinaryIO, most: int) -> Arrays:
 
 def parse_array(stream: BinaryIO) -> NDArray[Any]:
     magic, storage, dimensions = unpack(stream, "<IiI")
-    if magic != ARRAY_MAGIC or storage != 0 or not 1 <= dimensions <= 2:
-        raise ValueError("an array that is not dense, or not of one or two dimensions")
+    if magic != ARRAY_MAGIC or storage != 0 or not 1 <= dimensions <= 4:
+        raise ValueError("an array that is not dense, or not of one to four dimensions")
     *shape, _, _, kind = unpack(stream, f"<{dimensions}qiii")
     if min(shape) < 1 or kind not in TYPES:
         raise ValueError(f"an array of shape {shape} and type {kind}")

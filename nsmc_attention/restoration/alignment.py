@@ -69,7 +69,10 @@ class ConcatAlignment(Alignment):
             self.value = nn.Dense(1, in_units=units, use_bias=False, flatten=False)
 
     def score(self, F: Operators, query: Array, keys: Array) -> Any:
-        pairs = F.tanh(F.broadcast_add(keys, F.expand_dims(self.query(query), axis=1)))  # (N, S, A)
+        # a product with a column of 1, not a broadcast, whose gradient MXNet reduces slowly; a third of a step's time
+        ones = F.ones_like(F.slice_axis(keys, axis=2, begin=0, end=1))  # (N, S, 1)
+        queries = F.batch_dot(ones, F.expand_dims(self.query(query), axis=1))
+        pairs = F.Activation(keys + queries, act_type="tanh")  # (N, S, A)
         return F.reshape(self.value(pairs), shape=(0, 0))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
-from typing import Union
+from typing import TypeVar, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ SPACE = " "
 LETTERS = len(INITIALS) + len(VOWELS) + len(FINALS) + 1
 
 
+Self = TypeVar("Self", bound="Characters")
+
+
 @dataclass(frozen=True)
 class Characters:
     """The characters that can be written, in the order of their ids, which begin after END with the space's."""
@@ -38,14 +41,14 @@ class Characters:
     known: tuple[str, ...]
 
     @classmethod
-    def of(cls, texts: Iterable[str], min_count: int) -> "Characters":
+    def of(cls: type[Self], texts: Iterable[str], min_count: int) -> Self:
         """Return the characters that are at least as frequent as `min_count`, by falling count."""
         counts = Counter(character for text in texts for character in text if character != SPACE)
         common = (character for character in counts if counts[character] >= min_count)
         return cls((SPACE, *sorted(common, key=lambda character: (-counts[character], character))))
 
     @classmethod
-    def from_json(cls, content: Union[str, bytes], where: object = "vocab.json") -> "Characters":
+    def from_json(cls: type[Self], content: Union[str, bytes], where: object = "vocab.json") -> Self:
         """Read what `to_json` wrote; BundleError if it is something else."""
         values = read_json(content, where, BundleError, "a list of characters")
         listed = values.get("characters") if isinstance(values, dict) else None
@@ -59,7 +62,7 @@ class Characters:
         return cls(tuple(listed))
 
     @classmethod
-    def read(cls, content: bytes, path: Path, manifest: Manifest, config: object) -> "Characters":
+    def read(cls: type[Self], content: bytes, path: Path, manifest: Manifest, config: object) -> Self:
         """Read those of a bundle; BundleError if they are not as many as its manifest says."""
         characters = cls.from_json(content, path)
         check_count(characters, path, manifest)

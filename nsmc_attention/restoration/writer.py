@@ -5,7 +5,8 @@ Shapes: N reviews, S source and T target length, E embedding, D units of a sourc
 V characters of the vocabulary.
 """
 
-from typing import Any
+import warnings
+from typing import Any, Optional
 
 from .._runtime.gluon import Block, HybridBlock, mxnet, nn
 from .._runtime.mxnet_types import Array, Operators
@@ -70,11 +71,15 @@ def read(F: Operators, reader: Any, source_ids: Array, source_length: Array) -> 
 class RecurrentStep(HybridBlock):
     """One step of the decoder: the character before in, the logits of the next one out."""
 
-    def __init__(self, vocab_size: int, settings: Any, alignment: Any) -> None:
+    def __init__(self, vocab_size: int, settings: Any, alignment: Any, outputs: Optional[int] = None) -> None:
+        """Build it for so many ids; `outputs` is the number of logits where that is another one."""
         super().__init__()
         size, width, self.states = settings.decoder.hidden_size, settings.width, settings.decoder.states
         cell = CELLS[settings.decoder.kind]
         self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
+        if not self.feeds_input:
+            # the attentional state, which is an input of the graph all the same
+            warnings.filterwarnings("ignore", message="The 4-th input to HybridBlock is not used")
         inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
         sizes = {**settings.sizes, "K": alignment.key_units or width}
         given = settings.graphs["step.onnx"].inputs
@@ -89,7 +94,7 @@ class RecurrentStep(HybridBlock):
                 self.register_child(upper, f"cell{number}")
             self.combine = nn.Dense(size, in_units=size + width, use_bias=False, activation="tanh")
             self.narrow = nn.Dense(settings.output_units, in_units=size, use_bias=False)
-            self.output = nn.Dense(vocab_size, in_units=settings.output_units)
+            self.output = nn.Dense(outputs or vocab_size, in_units=settings.output_units)
 
     def hybrid_forward(
         self,

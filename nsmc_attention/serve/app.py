@@ -1,4 +1,4 @@
-"""The page and the HTTP API over one classifier and, where there are any, one restorer and one language model.
+"""The page and the HTTP API over one classifier and, where there are any, one model of each other task.
 
     GET  /                the page
     POST /predict         predictions as of Hugging Face's text-classification pipelines
@@ -7,10 +7,11 @@
     POST /restore         texts with their spaces and spelling corrected
     POST /fill            the likeliest words at the [MASK] of a text
     POST /film            a table in; a line of JSON for each of its films
+    POST /read            a picture in; the lines of text on it, with their labels
     GET  /healthz, /readyz, /metrics, /docs
 
-An error is one line without a path of this machine; bad input gets status 400, 413 or 422, /restore, /fill or /film
-without a model for it 404.
+An error is one line without a path of this machine; bad input gets status 400, 413 or 422, /restore, /fill, /film
+or /read without a model for it 404.
 """
 
 import asyncio
@@ -36,6 +37,7 @@ from ..errors import NsmcError
 from .direct import Direct, respond_error
 from .guard import Guard, Limits
 from .models import Bundles
+from .pictures import MEDIA_TYPES as PICTURE_TYPES
 from .questions import Blank, Question, Reviews, Texts
 from .service import ERRORS, MISSING, Service
 from .tables import FORM, MEDIA_TYPES
@@ -49,6 +51,7 @@ TITLES = {
         "/fill": "Fill a blank",
     },
     "Tables": {"/predict/batch": "Classify the reviews of a table", "/film": "Predict the stars of a table's films"},
+    "Pictures": {"/read": "Read the text of a screenshot"},
     "Server": {
         "/healthz": "Whether the process responds",
         "/readyz": "Whether the models are loaded, and which",
@@ -105,6 +108,14 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     }
     for path, (_, respond) in routes.items():
         application.post(path, responses={**ERRORS, **MISSING.get(path, {})}, response_model=None)(respond)
+    add_uploads(application, service)
+    add_titles(application)
+    # outermost, so that its response to a bug has the security headers too
+    return Guard(Direct(application, routes), limits, service.counters)
+
+
+def add_uploads(application: FastAPI, service: Service) -> None:
+    """Add the requests whose bodies are files: tables and pictures."""
     text: Any = {"schema": {"type": "string"}}
     content, lines = {"content": dict.fromkeys(MEDIA_TYPES, text)}, {"content": {"application/x-ndjson": text}}
     form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
@@ -114,9 +125,9 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     for path, (respond, answer) in tables.items():
         responses = {200: answer, **ERRORS, **MISSING.get(path, {})}
         application.post(path, response_class=StreamingResponse, responses=responses, openapi_extra=body)(respond)
-    add_titles(application)
-    # outermost, so that its response to a bug has the security headers too
-    return Guard(Direct(application, routes), limits, service.counters)
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    pictures = {"requestBody": {"required": True, "content": dict.fromkeys(PICTURE_TYPES, binary)}}
+    application.post("/read", responses={**ERRORS, **MISSING["/read"]}, openapi_extra=pictures)(service.read)
 
 
 def add_titles(application: FastAPI) -> None:

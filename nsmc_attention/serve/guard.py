@@ -18,14 +18,14 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-PATHS = "/ /predict /explain /predict/batch /restore /fill /film /healthz /readyz /metrics /docs /openapi.json".split()
+PATHS = "/ /predict /explain /predict/batch /restore /fill /film /read /healthz /readyz /metrics /docs /openapi.json".split()
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10)
 PAGE_POLICY = (
     b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src 'self'; "
-    b"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    b"connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# FastAPI's page of the API has its script and style in files
-DOCS_POLICY = PAGE_POLICY.replace(b"-inline'", b"-inline' 'self'").replace(b"data:", b"data: 'self'")
+# FastAPI's page of the API has its script and style in files, and shows no picture of the client's
+DOCS_POLICY = PAGE_POLICY.replace(b"-inline'", b"-inline' 'self'").replace(b"data: blob:", b"data: 'self'")
 SECURITY_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -41,7 +41,7 @@ TABLE_PATHS = ("/predict/batch", "/film")
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes in bytes, times in seconds; connections, tables and explanations are those of a worker at once."""
+    """Sizes in bytes, times in seconds; connections, tables, pictures and explanations are those of a worker at once."""
 
     reviews: int = 512
     characters: int = 10_000
@@ -54,6 +54,7 @@ class Limits:
     films: int = 10_000
     body: int = 2_000_000
     table: int = 512_000_000
+    picture: int = 20_000_000
     # the request line and the headers together
     head: int = 65_536
     # until a request has arrived; one more for each `rate` bytes received, as in Apache's mod_reqtimeout
@@ -64,6 +65,7 @@ class Limits:
     connections: int = 4_000
     # once they have been received
     tables: int = 8
+    pictures: int = 8
     explanations: int = 8
 
 
@@ -79,6 +81,7 @@ class Counters:
         self.reviews = Counter("nsmc_attention_reviews", "Reviews classified", registry=self.registry)
         self.restored = Counter("nsmc_attention_restored", "Texts restored", registry=self.registry)
         self.filled = Counter("nsmc_attention_filled", "Texts whose [MASK] was filled", registry=self.registry)
+        self.read = Counter("nsmc_attention_read", "Pictures read", registry=self.registry)
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count a response."""
@@ -103,6 +106,8 @@ class Guard:
 
     def __init__(self, application: ASGIApp, limits: Limits, counters: Counters) -> None:
         self.application, self.limits, self.counters = application, limits, counters
+        # the most bytes of a body, where it is no JSON
+        self.largest = {"/read": limits.picture, **dict.fromkeys(TABLE_PATHS, limits.table)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -139,7 +144,7 @@ class Exchange:
         headers = dict(scope["headers"])
         length = headers.get(b"content-length", b"0")
         self.declared, self.read = int(length) if length.isdigit() else 0, 0
-        self.limit = guard.limits.table if self.path in TABLE_PATHS else guard.limits.body
+        self.limit = guard.largest.get(self.path, guard.limits.body)
         # whether there is no more to receive; a client that expects "100 Continue" sends nothing before it
         self.whole = b"expect" in headers or (not self.declared and b"transfer-encoding" not in headers)
         self.answered = False

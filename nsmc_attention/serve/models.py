@@ -18,10 +18,13 @@ from ..films.rater import FilmRater, rater_of
 from ..inference.engines import companion_engine
 from ..language.model import LanguageModel
 from ..language.task import LAYOUT as LANGUAGE_MODEL
+from ..reading.reader import PictureReader
+from ..reading.task import READER
 from ..restoration.restorer import Restorer
 from ..restoration.task import EDITOR, WRITER
 from .batching import Batcher, cost_of, one_by_one
 from .guard import Limits
+from .pictures import Pictures
 from .questions import Blank, Question, explanation_json, filling_json, restoration_json, weights_json
 
 BundlePath = Optional[Union[str, Path]]
@@ -40,6 +43,7 @@ class Bundles:
     restore_bundle: BundlePath = None
     language_bundle: BundlePath = None
     film_bundle: BundlePath = None
+    read_bundle: BundlePath = None
 
 
 @dataclass
@@ -84,6 +88,7 @@ class Models:
     restorations: Batcher[str, str]
     alignments: Batcher[str, str]
     fillings: Batcher[Blank, str]
+    pictures: Pictures
     table_threads: ThreadPoolExecutor
 
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
@@ -97,6 +102,9 @@ class Models:
         )
         self.language: ModelService[LanguageModel] = ModelService(
             "fill", "language", "language model", language or present(LANGUAGE_MODEL.packaged[0]), LanguageModel.load
+        )
+        self.reader: ModelService[PictureReader] = ModelService(
+            "read", "read", "reader of pictures", bundles.read_bundle or present(READER), PictureReader.load
         )
         self.rater: ModelService[FilmRater] = ModelService("film", "film", "film network for its classifier")
 
@@ -134,6 +142,9 @@ class Models:
         model = await self.language.load(beside, self.mxnet)
         if model:
             self.fillings = one_by_one(partial(filling_json, model), self.thread_of(model), BLANKS)
+        reader = await self.reader.load(beside, self.mxnet)
+        if reader:
+            self.pictures = Pictures(reader, self.thread_of(reader), self.limits)
         # it reads the classifier's vectors
         self.rater.model = await run(own, rater_of, classifier.bundle, self.bundles.film_bundle)
         self.explainer = explainer

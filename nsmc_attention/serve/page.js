@@ -27,7 +27,7 @@ function setLanguage(language) {
   $("language").lang = language === "ko" ? "en" : "ko";
   drawMethods();
   $("copied").textContent = "";
-  for (const id of ["problem", "table-problem", "film-problem", "blank-problem"]) report(id, $(id).dataset.line ?? "");
+  for (const id of ["problem", "table-problem", "film-problem", "blank-problem", "shot-problem"]) report(id, $(id).dataset.line ?? "");
   drawAnswer();
   drawRestored();
   drawAttention();
@@ -35,6 +35,7 @@ function setLanguage(language) {
   drawTable();
   drawFilms();
   drawFilling();
+  drawShot();
 }
 
 /* What the server's classifier cannot compute is not offered; until it is loaded, only what is chosen. */
@@ -566,13 +567,20 @@ $("next").addEventListener("click", () => change({ page: view.page + 1 }));
 $("group").addEventListener("change", rateFilms);
 $("film-previous").addEventListener("click", () => turnFilms(-1));
 $("film-next").addEventListener("click", () => turnFilms(1));
+listenToShots();
 /* A file may be dropped anywhere: outside a target the browser would leave the page for it. */
 for (const name of ["dragover", "dragleave", "drop"])
   document.addEventListener(name, event => {
-    if (![...event.dataTransfer.types].includes("Files")) return;
+    const { types, items, files } = event.dataTransfer, over = name === "dragover";
+    if (![...types].includes("Files")) return;
     event.preventDefault();
-    document.body.classList.toggle("over", name === "dragover");
-    if (name === "drop") openFile(event.dataTransfer.files[0]);
+    // of what is dragged only the type is known
+    for (const [id, taken] of [["shot-drop", isPicture(items[0])], ["drop", !isPicture(items[0])]])
+      $(id).classList.toggle("over", over && taken);
+    if (name !== "drop") return;
+    if (!isPicture(files[0])) { openFile(files[0]); return; }
+    readPicture(files[0]);
+    $("shots").scrollIntoView();
   });
 setLanguage((navigator.language || "ko").startsWith("ko") ? "ko" : "en");
 offerMethods();

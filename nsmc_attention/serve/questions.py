@@ -100,15 +100,17 @@ class Blank(Body, json_schema_extra=example(inputs="주인공의 [MASK]에 소�
     heads: StrictBool = Field(default=False, description="add the weights of its heads (layers x heads x T x T)")
 
 
-def labels_json(probability: Optional[float], error: Optional[str], top_k: Optional[int], **details: Any) -> str:
-    """Return the labels for a probability of positive, most probable first; for None the reason in `error`.
+def labels_of(probability: Optional[float], error: Optional[str]) -> list[dict[str, Any]]:
+    """Return the labels for a probability of positive, most probable first; for None the reason in `error`."""
+    if probability is None:
+        return [{"label": None, "score": None, "error": error}]
+    both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
+    return both if probability >= 0.5 else both[::-1]
 
-    The first has the details; a list only where top_k is given.
-    """
-    values: list[dict[str, Any]] = [{"label": None, "score": None, "error": error}]
-    if probability is not None:
-        both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
-        values = (both if probability >= 0.5 else both[::-1])[: top_k or 1]
+
+def labels_json(probability: Optional[float], error: Optional[str], top_k: Optional[int], **details: Any) -> str:
+    """Return `labels_of` as JSON, the first with the details; a list only where top_k is given."""
+    values = labels_of(probability, error)[: top_k or 1]
     values[0].update(details)
     return encode(values if top_k else values[0])
 

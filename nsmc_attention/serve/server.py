@@ -21,6 +21,7 @@ from ..classification.task import LAYOUT
 from ..errors import ConfigError
 from ..films.task import LAYOUT as FILM_NETWORK
 from ..language.task import LAYOUT as LANGUAGE_MODEL
+from ..reading.task import LAYOUT as READER
 from ..restoration.task import LAYOUT as RESTORER
 from .app import BAD_BUNDLE, create_app, end_on_hangup
 from .connection import Connection
@@ -45,8 +46,9 @@ def serve(
     """
     # before any process starts
     read_contents(load_bundle(bundles.bundle, LAYOUT))
-    layouts: Any = (RESTORER, LANGUAGE_MODEL, FILM_NETWORK)
-    for other, layout in zip((bundles.restore_bundle, bundles.language_bundle, bundles.film_bundle), layouts):
+    layouts: Any = (RESTORER, LANGUAGE_MODEL, FILM_NETWORK, READER)
+    others = (bundles.restore_bundle, bundles.language_bundle, bundles.film_bundle, bundles.read_bundle)
+    for other, layout in zip(others, layouts):
         if other:
             read_contents(load_bundle(other, layout))
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -19,13 +19,16 @@ from ..visualization.page import file, filled, font_of, with_words
 from .direct import unless_gone
 from .guard import Counters, Limits
 from .models import Bundles, Models
+from .pictures import check_type, reading_json
 from .questions import Blank, Question, Reviews, Texts, labels_json
 from .tables import FORM, FormFile, StorageQuota, Table, TableResponse, in_pieces, upload_kind
 
-SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "page.js")
+SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "pictures.js", "page.js")
 TextColumn = Annotated[Optional[str], Query(description="the column of the reviews; else found by its name")]
 Sheet = Annotated[Optional[str], Query(description="of xlsx; without it, the first visible one")]
 GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]
+Labelled = Annotated[bool, Query(description="classify each line")]
+LineWeights = Annotated[bool, Query(description="add to each line weights (letters x strips) and edges of the strips")]
 Verbatim = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
 LOG = logging.getLogger("uvicorn.error")
 
@@ -45,6 +48,7 @@ MISSING = {
     "/restore": problems({404: "the server has no restorer"}),
     "/fill": problems({404: "the server has no language model"}),
     "/film": problems({404: "the server has no film network"}),
+    "/read": problems({404: "the server has no reader of pictures"}),
 }
 
 
@@ -59,7 +63,11 @@ class Service:
         # what the server has no model for is hidden
         hidden = {
             f"no_{name}": "" if model.bundle else "hidden"
-            for name, model in (("restorer", self.models.restorer), ("language", self.models.language))
+            for name, model in (
+                ("restorer", self.models.restorer),
+                ("reader", self.models.reader),
+                ("language", self.models.language),
+            )
         }
         self.html = with_words(filled(page, css=css, **hidden, scripts="\n".join(scripts)))
 
@@ -88,13 +96,13 @@ class Service:
     async def readyz(self) -> dict[str, Any]:
         """Return the names of the loaded models; `methods` are those of /explain that fit the classifier.
 
-        `restore_bundle`, `language_bundle` and `film_bundle`, with the ends of its scale of `stars`, are named where there
-        are any.
+        `restore_bundle`, `language_bundle`, `read_bundle` and `film_bundle`, with the ends of its scale of `stars`, are
+        named where there are any.
         """
         explainer, models = self.models.require(), self.models
         classifier, rater = explainer.classifier, models.rater.model
         state = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
-        services: Any = (models.restorer, models.language, models.rater)
+        services: Any = (models.restorer, models.language, models.reader, models.rater)
         named = {f"{service.name}_bundle": service.model.bundle.name for service in services if service.model}
         stars = {"stars": [rater.scale.lowest, rater.scale.highest]} if rater else {}
         return {**state, **named, **stars, "methods": explainer.methods}
@@ -220,6 +228,29 @@ class Service:
             return TableResponse(table, table.stream(in_pieces(written, lines)), "jsonl")
 
         return await self.with_table(request, rated, text_column, sheet=sheet)
+
+    async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
+        """Return the lines of text in a picture, the body itself, in reading order.
+
+        The file's content decides of which of the types it is. `width` and `height` are those of the picture, turned as
+        its EXIF says, in pixels. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability`
+        (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
+        it is classified, `label`, `score` and `error` as in /predict. `weights` are the attention that each letter was
+        written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends.
+        """
+        self.models.require()
+        self.models.reader.require()
+        check_type(request.headers.get("content-type", ""))
+        async with self.models.pictures.received(request.stream()) as content:
+            answer = await unless_gone(request, self.reading(content, predict, weights))
+        self.counters.read.inc()
+        return Response(answer, media_type="application/json")
+
+    async def reading(self, content: bytes, predict: bool, weights: bool) -> str:
+        picture, lines = await self.models.pictures(content, weights)
+        rows = await self.models.labels([line["text"] for line in lines]) if predict else None
+        self.counters.reviews.inc(len(rows or ()))
+        return await self.models.pictures.call(reading_json, picture, lines, rows)
 
     async def with_table(
         self,

@@ -110,15 +110,15 @@ class FormFile:
         self.whole = True
 
 
-class StorageQuota:
-    """Slots and bytes that the tables of a process share, used from any thread.
+class Quota:
+    """Slots and bytes that the uploads of a process share, used from any thread.
 
-    Uploads are limited by total bytes, so that a few slow clients cannot occupy every slot; a slot is for a table that
+    Uploads are limited by total bytes, so that a few slow clients cannot occupy every slot; a slot is for an upload that
     has been received.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self.slots, self.size = limits.tables, STORED * limits.tables * limits.table
+    def __init__(self, slots: int, size: int) -> None:
+        self.slots, self.size = slots, size
         self.used_slots, self.used_size, self.lock = 0, 0, Lock()
 
     def take(self, slots: int = 0, size: int = 0) -> bool:
@@ -128,6 +128,13 @@ class StorageQuota:
             if fits:
                 self.used_slots, self.used_size = self.used_slots + slots, self.used_size + size
             return fits
+
+
+class StorageQuota(Quota):
+    """That of the tables of a process."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(limits.tables, STORED * limits.tables * limits.table)
 
 
 class Table:

@@ -16,8 +16,11 @@ from ..films.rater import Rating
 from ..inference.matrices import NO_HEADS, Matrix, matrices
 from ..language.model import Filling
 from ..model.interfaces import AXES
+from ..reading.display import PAGE as READING_PAGE
+from ..reading.display import reading_html
+from ..reading.reading import Reading
 from ..restoration.restoration import Restoration
-from .heatmap import caption, draw_heads, draw_matrices, draw_words
+from .heatmap import caption, draw_heads, draw_matrices, draw_reading, draw_words
 from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, page
 
 PathLike = Union[str, Path]
@@ -85,6 +88,22 @@ def save_restoration(restoration: Restoration, path: PathLike) -> None:
     save_figure(figure, path)
 
 
+def save_reading(reading: Reading, path: PathLike, language: str = "en") -> None:
+    """Draw where each letter of a Reading was read, into a .png, .svg, .pdf or .html file; the page has all lines.
+
+    A picture has the first MOST_LINES: above, each line; below, a row of weights for each letter. DataError if nothing
+    was read; ConfigError if the file has another suffix.
+    """
+    path = check_suffix(path, (*SUFFIXES, PAGE))
+    check_kind("reading", reading, Reading, advice="; get one from read()")
+    if not reading.lines:
+        raise DataError(f"{path}: expected lines of text to draw, found none in the picture")
+    if path.suffix.lower() != PAGE:
+        return save_figure(draw_reading(reading), path)
+    title, about = READING_PAGE[language]
+    write_page(path, reading_html(reading), title, about, language)
+
+
 def save_heads(
     result: Union[Attribution, Filling], path: PathLike, layer: Optional[int] = None, head: Optional[int] = None
 ) -> None:
@@ -113,11 +132,14 @@ def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language
     if films > len(ratings):
         about += more.format(len(ratings), films)
     sections = (f"<h2>{escape(film)}</h2>{rating_html(own, language)}" for film, own in ratings.items())
-    shown = "".join(f"<section>{section}</section>\n" for section in sections)
-    font = in_base64(font_of({*OWN_CHARACTERS, *title, *about, *shown}))
+    write_page(path, "".join(f"<section>{section}</section>\n" for section in sections), title, about, language)
+
+
+def write_page(path: Path, content: str, title: str, about: str, language: str) -> None:
+    """Write a page of HTML with a heading, a paragraph about it, and the letters that it needs of the Hangul font."""
+    font = in_base64(font_of({*OWN_CHARACTERS, *title, *about, *content}))
     fillings = {"LANGUAGE": language, "TITLE": title, "FONT_AS_BASE64": font, "HEADING": title, "ABOUT": about}
-    fillings["FILMS"] = shown
-    write_text(path, filled(file("films.html"), **fillings))
+    write_text(path, filled(file("results.html"), **fillings, CONTENT=content))
 
 
 def head_matrices(

@@ -173,7 +173,7 @@ def test_help_names_every_command_and_every_setting(command):
     from nsmc_attention.config import SHORT_NAMES
 
     assert all(f"--{name.replace('_', '-')}" in training for name in SHORT_NAMES)
-    order = "fetch train adapt compare evaluate behaviour faithfulness hops predict restore fill film explain report bulk serve export"
+    order = "fetch train adapt compare evaluate behaviour faithfulness hops predict restore fill film read explain report bulk serve export"
     assert [line.split()[0] for line in top.split("Commands:\n")[1].splitlines()] == order.split()
 
 

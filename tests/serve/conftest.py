@@ -1,6 +1,7 @@
 """Real servers in child processes, each on a free port and started once for the same limits, and an application in this."""
 
 import http.client
+import io
 import json
 import os
 import re
@@ -207,6 +208,30 @@ def ask():
         return client.post(path, content=content, headers={"Content-Type": kind} if kind else {}, params=given)
 
     return post
+
+
+@pytest.fixture(scope="session")
+def draw():
+    """A function that returns the file of a picture with these lines of text."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    from nsmc_attention.drawing.figure import font_file
+
+    def drawn(*texts, size=20, kind="PNG"):
+        font, width = ImageFont.truetype(str(font_file()), size), max(map(len, texts), default=1)
+        picture = Image.new("RGB", (size * (width + 2), 3 * size * (len(texts) + 1)), "white")
+        for number, text in enumerate(texts, 1):
+            ImageDraw.Draw(picture).text((size, 3 * size * number - size), text, font=font, fill="black")
+        file = io.BytesIO()
+        picture.save(file, kind)
+        return file.getvalue()
+
+    return drawn
+
+
+@pytest.fixture(scope="session")
+def screenshot(draw):
+    return draw("정말 재미있는 영화였어요", "배우는 좋은데 영화는 별로")
 
 
 SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 360, "height": 740}}

@@ -18,6 +18,7 @@ REQUESTS = {
     "restore": ("/restore", {"inputs": "영화"}),
     "language": ("/fill", {"inputs": "영화 [MASK]"}),
     "film": ("/film?group_by=a", {}),
+    "read": ("/read", {}),
 }
 
 
@@ -32,6 +33,7 @@ def test_before_the_models_are_loaded_it_is_alive_and_not_ready():
 def test_where_there_are_none_all_else_is_served_and_the_page_hides_them(ready, monkeypatch, tmp_path, bundle_folder):
     nowhere = tmp_path / "nowhere"
     monkeypatch.setattr("nsmc_attention.serve.models.EDITOR", nowhere)
+    monkeypatch.setattr("nsmc_attention.serve.models.READER", nowhere)
     monkeypatch.setattr("nsmc_attention.serve.models.LANGUAGE_MODEL", replace(LANGUAGE_MODEL, packaged=(nowhere,)))
     with ready(create_app(Bundles(bundle_folder))) as client:
         state = client.get("/readyz").json()
@@ -41,7 +43,8 @@ def test_where_there_are_none_all_else_is_served_and_the_page_hides_them(ready, 
             assert not {f"{name}_bundle", "stars"} & state.keys()
         assert client.post("/predict", json={"inputs": "최고"}).status_code == 200
         page = client.get("/").text
-        assert re.search(r'<section [^>]*aria-labelledby="blanks" hidden>', page)
+        for section in ("shots", "blanks"):
+            assert re.search(rf'<section [^>]*aria-labelledby="{section}" hidden>', page)
         assert re.search(r'<div class="row" hidden>\s*<label><input type="checkbox" id="restore"', page)
 
 
@@ -104,6 +107,6 @@ def test_the_page_of_the_api_loads_nothing_from_outside(client):
     assert page.status_code == 200 and "https://" not in page.text
     assert "https:" not in page.headers["content-security-policy"]
     requests = [each for methods in client.get("/openapi.json").json()["paths"].values() for each in methods.values()]
-    assert len(requests) == 9 and all(each["tags"] != ["default"] and " " in each["summary"] for each in requests)
+    assert len(requests) == 10 and all(each["tags"] != ["default"] and " " in each["summary"] for each in requests)
     files = re.findall(r'(?:src|href)="(/[^"]+)"', page.text)
     assert len(files) == 3 and all(client.get(path).status_code == 200 for path in files)

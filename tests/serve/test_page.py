@@ -268,6 +268,8 @@ def test_rollout_is_offered_and_heads_that_are_too_many_are_refused_in_the_langu
 
 @BOTH
 def test_a_grid_of_very_many_heads_scrolls_within_its_frame(heads):
+    # when the page knows the server's methods, it draws its answer again
+    heads.wait_for_load_state("networkidle")
     heads.evaluate("""() => {
         const heads = Array(12).fill(Array(24).fill([[0.25, 0.75], [1, 0]]));
         const section = element("section", "panel");

@@ -37,7 +37,7 @@ FIELDS = {
 }
 # Operators whose output's size follows from their inputs' sizes and constants
 OPERATORS = (
-    "Abs Add ArgMax Cast Clip Concat Div Erf Exp Flatten GRU Gather GatherND Gemm Identity LSTM LayerNormalization Less LessOrEqual LogSoftmax MatMul "
+    "Abs Add ArgMax BatchNormalization Cast Clip Concat Conv Div Erf Exp Flatten GRU Gather GatherND Gemm Identity LSTM LayerNormalization Less LessOrEqual LogSoftmax MatMul "
     "Max Min Mul Pad Range ReduceMax ReduceMean ReduceSum Relu Reshape Shape Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh "
     "Transpose Unsqueeze Where"
 )

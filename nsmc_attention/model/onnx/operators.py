@@ -26,6 +26,7 @@ MASKED = -1e18
 ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 # From the sum with beta back to the input of a layer norm
 LAYER_NORM = ("elemwise_add", "elemwise_mul", "elemwise_mul", "elemwise_sub", "Reshape")
+ACTIVATIONS = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
 
 
@@ -156,6 +157,9 @@ def batch_dot(graph: "Graph", node: Node) -> str:
         pooled = graph.add("Transpose", graph.add("MatMul", by_head, values), perm=[0, 2, 1, 3])
         return graph.add("Reshape", pooled, graph.integers(0, 0, right.shape[2]))
     second = transposed(graph, right) if turn_right else graph.value(right)
+    if first == 1.0 and inner == 1:
+        # rows repeated by a column of 1
+        return second
     # an outer product is a product of tensors that broadcast
     return graph.add("Mul" if inner == 1 else "MatMul", first, second)
 
@@ -303,6 +307,26 @@ def self_attention_contexts(graph: "Graph", node: Node) -> str:
     return graph.add("Reshape", by_place, graph.integers(0, 0, given.shape[2] // 3))
 
 
+def convolution(graph: "Graph", node: Node) -> str:
+    """Over two axes, without dilation or groups."""
+    attributes = node.attributes
+    graph.require(attributes.get("num_group", 1) == 1 and set(attributes.get("dilate", (1,))) == {1}, node)
+    edges = attributes.get("pad", (0, 0))
+    return graph.add(
+        "Conv",
+        *map(graph.value, node.inputs),
+        kernel_shape=attributes["kernel"],
+        strides=attributes.get("stride", (1, 1)),
+        pads=[*edges, *edges],
+    )
+
+
+def batch_norm(graph: "Graph", node: Node) -> str:
+    """By the means and variances of training."""
+    graph.require(not node.attributes.get("fix_gamma", True) and node.attributes.get("axis", 1) == 1, node)
+    return graph.add("BatchNormalization", *map(graph.value, node.inputs), epsilon=float(node.attributes["eps"]))
+
+
 def softmax(graph: "Graph", node: Node) -> str:
     """With lengths, of each row only so many scores count: the others are as good as minus infinity before."""
     scores = same(graph, node)
@@ -380,11 +404,13 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "broadcast_axis": same,
     **dict.fromkeys(("max", "mean", "sum"), reduced),
     **dict.fromkeys(("transpose", "SwapAxis"), transpose),
-    "Activation": lambda graph, node: graph.add(node.attributes["act_type"].title(), same(graph, node)),
+    "Activation": lambda graph, node: graph.add(ACTIVATIONS[node.attributes["act_type"]], same(graph, node)),
+    "BatchNorm": batch_norm,
     "clip": lambda graph, node: graph.add(
         "Clip", same(graph, node), *(graph.tensor(node.attributes[name]) for name in ("a_min", "a_max"))
     ),
     "Cast": lambda graph, node: graph.add("Cast", same(graph, node), to=FLOATS[node.attributes["dtype"]]),
+    "Convolution": convolution,
     "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),
     "Embedding": embedding,
     "FullyConnected": dense,

@@ -1,0 +1,60 @@
+"""What the graphs of a reader take and return, by name.
+
+Axes: N lines, S strips of a line's picture, D units of a strip's state, K units of a key, H units of the decoder, P parts of
+letters (`reading.letters`).
+"""
+
+from typing import Any
+
+from .._runtime.mxnet_types import Array, Operators
+from ..model.interfaces import Axes, Interface
+from ..restoration.interface import ENCODED, WRITTEN
+from ..text.hangul import FINALS, VOWELS
+
+# Parts of a letter that are vowels and finals, none among both; those before are initials and all else
+LAST = (len(VOWELS) + 1, len(FINALS) + 1)
+# A line is HEIGHT pixels high and is read in strips of STRIP columns
+HEIGHT, STRIP = 32, 4
+# Of each strip, the decoder's last weight and the sum of all, which location features are of
+STATE = ("last", "total")
+PICTURE: dict[str, Axes] = {"strips": ("N", "S", HEIGHT * STRIP), "source_length": ("N",)}
+
+
+def reader_graphs(looks_back: bool) -> dict[str, Interface]:
+    """Return the graphs of a reader: the encoder, which spells a part of a letter at each strip, and a step of the decoder.
+
+    The next step's `state0` is the step's `next_state0`; one with location features has, of each strip, the last
+    weight and the sum of all.
+    """
+    state: dict[str, Axes] = {"before": ("N", "H"), "state0": ("N", "H")}
+    after: dict[str, Axes] = {"combined": ("N", "H"), "next_state0": ("N", "H")}
+    if looks_back:
+        state.update(dict.fromkeys(STATE, ("N", "S")))
+        after.update(dict.fromkeys([f"next_{name}" for name in STATE], ("N", "S")))
+    return {
+        "source.onnx": Interface(PICTURE, {**ENCODED, "parts": ("N", "S", "P")}, encoded),
+        "step.onnx": Interface(
+            {"ids": ("N",), **ENCODED, **state}, {"parts": ("N", "P"), "weights": WRITTEN["weights"], **after}, stepped
+        ),
+    }
+
+
+def encoded(F: Operators, memory: Array, keys: Array, mask: Array, logits: Array) -> tuple[Any, ...]:
+    """CTC's logits of parts (N, S, P) -> their log-probabilities; the rest as it is."""
+    return memory, keys, mask, spelt(F, logits)
+
+
+def stepped(F: Operators, logits: Array, *others: Any) -> tuple[Any, ...]:
+    """The decoder's logits of parts (N, P) -> their log-probabilities; the rest as it is."""
+    return (spelt(F, logits), *others)
+
+
+def divided(F: Operators, of_parts: Array) -> list[Any]:
+    """(..., P) -> the first parts, the vowels and the finals."""
+    bounds = (0, -sum(LAST)), (-sum(LAST), -LAST[1]), (-LAST[1], None)
+    return [F.slice_axis(of_parts, axis=-1, begin=begin, end=end) for begin, end in bounds]
+
+
+def spelt(F: Operators, logits: Array) -> Any:
+    """Logits of parts (..., P) -> their log-probabilities, each of the three kinds by itself."""
+    return F.concat(*(F.log_softmax(part, axis=-1) for part in divided(F, logits)), dim=-1)
