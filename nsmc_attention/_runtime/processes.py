@@ -6,7 +6,7 @@ import threading
 import time
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 from .signals import blocked
 
@@ -22,6 +22,11 @@ def cores() -> int:
 def thread_pool(threads: int) -> "ThreadPoolExecutor":
     """Return this process's pool of so many threads; a forked process makes its own, as it inherits none of them."""
     return pool_of(threads, os.getpid())
+
+
+def in_threads(threads: int, run: Callable[[Any], Any], items: Sequence[Any]) -> Iterable[Any]:
+    """Return run(item) of each item, in order, by so many threads where there are several of both."""
+    return thread_pool(threads).map(run, items) if threads > 1 and len(items) > 1 else map(run, items)
 
 
 @lru_cache(maxsize=None)

@@ -180,24 +180,23 @@ def read(
         check_picture(picture)
         if len(pictures) > 1:
             raise ConfigError(f"read --explain: expected one PICTURE, found {len(pictures)}")
+    from .._runtime.progress import progress_bar
+    from ..reading.opening import LARGEST_FILE
     from ..reading.reader import PictureReader
-    from ..reading.tables import read_pictures
+    from ..reading.tables import write_readings
 
-    given = [(name, stdin_picture() if name == "-" else name) for name in pictures]
-    other = Model(None, "auto", model.device)
+    reader, other = PictureReader.load(*model), Model(None, "auto", model.device)
     scorer: Optional[Scorer] = restoring.scorer(other) if predict else restoring.load(other) or None
-    readings = read_pictures(PictureReader.load(*model), given, scorer, output, style, weights, paragraphs)
+    # of stdin, one byte more than a picture may have
+    given = ((name, sys.stdin.buffer.read(LARGEST_FILE + 1) if name == "-" else name) for name in pictures)
+    shown = ((name, reader(one)) for name, one in progress_bar(given, total=len(pictures), unit="picture", delay=2))
+    # the one that is drawn
+    drawn = list(shown) if picture else []
+    write_readings(drawn or shown, scorer, output, style, weights, paragraphs)
     if picture:
         from ..visualization.pictures import save_reading
 
-        save_reading(readings[0], picture, language)
-
-
-def stdin_picture() -> bytes:
-    """Return the bytes of stdin, one more than a picture may have at most."""
-    from ..reading.opening import LARGEST_FILE
-
-    return sys.stdin.buffer.read(LARGEST_FILE + 1)
+        save_reading(drawn[0][1], picture, language)
 
 
 def counted(number: int, noun: str) -> str:

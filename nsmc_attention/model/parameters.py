@@ -59,8 +59,8 @@ def set_parameters(network: Network, arrays: Arrays) -> None:
     """Set an initialized network's parameters of these names."""
     nd, parameters = import_mxnet().nd, network._collect_params_with_prefix()
     for name, array in arrays.items():
-        # oneDNN keeps the weights of a convolution in an order of its own, which MXNet copies no numpy array into
-        parameters[name].set_data(nd.array(array) if array.ndim > 2 and isinstance(array, numpy.ndarray) else array)
+        # as MXNet's: it copies no numpy array into the weights of a convolution, which oneDNN keeps in an order of its own
+        parameters[name].set_data(nd.array(array) if isinstance(array, numpy.ndarray) else array)
 
 
 def initialize_from(network: Network, arrays: Arrays, device: Device) -> None:

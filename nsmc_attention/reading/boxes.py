@@ -20,6 +20,11 @@ class Box(NamedTuple):
     bottom: int
 
 
+def differences(gray: Gray) -> NDArray[numpy.int16]:
+    """Return how far each pixel (H, W) is from the background, the median, 0 to 255."""
+    return numpy.abs(gray.astype("int16") - numpy.int16(numpy.median(gray)))
+
+
 def cut_out(gray: Gray, box: tuple[int, int, int, int], edges: Sequence[float] = (EDGE,) * 4) -> tuple[Gray, int]:
     """Return a box of a picture with edges, as shares of its height, and where its left is; beyond the picture, background."""
     left, top, right, bottom = box

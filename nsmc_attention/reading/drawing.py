@@ -9,7 +9,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from .boxes import Gray, cut_out
+from .boxes import Gray, cut_out, differences
 from .fonts import Face
 
 # Sizes of letters in pixels, and the least difference between ink and background
@@ -92,7 +92,7 @@ def degraded(gray: Gray, how: Degradation, random: RandomState) -> Gray:
 
 def ink_box(gray: Gray, faint: float = 0.25) -> Optional[tuple[int, int, int, int]]:
     """Return left, top, right, bottom of what differs from the background, None for nothing."""
-    difference = numpy.abs(gray.astype("int16") - int(numpy.median(gray)))
+    difference = differences(gray)
     strong = difference > max(20, faint * int(difference.max()))
     rows, columns = numpy.flatnonzero(strong.any(axis=1)), numpy.flatnonzero(strong.any(axis=0))
     if not len(rows):

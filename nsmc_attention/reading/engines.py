@@ -9,19 +9,19 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.processes import cores, thread_pool
+from .._runtime.processes import cores, in_threads
 from ..inference.engines import chosen_engine
 from ..inference.graphs import PIECE, RunnableGraph, load_graphs
 from ..model.interfaces import Sizes
 from ..restoration.characters import END
-from .interface import STATE
+from .interface import LOOKED_AT
 from .letters import Letters
 from .settings import ReadConfig
 from .task import ReaderBundle
 
 Array = NDArray[Any]
-# Strips of the longest line that is read: 2,000 letters
-LONGEST = 2**13
+# Strips of the longest line that is read: more than a thousand letters
+MOST_STRIPS = 2**13
 # Log-probability of an id that is no letter and not the end
 NEVER = -1e30
 
@@ -35,17 +35,14 @@ class ReaderEngine:
 
     def each(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> Iterable[Any]:
         """Return run(batch) of each batch, in order."""
-        return (
-            thread_pool(self.threads).map(run, batches) if self.threads > 1 and len(batches) > 1 else map(run, batches)
-        )
+        return in_threads(self.threads, run, batches)
 
     def begin(self, strips: Array, source_length: Array) -> tuple[list[Array], list[Array], Array]:
         """Return what does not change between steps, [memory, keys, mask], the first state, and CTC's (N, S, P)."""
         memory, keys, mask, parts = self.encode(strips, source_length)
         zeros = numpy.zeros((len(mask), self.state_size), "float32")
-        looks_back = STATE[-1] in self.decode.interface.inputs
-        place = [numpy.zeros_like(mask), numpy.zeros_like(mask)] if looks_back else []
-        return [memory, keys, mask], [zeros, zeros, *place], parts
+        place = [numpy.zeros_like(mask) for name in LOOKED_AT if name in self.decode.interface.inputs]
+        return [memory, keys, mask], [zeros, *place], parts
 
     def step(self, ids: Array, source: Sequence[Array], state: Sequence[Array]) -> tuple[Array, Array, list[Array]]:
         """Return log-probabilities (N, V), weights (N, S) and the state after ids (N,)."""
@@ -59,7 +56,8 @@ def sizes_of(config: ReadConfig, letters: Letters) -> Sizes:
     """Return how long the axes of a reader's graphs are; for a decoder's step N are the hypotheses of all lines."""
     fixed = {**config.model.sizes, "V": len(letters), "P": letters.count}
     batches = [
-        {"N": lines, "S": strips} for lines, strips in ((1, 5), (3, 40), (PIECE, LONGEST // PIECE), (1, LONGEST))
+        {"N": lines, "S": strips}
+        for lines, strips in ((1, 5), (3, 40), (PIECE, MOST_STRIPS // PIECE), (1, MOST_STRIPS))
     ]
     return Sizes({"ids": len(letters)}, fixed, batches)
 

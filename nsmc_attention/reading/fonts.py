@@ -13,8 +13,6 @@ from PIL import ImageFont
 from ..errors import DataError
 from ..text.hangul import FIRST
 
-# fontTools tells of each table that it finds odd
-logging.getLogger("fontTools").setLevel(logging.ERROR)
 SUFFIXES = (".ttf", ".otf", ".ttc")
 # Of a collection, faces of other languages draw the same Korean letters
 OTHER_LANGUAGES = (" JP", " SC", " TC", " HK")
@@ -43,6 +41,8 @@ def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
 
     `unused` are parts of the names of files that are left out, with commas between. DataError where there are none.
     """
+    # it tells of each table that it finds odd
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
     names = [name.strip().lower() for name in unused.split(",") if name.strip()]
     paths = [path for path in font_files(folder) if not any(name in path.name.lower() for name in names)]
     faces = [face for path in sorted(set(paths)) for face in faces_of(path)]

@@ -11,12 +11,12 @@ from ..model.interfaces import Axes, Interface
 from ..restoration.interface import ENCODED, WRITTEN
 from ..text.hangul import FINALS, VOWELS
 
-# Parts of a letter that are vowels and finals, none among both; those before are initials and all else
-LAST = (len(VOWELS) + 1, len(FINALS) + 1)
+# Parts of a letter that are vowels, and finals, none among both; those before are initials and all else
+VOWEL_PARTS, FINAL_PARTS = len(VOWELS) + 1, len(FINALS) + 1
 # A line is HEIGHT pixels high and is read in strips of STRIP columns
 HEIGHT, STRIP = 32, 4
 # Of each strip, the decoder's last weight and the sum of all, which location features are of
-STATE = ("last", "total")
+LOOKED_AT = ("last", "total")
 PICTURE: dict[str, Axes] = {"strips": ("N", "S", HEIGHT * STRIP), "source_length": ("N",)}
 
 
@@ -26,11 +26,11 @@ def reader_graphs(looks_back: bool) -> dict[str, Interface]:
     The next step's `state0` is the step's `next_state0`; one with location features has, of each strip, the last
     weight and the sum of all.
     """
-    state: dict[str, Axes] = {"before": ("N", "H"), "state0": ("N", "H")}
-    after: dict[str, Axes] = {"combined": ("N", "H"), "next_state0": ("N", "H")}
+    state: dict[str, Axes] = {"state0": ("N", "H")}
+    after: dict[str, Axes] = {"next_state0": ("N", "H")}
     if looks_back:
-        state.update(dict.fromkeys(STATE, ("N", "S")))
-        after.update(dict.fromkeys([f"next_{name}" for name in STATE], ("N", "S")))
+        state.update(dict.fromkeys(LOOKED_AT, ("N", "S")))
+        after.update(dict.fromkeys([f"next_{name}" for name in LOOKED_AT], ("N", "S")))
     return {
         "source.onnx": Interface(PICTURE, {**ENCODED, "parts": ("N", "S", "P")}, encoded),
         "step.onnx": Interface(
@@ -51,7 +51,8 @@ def stepped(F: Operators, logits: Array, *others: Any) -> tuple[Any, ...]:
 
 def divided(F: Operators, of_parts: Array) -> list[Any]:
     """(..., P) -> the first parts, the vowels and the finals."""
-    bounds = (0, -sum(LAST)), (-sum(LAST), -LAST[1]), (-LAST[1], None)
+    vowels, finals = -VOWEL_PARTS - FINAL_PARTS, -FINAL_PARTS
+    bounds = (0, vowels), (vowels, finals), (finals, None)
     return [F.slice_axis(of_parts, axis=-1, begin=begin, end=end) for begin, end in bounds]
 
 

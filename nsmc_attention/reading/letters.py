@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..restoration.characters import END, Characters
 from ..text.hangul import FINALS, INITIALS, VOWELS, parts
-from .interface import LAST
+from .interface import FINAL_PARTS, VOWEL_PARTS
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Letters(Characters):
     @property
     def count(self) -> int:
         """The number of parts (P) of all three kinds."""
-        return self.firsts + sum(LAST)
+        return self.firsts + VOWEL_PARTS + FINAL_PARTS
 
     @property
     def starts(self) -> tuple[int, int, int]:
         """The number of the first of each kind of parts."""
-        return 0, self.firsts, self.firsts + LAST[0]
+        return 0, self.firsts, self.firsts + VOWEL_PARTS
 
     @property
     def firsts(self) -> int:

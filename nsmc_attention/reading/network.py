@@ -100,7 +100,7 @@ class Reader(Block):
         memory, keys, mask, logits = self.source(strips, source_length)
         zeros = mxnet.nd.zeros((len(mask), self.state_size), ctx=mask.context)
         place = [mxnet.nd.zeros_like(mask)] * 2 if self.looks_back else []
-        return [memory, keys, mask], [zeros, zeros, *place], logits
+        return [memory, keys, mask], [zeros, *place], logits
 
     def forward(self, strips: Array, source_length: Array, previous_ids: Array) -> Any:
         """Return logits (N, T, P), weights (N, T, S) and CTC's logits (N, S, P), given the letter before each, (N, T)."""

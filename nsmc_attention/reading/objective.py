@@ -6,7 +6,6 @@ arXiv:1609.06773); alone, the decoder learns many times slower (issue 36).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, NamedTuple, Optional
 
 import numpy
@@ -22,6 +21,7 @@ from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
 from ..training.runs import Run
 from ..training.stage import DEV_STREAM, SMALLEST, Objective, Stage, similar_batches
+from .decoding import ctc_path
 from .drawing import random_line
 from .fonts import Face
 from .interface import HEIGHT, STRIP, divided, spelt
@@ -36,12 +36,12 @@ MIDDLE, NEAREST = 0.25, 0.6
 STEP = 16
 # How far lines of a batch may differ in letters
 JITTER = 4
-# Weight of CTC in the first of FIFTH of the epochs, until the decoder has keys that are worth attending to
+# Weight of CTC in the first epochs, until the decoder has keys that are worth attending to, and the share that these are
 EARLY_CTC, EARLY = 0.7, 0.2
 # Share of the letters that the decoder reads which are drawn at random, so that it looks at the picture
 RANDOM_LETTERS = 0.1
 # Letters that the decoder may write of a line of the dev part
-LONGEST = 80
+MOST_WRITTEN = 80
 # Most lines that an epoch is judged by
 DEV_LINES = 400
 
@@ -233,27 +233,18 @@ class ReadingObjective(Objective):
 
     def read(self, network: Network, lines: Sequence[DrawnLine]) -> tuple[list[list[int]], list[list[int]]]:
         """Return what the decoder writes greedily, and what CTC's likeliest path spells."""
-        nd, (given, lengths) = mxnet.nd, self.inputs(lines)
-        source, state, spelling = network.begin(given, lengths)
+        nd = mxnet.nd
+        source, state, spelling = network.begin(*self.inputs(lines))
         ids, written, is_open = numpy.full(len(lines), BEGIN), list[NDArray[Any]](), numpy.ones(len(lines), bool)
-        while is_open.any() and len(written) < LONGEST:
+        while is_open.any() and len(written) < MOST_WRITTEN:
             logits, _, *state = network.step(nd.array(ids, ctx=self.device, dtype="int32"), *source, *state)
-            ids = self.likeliest(spelt(nd, logits))
+            ids = self.letters.log_probability(spelt(nd, logits).asnumpy()).argmax(axis=1)
             written.append(ids)
             is_open &= ids != END
         rows = numpy.stack(written, axis=1).tolist()
-        paths = self.likeliest(spelt(nd, spelling)).tolist()
-        by_ctc = [collapsed(path[: len(line.strips)]) for path, line in zip(paths, lines)]
+        parts = spelt(nd, spelling).asnumpy()
+        by_ctc = [ctc_path(own[: len(line.strips)], self.letters) for own, line in zip(parts, lines)]
         return [row[: row.index(END)] if END in row else row for row in rows], by_ctc
-
-    def likeliest(self, of_parts: Array) -> NDArray[Any]:
-        """(..., P) -> ids (...)."""
-        return self.letters.log_probability(of_parts.asnumpy()).argmax(axis=-1)
-
-
-def collapsed(path: Sequence[int]) -> list[int]:
-    """Return the letters of CTC's path: repetitions once, without blanks."""
-    return [letter for letter, _ in groupby(path) if letter != PADDING]
 
 
 def train_network(

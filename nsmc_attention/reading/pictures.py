@@ -7,7 +7,7 @@ import numpy
 from numpy.typing import NDArray
 from PIL import Image
 
-from .boxes import Gray
+from .boxes import Gray, differences
 from .interface import HEIGHT, STRIP
 
 # Strips of background behind each line: with them, what is read of it does not depend on how long the others are
@@ -17,10 +17,9 @@ FAINT = 12
 
 
 def ink(gray: Gray) -> Gray:
-    """Return how far each pixel is from the background, the median: 0 to 255 at the strongest ink, dark on light or not."""
-    difference = numpy.abs(gray.astype("int16") - int(numpy.median(gray)))
-    strongest = max(int(difference.max()), FAINT)
-    return (difference * (255 / strongest)).astype("uint8")
+    """Return how far each pixel is from the background: 0 to 255 at the strongest ink, dark on light or not."""
+    difference = differences(gray)
+    return (difference * (255 / max(int(difference.max()), FAINT))).astype("uint8")
 
 
 def strips(gray: Gray) -> NDArray[numpy.float32]:

@@ -15,11 +15,10 @@ from ..errors import ConfigError
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor
 from ..restoration.characters import BEGIN, END
-from ..restoration.search import Hypothesis, search
+from ..restoration.search import Hypothesis, State, search
 from .boxes import Box, Gray, cut_out
 from .decoding import ctc_log_probability, ctc_path, forced
-from .engines import LONGEST as LONGEST_LINE
-from .engines import ReaderEngine, load_reader_engine
+from .engines import MOST_STRIPS, ReaderEngine, load_reader_engine
 from .interface import HEIGHT, STRIP
 from .layout import find_lines
 from .letters import Letters
@@ -35,7 +34,7 @@ CTC_WEIGHT = 0.3
 # Pixels of the highest line
 HIGHEST = 200
 # The search ends at so many letters for each that CTC reads, and more
-LONGEST, MORE = 1.3, 6
+TIMES, MORE = 1.3, 6
 
 
 class PictureReader(Predictor):
@@ -95,7 +94,7 @@ class PictureReader(Predictor):
         """Return what is read of the strips of each line, with its log-probability by the decoder as score."""
         source, state, parts = self.engine.begin(*padded(pictures))
         by_ctc = [ctc_path(own[: len(picture)], self.letters) for own, picture in zip(parts, pictures)]
-        longest = [int(len(ids) * LONGEST) + MORE for ids in by_ctc]
+        longest = [int(len(ids) * TIMES) + MORE for ids in by_ctc]
         found = search(self.engine.step, source, state, BEGIN, END, longest, self.beam, alpha=0.0)
         best = []
         for number, (hypotheses, ids, picture) in enumerate(zip(found, by_ctc, pictures)):
@@ -105,7 +104,9 @@ class PictureReader(Predictor):
             best.append(cropped(chosen, len(picture)))
         return best
 
-    def choose(self, hypotheses: list[Hypothesis], ids: list[int], parts: NDArray[Any], own: Any) -> Hypothesis:
+    def choose(
+        self, hypotheses: list[Hypothesis], ids: list[int], parts: NDArray[Any], own: tuple[State, State]
+    ) -> Hypothesis:
         """Return the hypothesis that decoder and CTC together find likeliest, what CTC reads being one.
 
         Where they read otherwise, its score is that of both.
@@ -114,8 +115,7 @@ class PictureReader(Predictor):
         if not self.ctc or list(first.ids) == ids:
             return first
         if all(list(hypothesis.ids) != ids for hypothesis in hypotheses):
-            hypotheses = [*hypotheses, forced(self.engine.step, own[0], own[1], ids)]
-
+            hypotheses = [*hypotheses, forced(self.engine.step, *own, ids)]
         of_ctc = [ctc_log_probability(parts, hypothesis.ids, self.letters) for hypothesis in hypotheses]
         both = [(1 - self.ctc) * one.score + self.ctc * other for one, other in zip(hypotheses, of_ctc)]
         best = numpy.argmax(both)
@@ -132,7 +132,7 @@ def is_readable(box: Box) -> bool:
     """Return whether a line is short enough to be read at once, and no higher than letters on a screen."""
     return box.bottom - box.top <= HIGHEST and (
         box.right - box.left + box.bottom - box.top
-    ) * HEIGHT < LONGEST_LINE * STRIP * (box.bottom - box.top)
+    ) * HEIGHT < MOST_STRIPS * STRIP * (box.bottom - box.top)
 
 
 def cropped(hypothesis: Hypothesis, length: int) -> Hypothesis:

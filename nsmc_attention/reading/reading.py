@@ -6,6 +6,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from ..inference.matrices import rounded
 from ..inference.notebook import shortened
 from .boxes import Box
 from .interface import STRIP
@@ -57,8 +58,8 @@ class Line:
 
     def to_dict(self, weights: bool = False) -> dict[str, Any]:
         """Return plain values for JSON; with weights, `weights` (T x S) and the `edges` of the strips (S + 1) too."""
-        values = {"text": self.text, "box": list(self.box), "score": self.score, "places": rounded(self.places)}
-        return {**values, "weights": rounded(self.weights, 4), "edges": rounded(self.edges)} if weights else values
+        values = {"text": self.text, "box": list(self.box), "score": self.score, "places": rounded(self.places, 1)}
+        return {**values, "weights": rounded(self.weights), "edges": rounded(self.edges, 1)} if weights else values
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +113,6 @@ def follows(above: Box, below: Box) -> bool:
         and above.top < below.top <= above.bottom + BELOW * heights[1]
         and abs(above.left - below.left) < ASIDE * heights[1]
     )
-
-
-def rounded(values: NDArray[Any], digits: int = 1) -> Any:
-    return values.astype("float64").round(digits).tolist()
 
 
 def edges_of(strips: int, left: float, scale: float) -> NDArray[numpy.float32]:

@@ -37,7 +37,7 @@ class ReaderConfig(Settings):
     embedding_size: int = setting(64, "units of the embedding of the last letter (E)", low=1, high=4096)
     output_units: int = setting(128, "units of what the parts of a letter are predicted from", low=1, high=4096)
     dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
-    # a bundle's step has `before`, which nothing reads
+    # see `WriterConfig`: the decoder reads the last letter and the context alone
     input_feeding: ClassVar[int] = 0
 
     @property
@@ -86,7 +86,7 @@ class ReadTraining(LoopConfig):
     guide: float = setting(0.1, "weight of the loss of attention that is not in the middle of its letter", low=0.0)
     coverage: float = setting(0.0, "weight of Xu's doubly stochastic penalty", low=0.0)
     invented: float = setting(
-        0.4, "more lines, of random syllables and of English, as a share of the reviews'", low=0.0, high=10.0
+        0.4, "more lines, of random syllables, Latin words and numbers, as a share of the reviews'", low=0.0, high=10.0
     )
     fonts: str = setting("", "a folder of fonts with Korean letters; empty: those of this system")
     unused_fonts: str = setting("", "parts of the names of font files that are left out, with commas between")

@@ -7,9 +7,8 @@ from numpy.random import RandomState
 
 from ..text.hangul import FIRST
 
-# The printable ASCII, and the last syllable
+# The printable ASCII
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
-LAST = ord("힣")
 # What is between the digits of dates, times and prices, and behind them
 SEPARATORS, UNITS = ("", ".", ":", "-", ",", "/"), ("", "", "", "%", "년", "점", "원", "번", "~")
 
@@ -17,7 +16,7 @@ SEPARATORS, UNITS = ("", ".", ":", "-", ",", "/"), ("", "", "", "%", "년", "점
 @lru_cache(maxsize=1)
 def common_syllables() -> str:
     """Return the 2,350 syllables of KS X 1001, which EUC-KR writes in two bytes: those that nearly all fonts have."""
-    letters = map(chr, range(FIRST, LAST + 1))
+    letters = map(chr, range(FIRST, ord("힣") + 1))
     return "".join(letter for letter in letters if len(letter.encode("euc-kr")) == 2)
 
 
@@ -37,10 +36,10 @@ def review_line(review: str, longest: int, random: RandomState) -> str:
 def invented_line(longest: int, random: RandomState) -> str:
     """Return words of random syllables, Latin ones, numbers and signs, at most `longest` letters."""
     limit = random.randint(3, longest + 1)
-    korean = random.random_sample()
+    share_korean = random.random_sample()
     line = ""
     while len(line) < limit:
-        make = syllables if random.random_sample() < korean else (latin, number)[random.randint(2)]
+        make = syllables if random.random_sample() < share_korean else (latin, number)[random.randint(2)]
         line += " " + make(random)
     return line[1 : limit + 1].strip()
 

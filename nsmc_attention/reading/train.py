@@ -11,7 +11,7 @@ from ..reviews.data import Texts
 from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
 from ..training.initial import check_sizes
-from ..training.runs import Run, hold_out, network_files, warn_if_small
+from ..training.runs import Run, hold_out, network_files, warn, warn_if_small
 from .fonts import korean_faces
 from .letters import Letters
 from .settings import READ_PRESETS, ReadConfig
@@ -20,6 +20,8 @@ from .texts import ASCII, common_syllables
 
 # Most reviews that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST = 2000, 20
+# A reader of a larger character error is of no use
+USELESS = 0.3
 
 
 def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[str, Path, None] = None) -> ReaderBundle:
@@ -73,4 +75,7 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
         judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC"
         run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
         warn_if_small(len(dev), "review")
+        if best["character_error"] > USELESS:
+            found = f"of the letters {100 * best['character_error']:.0f} % are read wrong"
+            warn(f"{found}; draw more lines (--epochs, training.lines), or begin with --init-from")
         return bundle

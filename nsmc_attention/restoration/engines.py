@@ -5,13 +5,12 @@ engine.begin(source_ids, source_length) -> source, state;  engine.step(ids, sour
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.processes import cores
+from .._runtime.processes import cores, in_threads
 from ..inference.engines import chosen_engine
 from ..inference.graphs import PIECE, RunnableGraph, load_graphs
 from ..model.interfaces import Sizes
@@ -37,11 +36,11 @@ class RestorerEngine:
     def __init__(self, graphs: Mapping[str, RunnableGraph], threads: int = 1):
         self.graphs, first = graphs, next(iter(graphs.values()))
         self.name, self.batch_size = first.name, first.batch_size
-        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.threads = threads
 
     def each(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> Iterable[Any]:
         """Return run(batch) of each batch, in order."""
-        return self.pool.map(run, batches) if self.pool and len(batches) > 1 else map(run, batches)
+        return in_threads(self.threads, run, batches)
 
     def tag(self, source_ids: Array, source_length: Array) -> list[Array]:
         return self.graphs["model.onnx"](source_ids, source_length)

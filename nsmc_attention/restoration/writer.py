@@ -5,7 +5,6 @@ Shapes: N reviews, S source and T target length, E embedding, D units of a sourc
 V characters of the vocabulary.
 """
 
-import warnings
 from typing import Any, Optional
 
 from .._runtime.gluon import Block, HybridBlock, mxnet, nn
@@ -77,13 +76,11 @@ class RecurrentStep(HybridBlock):
         size, width, self.states = settings.decoder.hidden_size, settings.width, settings.decoder.states
         cell = CELLS[settings.decoder.kind]
         self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
-        if not self.feeds_input:
-            # the attentional state, which is an input of the graph all the same
-            warnings.filterwarnings("ignore", message="The 4-th input to HybridBlock is not used")
         inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
         sizes = {**settings.sizes, "K": alignment.key_units or width}
         given = settings.graphs["step.onnx"].inputs
         self.inputs = {name: tuple(sizes.get(axis, axis) for axis in axes) for name, axes in given.items()}
+        self.carries_attentional_state = "before" in given
         with self.name_scope():
             self.embedding, self.alignment = nn.Embedding(vocab_size, settings.embedding_size), alignment
             self.dropout = nn.Dropout(settings.dropout)
@@ -96,22 +93,15 @@ class RecurrentStep(HybridBlock):
             self.narrow = nn.Dense(settings.output_units, in_units=size, use_bias=False)
             self.output = nn.Dense(outputs or vocab_size, in_units=settings.output_units)
 
-    def hybrid_forward(
-        self,
-        F: Operators,
-        ids: Array,
-        memory: Array,
-        keys: Array,
-        mask: Array,
-        previous_attentional_state: Array,
-        *states: Any,
-    ) -> Array:
-        """Return logits (N, V), the weights (N, S), h~ (N, H) and the new states of ids (N,) and the states before.
+    def hybrid_forward(self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, *states: Any) -> Array:
+        """Return logits (N, V), the weights (N, S) and the new states of ids (N,) and the states before.
 
-        h~ = tanh(W [s; c]), the attentional state of the state s and the context c, Luong et al. 2015, equation 5; the
-        previous step's is what input feeding puts beside the embedding (section 3.3).
+        The first state, where the graph has it, is h~ (N, H) = tanh(W [s; c]), the attentional state of the state s and the
+        context c, Luong et al. 2015, equation 5; the previous step's is what input feeding puts beside the embedding
+        (section 3.3).
         """
-        parts = [self.embedding(ids), *([previous_attentional_state] if self.feeds_input else [])]
+        previous, states = states[: self.carries_attentional_state], states[self.carries_attentional_state :]
+        parts = [self.embedding(ids), *(previous if self.feeds_input else ())]
         count = self.states * len(self.cells)
         own, place = list(states[:count]), list(states[count:])
         if self.before_step:
@@ -121,7 +111,8 @@ class RecurrentStep(HybridBlock):
             output, own = self.decode(F.concat(*parts, dim=1), own)
             context, weights, *place = self.attend(F, output, memory, keys, mask, *place)
         combined = self.combine(F.concat(self.dropout(output), context, dim=1))
-        return (self.output(self.narrow(combined)), weights, combined, *own, *place)
+        attentional_state = [combined] if self.carries_attentional_state else []
+        return (self.output(self.narrow(combined)), weights, *attentional_state, *own, *place)
 
     def decode(self, given: Array, states: list[Any]) -> tuple[Any, list[Any]]:
         """Return the topmost layer's output (N, H) and the new states of all layers."""

@@ -13,10 +13,10 @@ from ..classification.display import METHODS
 from ..classification.explain import Explainer
 from ..classification.prediction import Prediction
 from ..errors import DataError
-from ..inference.matrices import NO_HEADS
+from ..inference.matrices import NO_HEADS, rounded
 from ..language.model import MOST_MASKS, LanguageModel
 from ..restoration.restoration import Restoration
-from ..visualization.page import panel, rounded
+from ..visualization.page import panel
 
 DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 RESTORED = ("source", "text", "score", "changed", "alignment", "segments")

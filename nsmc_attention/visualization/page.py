@@ -17,6 +17,7 @@ from ..classification.attribution import Attribution
 from ..classification.display import METHODS
 from ..colors import DARK, LIGHT
 from ..drawing.figure import font_file
+from ..inference.matrices import rounded
 
 # What the page's script writes itself
 OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
@@ -81,10 +82,6 @@ def panel(attribution: Attribution) -> dict[str, Any]:
             else {}
         ),
     }
-
-
-def rounded(values: Any) -> Any:
-    return numpy.asarray(values, dtype="float64").round(4).tolist()
 
 
 def font_of(characters: Iterable[str]) -> bytes:

@@ -16,7 +16,7 @@ from nsmc_attention.reading.drawing import Style, draw
 from nsmc_attention.reading.fonts import korean_faces
 from nsmc_attention.reading.reader import PictureReader, is_readable
 from nsmc_attention.reading.reading import LEAST, Line, Reading
-from nsmc_attention.reading.tables import COLUMNS, read_pictures
+from nsmc_attention.reading.tables import COLUMNS, write_readings
 from nsmc_attention.restoration.characters import END
 from nsmc_attention.restoration.search import Hypothesis
 
@@ -103,18 +103,19 @@ def test_a_pickle_reads_the_same(reader, page):
 
 def test_a_table_has_a_row_for_each_line_with_its_sentiment(reader, page, bundle_folder, tmp_path, capsys):
     classifier = load_classifier(bundle_folder)
-    pictures = [("one.png", page), ("blank.png", page[:3, :9])]
-    (reading, _) = read_pictures(reader, pictures, classifier, tmp_path / "lines.csv")
+    readings = [("one.png", reader(page)), ("blank.png", reader(page[:3, :9]))]
+    reading = readings[0][1]
+    write_readings(readings, classifier, tmp_path / "lines.csv")
     header, *rows = (tmp_path / "lines.csv").read_text(encoding="utf-8").splitlines()
     assert header.split(",") == [*COLUMNS, *classifier.types] and len(rows) == len(reading.lines)
     assert "blank.png: no line of text found" in capsys.readouterr().err
-    read_pictures(reader, pictures, classifier, tmp_path / "lines.jsonl")
+    write_readings(readings, classifier, tmp_path / "lines.jsonl")
     objects = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["text"] for row in objects] == [line.text for line in reading.lines]
     for row, line in zip(objects, reading.lines):
         assert [row[side] for side in ("left", "top", "right", "bottom")] == list(line.box)
         assert {"label", "places"} <= row.keys() and len(row["places"]) == len(line.text)
-    read_pictures(reader, pictures[1:], None, tmp_path / "none.csv")
+    write_readings(iter(readings[1:]), None, tmp_path / "none.csv")
     assert (tmp_path / "none.csv").read_text(encoding="utf-8").split() == [",".join(COLUMNS)]
 
 
@@ -141,10 +142,9 @@ def test_lines_that_follow_closely_are_a_paragraph(lines, expected):
 
 def test_a_paragraph_is_one_row(tmp_path, bundle_folder):
     lines = line_at(10, 10, "정말 재미있는", score=0.5), line_at(12, 40, "영화였어요")
-    reader = lambda picture: Reading(lines, picture)  # noqa: E731
-    pictures = [("a.png", numpy.zeros((90, 200), "uint8"))]
+    readings = [("a.png", Reading(lines, numpy.zeros((90, 200), "uint8")))]
     classifier = load_classifier(bundle_folder)
-    read_pictures(reader, pictures, classifier, tmp_path / "all.jsonl", paragraphs=True)
+    write_readings(readings, classifier, tmp_path / "all.jsonl", paragraphs=True)
     (row,) = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()]
     assert row["text"] == "정말 재미있는 영화였어요" and row["label"] == classifier.predict(row["text"]).label
     assert [row[side] for side in ("left", "top", "right", "bottom")] == [10, 10, 102, 60]
