@@ -144,7 +144,7 @@ REFUSED = {
     "predict -i reviews.csv -o scored.parquet": "parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'",
     "predict 좋다 --restore": "pip install 'onnxruntime<2,>=1.16'",
     "fill [MASK]": "pip install 'onnxruntime<2,>=1.16'",
-    "read screenshot.png": "pip install 'scipy<2,>=1.10' 'pillow<14,>=10' 'onnxruntime<2,>=1.16'",
+    "read screenshot.png": "pip install 'pillow<14,>=10' 'scipy<2,>=1.10' 'onnxruntime<2,>=1.16'",
     "film reviews.csv --group-by film": "pip install 'onnxruntime<2,>=1.16'",
     "explain 좋다 -o page.png": "pip install 'matplotlib<4,>=3.7' 'koreanize-matplotlib==0.1.1'",
     "explain 좋다 --method gradient": "pip install ",

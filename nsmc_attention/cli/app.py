@@ -24,7 +24,7 @@ from ..version import __version__
 WRITTEN = ("w", "utf-8", "replace")
 STREAMS = {"stdin": ("r", "utf-8-sig", "strict"), "stdout": WRITTEN, "stderr": WRITTEN}
 # {module: what is missing where it is, too, and needed with it}
-NEEDED_BESIDE = {"matplotlib": ["koreanize-matplotlib"], "scipy": ["PIL", "onnxruntime"]}
+NEEDED_BESIDE = {"matplotlib": ["koreanize-matplotlib"], "PIL": ["scipy", "onnxruntime"]}
 # 128 + SIGPIPE, as of other programs whose reader has gone
 CLOSED_PIPE = 141
 

@@ -76,6 +76,6 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
         run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
         warn_if_small(len(dev), "review")
         if best["character_error"] > USELESS:
-            found = f"of the letters {100 * best['character_error']:.0f} % are read wrong"
+            found = f"most lines are read wrong (character error {best['character_error']:.2f})"
             warn(f"{found}; draw more lines (--epochs, training.lines), or begin with --init-from")
         return bundle
