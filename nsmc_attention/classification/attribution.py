@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..errors import ConfigError, did_you_mean
 from ..inference.matrices import Matrix
 from ..inference.notebook import shortened
-from .display import METHODS, SIGNED, attribution_html
+from .display import AUTO, METHODS, SIGNED, WEIGHTED, attribution_html
 from .prediction import Prediction
 
 
@@ -62,7 +62,7 @@ class Attribution:
     def matrix(self) -> Optional[NDArray[Any]]:
         """The prediction's weights, if the values come from them and they have more axes than the keys."""
         weights = self.prediction.weights
-        return weights if self.method == "attention" and weights.ndim > 1 else None
+        return weights if self.method in WEIGHTED and weights.ndim > 1 else None
 
     def matrices(self, title: Optional[str] = None) -> list[Matrix]:
         """Return `matrix` as matrices with names; none where the method has no matrix."""
@@ -99,7 +99,7 @@ class Attribution:
 
 
 def check_method(method: str) -> str:
-    """Return the method; ConfigError if it is not one of METHODS."""
-    if method not in METHODS:
-        raise ConfigError(f"unknown method {method!r}{did_you_mean(method, METHODS)}")
+    """Return the method; ConfigError if it is neither AUTO nor one of METHODS."""
+    if method != AUTO and method not in METHODS:
+        raise ConfigError(f"unknown method {method!r}{did_you_mean(method, [*METHODS, AUTO])}")
     return method

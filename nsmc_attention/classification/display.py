@@ -10,8 +10,14 @@ from ..inference.notebook import color, in_frame, legend, matrices_html, number
 if TYPE_CHECKING:
     from .prediction import Prediction
 
-Method = Literal["attention", "gradient", "integrated", "rollout", "erasure", "random"]
+# The first of METHODS that fits a classifier
+AUTO = "auto"
+Method = Literal[
+    "auto", "contribution", "removal", "attention", "gradient", "integrated", "rollout", "erasure", "random"
+]
 METHODS: dict[str, str] = {
+    "contribution": "contribution: what each word adds to the log-odds, which are the sum and a bias",
+    "removal": "removal: how the log-odds fall if the word's weight goes to the others",
     "attention": "attention: the weight of each word",
     "gradient": "gradient x input: how the log-odds change if the word's embedding grows a little",
     "integrated": "integrated gradients: what each word adds to the log-odds, from a zero baseline",
@@ -20,7 +26,9 @@ METHODS: dict[str, str] = {
     "random": "random: a baseline that knows nothing of the model",
 }
 # Methods with values below 0, which speak for negative
-SIGNED = ("gradient", "integrated", "erasure")
+SIGNED = ("contribution", "removal", "gradient", "integrated", "erasure")
+# Methods whose values are made of the attention's weights alone or times a value, with the matrix of these beside them
+WEIGHTED = ("contribution", "removal", "attention")
 
 
 def attribution_html(
@@ -35,7 +43,7 @@ def attribution_html(
         f'<span title="{escape(METHODS[method])}">{method}</span>{about} · {legend(largest, signed)}'
     )
     words = words_html(prediction, values, signed, largest)
-    has_matrices = method == "attention" and prediction.weights.ndim > 1
+    has_matrices = method in WEIGHTED and prediction.weights.ndim > 1
     unfolded = matrices_html(prediction.matrices()) if has_matrices else ""
     return in_frame(f'<div class="nsmc-head">{head}</div>{words}{unfolded}')
 

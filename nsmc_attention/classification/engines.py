@@ -14,7 +14,7 @@ from ..inference.engines import PRECISIONS, chosen_engine
 from ..inference.graphs import PIECE, GluonGraph, RunnableGraph, load_graphs
 from ..model.interfaces import AXES, Sizes
 from . import native
-from .interface import CONTEXTS, HEADS
+from .interface import CONTEXTS, CONTRIBUTIONS, HEADS
 from .task import ClassifierBundle
 
 Array = NDArray[Any]
@@ -44,6 +44,10 @@ class GraphEngine:
     def heads(self, *arrays: Array) -> Array:
         """Return the weights (N, L, K, T, T) of an encoder that attends."""
         return self.graph(*arrays, outputs=(HEADS,))[0]
+
+    def contributions(self, *arrays: Array) -> Array:
+        """Return what each token adds to the log-odds of positive (N, T), of values near the token."""
+        return self.graph(*arrays, outputs=(CONTRIBUTIONS,))[0]
 
     def contexts(self, *arrays: Array) -> tuple[Array, Array]:
         """Return what the last layer reads (N, F), and the probability of positive (N,), of a graph that has both."""

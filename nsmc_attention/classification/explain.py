@@ -1,4 +1,4 @@
-"""Attributions of a classifier's predictions to the words, by attention or by one of its rivals."""
+"""Attributions of a classifier's predictions to the words: by contributions, by attention or by one of their rivals."""
 
 from functools import cached_property
 from importlib.util import find_spec
@@ -13,12 +13,15 @@ from ..inference.graphs import GluonGraph
 from ..inference.reference import check_text
 from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
-from .display import METHODS, Method
+from .display import AUTO, METHODS, Method
 from .engines import Engine, gluon_graph
 from .gradients import STEPS, GradientEngine, ReplacedAttention
-from .interface import HEADS
+from .interface import CONTRIBUTIONS, HEADS
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer
+
+# What is left of the weights where one token has all of them
+ALONE = 1e-6
 
 
 class Explainer:
@@ -27,9 +30,9 @@ class Explainer:
     def __init__(self, classifier: Classifier):
         self.classifier, self.bundle = classifier, classifier.bundle
 
-    def __call__(self, text: str, method: str = "attention", seed: int = 0) -> Attribution:
+    def __call__(self, text: str, method: str = AUTO, seed: int = 0) -> Attribution:
         """Return the Attribution of a review, as `explain` does."""
-        check_method(method)
+        method = self.default if check_method(method) == AUTO else method
         review = self.bundle.codec.encode(check_text(text))
         (prediction,) = self.classifier.predict_encoded([review])
         if prediction.error:
@@ -42,6 +45,10 @@ class Explainer:
 
     def values(self, review: Encoded, prediction: Prediction, method: str, seed: int) -> Any:
         """Return one number a token, by a method that needs no heads."""
+        if method == "contribution":
+            return self.contributions([review])[0]
+        if method == "removal":
+            return removal(self.contributions([review])[0], prediction.token_weights)
         if method == "attention":
             return prediction.token_weights
         if method == "random":
@@ -56,10 +63,24 @@ class Explainer:
         return HEADS in self.bundle.config.model.outputs
 
     @property
+    def has_contributions(self) -> bool:
+        """True if the classifier's log-odds are a sum over its tokens."""
+        return CONTRIBUTIONS in self.bundle.config.model.outputs
+
+    @property
     def methods(self) -> list[str]:
         """Those of METHODS that fit the classifier, and what is installed."""
-        fit = {"rollout": self.has_heads, **dict.fromkeys(("gradient", "integrated"), find_spec("mxnet") is not None)}
+        fit = {
+            **dict.fromkeys(("contribution", "removal"), self.has_contributions),
+            "rollout": self.has_heads,
+            **dict.fromkeys(("gradient", "integrated"), find_spec("mxnet") is not None),
+        }
         return [method for method in METHODS if fit.get(method, True)]
+
+    @property
+    def default(self) -> str:
+        """The method that AUTO is: contribution where the classifier has it, else attention."""
+        return self.methods[0]
 
     def heads(self, review: Encoded) -> Optional[NDArray[Any]]:
         """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
@@ -74,6 +95,23 @@ class Explainer:
                 f"{getattr(model, 'encoder', model).kind}; use attention, or train with --encoder transformer"
             )
         return rollout(heads, prediction.token_weights)
+
+    def contributions(self, reviews: Sequence[Encoded]) -> list[NDArray[Any]]:
+        """Return what each token of each review, none of which is empty, adds to the log-odds, (T,) each, exactly.
+
+        ConfigError where the log-odds are no sum over the tokens.
+        """
+        if not self.has_contributions:
+            model: Any = self.bundle.config.model
+            raise ConfigError(
+                "method contribution or removal: expected a classifier whose values are near the token, found "
+                f"{getattr(model, 'values', model).kind}; use attention, or train with --values convolution"
+            )
+        found: list[NDArray[Any]] = [numpy.zeros(0)] * len(reviews)
+        for members, batch in self.classifier.score.batches(reviews):
+            for member, values in zip(members, self.classifier.engine.contributions(*batch)):
+                found[member] = values[: len(reviews[member])]
+        return found
 
     def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
         """Return what each token of each review adds to the log-odds, (T,) each (`gradients.GradientEngine`)."""
@@ -93,6 +131,20 @@ class Explainer:
         return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
 
 
+def removal(contributions: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    """Return how the log-odds fall if a token's weight goes to the others, in their proportions, (T,).
+
+    Of contributions c and weights w (T,), which sum to C and to 1, the others add (C - c) / (1 - w) without the token: the
+    fall is (c - w C) / (1 - w). Of a token with all the weight it is what it adds. What erasing a token does besides, to
+    the states that the weights come from, is left out: nothing is computed again.
+    """
+    rest = 1 - numpy.asarray(weights, dtype="float64")
+    alone = rest < ALONE
+    return numpy.where(
+        alone, contributions, (contributions - weights * contributions.sum()) / numpy.where(alone, 1, rest)
+    )
+
+
 def rollout(heads: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
     """Carry weights of the last layer's states, (T,) or (Q, T), down to the tokens; each row keeps its sum.
 
@@ -105,10 +157,11 @@ def rollout(heads: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
     return weights
 
 
-def explain(classifier: Classifier, text: str, method: Method = "attention", seed: int = 0) -> Attribution:
-    """Return the Attribution of one review; see `Explainer`, which is for many, and `classification.attribution.METHODS`.
+def explain(classifier: Classifier, text: str, method: Method = "auto", seed: int = 0) -> Attribution:
+    """Return the Attribution of one review; see `Explainer`, which is for many, and `classification.display.METHODS`.
 
-    gradient and integrated need MXNet, rollout a classifier whose encoder is a transformer; `seed` is for random.
+    auto is contribution, which needs a classifier trained with values near the token, else attention. gradient and
+    integrated need MXNet, rollout a classifier whose encoder is a transformer; `seed` is for random.
     ConfigError if the method is unknown or does not fit the classifier, DataError if there is no word to explain.
     """
     check_kind("explain", classifier, Classifier, advice="; get one from load_classifier()")
@@ -116,10 +169,7 @@ def explain(classifier: Classifier, text: str, method: Method = "attention", see
 
 
 def explain_many(
-    classifiers: Sequence[Classifier],
-    texts: Sequence[str],
-    methods: Sequence[str] = ("attention",),
-    by_word: bool = False,
+    classifiers: Sequence[Classifier], texts: Sequence[str], methods: Sequence[str] = (AUTO,), by_word: bool = False
 ) -> list[list[Attribution]]:
     """Return for each review the Attributions of every classifier by every method; see `Attribution.by_word`."""
     explainers = [Explainer(classifier) for classifier in classifiers]

@@ -75,7 +75,7 @@ class ReplacedAttention:
         for review, length in zip(weights, valid_length):
             for row in review:
                 row[:length] = 1 / length if self.how == "uniform" else self.random.permutation(row[:length])
-        logits = network.forward_with_weights(nd, rows, nd.array(weights, ctx=self.graph.device), lengths)
+        logits = network.forward_with_weights(nd, rows, nd.array(weights, ctx=self.graph.device), mask, lengths)
         return logits.softmax()[:, 1].asnumpy(), weights.mean(axis=1)
 
 

@@ -10,8 +10,10 @@ REVIEWS: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "ng
 HEADS = "heads"
 # A further output that the graph can be given (`films.contexts`): what its last layer reads
 CONTEXTS = "contexts"
+# What each token adds to the log-odds, of a classifier whose values are near the token (`model.values`)
+CONTRIBUTIONS = "contributions"
 
 
-def classified(F: Operators, logits: Array, weights: Array, *heads: Array) -> tuple[Array, ...]:
+def classified(F: Operators, logits: Array, weights: Array, *others: Array) -> tuple[Array, ...]:
     """Logits (N, 2) -> the probability of positive (N,); the rest as it is."""
-    return (second_of_two(F, logits, 1), weights, *heads)
+    return (second_of_two(F, logits, 1), weights, *others)

@@ -45,11 +45,11 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
 
     Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Rollouts are measured where the encoder
-    attends, the best hop where there are hops. Gradients and replaced attention are left out where MXNet is missing,
-    the latter also for the original article's network.
+    attends, the best hop where there are hops, contributions where the classifier has them. Gradients and replaced
+    attention are left out where MXNet is missing, the latter also for the original article's network.
     """
     from ..evaluation.faithfulness import faithfulness as measure
-    from .explain import Explainer
+    from .explain import Explainer, removal
 
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
@@ -66,6 +66,9 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
             replaced = {how: explainer.replaced(encoded, how, seed) for how in ("uniform", "permuted")}
     except MissingPackage as problem:
         print(f"no gradients: {problem}", file=sys.stderr)
+    if explainer.has_contributions:
+        orders["contribution"] = explainer.contributions(encoded)
+        orders["removal"] = list(map(removal, orders["contribution"], orders["attention"]))
     if explainer.has_heads:
         orders["rollout"] = [
             explainer.rollout(prediction, explainer.heads(review)) for prediction, review in zip(predictions, encoded)

@@ -57,11 +57,26 @@ def misfit(bundle: ClassifierBundle) -> Optional[str]:
         return f"expected model.encoder.kind gru, found {model.encoder.kind}"
     if model.attention.kind != "additive":
         return f"expected model.attention.kind additive, found {model.attention.kind}"
-    units = -(-model.encoder.hidden_size // BLOCK) * BLOCK
-    table = len(bundle.codec) * units * len(DIRECTIONS) * GATES * 4
+    table = (
+        len(bundle.codec) * 4 * (in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES + value_numbers(model))
+    )
     if table > LARGEST_TABLE:
         return f"expected a table of words times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
     return None
+
+
+def in_blocks(size: int, block: int = BLOCK) -> int:
+    """Return a size rounded up to whole blocks."""
+    return -(-size // block) * block
+
+
+def value_numbers(model: Any) -> int:
+    """Return how many numbers of a word the table has for values near the token."""
+    if model.values.kind == "states":
+        return 0
+    # an embedding as it is adds one number
+    window, units = (model.values.window, model.values.units) if model.values.kind == "convolution" else (1, 1)
+    return in_blocks(window * in_blocks(units), GATES * BLOCK)
 
 
 def runs(bundle: ClassifierBundle) -> bool:
@@ -112,20 +127,26 @@ class NativeEngine:
 
     def contexts(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return what the last layer reads (N, F), and the probability of positive (N,)."""
-        rounded = -(-self.hidden // BLOCK) * BLOCK
+        rounded = in_blocks(self.hidden)
         contexts = numpy.empty((len(arrays[0]), 2 * rounded + 1), dtype="float32")
         probability, _ = self.computed(arrays, contexts)
         # the n-grams' ids come third
         ngrams = [2 * rounded] if len(arrays) == 3 else []
         return contexts[:, [*range(self.hidden), *range(rounded, rounded + self.hidden), *ngrams]], probability
 
-    def computed(self, arrays: Sequence[NDArray[Any]], *contexts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the probability (N,) and the weights (N, T, T); fill the contexts if they are wanted."""
+    def contributions(self, *arrays: NDArray[Any]) -> NDArray[Any]:
+        """Return what each token adds to the log-odds (N, T), of a network whose values are near the token."""
+        found = numpy.zeros(arrays[0].shape, dtype="float32")
+        self.computed(arrays, found)
+        return found
+
+    def computed(self, arrays: Sequence[NDArray[Any]], *beside: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them."""
         reviews, length = arrays[0].shape
         probability = numpy.empty(reviews, dtype="float32")
         weights = numpy.empty((reviews, length, length), dtype="float32")
         parts = min(self.threads, reviews // WORTH_A_THREAD)
-        whole = (*arrays, probability, weights, *contexts)
+        whole = (*arrays, probability, weights, *beside)
         if parts < 2:
             self.run(*whole)
         else:
@@ -143,12 +164,11 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
     model: Any = bundle.config.model
-    sizes = (len(bundle.codec), model.embedding_size, model.encoder.hidden_size, model.attention.units)
-    forms = forms_of(parameter_shapes(*sizes, bundle.config.text.ngram_buckets))
+    forms = forms_of(parameter_shapes(len(bundle.codec), model, bundle.config.text.ngram_buckets))
     arrays = read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params"))
     # numbers that overflow are reported by the prediction
     with numpy.errstate(over="ignore"):
-        given = kernel_arrays(arrays, model.encoder.hidden_size)
+        given = kernel_arrays(arrays, model.encoder.hidden_size, model.values.near)
     return NativeEngine(network.load(kernel=kernel, **given), name, threads, model.encoder.hidden_size)
 
 
@@ -156,8 +176,9 @@ def gru_name(direction: str, part: str) -> str:
     return f"encoder.{direction}_gru._unfused.0.{part}"
 
 
-def parameter_shapes(words: int, units: int, hidden: int, score: int, buckets: int) -> dict[str, tuple[int, ...]]:
+def parameter_shapes(words: int, model: Any, buckets: int) -> dict[str, tuple[int, ...]]:
     """Return {name: shape} of the network's parameters; a test holds them to those of the HybridBlock."""
+    units, hidden, score = model.embedding_size, model.encoder.hidden_size, model.attention.units
     width, gates = len(DIRECTIONS) * hidden, GATES * hidden
     shapes: dict[str, tuple[int, ...]] = {EMBEDDING: (words, units)}
     for direction in DIRECTIONS:
@@ -167,21 +188,25 @@ def parameter_shapes(words: int, units: int, hidden: int, score: int, buckets: i
     shapes["attention._query_mid_layer.weight"] = shapes["attention._key_mid_layer.weight"] = (score, width)
     shapes["attention._query_mid_layer.bias"] = (score,)
     shapes["attention._attention_score.weight"] = (1, score)
-    shapes["output.weight"], shapes["output.bias"] = (CLASSES, width + bool(buckets)), (CLASSES,)
+    read = model.values.width(units, width)
+    if model.values.kind == "convolution":
+        shapes["values.dense.weight"], shapes["values.dense.bias"] = (read, model.values.window * units), (read,)
+    shapes["output.weight"], shapes["output.bias"] = (CLASSES, read + bool(buckets)), (CLASSES,)
     if buckets:
         shapes[NGRAM_TABLE], shapes["evidence.weight"] = (buckets, 2), (width, EVIDENCE)
     return shapes
 
 
-def kernel_arrays(stored: Arrays, hidden: int) -> dict[str, Any]:
+def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> dict[str, Any]:
     """Return the arguments of `_network.load` but the kernel, from {name: array} as the file holds them.
 
     What only ever occurs as a sum or a product is added and multiplied here: the biases outside the reset gate, the two rows of
-    the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are.
+    the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are. `near`
+    says that values are near the token: an embedding as it is adds one number.
     """
     width = len(DIRECTIONS) * hidden
     rest = dict(stored)
-    tables = {"ngrams": rest.pop(NGRAM_TABLE, None), "embedding": rest.pop(EMBEDDING)}
+    ngrams, embedding = rest.pop(NGRAM_TABLE, None), rest.pop(EMBEDDING)
     scale = rest.pop(EMBEDDING + SCALE)[:, 0]
     arrays = loaded(rest)
 
@@ -195,6 +220,13 @@ def kernel_arrays(stored: Arrays, hidden: int) -> dict[str, Any]:
     evidence = arrays.get("evidence.weight", numpy.zeros((width, EVIDENCE), dtype="float32"))
     query_bias = arrays["attention._query_mid_layer.bias"]
     output = arrays["output.weight"][1] - arrays["output.weight"][0]
+    read = len(output) - (ngrams is not None)
+    output, wide = output[:read], float(output[read:].sum())
+    values, value_bias = None, arrays.get("values.dense.bias")
+    if near:
+        own = arrays.get("values.dense.weight", output[None])
+        values = numpy.ascontiguousarray(own.reshape(len(own), -1, embedding.shape[1]))
+        output = output if value_bias is not None else numpy.ones(1)
     computed = {
         "embedding_scale": scale,
         "input_weights": gates("i2h_weight"),
@@ -206,8 +238,9 @@ def kernel_arrays(stored: Arrays, hidden: int) -> dict[str, Any]:
         # (2, A, D) (D, 2) -> (2, 2, A): of the token itself and the one before, to query and key
         "evidence": (projection.astype("float64") @ evidence).transpose(2, 0, 1),
         "score": arrays["attention._attention_score.weight"][0],
-        "output": output[:width].reshape(2, hidden),
+        "output": output,
     }
     floats: dict[str, Any] = {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in computed.items()}
     bias = arrays["output.bias"]
-    return {**tables, **floats, "output_bias": float(bias[1] - bias[0]), "wide": float(output[width:].sum())}
+    last = {"output_bias": float(bias[1] - bias[0]), "wide": wide, "values": values, "value_bias": value_bias}
+    return {"ngrams": ngrams, "embedding": embedding, **floats, **last}

@@ -98,3 +98,14 @@ def predict_batches(
             token_weights[member] = row[:length] / row[:length].sum()
     probability, *token_weights = group.all_reduce([probability, *token_weights])
     return probability, token_weights
+
+
+def ngram_evidence(
+    network: Network, batches: Batches, device: Device, group: SingleWorker = SINGLE
+) -> NDArray[numpy.float64]:
+    """Return the n-grams' log-odds of the reviews as the last layer reads them, (N,), in their order."""
+    odds = numpy.zeros(len(batches.labels))
+    for members, batch in group.shard_batches(batches.in_order()):
+        features, _ = network.read(mxnet.nd, *as_inputs(batch, device))
+        odds[members] = features[:, -1].asnumpy()
+    return group.all_reduce([odds])[0]

@@ -1,5 +1,6 @@
 """The settings of a classifier and of its training, and the presets. Read without MXNet."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal, Optional, Union
 
 from .._runtime.mxnet_types import Network
@@ -8,6 +9,7 @@ from ..errors import ConfigError, did_you_mean
 from ..model.attention import ATTENTIONS, Additive, Attention
 from ..model.encoders import ENCODERS, GRU, EncoderSettings
 from ..model.interfaces import AXES, Axes, Graphs, Interface
+from ..model.values import VALUES, States, Values
 from ..settings import Settings, check_all, kinds, section, setting
 from ..text.settings import TextConfig
 
@@ -20,9 +22,13 @@ class ClassifierConfig(Settings):
     kind = "classifier"
     # whether there may be a table of n-grams, and whether attention can be trained on erasures
     uses_ngrams: ClassVar[bool] = True
+    introduced: ClassVar[Mapping[str, object]] = {"values": {"kind": "states"}}
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: EncoderSettings = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
     attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
+    values: Values = kinds(
+        VALUES, States(), "what attention takes the mean of; states: what the encoder makes of a token"
+    )
     dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
     word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
 
@@ -39,7 +45,8 @@ class ClassifierConfig(Settings):
     @property
     def outputs(self) -> dict[str, Axes]:
         """The outputs of its ONNX graph, {name: axes}."""
-        return {"probability": ("N",), "weights": ("N", *self.axes), **self.encoder.outputs}
+        near: dict[str, Axes] = {"contributions": ("N", "T")} if self.values.near else {}
+        return {"probability": ("N",), "weights": ("N", *self.axes), **near, **self.encoder.outputs}
 
     @property
     def numbers_per_pair(self) -> int:
@@ -50,6 +57,12 @@ class ClassifierConfig(Settings):
         """Raise ConfigError unless the sizes fit each other."""
         self.encoder.check("model.encoder")
         self.attention.check_width(self.width, "model.attention")
+        self.values.check("model.values")
+        if self.values.near and self.attention.kind == "multihead":
+            raise ConfigError(
+                f"model.values.kind {self.values.kind}: expected one weight a token, found the heads of multihead attention; "
+                "use another attention, or the values states"
+            )
 
     def fixed_length(self, max_length: int) -> None:
         """Return the only length that the network reads: here it reads any."""
@@ -116,9 +129,13 @@ class StarsConfig(Settings):
 class LabelsConfig(Settings):
     """The main stage: the labels of the training part."""
 
+    introduced: ClassVar[Mapping[str, object]] = {"templates": 0}
     epochs: int = setting(5, "largest number of passes over the training part", low=1)
     learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
+    templates: int = setting(
+        0, "Korean sentences of negation, contrast and comparison made from templates, beside the training part", low=0
+    )
 
 
 class ErasureConfig(Settings):

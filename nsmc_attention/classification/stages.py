@@ -30,7 +30,7 @@ from . import wide
 from .batches import Batches, EncodedPart, Tokenized, encode
 from .engines import GraphEngine
 from .gradients import GradientEngine
-from .objectives import ErasureObjective, LabelsObjective, as_inputs, predict_batches
+from .objectives import ErasureObjective, LabelsObjective, as_inputs, ngram_evidence, predict_batches
 from .predictor import TokenScorer
 from .settings import Config
 
@@ -65,22 +65,21 @@ class ClassifierTrainer:
         if stars:
             self.fit(network, "stars", self.batches(stars), dev_batches)
         progress = self.fit(network, "labels", self.batches(train), dev_batches)
-        table, ngrams = None, None
+        table, alone = None, 1.0
         if self.config.text.ngram_buckets:
             fitted = self.run.workers.run_on_first(self.fit_ngrams, stars, train, len(dev.labels))
             table, alone = fitted["table"], float(fitted["alone"])
-            ngrams = wide.log_odds(table, [review.tokens for review in dev.reviews]), alone
         network = self.inference_network(network, table)
         dev_batches = self.batches(dev, with_ngrams=True)
-        figures = self.calibrate(network, dev_batches, ngrams)
-        if ngrams:
+        figures = self.calibrate(network, dev_batches, alone)
+        if table is not None:
             before, after = (100 * figures[name]["accuracy"] for name in ("before", "after"))
             self.run.say(f"n-grams: dev accuracy {after:.2f} % with them, {before:.2f} % without")
         if training.erasure.reviews:
             drawn = numpy.random.RandomState(training.seed).permutation(len(train.labels))
             part = train.take(drawn[: training.erasure.reviews].tolist())
             self.teach_attention(network, part, dev_batches)
-            figures = self.calibrate(network, dev_batches, ngrams)
+            figures = self.calibrate(network, dev_batches, alone)
         parameters.round_tables(network)
         return network, progress, figures
 
@@ -133,6 +132,7 @@ class ClassifierTrainer:
     def new_network(self, batches: Batches) -> Network:
         """Build the network without its n-grams; one batch through it creates all its parameters."""
         network, device = self.config.network(len(self.encoder), with_ngrams=False), self.run.context
+        network.explains = False
         _, batch = next(batches.in_order())
         initialize(network, self.config.training.seed, device, lambda: network(*as_inputs(batch, device)), self.begin)
         network.hybridize(static_alloc=True)
@@ -176,16 +176,17 @@ class ClassifierTrainer:
             (alone,), _ = fit_stacking(odds[:, None], labels, [1.0])
         return {"table": wide.fit_wide(token_lists, labels, buckets), "alone": numpy.array(alone)}
 
-    def calibrate(
-        self, network: Network, dev_batches: Batches, ngrams: Optional[tuple[NDArray[Any], float]]
-    ) -> dict[str, Any]:
+    def calibrate(self, network: Network, dev_batches: Batches, alone: float) -> dict[str, Any]:
         """Calibrate the network's last layer on the dev part; return the figures.
 
-        `ngrams` are the log-odds (N,) of the dev part by the n-grams, and what these are worth alone (`fit_ngrams`).
+        `alone` is what the log-odds of the n-grams are worth by themselves (`fit_ngrams`).
         """
-        arrays, (ngram_odds, alone) = snapshot(network), ngrams or (None, 1.0)
+        arrays = snapshot(network)
         odds = log_odds(predict_batches(network, dev_batches, self.run.context, self.run.workers)[0])
-        deep = odds if ngram_odds is None else odds - parameters.wide_scale(arrays) * ngram_odds
-        figures = calibration(deep, dev_batches.labels.astype(int), ngram_odds, alone)
+        ngram_odds = None
+        if parameters.NGRAM_TABLE in arrays:
+            ngram_odds = ngram_evidence(network, dev_batches, self.run.context, self.run.workers)
+            odds = odds - parameters.wide_scale(arrays) * ngram_odds
+        figures = calibration(odds, dev_batches.labels.astype(int), ngram_odds, alone)
         set_parameters(network, calibrated(arrays, figures))
         return figures

@@ -149,7 +149,8 @@ def train_classifier(
     trainer = ClassifierTrainer(config, inputs.encoder, run, begin)
     # nothing about the input can be wrong from here on: only now is anything written
     with run.begun(settings):
-        network, progress, calibration = trainer.train(inputs.train, inputs.dev, inputs.stars)
+        train_part = with_templates(inputs.train, config)
+        network, progress, calibration = trainer.train(train_part, inputs.dev, inputs.stars)
         if not run.workers.first:
             return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
@@ -235,6 +236,18 @@ def tokenized(reviews: Reviews, config: Config) -> Tokenized:
 def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config) -> Tokenized:
     token_lists = cached_tokens(frame["document"].tolist(), config.text.tokenizer, nsmc.cache_folder() / "prepared")
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
+
+
+def with_templates(part: Tokenized, config: Config) -> Tokenized:
+    """Return a part, and behind it as many sentences of `templates` as the config says."""
+    from .templates import sentences
+
+    if not config.training.labels.templates:
+        return part
+    made = sentences(config.training.labels.templates, config.training.seed)
+    others = tokenized_part(made, made["label"].to_numpy(), config)
+    frame = pandas.concat([part.frame, others.frame], ignore_index=True)
+    return TrainingPart([*part.reviews, *others.reviews], numpy.concatenate([part.labels, others.labels]), frame)
 
 
 def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:

@@ -51,7 +51,7 @@ def behaviour(
     failures: bool = option("list the cases that failed, not the categories"),
     as_json: bool = option("one JSON object a row", "--json"),
 ) -> None:
-    """Test a bundle on 320 hand-written sentences.
+    """Test a bundle on 600 hand-written sentences.
 
     Negation, contrast, slang, typos, missing spaces.
 
@@ -143,11 +143,13 @@ def explain(
     ),
     output: Optional[Path] = option(".png, .svg, .pdf or .html  [default: shaded words in the terminal]", "-o"),
     methods: tuple[str, ...] = option(
-        "may be given again",
+        "may be given again; auto: contribution where the bundle has it, else attention",
         "--method",
         multiple=True,
-        default=["attention"],
-        metavar=choices(["attention", "rollout", "erasure", "gradient", "integrated", "random"]),
+        default=["auto"],
+        metavar=choices(
+            ["auto", "contribution", "removal", "attention", "rollout", "erasure", "gradient", "integrated", "random"]
+        ),
     ),
     picture: Optional[str] = option(
         "of .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
@@ -160,8 +162,8 @@ def explain(
 ) -> None:
     """Shade the words of a review, or draw a picture of them.
 
-    By attention or by one of its rivals. An .html page is interactive: hovering over a word shows its value, clicking it
-    shows what it attends to.
+    By contributions, attention or one of their rivals. An .html page is interactive: hovering over a word shows its
+    value, clicking it shows what it attends to.
 
     \b
     nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
@@ -170,11 +172,15 @@ def explain(
     nsmc-attention explain "배우는 좋은데 영화는 별로" --bundle runs/transformer/bundle --heads heads.png
     """
     from ..classification.attribution import check_method
+    from ..classification.display import AUTO
     from ..classification.explain import explain_many
     from ..visualization.pictures import check_picture, save_attributions
     from .terminal import as_text, has_colors
 
     checked = [check_method(method) for method in methods]
+    if picture == "matrix":
+        # the one method that has such a picture
+        checked = ["attention" if method == AUTO else method for method in checked]
     heads.check()
     if heads.path and len(text) > 1:
         raise ConfigError(f"explain --heads: expected one TEXT, found {len(text)}; put it in quotes")
@@ -183,7 +189,7 @@ def explain(
     elif picture:
         raise ConfigError(f"--picture {picture}: expected --output too, as --output {picture}.png")
     classifiers = [model._replace(bundle=bundle).load() for bundle in (model.bundle, *beside)]
-    reviews = explain_many(classifiers, text, methods, by_word)
+    reviews = explain_many(classifiers, text, checked, by_word)
     heads.save(reviews[0][0])
     if output is None:
         shown = [as_text(shades, has_colors(sys.stdout)) for group in reviews for shades in group]

@@ -1,11 +1,13 @@
 """Faithfulness of the attention: does it point at the words that the prediction depends on?
 
-Takes a scoring callable over encoded reviews and one weight a token, never a network. Three questions:
+Takes a scoring callable over encoded reviews and one weight a token, never a network. Four questions:
 - does the order of the weights agree with the order by erasure, and with that by gradients (Kendall's tau-b; Jain &
   Wallace 2019, arXiv:1902.10186, section 4.1)?
 - does the prediction change when the words with the largest weights are removed, and stay when only they are kept
   (comprehensiveness and sufficiency, DeYoung et al. 2020, arXiv:1911.03429, equations 1 to 3)?
 - does the prediction change with other attention weights?
+- of values with a sign: are they the changes of the log-odds when a word is erased (Pearson's correlation), and do those
+  that are said to add up to the log-odds do so?
 """
 
 import math
@@ -17,12 +19,15 @@ from scipy.stats import kendalltau
 
 from ..errors import DataError
 from ..text.encoding import Encoded
-from .erasure import ProgressCallback, Scorer, leave_one_out
+from .calibration import log_odds
+from .erasure import SMALLEST, ProgressCallback, Scorer, leave_one_out
 
 # Shares of the tokens over which ERASER averages
 SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)
 SIGNIFICANT = 0.05
 SHORTEST = 3
+# Orders whose values have the sign of what they do to the log-odds
+SIGNED = ("contribution", "removal", "gradient")
 Weights = Sequence[ArrayLike]
 
 
@@ -44,8 +49,9 @@ def faithfulness(
     reviews : list of Encoded
         Those of fewer than 3 tokens are left out; DataError if fewer than 2 remain.
     orders : dict of name to lists of (T,) arrays
-        "attention", and others to compare it with; their signs are not used. "gradient", the gradient x input of the
-        log-odds (`classification.gradients`), is also a measure of importance, as erasure is.
+        "attention", and others to compare it with; only `correlation` and `gap` use the signs. "gradient", the gradient
+        x input of the log-odds (`classification.gradients`), is also a measure of importance, as erasure is;
+        "contribution" is what each token adds to the log-odds.
     hops : list of lists of (T,) arrays, or None
         The weights of each hop, of which those of attention are the mean.
     replaced : dict of name to (N,) arrays, or None
@@ -56,7 +62,9 @@ def faithfulness(
     dict
         reviews; tau: the `agreement` of each order with each measure of importance (erasure, gradient); orders: the
         `aopc` of each order and of erasure's; replaced: the `effect` of each. With hops one more order, best hop: the
-        one that agrees most with erasure on these reviews; and best_hop, its number from 1.
+        one that agrees most with erasure on these reviews; and best_hop, its number from 1. With some of SIGNED,
+        correlation: the `correlation` of these with the changes by erasure, and of attention with the absolute ones.
+        With contributions, gap: see `gap`.
     """
     kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
     if len(kept) < 2:
@@ -67,7 +75,8 @@ def faithfulness(
         "random": [random.rand(len(review)) for review in reviews],
         **{name: [numpy.abs(weights[number]) for number in kept] for name, weights in orders.items()},
     }
-    erased = [numpy.abs(change) for change in leave_one_out(score, reviews, progress)]
+    changes = leave_one_out(score, reviews, progress)
+    erased = [numpy.abs(change) for change in changes]
     measures = {"erasure": erased, **({"gradient": ranked["gradient"]} if "gradient" in ranked else {})}
     best = {}
     if hops is not None:
@@ -75,6 +84,8 @@ def faithfulness(
         best["best_hop"] = best_hop(chosen, erased) + 1
         ranked["best hop"] = chosen[best["best_hop"] - 1]
     whole = score(reviews)
+    signed = {name: [orders[name][number] for number in kept] for name in SIGNED if name in orders}
+    correlations = {name: correlation(values, changes) for name, values in signed.items()}
     effects = {name: effect(whole, numpy.asarray(changed)[kept]) for name, changed in (replaced or {}).items()}
     return {
         "reviews": len(kept),
@@ -85,6 +96,8 @@ def faithfulness(
         },
         "orders": {name: aopc(score, reviews, order, whole) for name, order in {**ranked, "erasure": erased}.items()},
         **({"replaced": effects} if effects else {}),
+        **({"correlation": {"attention": correlation(ranked["attention"], erased), **correlations}} if signed else {}),
+        **({"gap": gap(whole, signed["contribution"])} if "contribution" in signed else {}),
     }
 
 
@@ -107,6 +120,25 @@ def agreement(ones: Weights, others: Weights) -> dict[str, Optional[float]]:
         "sd": float(defined.std(ddof=1)) if len(defined) > 1 else None,
         "significant": float(numpy.mean([test.pvalue < SIGNIFICANT for test in tests])),
     }
+
+
+def correlation(ones: Weights, others: Weights) -> Optional[float]:
+    """Return Pearson's correlation over all tokens of all reviews; None where one side is constant."""
+    one, other = (numpy.concatenate([*map(numpy.asarray, side)]).astype("float64") for side in (ones, others))
+    if not (one.std() and other.std()):
+        return None
+    return float(numpy.corrcoef(one, other)[0, 1])
+
+
+def gap(whole: ArrayLike, contributions: Weights) -> float:
+    """Return how far the log-odds of the probabilities of positive (N,) are from a bias and the sums, at most.
+
+    The bias is the one that leaves the smallest such distance. Near 1, single precision rounds a probability: log-odds
+    of 10 to 0.001.
+    """
+    sums = [numpy.sum(values, dtype="float64") for values in contributions]
+    biases = log_odds(numpy.asarray(whole, dtype="float64"), SMALLEST) - sums
+    return float(biases.max() - biases.min()) / 2
 
 
 def mean_of(values: NDArray[Any]) -> dict[str, Optional[float]]:

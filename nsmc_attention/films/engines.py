@@ -37,11 +37,11 @@ class FilmEngine:
 
 
 def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[native.NativeEngine, GraphEngine]:
-    """Load a classifier's engine that has `contexts`: native where it was built and the bundle fits it, else onnx.
+    """Load a classifier's engine that has `contexts`: native where it was built and has those of the bundle, else onnx.
 
     That is model.onnx with what its last layer reads as an output; MissingPackage without the package onnx.
     """
-    if native.runs(bundle):
+    if native.runs(bundle) and "contributions" not in bundle.config.model.outputs:
         return native.native_engine(bundle, threads)
     import_check()
     from .contexts import with_contexts

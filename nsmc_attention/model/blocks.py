@@ -118,6 +118,33 @@ class UniformAttention(HybridBlock):
         return F.batch_dot(weights, value), weights
 
 
+class Same(HybridBlock):
+    """Embeddings as they are."""
+
+    def hybrid_forward(self, F: Operators, embedded: Array) -> Array:
+        return F.identity(embedded)
+
+
+class WindowValues(HybridBlock):
+    """tanh of a Dense layer on the embeddings of each token and `reach` neighbours on either side, zeros beyond the ends."""
+
+    def __init__(self, embedding_size: int, units: int, reach: int) -> None:
+        super().__init__()
+        self.reach = reach
+        with self.name_scope():
+            self.dense = nn.Dense(units, in_units=(2 * reach + 1) * embedding_size, flatten=False, activation="tanh")
+
+    def hybrid_forward(self, F: Operators, embedded: Array) -> Array:
+        """(N, T, E), 0 on padding -> (N, T, V)."""
+        if not self.reach:
+            return self.dense(embedded)
+        edge = [0 * F.slice_axis(embedded, axis=1, begin=0, end=1)] * self.reach
+        padded, last = F.concat(*edge, embedded, *edge, dim=1), 2 * self.reach
+        # the token `reach` places before each one, then the next, to the one `reach` places behind it
+        shifted = [F.slice_axis(padded, axis=1, begin=at, end=at - last or None) for at in range(last + 1)]
+        return self.dense(F.concat(*shifted, dim=2))
+
+
 def masked_softmax(F: Operators, scores: Array, mask: Array) -> Array:
     """Return the softmax of scores (N, S) over the places whose mask is 1; 0 elsewhere."""
     return F.softmax(F.where(mask, scores, MASKED_SCORE * F.ones_like(scores)), axis=1) * mask

@@ -54,7 +54,7 @@ RANGES = {
     "probability": (0.0, 1.0),
     **dict.fromkeys(("weights", "heads", "certainty", "spaces"), (0.0, 1 + ROUNDING)),
     **dict.fromkeys(("log_probability", "parts"), (float("-inf"), ROUNDING)),
-    **dict.fromkeys(("contexts", "scores", "values", "quantiles"), FINITE),
+    **dict.fromkeys(("contexts", "contributions", "scores", "values", "quantiles"), FINITE),
 }
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
 # a fixed size: layers, heads, hops

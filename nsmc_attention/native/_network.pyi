@@ -24,18 +24,22 @@ def load(
     output_bias: float,
     wide: float,
     ngrams: Optional[NDArray[float16]],
+    values: Optional[NDArray[float32]],
+    value_bias: Optional[NDArray[float32]],
 ) -> Any:
     """Return a network for `run`, which copies all arrays but the embedding and the n-grams' (buckets, 2).
 
     embedding (V, E), whose rows are multiplied by embedding_scale (V,); of both directions and the gates r, z, n, input_weights (2, 3, H, E), their bias (2, 3, H), to
     which r and z add that of recurrent (2, 3, H, H), and the hidden_bias (2, H) of n; of query and key, projection
     (2, A, 2, H), projection_bias (2, A), and evidence (2, 2, A), what the log-odds of a token and of the one before
-    add to both; score (A,); of positive less negative, output (2, H), its bias, and its weight of the log-odds.
+    add to both; score (A,); of positive less negative, output (2 H,), its bias, and its weight of the log-odds. Where values are near the token, output is
+    (U,), values (U, window, E) and value_bias (U,), None where a value is their sum and not its tanh.
     """
 
 def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *rest: NDArray[Any]) -> None:
     """Fill probability (N,) and weights (N, T, T) float32, the last two of the rest; before them ngram_ids, if any.
 
     After them contexts (N, 2 H + 1) float32 if wanted, H rounded up to a multiple of 16: what the last layer reads of each
-    review, the pooled states of both directions and the n-grams' log-odds or 0.
+    review, the pooled states of both directions and the n-grams' log-odds or 0. Where values are near the token, in their
+    place contributions (N, T), to whose padding nothing is written.
     """

@@ -7,6 +7,8 @@
 //   projected to q_i and k_j:
 //     score_ij = sum_a v_a tanh(q_ia + k_ja),  weights_i = softmax(score_i)
 //   output: probability = sigmoid(o . mean_i sum_j weights_ij h_j + wide * sum of the log-odds + b)
+//   of values v_j = tanh(sum of what the words around add + c) near the token, or that sum itself, in place of the states:
+//     probability = sigmoid(sum_j (m_j o . v_j + wide * sqrt(T m_j) * log-odds of j) + b),  m_j = mean_i weights_ij
 //
 // A result depends on the review alone: each number is the sum of the same terms in the same order, however many
 // reviews are computed beside it.
@@ -144,8 +146,8 @@ void encode(const Network& network, const Review* reviews, size_t count, const S
         const size_t last = review.length - 1, place = direction ? last - time : time;
         const size_t next = time == last ? place : direction ? place - 1 : place + 1;
         const Stored* table = static_cast<const Stored*>(network.table) + direction * row;
-        step.input[lane] = table + size_t(review.tokens[place]) * DIRECTIONS * row;
-        step.next[lane] = table + size_t(review.tokens[next]) * DIRECTIONS * row;
+        step.input[lane] = table + size_t(review.tokens[place]) * network.row;
+        step.next[lane] = table + size_t(review.tokens[next]) * network.row;
         step.before[lane] = time ? step.after[lane] : scratch.zeros;
         step.after[lane] = scratch.states[lane] + place * width + direction * hidden;
       }
@@ -313,6 +315,37 @@ float classify(const Network& network, const Review& review, const Stored* state
   return float(1 / (1 + std::exp(-logit)));
 }
 
+// o . v of the token at `place`
+float value_of(const Network& network, const Review& review, size_t place) {
+  const Stored* table = static_cast<const Stored*>(network.table) + DIRECTIONS * GATES * network.hidden;
+  const size_t units = network.value_units, reach = network.window / 2;
+  Vector sum = {};
+  for (size_t u = 0; u < units; u += W) {
+    Vector value = network.value_bias ? load(network.value_bias + u) : Vector{};
+    for (size_t k = 0; k < network.window; ++k)
+      if (place + k >= reach && place + k - reach < review.length)
+        value += load(table + size_t(review.tokens[place + k - reach]) * network.row + k * units + u);
+    sum += (network.value_bias ? tangent(value) : value) * load(network.output + u);
+  }
+  float found = 0;
+  for (size_t w = 0; w < W; ++w) found += sum[w];
+  return found;
+}
+
+// Of values: each token's share of the log-odds, whose sum it returns with the bias as a probability
+float add_up(const Network& network, const Review& review, const Scratch& scratch) {
+  const float length = float(review.length);
+  double logit = double(network.output_bias);
+  for (size_t t = 0; t < review.length; ++t) {
+    const float root = __builtin_sqrtf(scratch.mean[t] > 1e-6f ? scratch.mean[t] : 1e-6f);
+    const float evidence = network.wide * root * scratch.log_odds[t + 1];
+    const float share = scratch.mean[t] / length * value_of(network, review, t) + evidence;
+    if (review.contributions) review.contributions[t] = share;
+    logit += double(share);
+  }
+  return float(1 / (1 + std::exp(-logit)));
+}
+
 void run(const Network& network, const Review* reviews, size_t count, void* memory) {
   size_t lengths[LANES] = {};
   for (size_t lane = 0; lane < count; ++lane) lengths[lane] = reviews[lane].length;
@@ -325,7 +358,9 @@ void run(const Network& network, const Review* reviews, size_t count, void* memo
     const float log_odds = read_ngrams(network, review, scratch.log_odds);
     project(network, scratch.states[lane], review.length, scratch);
     attend(network, review, scratch);
-    *review.probability = classify(network, review, scratch.states[lane], scratch.mean, log_odds);
+    *review.probability = network.window
+                              ? add_up(network, review, scratch)
+                              : classify(network, review, scratch.states[lane], scratch.mean, log_odds);
   }
 }
 

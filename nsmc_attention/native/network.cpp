@@ -238,7 +238,26 @@ const Kernel& float_kernel(const Kernel& kernel) {
 
 // ---- The table of W x + b
 
-size_t row_numbers(const Network& network) { return DIRECTIONS * GATES * network.hidden; }
+// The gates' numbers of a word, and all, in whole panels of every width
+size_t gate_numbers(const Network& network) { return DIRECTIONS * GATES * network.hidden; }
+size_t row_numbers(const Network& network) {
+  return gate_numbers(network) + round_up(network.window * network.value_units, GATES * ROUNDED);
+}
+
+// Add the panels of the values' weights (U, window, depth)
+void add_value_panels(Loaded& loaded, const float* weights, size_t units) {
+  const Network& network = loaded.network;
+  const size_t depth = size_t(loaded.table.embedding->size(1)), first = gate_numbers(network);
+  const size_t columns = GATES * float_kernel(*loaded.kernel).width;
+  loaded.table.weights.resize(depth * network.row);
+  loaded.table.bias.resize(network.row);
+  for (size_t unit = 0; unit < units; ++unit)
+    for (size_t place = 0; place < network.window; ++place, weights += depth) {
+      const size_t column = first + place * network.value_units + unit;
+      float* panel = loaded.table.weights.data() + column / columns * columns * depth;
+      for (size_t k = 0; k < depth; ++k) panel[k * columns + column % columns] = weights[k];
+    }
+}
 
 void prepare_table(Loaded& loaded, const float* weights, const float* bias, size_t hidden) {
   const Kernel& floats = float_kernel(*loaded.kernel);
@@ -246,7 +265,7 @@ void prepare_table(Loaded& loaded, const float* weights, const float* bias, size
   loaded.table.weights = gate_panels(floats, weights, hidden, depth, depth);
   loaded.table.bias = gate_panels(floats, bias, hidden, 1, 1);
   loaded.table.computed.resize(words);
-  loaded.table.rows = Memory(words * row_numbers(loaded.network) * stored_bytes(*loaded.kernel), false);
+  loaded.table.rows = Memory(words * loaded.network.row * stored_bytes(*loaded.kernel), false);
   loaded.network.table = loaded.table.rows.as<void>();
 }
 
@@ -268,7 +287,7 @@ void complete_table(Loaded& loaded, const std::vector<Review>& reviews) {
   const std::vector<std::int32_t> missing = missing_words(table, reviews);
   if (missing.empty()) return;
   const Kernel& floats = float_kernel(*loaded.kernel);
-  const size_t depth = size_t(table.embedding->size(1)), row = row_numbers(loaded.network), part = 64;
+  const size_t depth = size_t(table.embedding->size(1)), row = loaded.network.row, part = 64;
   std::vector<float> words(part * depth), rows(part * row);
   for (size_t first = 0; first < missing.size(); first += part) {
     const size_t count = std::min(part, missing.size() - first);
@@ -317,14 +336,15 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {"kernel",          "embedding", "embedding_scale", "input_weights",
                                 "input_bias",      "recurrent", "hidden_bias",     "projection",
                                 "projection_bias", "evidence",  "score",           "output",
-                                "output_bias",     "wide",      "ngrams",          nullptr};
+                                "output_bias",     "wide",      "ngrams",          "values",
+                                "value_bias",      nullptr};
   const char* name;
   PyObject *embedding, *scale, *input, *input_bias, *recurrent, *hidden_bias, *projection, *bias, *evidence, *score,
-      *output, *ngrams;
+      *output, *ngrams, *values, *value_bias;
   double output_bias, wide;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOOddO:load", const_cast<char**>(names), &name,
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOOddOOO:load", const_cast<char**>(names), &name,
                                    &embedding, &scale, &input, &input_bias, &recurrent, &hidden_bias, &projection,
-                                   &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams))
+                                   &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams, &values, &value_bias))
     throw Raised();
 
   auto loaded = std::make_unique<Loaded>();
@@ -340,7 +360,14 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   const Array recurrents(recurrent, "recurrent", 'f', {2, 3, hidden, hidden});
   const Array projections(projection, "projection", 'f', {2, units, 2, hidden}),
       biases(bias, "projection_bias", 'f', {2, units});
-  const Array evidences(evidence, "evidence", 'f', {2, 2, units}), outputs(output, "output", 'f', {2, hidden});
+  const Array evidences(evidence, "evidence", 'f', {2, 2, units});
+  std::unique_ptr<Array> near, near_bias;
+  if (values != Py_None)
+    near = std::make_unique<Array>(values, "values", 'f', std::initializer_list<Py_ssize_t>{-1, -1, depth});
+  if (near && value_bias != Py_None)
+    near_bias = std::make_unique<Array>(value_bias, "value_bias", 'f', std::initializer_list<Py_ssize_t>{near->size(0)});
+  const Py_ssize_t read = near ? near->size(0) : 2 * hidden;
+  const Array outputs(output, "output", 'f', {read});
 
   Network& network = loaded->network;
   loaded->kernel = &kernel;
@@ -349,13 +376,20 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   network.units = round_up(size_t(units));
   network.output_bias = float(output_bias);
   network.wide = float(wide);
-  if (network.vocabulary > LARGEST_TABLE / (row_numbers(network) * stored_bytes(kernel)))
+  if (near) {
+    network.window = size_t(near->size(1));
+    network.value_units = round_up(size_t(read));
+  }
+  network.row = row_numbers(network);
+  if (network.vocabulary > LARGEST_TABLE / (network.row * stored_bytes(kernel)))
     raise(PyExc_ValueError, "embedding: expected a table of words times gates of at most 1 GiB, found a larger one");
   set_ngrams(*loaded, ngrams);
 
   const WithoutLock unlocked;
   loaded->table.scale.assign(scales.as<float>(), scales.as<float>() + network.vocabulary);
   prepare_table(*loaded, inputs.as<float>(), input_biases.as<float>(), size_t(hidden));
+  if (near) add_value_panels(*loaded, near->as<float>(), size_t(read));
+  if (near_bias) network.value_bias = padded_rows(*loaded, near_bias->as<float>(), 1, size_t(read), network.value_units);
   network.recurrent =
       stored(*loaded, gate_panels(kernel, recurrents.as<float>(), size_t(hidden), size_t(hidden), network.hidden));
   network.hidden_bias = padded_rows(*loaded, hidden_biases.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
@@ -364,7 +398,8 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   network.bias = padded_rows(*loaded, biases.as<float>(), 2, size_t(units), network.units, 2);
   network.evidence = padded_rows(*loaded, evidences.as<float>(), 4, size_t(units), network.units, 2);
   network.score = padded_rows(*loaded, scores.as<float>(), 1, size_t(units), network.units, -2);
-  network.output = padded_rows(*loaded, outputs.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
+  network.output = near ? padded_rows(*loaded, outputs.as<float>(), 1, size_t(read), network.value_units)
+                        : padded_rows(*loaded, outputs.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
   return loaded;
 }
 
@@ -399,7 +434,8 @@ void run_batch(PyObject* arguments) {
     throw Raised();
   auto* loaded = static_cast<Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE));
   if (!loaded) throw Raised();
-  const size_t inputs = loaded->network.ngrams ? 3 : 2;
+  const Network& network = loaded->network;
+  const size_t inputs = network.ngrams ? 3 : 2;
   const bool wanted = PyTuple_GET_SIZE(arguments) == Py_ssize_t(inputs + 4);
   if (!wanted && PyTuple_GET_SIZE(arguments) != Py_ssize_t(inputs + 3))
     raise(PyExc_TypeError, "run: expected ngram_ids if and only if there is a table of n-grams");
@@ -413,11 +449,12 @@ void run_batch(PyObject* arguments) {
     ngrams = std::make_unique<Array>(given[2], "ngram_ids", 'i',
                                      std::initializer_list<Py_ssize_t>{count, length, Py_ssize_t(NGRAMS)});
 
-  const Py_ssize_t width = Py_ssize_t(DIRECTIONS * loaded->network.hidden + 1);
-  std::unique_ptr<Array> contexts;
+  // of values the contributions, else the contexts
+  const Py_ssize_t width = network.window ? length : Py_ssize_t(DIRECTIONS * network.hidden + 1);
+  std::unique_ptr<Array> beside;
   if (wanted)
-    contexts = std::make_unique<Array>(given[inputs + 2], "contexts", 'f',
-                                       std::initializer_list<Py_ssize_t>{count, width}, true);
+    beside = std::make_unique<Array>(given[inputs + 2], network.window ? "contributions" : "contexts", 'f',
+                                     std::initializer_list<Py_ssize_t>{count, width}, true);
 
   const auto* valid = valid_length.as<std::int32_t>();
   check_range("valid_length", valid, size_t(count), 1, length);
@@ -430,7 +467,8 @@ void run_batch(PyObject* arguments) {
                      probability.as<float>() + i,
                      weights.as<float>() + row * size_t(length),
                      size_t(length),
-                     contexts ? contexts->as<float>() + i * size_t(width) : nullptr};
+                     beside && !network.window ? beside->as<float>() + i * size_t(width) : nullptr,
+                     beside && network.window ? beside->as<float>() + i * size_t(width) : nullptr};
     check_range("token_ids", review.tokens, own, 0, std::int64_t(loaded->network.vocabulary) - 1);
     if (ngrams) check_range("ngram_ids", review.ngrams, own * NGRAMS, 0, std::int64_t(loaded->network.buckets) - 1);
     reviews.push_back(review);

@@ -7,7 +7,7 @@ from typing import Optional
 import numpy
 import pandas
 
-from ..classification.attribution import Attribution
+from ..classification.explain import Explainer
 from ..classification.prediction import Prediction
 from ..classification.task import LAYOUT, ClassifierBundle
 from ..films.rater import FilmRater, Rating
@@ -39,7 +39,7 @@ def rate_groups(rater: FilmRater, frame: pandas.DataFrame, groups: pandas.DataFr
 
 @dataclass(frozen=True)
 class Content:
-    """The data of a report, and the `page.phrases` of its language.
+    """The data of a report, the `page.phrases` of its language, and what explains its examples.
 
     `frame` has text, probability and label of each review, with `group_by` its group, and perhaps date and month;
     `ratings` are those of the largest groups by the rater, without which there are no stars.
@@ -49,6 +49,7 @@ class Content:
     predictions: list[Prediction]
     tables: Tables
     say: dict[str, str]
+    explainer: Explainer
     group_by: Optional[str] = None
     rater: Optional[FilmRater] = None
     ratings: Optional[dict[str, Rating]] = None
@@ -112,7 +113,8 @@ class Content:
         counts, _ = numpy.histogram(scored["probability"].astype(float), BINS, (0, 1))
         chart = f'<div class="bins">{histogram(counts.tolist(), self.say["certainty"])}</div>'
         yield Section("certainty", chart, {"top": int(counts.max())})
-        yield Section("reviews", "", reviews=self.examples())
+        shades = {"shades": self.say[f"shades_{self.explainer.default}"]}
+        yield Section("reviews", "", shades, self.examples())
 
     def films(self, lowest: float, highest: float) -> Section:
         """Return a line for each group with its stars, and below the reviews of each to unfold."""
@@ -154,12 +156,12 @@ class Content:
             yield bars(self.say[f"attention_{label}"], items)
 
     def examples(self) -> list[ExampleList]:
-        """Return the most positive, negative and uncertain reviews, each with its group and date."""
+        """Return the most positive, negative and uncertain reviews, explained, each with its group and date."""
         examples: dict[str, list[Example]] = {kind: [] for kind in ("positive", "negative", "uncertain")}
         for (kind, row), review in self.tables["reviews"].iterrows():
-            values = self.predictions[row].token_weights.astype("float64")
+            shown = self.explainer(self.predictions[row].text).without_matrix()
             origin = " · ".join(review[name] for name in ("group", "date") if review.get(name))
-            examples[kind].append(Example(Attribution(self.predictions[row], values, "attention"), origin))
+            examples[kind].append(Example(shown, origin))
         return [ExampleList(self.say[f"most_{kind}"], reviews) for kind, reviews in examples.items()]
 
     def remarks(self, bundle: ClassifierBundle) -> list[str]:

@@ -38,11 +38,11 @@ function setLanguage(language) {
   drawShot();
 }
 
-/* What the server's classifier cannot compute is not offered; until it is loaded, only what is chosen. */
-function drawMethods(chosen = $("method").value || "attention") {
+/* What the server's classifier cannot compute is not offered; until it is loaded, only what is chosen, if any. */
+function drawMethods(chosen = $("method").value || methods[0]) {
   const offered = Object.entries(say.methods).filter(([name]) => methods.includes(name) || name === chosen);
   $("method").replaceChildren(...offered.map(([name, shown]) => new Option(shown, name)));
-  $("method").value = chosen;
+  if (chosen) $("method").value = chosen;
 }
 
 async function offerMethods() {
@@ -87,7 +87,7 @@ async function send(path, body, type, signal) {
 /* A picture of another method or of other words is removed at once; that of the text before only fades. */
 async function explain(changed = false) {
   clearTimeout(pause);
-  const signal = begin("review"), method = $("method").value, by_word = $("by-word").checked;
+  const signal = begin("review"), method = $("method").value || "auto", by_word = $("by-word").checked;
   const texts = [$("text").value, $("compare").checked ? $("other").value : ""].filter(text => text.trim());
   report("problem", "");
   restore();
@@ -109,7 +109,7 @@ async function explain(changed = false) {
 function showBusy(on) {
   $("answer").setAttribute("aria-busy", on);
   $("busy").hidden = !on || answers.length > 0;
-  $("busy").lastElementChild.textContent = `${say.computing} ${say.methods[$("method").value]}`;
+  $("busy").lastElementChild.textContent = `${say.computing} ${say.methods[$("method").value] ?? ""}`;
 }
 
 function show(found) {
@@ -221,7 +221,8 @@ function link() {
   const { value } = $("method"), given = new URLSearchParams();
   if ($("text").value.trim()) given.set("text", $("text").value);
   if ($("compare").checked) given.set("compare", $("other").value);
-  if (value !== "attention") given.set("method", value);
+  // the first one is what the server takes where none is named
+  if (value && value !== methods[0]) given.set("method", value);
   if ($("by-word").checked) given.set("by_word", "1");
   if ($("restore").checked) given.set("restore", "1");
   if (filling) given.set("fill", filling.text);

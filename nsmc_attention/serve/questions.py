@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional, Union
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
-from ..classification.display import METHODS
+from ..classification.display import AUTO, METHODS
 from ..classification.explain import Explainer
 from ..classification.prediction import Prediction
 from ..errors import DataError
@@ -75,9 +75,9 @@ class Question(Body, json_schema_extra=example(inputs="배우는 좋은데 영�
 
     inputs: str
     method: str = Field(
-        default="attention",
-        description="/readyz lists those that the server's classifier has",
-        json_schema_extra={"enum": list(METHODS)},
+        default=AUTO,
+        description="/readyz lists those that the server's classifier has; auto is the first of them",
+        json_schema_extra={"enum": [AUTO, *METHODS]},
     )
     by_word: StrictBool = Field(default=False, description="words between white space (eojeol), not morphemes")
     heads: StrictBool = Field(

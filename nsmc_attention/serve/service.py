@@ -94,7 +94,7 @@ class Service:
         return {"status": "alive"}
 
     async def readyz(self) -> dict[str, Any]:
-        """Return the names of the loaded models; `methods` are those of /explain that fit the classifier.
+        """Return the names of the loaded models; `methods` are those of /explain that fit the classifier, auto's first.
 
         `restore_bundle`, `language_bundle`, `read_bundle` and `film_bundle`, with the ends of its scale of `stars`, are
         named where there are any.
@@ -131,7 +131,7 @@ class Service:
         return results[0] if top_k and texts is not inputs else json_list(results)
 
     async def explain(self, question: Question) -> str:
-        """Return a review's words with one value each, and for attention the whole matrix.
+        """Return a review's words with one value each, and for contributions and attention the whole matrix.
 
         `heads` are, if asked for, the weights of a Transformer's heads: a list for each layer, in it one for each head,
         a row for each token. An encoder without heads, or more weights than the page draws, get status 422.

@@ -12,22 +12,29 @@ PUBLISHED = {
     "IMDB": {"erasure": 0.341, "gradient": 0.437},
     "SST, dot": {"erasure": 0.064, "gradient": 0.073},
 }
-ORDERS = ("attention", "best hop", "rollout", "gradient", "erasure", "random")
+ORDERS = ("contribution", "removal", "attention", "best hop", "rollout", "gradient", "erasure", "random")
 # name -> result of `evaluation.faithfulness.faithfulness`
 Results = Mapping[str, dict[str, Any]]
 
 
 def as_text(result: dict[str, Any]) -> str:
     """Return the table of one result of `evaluation.faithfulness.faithfulness`."""
+    correlations = result.get("correlation", {})
     lines = [
         f"{result['reviews']} reviews of 3 tokens or more; mean and half its 95 % interval; tau: Kendall's tau-b",
-        f"{'words ordered by':18}{'tau, erasure':18}{'tau, gradient':18}{'comprehensiveness':19}{'sufficiency'}",
+        f"{'words ordered by':18}{'tau, erasure':18}{'tau, gradient':18}{'comprehensiveness':19}{'sufficiency':18}"
+        f"{'correlation' if correlations else ''}".rstrip(),
     ]
     for name in (order for order in ORDERS if order in result["orders"]):
         tau, aopc = result["tau"].get(name, {}), result["orders"][name]
         taus = f"{interval(tau.get('erasure')):18}{interval(tau.get('gradient')):18}"
-        aopcs = f"{interval(aopc['comprehensiveness']):19}{interval(aopc['sufficiency'])}"
-        lines.append(f"{name:18}{taus}{aopcs}".rstrip())
+        aopcs = f"{interval(aopc['comprehensiveness']):19}{interval(aopc['sufficiency']):18}"
+        linear = correlations.get(name)
+        lines.append(f"{name:18}{taus}{aopcs}{'' if linear is None else format(linear, '.3f')}".rstrip())
+    if correlations:
+        lines.append("correlation: with the change of the log-odds by erasing a word; of attention with its size")
+    if "gap" in result:
+        lines.append(f"the log-odds are a bias and the sum of the contributions, to {result['gap']:.1g}")
     if "best_hop" in result:
         lines.append(f"best hop: hop {result['best_hop']}, which agrees most with erasure here; attention: their mean")
     for name, effect in result.get("replaced", {}).items():

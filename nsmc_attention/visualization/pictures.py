@@ -47,7 +47,7 @@ def save_attributions(reviews: Sequence[Sequence[Attribution]], path: PathLike, 
     """Draw reviews, at least one (else DataError), into a .png, .svg, .pdf or .html file, whole or not at all.
 
     Attributions of one list belong to one review: by several methods or models. `picture` is "matrix", "words" or
-    None: the matrix of one review's attention and words of anything else.
+    None: the matrix of one review's attention, where there is one, and words of anything else.
     """
     panels = [panel for group in reviews for panel in (group if isinstance(group, Sequence) else [group])]
     if not panels:
@@ -57,11 +57,16 @@ def save_attributions(reviews: Sequence[Sequence[Attribution]], path: PathLike, 
     path = check_picture(path, picture, [panel.method for panel in panels])
     if path.suffix.lower() == PAGE:
         write_text(path, page(reviews))
-    elif picture == "matrix" or picture is None and len(panels) == 1 and panels[0].matrix is not None:
+    elif picture == "matrix" or picture is None and len(panels) == 1 and has_own_matrix(panels[0]):
         matrices = [matrix for panel in panels for matrix in panel.matrices(caption(panel))]
         save_figure(draw_matrices(matrices), path)
     else:
         save_figure(draw_words(panels), path)
+
+
+def has_own_matrix(panel: Attribution) -> bool:
+    """Return whether the values are the mean of a matrix, which then says all that they say."""
+    return panel.matrix is not None and not panel.signed
 
 
 def save_restoration(restoration: Restoration, path: PathLike) -> None:

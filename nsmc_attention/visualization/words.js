@@ -80,12 +80,13 @@ function wordsOf(panel, say) {
   const names = panel.queries ?? panel.tokens;
   function draw() {
     const values = chosen < 0 ? panel.values : panel.matrix[chosen], largest = largestOf(values);
-    const shown = legendOf(panel, largest, panel.signed);
+    // a row of the matrix has no sign
+    const signed = panel.signed && chosen < 0, shown = legendOf(panel, largest, signed);
     legend.replaceWith(shown);
     legend = shown;
     words.forEach((word, place) => {
-      shade(word, values[place], largest, panel.signed);
-      word.title = `${panel.tokens[place]}: ${number(values[place], panel.signed)}`;
+      shade(word, values[place], largest, signed);
+      word.title = `${panel.tokens[place]}: ${number(values[place], signed)}`;
       word.setAttribute("aria-label", word.title);
     });
     queries.forEach((query, place) => query.setAttribute("aria-pressed", place === chosen));

@@ -33,8 +33,11 @@ KERNELS = network.kernels()
 FLOATS = [name for name in KERNELS if name != "bf16"]
 
 
-def parameters(words, units, hidden, score, buckets, scale=1.0, seed=0):
-    """Random arguments of `load`, whose states and scores are as large as those of trained networks with scale 1."""
+def parameters(words, units, hidden, score, buckets, scale=1.0, seed=0, window=0, value_units=1, curved=True):
+    """Random arguments of `load`, whose states and scores are as large as those of trained networks with scale 1.
+
+    With a window values are near the token, the tanh of a sum if they are `curved`.
+    """
     random = numpy.random.RandomState(seed)
 
     def normal(*shape, factor=1.0):
@@ -51,10 +54,12 @@ def parameters(words, units, hidden, score, buckets, scale=1.0, seed=0):
         "projection_bias": normal(2, score, factor=scale),
         "evidence": normal(2, 2, score, factor=scale),
         "score": normal(score),
-        "output": normal(2, hidden, factor=hidden**-0.5),
+        "output": normal(value_units if window else 2 * hidden, factor=hidden**-0.5),
         "output_bias": 0.25,
         "wide": 0.5,
         "ngrams": normal(buckets, 2).__abs__().astype("float16") if buckets else None,
+        "values": normal(value_units, window, units, factor=units**-0.5) if window else None,
+        "value_bias": normal(value_units) if window and curved else None,
     }
 
 
@@ -75,7 +80,10 @@ def sigmoid(x):
 
 
 def expected(given, ids, ngrams=None):
-    """Return the probability and weights (T, T) of one review by the formulas, in float64."""
+    """Return the probability, the weights (T, T) and the contributions (T,) of one review by the formulas, in float64.
+
+    Without values near the token, the contributions are None.
+    """
     p = {name: None if each is None else numpy.asarray(each, "float64") for name, each in given.items()}
     x = p["embedding"][ids] * p["embedding_scale"][ids, None]
     states = numpy.zeros((len(ids), 2, p["recurrent"].shape[-1]))
@@ -101,8 +109,16 @@ def expected(given, ids, ngrams=None):
     scores = numpy.tanh(query[:, None] + key[None]) @ p["score"]
     weights = numpy.exp(scores - scores.max(1, keepdims=True))
     weights /= weights.sum(1, keepdims=True)
-    pooled = numpy.tensordot(weights.mean(0), states, 1)
-    return sigmoid((pooled * p["output"]).sum() + p["wide"] * odds.sum() + p["output_bias"]), weights
+    if p["values"] is None:
+        pooled = numpy.tensordot(weights.mean(0), states, 1).ravel()
+        return sigmoid(pooled @ p["output"] + p["wide"] * odds.sum() + p["output_bias"]), weights, None
+    reach = p["values"].shape[1] // 2
+    padded = numpy.pad(x, [(reach, reach), (0, 0)])
+    values = [numpy.einsum("uwe,we->u", p["values"], padded[t : t + 2 * reach + 1]) for t in range(len(ids))]
+    if p["value_bias"] is not None:
+        values = numpy.tanh(values + p["value_bias"])
+    contributions = weights.mean(0) * (values @ p["output"]) + p["wide"] * numpy.sqrt(numpy.maximum(weights.sum(0), 1e-6)) * odds
+    return sigmoid(contributions.sum() + p["output_bias"]), weights, contributions
 
 
 @pytest.mark.parametrize("kernel", FLOATS)
@@ -113,16 +129,23 @@ def expected(given, ids, ngrams=None):
     st.sampled_from([0, 2, 50]),
     st.lists(st.integers(1, 20), min_size=1, max_size=19),
     st.integers(0, 1000),
+    st.sampled_from([(0, 1, False), (1, 1, False), (1, 17, True), (3, 5, True), (5, 16, False)]),
 )
-def test_networks_of_any_size_are_those_of_the_formulas(kernel, units, hidden, score, buckets, lengths, seed):
-    given = parameters(30, units, hidden, score, buckets, seed=seed)
+def test_networks_of_any_size_are_those_of_the_formulas(kernel, units, hidden, score, buckets, lengths, seed, values):
+    window, value_units, curved = values
+    given = parameters(30, units, hidden, score, buckets, 1.0, seed, window, value_units, curved)
     batch = batch_of(30, buckets, lengths, max(lengths) + seed % 3, seed)
-    probability, weights = NativeEngine(network.load(kernel=kernel, **given), threads=1)(*batch)
+    engine = NativeEngine(network.load(kernel=kernel, **given), threads=1)
+    probability, weights = engine(*batch)
+    contributions = engine.contributions(*batch) if window else None
     for review, length in enumerate(lengths):
         found = expected(given, *(array[review, :length] for array in (batch[0], *batch[2:])))
         assert probability[review] == pytest.approx(found[0], abs=2e-5)
         assert weights[review, :length, :length] == pytest.approx(found[1], abs=2e-5)
         assert not weights[review, length:].any() and not weights[review, :, length:].any()
+        if window:
+            assert contributions[review, :length] == pytest.approx(found[2], abs=2e-5 * max(1, abs(found[2]).max()))
+            assert not contributions[review, length:].any()
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -232,11 +255,12 @@ def test_the_packaged_bundle_predicts_as_with_onnx_runtime(kernel, reviews, by_o
 
 
 @pytest.mark.parametrize("buckets", [0, 500])
-def test_the_parameters_are_those_of_the_network(buckets, tiny):
+@pytest.mark.parametrize("values", ["states", "convolution", "embedding"])
+def test_the_parameters_are_those_of_the_network(buckets, values, tiny):
     from nsmc_attention.model.parameters import parameter_shapes as shapes_of
 
-    built = tiny.with_fields(ngram_buckets=buckets).network(30)
-    assert parameter_shapes(30, 8, 8, 4, buckets) == shapes_of(built)
+    config = tiny.with_fields(ngram_buckets=buckets, values=values)
+    assert parameter_shapes(30, config.model, buckets) == shapes_of(config.network(30))
 
 
 @pytest.mark.parametrize(
@@ -259,16 +283,18 @@ def test_a_batch_that_would_be_read_beyond_a_table_is_refused(changed, message):
         NativeEngine(loaded)(*batch)
 
 
-@pytest.mark.parametrize("name", [name for name, each in parameters(2, 2, 2, 2, 2).items() if hasattr(each, "shape")])
+@pytest.mark.parametrize(
+    "name", [name for name, each in parameters(2, 2, 2, 2, 2, window=1).items() if hasattr(each, "shape")]
+)
 def test_a_parameter_of_another_shape_or_type_is_refused(name):
-    given = parameters(30, 4, 5, 6, 50)
+    given = parameters(30, 4, 5, 6, 50, window=3, value_units=7)
     for wrong in (
         given[name][..., :1].repeat(9, -1),
         given[name].astype("float64"),
         given[name][None],
         given[name][:0],
     ):
-        if name in ("embedding", "score", "hidden_bias") and wrong.dtype != "float64" and wrong.size:
+        if name in ("embedding", "score", "hidden_bias", "values") and wrong.dtype != "float64" and wrong.size:
             # these say what the sizes are, which others do not fit
             name = "[a-z_]+"
         with pytest.raises(ValueError, match=f"{name}: expected a C-contiguous array"):

@@ -19,21 +19,25 @@ from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 VOCABULARY, BUCKETS = 50, 40
 LENGTHS = [7, 3, 1, 5]
 HOPS = 3
+NEAR = [{"values": "embedding"}, {"values": "convolution", "window": 3}, {"values": "convolution", "window": 1}]
+every_value = pytest.mark.parametrize("values", NEAR, ids=lambda values: " ".join(map(str, values.values())))
+one_weight = pytest.mark.parametrize("attention", [name for name in ATTENTIONS if name != "multihead"])
 every_score = pytest.mark.parametrize("attention", ATTENTIONS)
 
 
-def network(attention="additive"):
+def network(attention="additive", buckets=BUCKETS, **values):
     hops = {"attention_hops": HOPS} if attention == "structured" else {}
     config = preset("default").with_fields(
-        embedding_size=6, hidden_size=4, max_length=9, attention=attention, ngram_buckets=BUCKETS, **hops
+        embedding_size=6, hidden_size=4, max_length=9, attention=attention, ngram_buckets=buckets, **hops, **values
     )
     mxnet.random.seed(0)
     built = config.network(VOCABULARY)
     built.initialize(mxnet.init.Normal(0.5))
-    # it is 0 until it is filled, and then has no effect
-    table = nd.random.uniform(0.5, 2, shape=(BUCKETS, 2))
-    table[0] = 0
-    built.ngram_table.weight.set_data(table)
+    if buckets:
+        # it is 0 until it is filled, and then has no effect
+        table = nd.random.uniform(0.5, 2, shape=(buckets, 2))
+        table[0] = 0
+        built.ngram_table.weight.set_data(table)
     return built
 
 
@@ -124,10 +128,72 @@ def test_ngrams_change_the_weights_through_the_evidence_layer_alone():
         assert numpy.allclose(one, other, atol=1e-6) is same
 
 
-def test_the_log_odds_of_the_tokens_add_up_to_those_of_the_review():
+def nearby(built, ids, length):
+    """The values of one review's tokens, by their definition."""
+    embedded = built.embedding(ids[:length]).asnumpy()
+    if not hasattr(built.values, "dense"):
+        return embedded
+    weight, bias = built.values.dense.weight.data().asnumpy(), built.values.dense.bias.data().asnumpy()
+    reach = built.values.reach
+    padded = numpy.pad(embedded, [(reach, reach), (0, 0)])
+    windows = [padded[t : t + 2 * reach + 1].ravel() for t in range(length)]
+    return numpy.tanh(windows @ weight.T + bias)
+
+
+@one_weight
+@every_value
+def test_what_the_tokens_add_is_their_weight_times_what_the_last_layer_makes_of_their_value(attention, values):
+    built = network(attention, **values)
+    ids, lengths, ngrams = inputs()
+    logits, weights, contributions = (array.asnumpy() for array in built(ids, lengths, ngrams))
+    weight = numpy.subtract(*built.output.weight.data().asnumpy()[::-1])
+    negative, positive = built.output.bias.data().asnumpy()
+    for row, length in enumerate(LENGTHS):
+        own, scores = nearby(built, ids[row], length), weight[:-1].reshape(HOPS if attention == "structured" else 1, -1)
+        rows = weights[row] if attention == "structured" else weights[row, :length].mean(axis=0, keepdims=True)
+        by_token = ngram_log_odds(nd, built.ngram_table(ngrams))[row, :length, 0].asnumpy()
+        evidence = weight[-1] * numpy.sqrt(rows.mean(axis=0)[:length] * length) * by_token
+        expected = (rows[:, :length] * (scores @ own.T)).sum(axis=0) + evidence
+        numpy.testing.assert_allclose(contributions[row, :length], expected, atol=1e-5)
+        assert not contributions[row, length:].any()
+    odds = logits[:, 1] - logits[:, 0]
+    numpy.testing.assert_allclose(odds, contributions.sum(axis=1) + positive - negative, atol=1e-5)
+
+
+@every_value
+def test_weights_that_are_all_the_same_leave_the_log_odds_of_the_ngrams_as_they_are(values):
+    built = network("uniform", **values)
+    ids, lengths, ngrams = inputs()
+    features, _ = built.read(nd, ids, lengths, ngrams)
+    expected = ngram_log_odds(nd, built.ngram_table(ngrams)).sum(axis=1)[:, 0].asnumpy()
+    numpy.testing.assert_allclose(features[:, -1].asnumpy(), expected, rtol=1e-5)
+
+
+@every_value
+def test_a_network_that_says_what_tokens_add_has_the_same_logits_as_one_that_does_not(values):
+    built, given = network(buckets=0, **values), inputs(buckets=0)
+    # sizes are inferred by the first call, which rounds otherwise
+    built(*given)
+    logits, weights, _ = built(*given)
+    built.explains = False
+    again, same = built(*given)
+    numpy.testing.assert_array_equal(logits.asnumpy(), again.asnumpy())
+    numpy.testing.assert_array_equal(weights.asnumpy(), same.asnumpy())
+
+
+def test_values_near_the_token_need_one_weight_a_token():
+    with pytest.raises(ConfigError, match="expected one weight a token, found the heads of multihead"):
+        network("multihead", values="embedding")
+
+
+def test_a_window_has_a_token_in_the_middle():
+    with pytest.raises(ConfigError, match="model.values.window: expected an odd number.*found 4"):
+        network(values="convolution", window=4)
+
+
+def test_the_evidence_of_a_token_is_its_log_odds_and_those_of_the_one_before():
     table, (_, _, ngrams) = network().ngram_table, inputs()
-    by_token, by_review = ngram_log_odds(nd, table(ngrams))
-    numpy.testing.assert_allclose(by_token.sum(axis=1).asnumpy(), by_review.asnumpy()[:, 0], rtol=1e-5)
+    by_token = ngram_log_odds(nd, table(ngrams))
     evidence = with_previous_token(nd, by_token).asnumpy()
     numpy.testing.assert_array_equal(evidence[:, 1:, 1], evidence[:, :-1, 0])
     assert not evidence[:, 0, 1].any()

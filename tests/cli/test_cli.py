@@ -184,7 +184,10 @@ def test_help_shows_choices(command):
     presets = "|".join(name for task in TASKS.values() for name in task.presets)
     assert f"[{presets}]" in command("train", "--help").stdout
     explaining = command("explain", "--help").stdout
-    for flag, names in (("--method", METHODS), ("--engine", ["auto", "native", "native-bf16", "onnx", "gluon"])):
+    for flag, names in (
+        ("--method", ["auto", *METHODS]),
+        ("--engine", ["auto", "native", "native-bf16", "onnx", "gluon"]),
+    ):
         (shown,) = re.findall(rf"{flag} \[([^]]*)\]", explaining)
         assert sorted(shown.split("|")) == sorted(names)
 

@@ -46,6 +46,10 @@ REFUSED = [
     ("explain a.csv", "found the name of a file, a.csv; give the text itself, or summarize the file with"),
     ("explain a --output /proc/a.png", "/proc"),
     ("explain a --device gpu --output a.png", "--device gpu: expected a GPU that MXNet sees, found none"),
+    (
+        "explain a --method contribution --bundle {bundle_folder}",
+        "method contribution or removal: expected a classifier whose values",
+    ),
     ("explain a --method rollout --bundle {bundle_folder}", "method rollout: expected a classifier whose encoder is a"),
     ("explain a --heads a.png --bundle {bundle_folder}", "a.png: expected the heads of an encoder that is a"),
     ("explain a --heads a.png --head 3 --bundle {tiny_transformer}", "head: expected 1 to 2, found 3"),

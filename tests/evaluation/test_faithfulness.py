@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.evaluation.faithfulness import agreement, aopc, effect, faithfulness, largest
+from nsmc_attention.evaluation.faithfulness import agreement, aopc, correlation, effect, faithfulness, gap, largest
 from nsmc_attention.text.encoding import Encoded
 
 RANDOM = numpy.random.RandomState(0)
@@ -57,6 +57,35 @@ def test_signs_of_gradients_do_not_count():
     found = faithfulness(linear, REVIEWS, {"attention": signed, "gradient": signed})["tau"]
     assert found["attention"] == {measure: pytest.approx(perfect_order()) for measure in ("erasure", "gradient")}
     assert found["gradient"] == {"erasure": pytest.approx(perfect_order())}
+
+
+def test_contributions_of_a_linear_scorer_are_its_changes_and_add_up():
+    signed = [numpy.array([WORTH[token] for token in each.tokens]) for each in REVIEWS]
+    orders = {"attention": list(map(abs, signed)), "contribution": signed}
+    found = faithfulness(linear, REVIEWS, orders)
+    assert found["correlation"] == {"attention": pytest.approx(1), "contribution": pytest.approx(1)}
+    assert found["gap"] < 1e-6 and found["tau"]["contribution"] == found["tau"]["attention"]
+    wrong = faithfulness(linear, REVIEWS, {**orders, "contribution": [-values for values in signed]})
+    assert wrong["correlation"]["contribution"] == pytest.approx(-1) and wrong["gap"] > 1
+    assert wrong["tau"] == found["tau"] and wrong["orders"] == found["orders"], "only the sign was wrong"
+
+
+def test_gradients_have_a_correlation_and_no_sum():
+    worth = [[WORTH[token] for token in each.tokens] for each in REVIEWS]
+    found = faithfulness(linear, REVIEWS, {"attention": [numpy.ones(len(each)) for each in REVIEWS], "gradient": worth})
+    assert found["correlation"] == {"attention": None, "gradient": pytest.approx(1)} and "gap" not in found
+
+
+def test_the_correlation_is_over_all_tokens_of_all_reviews():
+    ones, others = [[1.0, 2.0], [3.0]], [[2.0, 1.0], [5.0]]
+    assert correlation(ones, others) == pytest.approx(scipy.stats.pearsonr([1, 2, 3], [2, 1, 5])[0])
+
+
+@pytest.mark.parametrize("bias", [-2.0, 0.0, 0.5])
+def test_the_gap_is_half_the_spread_whatever_the_bias(bias):
+    odds = numpy.array([0.3, -1.2, 2.5])
+    contributions = [[0.1, 0.2], [-1.2], [2.5, 0.02]]
+    assert gap(1 / (1 + numpy.exp(-odds - bias)), contributions) == pytest.approx(0.01)
 
 
 def perfect_order():

@@ -20,7 +20,7 @@ mxnet = import_mxnet()
 TEXTS = ["정말 재미있는 영화였어요", "지루하다", "배우는 좋은데 이야기가 아쉽다 ㅋㅋㅋ", "최고"]
 
 
-@pytest.fixture(params=["run_folder", "post_run_folder", "tiny_transformer"])
+@pytest.fixture(params=["run_folder", "post_run_folder", "tiny_transformer", "tiny_convolution"])
 def bundle(request):
     return load_bundle(request.getfixturevalue(request.param), LAYOUT)
 
@@ -32,15 +32,23 @@ def reads(request, monkeypatch):
         monkeypatch.setenv(SWITCH, "0")
 
 
+def last_layer(graph):
+    """The names of the weight and the bias that the probability is made with."""
+    writers = {output: node for node in graph.node for output in node.output}
+    node = writers["probability"]
+    while node.op_type not in ("Gemm", "MatMul"):
+        bias, node = node.input[-1], writers[node.input[0]]
+    return node.input[1:] if node.op_type == "Gemm" else [node.input[1], bias]
+
+
 def test_the_last_layer_makes_the_probability_of_them(bundle):
     batch = bundle.codec.batch([bundle.codec.encode(text) for text in TEXTS], bundle.config.fixed_length)
     contexts, probability = reading_engine(bundle, threads=1).contexts(*batch)
     assert probability == pytest.approx(load_engine(bundle, "onnx", threads=1)(*batch)[0], abs=1e-6)
     graph = onnx.load_from_string(bundle.read("model.onnx")).graph
     arrays = {item.name: onnx.numpy_helper.to_array(item) for item in graph.initializer}
-    (last,) = [node for node in graph.node if node.op_type == "Gemm"][-1:]
-    weight, bias = (arrays[name] for name in last.input[1:])
-    negative, positive = (contexts @ weight.T + bias).T
+    weight, bias = (arrays[name] for name in last_layer(graph))
+    negative, positive = (contexts @ (weight.T if len(weight) == 2 else weight) + bias).T
     numpy.testing.assert_allclose(positive - negative, log_odds(probability.astype("float64")), atol=1e-3)
 
 

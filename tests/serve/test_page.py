@@ -295,11 +295,43 @@ def test_a_phone_shows_where_a_matrix_goes_on(page):
 def test_a_classifier_without_heads_has_no_rollout_and_shows_no_heads(page):
     page.fill("#text", "최고")
     assert panel(page).locator(".more").all_inner_texts() == ["가중치 행렬 보기 (1 × 1)"]
-    expect(page.locator("#method option")).to_have_count(len(METHODS) - 1)
+    expect(page.locator("#method option")).to_have_count(len(METHODS) - 2)
     assert not page.locator("#method option[value=rollout]").count()
     page.goto(f"{page.url.partition('?')[0]}?text=최고&method=rollout")
     refused = "어텐션 롤아웃은 인코더가 트랜스포머인 모델에서만 계산할 수 있습니다"
     expect(page.locator("#problem")).to_have_text(refused)
+
+
+@BOTH
+def test_contributions_are_shown_first_where_the_classifier_has_them(open_page, tiny_convolution):
+    found = explain(load_classifier(tiny_convolution, engine="onnx"), TEXT)
+    page = open_page(bundle=tiny_convolution)
+    page.fill("#text", TEXT)
+    assert "기여도: 그 단어가" in panel(page).inner_text() and page.input_value("#method") == "contribution"
+    words = page.locator("#answer .words .word")
+
+    def shown():
+        titles = words.evaluate_all("words => words.map(word => word.title)")
+        return [title.rpartition(": ")[2].replace("−", "-") for title in titles]
+
+    assert [float(number) for number in shown()] == pytest.approx(found.values, abs=1e-3)
+    assert page.locator("#answer .against").count() == (found.values < 0).sum() > 0
+    words.first.click()
+    assert [float(number) for number in shown()] == pytest.approx(found.matrix[0], abs=1e-3)
+    assert not page.locator("#answer .against").count() and not [each for each in shown() if each[0] in "+-"]
+    page.click("#answer .more")
+    expect(page.locator("#answer tbody td")).to_have_count(len(found.tokens) ** 2)
+    page.wait_for_url("**?text=*")
+    assert "method" not in page.url
+    page.select_option("#method", "attention")
+    page.wait_for_url("**method=attention")
+    page.reload()
+    assert "어텐션: 각 단어" in panel(page).inner_text() and page.input_value("#method") == "attention"
+
+
+def test_contributions_of_another_classifier_are_refused_in_the_language_of_the_page(page):
+    page.goto(f"{page.url}?text=최고&method=contribution")
+    expect(page.locator("#problem")).to_have_text("기여도는 단어마다 값을 더해 예측하는 모델에서만 계산할 수 있습니다")
 
 
 def test_a_page_that_is_not_told_the_methods_asks_again(heads):
@@ -311,7 +343,7 @@ def test_a_page_that_is_not_told_the_methods_asks_again(heads):
 
     heads.route("**/readyz", answer)
     heads.reload()
-    expect(heads.locator("#method option")).to_have_count(len(METHODS))
+    expect(heads.locator("#method option")).to_have_count(len(METHODS) - 1)
     assert len(asked) == 2
 
 
