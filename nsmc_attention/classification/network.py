@@ -185,7 +185,9 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
         _, values, by_token, *_ = self.encode(F, rows, mask, valid_length)
         if self.values is not None:
-            return self.classify(F, F.sum(self.terms(F, weights, values, by_token, valid_length), axis=1, keepdims=True))
+            return self.classify(
+                F, F.sum(self.terms(F, weights, values, by_token, valid_length), axis=1, keepdims=True)
+            )
         by_review = F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
         values = self.attention.proj_value(values) if self.multihead else values
         return self.classify(F, self.features(F, F.batch_dot(weights, values), by_review))

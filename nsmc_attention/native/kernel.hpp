@@ -7,7 +7,8 @@
 //   projected to q_i and k_j:
 //     score_ij = sum_a v_a tanh(q_ia + k_ja),  weights_i = softmax(score_i)
 //   output: probability = sigmoid(o . mean_i sum_j weights_ij h_j + wide * sum of the log-odds + b)
-//   of values v_j = tanh(sum of what the words around add + c) near the token, or that sum itself, in place of the states:
+//   of values v_j = tanh(sum of what the words around add + c) near the token, or that sum itself, in place of the
+//   states:
 //     probability = sigmoid(sum_j (m_j o . v_j + wide * sqrt(T m_j) * log-odds of j) + b),  m_j = mean_i weights_ij
 //
 // A result depends on the review alone: each number is the sum of the same terms in the same order, however many
@@ -358,9 +359,8 @@ void run(const Network& network, const Review* reviews, size_t count, void* memo
     const float log_odds = read_ngrams(network, review, scratch.log_odds);
     project(network, scratch.states[lane], review.length, scratch);
     attend(network, review, scratch);
-    *review.probability = network.window
-                              ? add_up(network, review, scratch)
-                              : classify(network, review, scratch.states[lane], scratch.mean, log_odds);
+    *review.probability = network.window ? add_up(network, review, scratch)
+                                         : classify(network, review, scratch.states[lane], scratch.mean, log_odds);
   }
 }
 

@@ -333,18 +333,18 @@ void set_ngrams(Loaded& loaded, PyObject* table) {
 }
 
 std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
-  static const char* names[] = {"kernel",          "embedding", "embedding_scale", "input_weights",
-                                "input_bias",      "recurrent", "hidden_bias",     "projection",
-                                "projection_bias", "evidence",  "score",           "output",
-                                "output_bias",     "wide",      "ngrams",          "values",
-                                "value_bias",      nullptr};
+  static const char* names[] = {
+      "kernel",      "embedding",  "embedding_scale", "input_weights", "input_bias", "recurrent",
+      "hidden_bias", "projection", "projection_bias", "evidence",      "score",      "output",
+      "output_bias", "wide",       "ngrams",          "values",        "value_bias", nullptr};
   const char* name;
   PyObject *embedding, *scale, *input, *input_bias, *recurrent, *hidden_bias, *projection, *bias, *evidence, *score,
       *output, *ngrams, *values, *value_bias;
   double output_bias, wide;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOOddOOO:load", const_cast<char**>(names), &name,
                                    &embedding, &scale, &input, &input_bias, &recurrent, &hidden_bias, &projection,
-                                   &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams, &values, &value_bias))
+                                   &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams, &values,
+                                   &value_bias))
     throw Raised();
 
   auto loaded = std::make_unique<Loaded>();
@@ -365,7 +365,8 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   if (values != Py_None)
     near = std::make_unique<Array>(values, "values", 'f', std::initializer_list<Py_ssize_t>{-1, -1, depth});
   if (near && value_bias != Py_None)
-    near_bias = std::make_unique<Array>(value_bias, "value_bias", 'f', std::initializer_list<Py_ssize_t>{near->size(0)});
+    near_bias =
+        std::make_unique<Array>(value_bias, "value_bias", 'f', std::initializer_list<Py_ssize_t>{near->size(0)});
   const Py_ssize_t read = near ? near->size(0) : 2 * hidden;
   const Array outputs(output, "output", 'f', {read});
 
@@ -389,7 +390,8 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   loaded->table.scale.assign(scales.as<float>(), scales.as<float>() + network.vocabulary);
   prepare_table(*loaded, inputs.as<float>(), input_biases.as<float>(), size_t(hidden));
   if (near) add_value_panels(*loaded, near->as<float>(), size_t(read));
-  if (near_bias) network.value_bias = padded_rows(*loaded, near_bias->as<float>(), 1, size_t(read), network.value_units);
+  if (near_bias)
+    network.value_bias = padded_rows(*loaded, near_bias->as<float>(), 1, size_t(read), network.value_units);
   network.recurrent =
       stored(*loaded, gate_panels(kernel, recurrents.as<float>(), size_t(hidden), size_t(hidden), network.hidden));
   network.hidden_bias = padded_rows(*loaded, hidden_biases.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);

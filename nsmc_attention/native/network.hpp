@@ -1,8 +1,8 @@
 // A classifier's parameters in the layout of the kernels, and what a kernel is. See kernel.hpp for the mathematics.
 //
 // Letters: V words of the vocabulary, E units of the embedding, H units of the GRU in each direction, A units of the
-// attention's score, T tokens of a review, U units of a value that is near its token. H, A and U are rounded up to whole
-// vectors of any width; the units that are added have weights of 0 and stay 0.
+// attention's score, T tokens of a review, U units of a value that is near its token. H, A and U are rounded up to
+// whole vectors of any width; the units that are added have weights of 0 and stay 0.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,17 @@ static constexpr size_t round_up(size_t size, size_t multiple = ROUNDED) {
 // What a kernel reads. "Stored" is the kernel's own type of number, float or bfloat16; W is its vector's width.
 struct Network {
   size_t vocabulary, hidden, units, buckets;  // hidden and units are rounded up
-  size_t row;                // numbers of a word in the table: 2 * 3 H, and of values window * U, rounded up
-  const void* table;         // Stored (V, row): W x + b by direction, block of W units and gate r, z, n; then, of values,
-                             // what the word adds to those from `window / 2` places behind it to as many before it
-  const void* recurrent;     // Stored (2, H / W, H, 3, W): U by blocks of units; of bfloat16, rows of H in pairs
-  const float* hidden_bias;  // (2, H): the bias within r * (U h + b)
-  const void* projection;    // Stored (2 A / 2 W, 2 H, 2, W): twice the weights of query and key
-  const float* bias;         // (2 A): twice theirs
-  const float* evidence;     // (2, 2 A): what the n-grams' log-odds of a token, and of the one before, add to them
-  const float* score;        // (A): -2 v
-  const float* output;       // (2 H), of values (U): the last layer's row of positive less that of negative
-  float output_bias, wide;   // the same of its bias, and of its weight of the n-grams' log-odds
+  size_t row;             // numbers of a word in the table: 2 * 3 H, and of values window * U, rounded up
+  const void* table;      // Stored (V, row): W x + b by direction, block of W units and gate r, z, n; then, of values,
+                          // what the word adds to those from `window / 2` places behind it to as many before it
+  const void* recurrent;  // Stored (2, H / W, H, 3, W): U by blocks of units; of bfloat16, rows of H in pairs
+  const float* hidden_bias;     // (2, H): the bias within r * (U h + b)
+  const void* projection;       // Stored (2 A / 2 W, 2 H, 2, W): twice the weights of query and key
+  const float* bias;            // (2 A): twice theirs
+  const float* evidence;        // (2, 2 A): what the n-grams' log-odds of a token, and of the one before, add to them
+  const float* score;           // (A): -2 v
+  const float* output;          // (2 H), of values (U): the last layer's row of positive less that of negative
+  float output_bias, wide;      // the same of its bias, and of its weight of the n-grams' log-odds
   size_t window, value_units;   // tokens that a value is made of, 0 where states are the values; U, rounded up
   const float* value_bias;      // (U), null where values are not the tanh of their sum
   const std::uint16_t* ngrams;  // float16 (buckets, 2); null without n-grams

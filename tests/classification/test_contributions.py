@@ -99,7 +99,9 @@ def test_another_classifier_is_explained_by_attention_and_has_none(bundle_folder
         other = load_classifier(folder)
         assert Explainer(other).default == explain(other, TEXT).method == "attention"
         assert "contribution" not in Explainer(other).methods
-        with pytest.raises(ConfigError, match=f"^method contribution or removal: expected .* near the token, found {kind}; use"):
+        with pytest.raises(
+            ConfigError, match=f"^method contribution or removal: expected .* near the token, found {kind}; use"
+        ):
             explain(other, TEXT, "contribution")
 
 

@@ -117,7 +117,9 @@ def expected(given, ids, ngrams=None):
     values = [numpy.einsum("uwe,we->u", p["values"], padded[t : t + 2 * reach + 1]) for t in range(len(ids))]
     if p["value_bias"] is not None:
         values = numpy.tanh(values + p["value_bias"])
-    contributions = weights.mean(0) * (values @ p["output"]) + p["wide"] * numpy.sqrt(numpy.maximum(weights.sum(0), 1e-6)) * odds
+    contributions = (
+        weights.mean(0) * (values @ p["output"]) + p["wide"] * numpy.sqrt(numpy.maximum(weights.sum(0), 1e-6)) * odds
+    )
     return sigmoid(contributions.sum() + p["output_bias"]), weights, contributions
 
 
