@@ -70,7 +70,8 @@ def test_impossible_settings_are_refused_with_their_path(path, value, message):
         Config.from_dict(nested(path, value))
 
 
-@pytest.mark.parametrize("path", [path for path, _ in paths(Config())])
+# one that bundles of 0.1.0 lack may be
+@pytest.mark.parametrize("path", [path for path, _ in paths(Config()) if path != "training.labels.templates"])
 def test_no_setting_may_be_missing(path):
     values = nested(path, None)
     *sections, name = path.split(".")
@@ -116,11 +117,11 @@ def test_an_unknown_preset_names_the_nearest():
         preset("defualt")
 
 
-@pytest.mark.parametrize("name", [name for name in SHORT_NAMES if name not in ("attention", "encoder")])
+@pytest.mark.parametrize("name", [name for name in SHORT_NAMES if name not in ("attention", "encoder", "values")])
 def test_every_number_has_an_upper_bound(name):
     kinds = {"attention_heads": "multihead", "attention_hops": "structured", "attention_penalty": "structured"}
     with pytest.raises(ConfigError, match="expected|unknown value"):
-        Config().with_fields(attention=kinds.get(name, "additive"), **{name: 10**400})
+        Config().with_fields(attention=kinds.get(name, "additive"), values="convolution", **{name: 10**400})
 
 
 def test_settings_that_fit_only_together_can_be_changed_together():

@@ -295,7 +295,7 @@ def test_a_phone_shows_where_a_matrix_goes_on(page):
 def test_a_classifier_without_heads_has_no_rollout_and_shows_no_heads(page):
     page.fill("#text", "최고")
     assert panel(page).locator(".more").all_inner_texts() == ["가중치 행렬 보기 (1 × 1)"]
-    expect(page.locator("#method option")).to_have_count(len(METHODS) - 2)
+    expect(page.locator("#method option")).to_have_count(len(METHODS) - 3)
     assert not page.locator("#method option[value=rollout]").count()
     page.goto(f"{page.url.partition('?')[0]}?text=최고&method=rollout")
     refused = "어텐션 롤아웃은 인코더가 트랜스포머인 모델에서만 계산할 수 있습니다"
@@ -331,7 +331,9 @@ def test_contributions_are_shown_first_where_the_classifier_has_them(open_page, 
 
 def test_contributions_of_another_classifier_are_refused_in_the_language_of_the_page(page):
     page.goto(f"{page.url}?text=최고&method=contribution")
-    expect(page.locator("#problem")).to_have_text("기여도는 단어마다 값을 더해 예측하는 모델에서만 계산할 수 있습니다")
+    expect(page.locator("#problem")).to_have_text(
+        "기여도와 가중치 제거는 단어마다 값을 더해 예측하는 모델에서만 계산할 수 있습니다"
+    )
 
 
 def test_a_page_that_is_not_told_the_methods_asks_again(heads):
@@ -343,7 +345,7 @@ def test_a_page_that_is_not_told_the_methods_asks_again(heads):
 
     heads.route("**/readyz", answer)
     heads.reload()
-    expect(heads.locator("#method option")).to_have_count(len(METHODS) - 1)
+    expect(heads.locator("#method option")).to_have_count(len(METHODS) - 2)
     assert len(asked) == 2
 
 
