@@ -1,6 +1,11 @@
 """Labels against accuracy where reviews are of another kind: the table of docs/adapting.md.
 
     python -m benchmarks.adapting FOLDER/val.tsv [LABELS ...]
+    python -m benchmarks.adapting FOLDER/val.tsv choose [COUNT DRAWS]
+    python -m benchmarks.adapting FOLDER/val.tsv train [COUNT]
+
+The second compares which COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the
+third trains on COUNT (2,700) by `train --init-from pretrained` and from random numbers.
 
 The file is KOTE's (arXiv:2205.05300), comments from twelve kinds of places: positive has at least two emotions of POSITIVE and
 none of NEGATIVE, and the other way round; others are left out. Of each of five folds by id, labels are drawn from the other
@@ -17,14 +22,20 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy
 import pandas
+from scipy import stats
 
-from nsmc_attention import adapt, load_classifier
+from nsmc_attention import adapt, load_classifier, preset, train
 from nsmc_attention.classification.comparison import baseline
+from nsmc_attention.classification.train import continuing
+from nsmc_attention.evaluation.metrics import headline
+from nsmc_attention.films.vectors import ReviewReader
 from nsmc_attention.reviews import nsmc
 
 POSITIVE = {1, 2, 4, 7, 8, 13, 14, 16, 28, 32, 40, 42, 43}
 NEGATIVE = {0, 3, 6, 9, 10, 12, 20, 21, 22, 23, 31, 33, 34, 35, 37}
 FOLDS, LABELS = 5, (100, 300, 1000, 2700)
+# Of so many times as many uncertain rows those are chosen that are unlike each other
+AMONG = 5
 
 
 def comments(path: Path) -> pandas.DataFrame:
@@ -61,5 +72,97 @@ def main(path: Path, counts: list[int]) -> None:
         print(f"| {count:,} | {cells} |", flush=True)
 
 
+def at_random(vectors: numpy.ndarray, count: int, seed: int) -> numpy.ndarray:
+    """Return the positions of `count` rows of vectors (M, F), whose last column is the log-odds of positive."""
+    return numpy.random.RandomState(seed).permutation(len(vectors))[:count]
+
+
+def uncertain(vectors: numpy.ndarray, count: int, seed: int) -> numpy.ndarray:
+    """Return the rows whose log-odds are nearest to 0."""
+    return numpy.argsort(abs(vectors[:, -1]), kind="stable")[:count]
+
+
+def unlike(vectors: numpy.ndarray, count: int, seed: int) -> numpy.ndarray:
+    """Return of each of `count` clusters the row that is nearest to its centre."""
+    from sklearn.cluster import KMeans
+
+    features = vectors[:, :-1]
+    clusters = KMeans(count, n_init=1, random_state=seed).fit(features)
+    return numpy.argmin(clusters.transform(features), axis=0)
+
+
+def uncertain_and_unlike(vectors: numpy.ndarray, count: int, seed: int) -> numpy.ndarray:
+    """Return the most unlike ones of the AMONG times as many that are the least certain."""
+    candidates = uncertain(vectors, AMONG * count, seed)
+    return candidates[unlike(vectors[candidates], count, seed)]
+
+
+CHOICES = {
+    "random": at_random,
+    "uncertain": uncertain,
+    "uncertain and unlike each other": uncertain_and_unlike,
+    "unlike each other": unlike,
+}
+
+
+def compare_choices(path: Path, count: int, draws: int) -> None:
+    """Print for each strategy the accuracy on hidden comments, how much more that is than of random rows, the log loss.
+
+    Then what `adapt` says of the chosen rows: accuracy after and before, and in how many draws it refuses the bundle.
+    """
+    frame, reader = comments(path), ReviewReader(load_classifier().bundle)
+    vectors = reader(frame["review"].tolist())
+    scores: dict[str, list[tuple[float, ...]]] = {name: [] for name in CHOICES}
+    for draw in range(draws):
+        hidden = (frame["id"] % FOLDS == draw % FOLDS).to_numpy()
+        pool, held_out = frame[~hidden], frame[hidden]
+        for name, choose in CHOICES.items():
+            known = pool.iloc[choose(vectors[~hidden], count, draw)]
+            scores[name].append(chosen_score(known, held_out, draw))
+            print(name, draw, scores[name][-1], file=sys.stderr, flush=True)
+    usual = numpy.array(scores["random"])[:, 0]
+    for name, rows in scores.items():
+        columns = numpy.array(rows)
+        more = columns[:, 0] - usual
+        bound = stats.t.ppf(0.975, draws - 1) * numpy.std(more, ddof=1) / draws**0.5
+        accuracy, loss, after, before, refused = columns.mean(axis=0)
+        cells = f"{accuracy:.1f} | {more.mean():+.1f} ± {bound:.1f} | {loss:.3f} | {after:.1f} | {before:.1f}"
+        print(f"| {name} | {cells} | {round(refused * draws)} of {draws} |")
+
+
+def chosen_score(known: pandas.DataFrame, held_out: pandas.DataFrame, seed: int) -> tuple[float, ...]:
+    """Return accuracy (%) and log loss on hidden comments, what `adapt` says after and before (%), 1 if it refuses."""
+    with tempfile.TemporaryDirectory() as folder:
+        adapted = adapt(known[["review", "label"]], Path(folder) / "run", seed=seed, force=True, quiet=True)
+    figures = headline(held_out["label"].to_numpy(), adapted.probabilities(held_out["review"]))
+    own, positive = adapted.bundle.manifest["adapted"], known["label"].mean()
+    refused = own["interval"][0] <= max(positive, 1 - positive) or own["after"] <= own["before"]
+    return 100 * figures["accuracy"], figures["log_loss"], 100 * own["after"], 100 * own["before"], float(refused)
+
+
+def compare_beginnings(path: Path, count: int) -> None:
+    """Print the accuracy on hidden comments of `train` on the others, by what it begins with."""
+    frame = comments(path)
+    for first in ("pretrained", None):
+        scores = []
+        for fold in range(FOLDS):
+            held_out = frame[frame["id"] % FOLDS == fold]
+            known = frame[frame["id"] % FOLDS != fold].sample(count, random_state=fold)
+            config = continuing(preset("default"), first).with_fields(erasure_reviews=0, seed=fold)
+            with tempfile.TemporaryDirectory() as folder:
+                known[["review", "label"]].to_csv(Path(folder) / "known.csv", index=False)
+                train(Path(folder) / "known.csv", config, Path(folder) / "run", quiet=True, init_from=first)
+                positive = load_classifier(Path(folder) / "run").probabilities(held_out["review"]) > 0.5
+            scores.append(100 * numpy.mean(positive == (held_out["label"] == 1)))
+        print(
+            f"| {first or 'random numbers'} | {numpy.mean(scores):.1f} ± {numpy.std(scores, ddof=1):.1f} |", flush=True
+        )
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), [int(word) for word in sys.argv[2:]] or list(LABELS))
+    if sys.argv[2:3] == ["choose"]:
+        compare_choices(Path(sys.argv[1]), *map(int, sys.argv[3:] or (100, 5)))
+    elif sys.argv[2:3] == ["train"]:
+        compare_beginnings(Path(sys.argv[1]), *map(int, sys.argv[3:] or (2700,)))
+    else:
+        main(Path(sys.argv[1]), [int(word) for word in sys.argv[2:]] or list(LABELS))

@@ -29,8 +29,8 @@ from ..reviews import tables
 from ..reviews.corpus import Reviews, read_bytes, sha256
 from ..reviews.data import Labelled
 from ..reviews.labels import plain_label
-from ..text.encoding import ReviewEncoder
-from ..training.description import manifest_of, options
+from ..text.encoding import ReviewEncoder, clean
+from ..training.description import in_words, manifest_of, options
 from ..training.runs import Run
 from .batches import Batches, EncodedPart, TrainingPart, encode
 from .comparison import baseline
@@ -100,7 +100,7 @@ def adapt(
     Parameters
     ----------
     data : path or DataFrame
-        A table with a column of reviews and one of labels or stars. Rows without a label are left out.
+        A table with a column of reviews and one of labels or stars. Rows without either are left out, and counted.
     out : path
         A new folder, written at the end: bundle/, and surprising.csv, the labels that are mistakes or hard.
     bundle : path or None
@@ -140,12 +140,14 @@ def adapt_classifier(
     # a folder that is taken is reported before the work
     run.check({})
     first = load_bundle(bundle, LAYOUT)
-    rows = labelled_rows(source, stars_column)
+    rows, left_out = labelled_rows(source, stars_column)
     part = tokenized(rows, first.config)
     check_counts(part.labels, rows.name)
     encoded = encode(part, first.codec)
     config = adapting(first.config, encoded, first.codec, seed)
     run.say(f"data: {rows.name}, {len(part.labels):,} labelled reviews, {int(part.labels.sum()):,} positive")
+    if any(left_out.values()):
+        run.say(f"left out: {in_words(left_out)}")
     if "stars" in rows.columns:
         run.say(f"labels are the stars in column {rows.columns['stars']}: {rows.columns['scale']}")
     # imports MXNet
@@ -177,8 +179,8 @@ def adapting(config: Config, part: EncodedPart, encoder: ReviewEncoder, seed: in
     return config.with_fields(**stages, batch_size=BATCH, seed=seed)
 
 
-def labelled_rows(source: Labelled, stars_column: Optional[str]) -> Reviews:
-    """Return the rows that have a label, or stars that are not in the middle; each text once."""
+def labelled_rows(source: Labelled, stars_column: Optional[str]) -> tuple[Reviews, dict[str, int]]:
+    """Return the rows with text and a label, or stars not in the middle, each text once; and {why: left out}."""
     table, path = source.open(), Path(source.data)
     parts = list(table.parts)
     names = dict.fromkeys(chain.from_iterable(parts))
@@ -189,14 +191,10 @@ def labelled_rows(source: Labelled, stars_column: Optional[str]) -> Reviews:
         names, source.label_column, path, tables.LABEL_COLUMNS, tables.LABEL_HINT
     )
     tables.require_column(names, column, path)
-    labels, documents = (
-        list(map(tables.as_text, tables.cells_of(parts, name))) for name in (column, table.text_column)
-    )
-    scale = None
-    if stars_column:
-        labels, scale = labels_of_stars(labels, f"{path}: column {column}")
+    cells, documents = (list(map(tables.as_text, tables.cells_of(parts, name))) for name in (column, table.text_column))
+    labels, scale = labels_of_stars(cells, f"{path}: column {column}") if stars_column else (cells, None)
     frame = pandas.DataFrame({"row": range(1, len(labels) + 1), "document": documents, "label": labels})
-    frame = frame[frame["label"].str.strip() != ""].drop_duplicates("document")
+    frame, left_out = usable(frame, cells)
     if frame.empty:
         raise DataError(f"{path}: expected labels in column {column}, found none")
     frame["label"] = tables.label_numbers(frame["label"].tolist(), path, source.positive)
@@ -209,7 +207,25 @@ def labelled_rows(source: Labelled, stars_column: Optional[str]) -> Reviews:
         "scale": scale,
     }
     columns = {name: value for name, value in given.items() if value is not None}
-    return Reviews(frame.reset_index(drop=True), path.name, sha256(read_bytes(path)), columns)
+    return Reviews(frame.reset_index(drop=True), path.name, sha256(read_bytes(path)), columns), left_out
+
+
+def usable(frame: pandas.DataFrame, cells: Sequence[str]) -> tuple[pandas.DataFrame, dict[str, int]]:
+    """Return the rows (`document`, `label`) to learn from, and for each reason how many are left out for it.
+
+    `cells` are what the labels were read from: of a row without a label, that is blank or has stars in the middle.
+    """
+    blank = numpy.array([not cell.strip() for cell in cells], dtype=bool)
+    unlabelled = frame["label"].str.strip() == ""
+    labelled = frame[~unlabelled]
+    written = labelled[labelled["document"].map(clean) != ""]
+    kept = written.drop_duplicates("document")
+    return kept, {
+        "without_a_label": int(blank.sum()),
+        "of_middle_stars": int((unlabelled & ~blank).sum()),
+        "without_text": len(labelled) - len(written),
+        "repeated": len(written) - len(kept),
+    }
 
 
 def labels_of_stars(cells: Sequence[str], where: str) -> tuple[list[str], str]:

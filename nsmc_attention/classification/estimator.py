@@ -10,7 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Optional, TypedDict, Union, cast
 
 import numpy
 import pandas
@@ -95,6 +95,9 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     positive : label, optional
         The label that means positive. By default 긍정 of 긍정 and 부정, and so for other known words; else the second of
         the sorted labels, with a warning if they are words.
+    init_from : path or "pretrained", optional
+        A bundle that every fit begins with, as of `train`; of a classifier ("pretrained": the packaged one) its sizes
+        and text settings replace the preset's.
     **named
         Settings by short name, which win over `settings`; None stands for the preset's. ConfigError for an unknown one.
 
@@ -115,12 +118,14 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         seed: int = 0,
         device: DeviceName = "auto",
         positive: object = None,
+        init_from: Union[str, Path, None] = None,
         **named: "Unpack[Named]",
     ):
         unknown = next((name for name in named if name not in NAMED), None)
         if unknown:
             raise ConfigError(f"SentimentEstimator: unknown setting {unknown!r}{did_you_mean(unknown, NAMED)}")
         self.preset, self.settings, self.seed, self.device, self.positive = preset, settings, seed, device, positive
+        self.init_from = init_from
         for name in NAMED:
             setattr(self, name, named.get(name))
 
@@ -134,9 +139,12 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
 
     @property
     def config(self) -> Config:
-        """The preset with the settings that differ from it."""
+        """The preset with the settings that differ from it, and those of the classifier that training begins with."""
+        from .train import continuing
+
         named = {name: getattr(self, name) for name in NAMED if getattr(self, name) is not None}
-        return named_preset(self.preset).with_fields(**{"seed": self.seed, **(self.settings or {}), **named})
+        base = continuing(named_preset(self.preset), self.init_from)
+        return base.with_fields(**{"seed": self.seed, **(self.settings or {}), **named})
 
     def fit(self, X: Sequence[str], y: ArrayLike) -> "SentimentEstimator":
         """Train on reviews X (sequence of N str) and their labels y (N, two different values of one type)."""
@@ -152,7 +160,9 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             table = Path(folder) / "reviews.csv"
             with open(table, "w", encoding="utf-8", newline="", errors="replace") as file:
                 csv.writer(file).writerows([["document", "label"], *zip(texts, numbers.tolist())])
-            bundle = train(table, config, Path(folder) / "run", device=self.device, quiet=True)
+            bundle = train(
+                table, config, Path(folder) / "run", device=self.device, quiet=True, init_from=self.init_from
+            )
             self.contents_ = read_contents(cast(ClassifierBundle, bundle))
         self.__dict__.pop("loaded_", None)
         return self

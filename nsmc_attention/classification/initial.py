@@ -1,15 +1,17 @@
-"""Initial parameters of a classifier other than random numbers: those of another task's bundle, or given word vectors.
+"""Initial parameters of a classifier other than random numbers: those of another bundle, or given word vectors.
 
-Of what `restore` has learnt a classifier of characters takes the reading: the embedding of each character, which is the
-sum of its rows, and the first layer. Of a language model a classifier takes the encoder and the embeddings.
+Of another classifier it takes all but the table of n-grams, and so its vocabulary. Of what `restore` has learnt a
+classifier of characters takes the reading: the embedding of each character, which is the sum of its rows, and the first
+layer. Of a language model a classifier takes the encoder and the embeddings.
 """
 
 from typing import Any
 
 from .._runtime.mxnet_types import Network
-from ..model.parameters import Arrays, set_parameters, snapshot
+from ..model.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot
 from ..restoration.characters import Characters
 from ..restoration.train import sizes_of_reader
+from ..settings import paths
 from ..text.encoding import ReviewEncoder
 from ..text.vectors import WordVectors
 from ..training.initial import sizes_of
@@ -19,6 +21,12 @@ EMBEDDING, ENCODER = "embedding.weight", "encoder."
 ARTICLE_EMBEDDING = "embed.weight"
 SHARED = {"model.kind": ClassifierConfig.kind}
 READER, LAYER = "reader.embedding.weight", "reader.layer0."
+
+
+def sizes_of_classifier(config: Any) -> dict[str, object]:
+    """Return the settings that a classifier shares with another of a config, {path: value}: also its tokens'."""
+    text = {path: value for path, value in paths(config) if path.startswith("text.") and path != "text.ngram_buckets"}
+    return {**sizes_of(config), **text}
 
 
 def sizes_of_restorer(config: Any) -> dict[str, object]:
@@ -33,6 +41,13 @@ def sizes_of_restorer(config: Any) -> dict[str, object]:
 def sizes_of_language_model(config: Any) -> dict[str, object]:
     """Return the settings that a classifier shares with a language model of a config, {path: value}."""
     return {**sizes_of(config), **SHARED}
+
+
+def init_from_classifier(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:
+    """Give a classifier without n-grams all that another of the same vocabulary, {name: array}, has beside them."""
+    if NGRAM_TABLE in arrays:
+        arrays = {**arrays, "output.weight": arrays["output.weight"][:, :-1]}
+    set_parameters(network, {name: arrays[name] for name in snapshot(network)})
 
 
 def init_from_restorer(network: Network, arrays: Arrays, codec: Characters, token_to_idx: dict[str, int]) -> None:

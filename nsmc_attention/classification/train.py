@@ -14,7 +14,7 @@ import pandas
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Network
-from ..bundle.format import AnyBundle, Manifest, load_any, load_bundle
+from ..bundle.format import AnyBundle, Manifest, load_bundle
 from ..errors import BundleError, ConfigError, DataError
 from ..inference.engines import DeviceName
 from ..language.task import LAYOUT as LANGUAGE_MODEL
@@ -28,13 +28,15 @@ from ..text.tokenizers import tokenizer, tokenizer_version
 from ..text.vectors import WordVectors, read_vectors, vector_lines
 from ..training.description import command, in_words, manifest_of, nearest_preset, options
 from ..training.distributed.communicator import SINGLE, SingleWorker
-from ..training.initial import Beginning, check_sizes
+from ..training.initial import Beginning, check_sizes, first_bundle
 from ..training.runs import Run, network_files, warn_if_small
 from .batches import Tokenized, TrainingPart
 from .initial import (
+    init_from_classifier,
     init_from_language_model,
     init_from_restorer,
     init_from_vectors,
+    sizes_of_classifier,
     sizes_of_language_model,
     sizes_of_restorer,
 )
@@ -43,6 +45,7 @@ from .task import LAYOUT, ClassifierBundle
 
 # What a classifier may begin with, by the task of the bundle: the settings that it must have, and how it begins
 BEGINNINGS: dict[Any, Any] = {
+    LAYOUT: (sizes_of_classifier, init_from_classifier),
     RESTORER: (sizes_of_restorer, init_from_restorer),
     LANGUAGE_MODEL: (sizes_of_language_model, init_from_language_model),
 }
@@ -78,9 +81,10 @@ def train(
     resume : bool
         Continue the run in `out`; its data and config must be the same.
     device : "auto", "cpu" or "gpu"
-    init_from : path or None
-        A bundle whose sizes the classifier shares: of a language model it begins with encoder and embeddings, of `restore`
-        with the reading of characters, which needs the tokenizer `characters`.
+    init_from : path, "pretrained" or None
+        A bundle whose sizes the classifier shares. Of a classifier ("pretrained": the packaged one) it has the
+        vocabulary and begins with all but the n-grams; `continuing` gives the settings. Of a language model it begins
+        with encoder and embeddings, of `restore` with the reading of characters, which needs the tokenizer `characters`.
     workers : SingleWorker
         The group of workers that share each batch, from `training.distributed.communicator.worker_group`.
     embeddings : path or None
@@ -130,7 +134,8 @@ def train_classifier(
     run.say_settings(
         " ".join(["--preset", name, *changes, *options({"init_from": init_from, "embeddings": embeddings})])
     )
-    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run)
+    vocabulary = first.read("vocab.json") if first and first.layout is LAYOUT else None
+    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, vocabulary)
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),
         "vocabulary": sha256(inputs.vocabulary).hexdigest(),
@@ -167,10 +172,22 @@ def checked_beginning(
             raise ConfigError(f"--embeddings: expected no --init-from beside it, found {init_from}; leave one out")
         # of a file in another format its first line says so, before the reviews are read
         next(vector_lines(Path(embeddings), config.model.embedding_size, len))
-    first = load_any(init_from, tuple(BEGINNINGS)) if init_from else None
+    first = first_bundle(init_from, *BEGINNINGS)
     if first:
         check_sizes(config, first, PRESETS, BEGINNINGS[first.layout][0])
     return first
+
+
+def continuing(config: Config, init_from: Union[str, Path, None]) -> Config:
+    """Return a config with the settings that it must share with the classifier that it begins with.
+
+    It stays as it is with another task's bundle or without one, and where the two are of different kinds, which
+    training refuses.
+    """
+    first = first_bundle(init_from, *BEGINNINGS)
+    if first is None or first.layout is not LAYOUT or first.config.model.kind != config.model.kind:
+        return config
+    return config.with_settings(sizes_of_classifier(first.config))
 
 
 def word_vectors(path: Path, encoder: ReviewEncoder, size: int, run: Run) -> WordVectors:
@@ -192,7 +209,7 @@ def beginning(first: AnyBundle, encoder: ReviewEncoder) -> Beginning:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The input of a training: its files, their tokenized reviews, and the training data's vocabulary as JSON."""
+    """The input of a training: its files, their tokenized reviews, and the vocabulary as JSON."""
 
     reviews: Reviews
     dev_reviews: Optional[Reviews]
@@ -205,8 +222,14 @@ class Inputs:
 
 
 def read_inputs(
-    reviews: Reviews, dev_reviews: Optional[Reviews], config: Config, data_dir: Optional[Union[str, Path]], run: Run
+    reviews: Reviews,
+    dev_reviews: Optional[Reviews],
+    config: Config,
+    data_dir: Optional[Union[str, Path]],
+    run: Run,
+    vocabulary: Optional[bytes] = None,
 ) -> Inputs:
+    """Read and tokenize the input of a training; without a vocabulary as JSON, make that of the training data."""
     from ..text.vocabulary import build_vocab
 
     run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
@@ -218,7 +241,8 @@ def read_inputs(
         raw_reviews = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev.frame])
         run.say(f"raw star reviews: {in_words(raw_reviews.counts)}")
         stars = tokenized_part(raw_reviews.frame, raw_reviews.targets, config)
-    vocabulary = build_vocab([*(stars.reviews if stars else []), *train.reviews], config.text).to_json().encode()
+    if vocabulary is None:
+        vocabulary = build_vocab([*(stars.reviews if stars else []), *train.reviews], config.text).to_json().encode()
     encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train.labels):,} reviews to train on, {len(dev.labels):,} to choose the epoch by (dev)"
     run.say(f"{sizes}, a vocabulary of {len(encoder):,}")

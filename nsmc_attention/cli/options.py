@@ -1,7 +1,7 @@
 """Options that several commands share, in groups."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
@@ -112,7 +112,10 @@ class Restoring(NamedTuple):
 
     def scorer(self, model: Model) -> "Scorer":
         """Load a model's classifier, of restored texts where texts are to be restored."""
-        classifier = model.load()
+        return self.over(model.load(), model)
+
+    def over(self, classifier: "Classifier", model: Model) -> "Scorer":
+        """Return the classifier of a model, of restored texts where texts are to be restored."""
         if not self.bundle:
             return classifier
         from ..classification.restored import restoring
@@ -185,8 +188,17 @@ class Scoring(NamedTuple):
             return stdin_lines(self.encoding) if texts in ((), ("-",)) else texts
         return None
 
-    def score(self, scorer: "Scorer", texts: tuple[str, ...], weights: bool = False) -> None:
-        """Write what the scorer makes of the texts, lines or table, and say on stderr how many there were."""
+    def score(
+        self,
+        scorer: "Scorer",
+        texts: tuple[str, ...],
+        weights: bool = False,
+        remark: Optional[Callable[[list[str]], object]] = None,
+    ) -> None:
+        """Write what the scorer makes of the texts, lines or table, and say on stderr how many there were.
+
+        `remark` returns what is to be said on stderr of the first rows of a table, None for nothing.
+        """
         from ..inference.scoring import STDOUT, score_lines, score_table
 
         lines = self.lines(texts)
@@ -194,10 +206,17 @@ class Scoring(NamedTuple):
             write = partial(score_lines, scorer, lines)
         else:
             given = {"text_column": self.text_column, "encoding": self.encoding, "sheet": self.sheet, "kind": self.kind}
-            write = partial(score_table, scorer, Texts(str(self.source), **given), excel=self.excel)
+            look = partial(self.say, remark) if remark else None
+            write = partial(score_table, scorer, Texts(str(self.source), **given), excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
+
+    def say(self, remark: Callable[[list[str]], object], texts: list[str]) -> None:
+        """Say on stderr what there is to remark on the first texts of the table."""
+        found = remark(texts)
+        if found:
+            print(f"{self.source}: {found}", file=sys.stderr)
 
 
 class Films(NamedTuple):

@@ -38,7 +38,10 @@ def predict(
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     scoring.check("predict", text)
-    scoring.score(restoring.scorer(model), text, weights)
+    from ..classification.likeness import unlike
+
+    classifier = model.load()
+    scoring.score(restoring.over(classifier, model), text, weights, partial(unlike, classifier))
 
 
 @command(TextCommand)

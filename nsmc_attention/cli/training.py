@@ -54,7 +54,8 @@ def train(
     ),
     out: Path = option("run folder, new unless --resume", default=Path("runs/latest")),
     init_from: Optional[Path] = option(
-        "bundle to begin with: a classifier with a language model's encoder, or a restorer's reading of characters"
+        "bundle to begin with, or pretrained, the packaged one: a classifier with another's parameters and vocabulary, "
+        "a language model's encoder, or a restorer's reading of characters"
     ),
     embeddings: Optional[Path] = option(
         "of a classifier: word vectors that its embeddings begin with, in the text format of word2vec or fastText"
@@ -86,6 +87,7 @@ def train(
     nsmc-attention train --task read --data nsmc --out runs/reader
     nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
     nsmc-attention train --data nsmc --embeddings vectors.txt --out runs/third
+    nsmc-attention train --data reviews.csv --init-from pretrained --out runs/fourth
     """
     from ..training.distributed import launcher
     from ..training.distributed.communicator import worker_group
@@ -93,10 +95,15 @@ def train(
 
     run_settings = read_settings(out) if resume else {}
     task = resumed_task(out, run_settings, task)
+    base: Any
     if resume and not preset:
         base = TASKS[task].layout.config.from_dict(run_settings["config"])
     else:
         base = TASKS[task].preset(preset)
+        if init_from and task == "classify" and not embeddings:
+            from ..classification.train import continuing
+
+            base = continuing(base, init_from)
     config: Any = base.with_fields(**settings)
     run = Run(out, resume, device)
     own = films.given(task, init_from)

@@ -10,8 +10,9 @@ worker processes, each with a whole predictor on one thread: tokenizing, which h
 import os
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain, islice, tee
 from pathlib import Path
@@ -101,6 +102,7 @@ def score_table(
     processes: Optional[int] = None,
     verbatim: bool = False,
     excel: bool = False,
+    look: Optional[Callable[[list[str]], object]] = None,
 ) -> Scored:
     """Score a table of any size; its columns come first in the output.
 
@@ -108,12 +110,17 @@ def score_table(
     one a core) share a table of more than one chunk, unless the output is jsonl. Csv, tsv and xlsx cells that a
     spreadsheet would compute are marked (see `spreadsheets`), unless verbatim. Csv and tsv begin with a byte-order mark,
     without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
+    `look` is called with the texts of the table's first part before they are scored.
     DataError where the output is the workbook that is read, and this has other sheets: they would be lost.
     """
     style = style_of(output, style, weights)
     with open_output(output, style) as file:
         table = open_file(source)
         refuse_loss(table.source, output)
+        if look:
+            first = list(islice(table.parts, 1))
+            look([text for part in first for text in texts_of(part, table.text_column)])
+            table = replace(table, parts=chain(first, table.parts))
         if marks(style, table.source, output, excel):
             file.write(MARK)
         return Scored(output).count(table_parts(scorer, table, file, style, weights, processes, verbatim))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy
 
 from .._runtime.mxnet_types import Network
-from ..bundle.format import load_bundle
 from ..errors import DataError
 from ..model.parameters import set_parameters
 from ..reviews import nsmc, raw
@@ -22,7 +21,7 @@ from ..text.encoding import ReviewEncoder, clean
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import mecab_tags, tokenizer, tokenizer_version
 from ..training.description import command, digest, manifest_of, run_settings
-from ..training.initial import check_sizes
+from ..training.initial import check_sizes, first_bundle
 from ..training.runs import Run, hold_out, network_files, warn_if_small
 from .masking import MASK, Masker, Tokens
 from .settings import LANGUAGE_PRESETS, LanguageConfig
@@ -57,7 +56,7 @@ def train_language(
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
     tokenizer(config.text.tokenizer)
-    first = load_bundle(init_from, LAYOUT) if init_from else None
+    first = first_bundle(init_from, LAYOUT)
     if first:
         check_sizes(config, first, LANGUAGE_PRESETS)
     name, reviews = read_reviews(source)

@@ -4,13 +4,12 @@ from functools import partial
 from pathlib import Path
 from typing import Union
 
-from ..bundle.format import load_bundle
 from ..errors import DataError
 from ..model.parameters import set_parameters
 from ..reviews.data import Texts
 from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
-from ..training.initial import check_sizes
+from ..training.initial import check_sizes, first_bundle
 from ..training.runs import Run, hold_out, network_files, warn, warn_if_small
 from .fonts import korean_faces
 from .letters import Letters
@@ -46,7 +45,7 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     if len(texts) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} reviews with text, found {len(texts)}")
     faces = korean_faces(config.training.fonts, config.training.unused_fonts)
-    first = load_bundle(init_from, LAYOUT) if init_from else None
+    first = first_bundle(init_from, LAYOUT)
     if first:
         check_sizes(config, first, READ_PRESETS)
     files = sorted({face.path.name for face in faces})

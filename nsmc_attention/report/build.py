@@ -10,6 +10,7 @@ from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
 from .._runtime.progress import progress_bar
 from ..classification.explain import Explainer
+from ..classification.likeness import unlike
 from ..classification.prediction import Prediction
 from ..classification.predictor import Classifier
 from ..errors import ConfigError, DataError, did_you_mean, list_names
@@ -69,7 +70,8 @@ def report(
         raise DataError(f"{path}: expected reviews, found none with a word")
     tables, say = count(frame, predictions), phrases(language)
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
-    content = Content(frame, predictions, tables, say, Explainer(classifier), group_by, rater, ratings)
+    other = unlike(classifier, frame["text"].tolist())
+    content = Content(frame, predictions, tables, say, Explainer(classifier), group_by, rater, ratings, other)
     write_text(output, report_page(content, title or say["title"], path.name, classifier.bundle, language))
     if tables_to:
         write_tables(Path(tables_to), tables)

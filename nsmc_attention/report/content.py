@@ -1,13 +1,14 @@
 """Content of a report's page, from its tables: key figures, findings, sections with charts, examples, remarks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Optional
 
 import numpy
 import pandas
 
 from ..classification.explain import Explainer
+from ..classification.likeness import Unlike
 from ..classification.prediction import Prediction
 from ..classification.task import LAYOUT, ClassifierBundle
 from ..films.rater import FilmRater, Rating
@@ -42,7 +43,8 @@ class Content:
     """The data of a report, the `page.phrases` of its language, and what explains its examples.
 
     `frame` has text, probability and label of each review, with `group_by` its group, and perhaps date and month;
-    `ratings` are those of the largest groups by the rater, without which there are no stars.
+    `ratings` are those of the largest groups by the rater, without which there are no stars; `unlike` says how the
+    reviews are unlike those that the model was trained on.
     """
 
     frame: pandas.DataFrame
@@ -53,6 +55,7 @@ class Content:
     group_by: Optional[str] = None
     rater: Optional[FilmRater] = None
     ratings: Optional[dict[str, Rating]] = None
+    unlike: Optional[Unlike] = None
 
     def key_figures(self) -> list[Figure]:
         say, label = self.say, self.frame["label"].dropna()
@@ -171,6 +174,8 @@ class Content:
         test = bundle.manifest["metrics"].get("test", {})
         if isinstance(test.get("accuracy"), float) and test.get("data") == "nsmc":
             lines.append(say["method_accuracy"].format(accuracy=100 * test["accuracy"]))
+        if self.unlike:
+            lines.append(say["unlike"].format(**asdict(self.unlike)))
         lines += [say["method_intervals"], say["method_viewers"]]
         for key, column in (("left_out", "label"), ("undated", "month"), ("nameless", "group")):
             if column in frame and (count := int(frame[column].isna().sum())):

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any, Union
 
 from .._runtime.mxnet_types import Network
-from ..bundle.format import load_bundle
 from ..errors import ConfigError, DataError
 from ..model.parameters import Arrays, set_parameters
 from ..reviews.data import Texts
 from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
-from ..training.initial import check_sizes, sizes_of
+from ..training.initial import check_sizes, first_bundle, sizes_of
 from ..training.runs import Run, hold_out, network_files, warn, warn_if_small
 from .characters import Characters
 from .settings import RESTORE_PRESETS, RestoreConfig
@@ -48,7 +47,7 @@ def train_restorer(
     sentences = [text for text in well_spelt(map(clean, reviews)) if len(text) <= config.text.max_length]
     if len(sentences) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(sentences)}")
-    first = load_bundle(init_from, LAYOUT) if init_from else None
+    first = first_bundle(init_from, LAYOUT)
     if first:
         same_kind = first.config.model.kind == config.model.kind
         check_sizes(config, first, RESTORE_PRESETS, sizes_of if same_kind else sizes_of_reader)

@@ -5,6 +5,7 @@ import errno
 import io
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from tempfile import TemporaryFile
 from threading import Event, Lock
 from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Optional
@@ -14,11 +15,12 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.types import Receive, Scope, Send
 
+from ..classification.likeness import Unlike, unlike
 from ..classification.predictor import Classifier
 from ..errors import DataError
 from ..films.rater import FilmRater, Pools
 from ..films.tables import Rated, named
-from ..inference.scoring import MARK, table_parts
+from ..inference.scoring import MARK, table_parts, texts_of
 from ..reviews import tables
 from ..reviews.sources import Source, kind_of
 from .guard import Limits
@@ -155,6 +157,8 @@ class Table:
         self.kind, self.text_column, self.verbatim, self.quota, self.sheet = kind, text_column, verbatim, quota, sheet
         # of a workbook that has several, the one that is read first
         self.sheets: list[str] = []
+        # how the texts are unlike film reviews, found while they are counted
+        self.unlike: Optional[Unlike] = None
         self.file = TemporaryFile(prefix="nsmc_attention-", buffering=0)
         self.path = f"/dev/fd/{self.file.fileno()}"
         self.threads, self.lock, self.closed = threads, Lock(), Event()
@@ -187,12 +191,14 @@ class Table:
     def note(self, source: Source) -> None:
         self.sheets = [source.sheet, *source.other_sheets] if source.other_sheets else []
 
-    def count(self) -> int:
-        """Return the number of rows, having read them all; DataError if one is malformed."""
+    def count(self, classifier: Optional[Classifier] = None) -> int:
+        """Return the number of rows, having read them all, and fill `unlike`; DataError if one is malformed."""
         rows, table = 0, self.read()
         self.text_column = table.text_column
         self.reading.append(table.parts)
         for part in table.parts:
+            if classifier and not rows:
+                self.unlike = unlike(classifier, texts_of(part, table.text_column))
             rows += part.rows
             # the client has gone, and the end of the process would wait
             if self.closed.is_set():
@@ -278,6 +284,8 @@ class TableResponse(StreamingResponse):
         headers = {"X-Text-Column": json.dumps(table.text_column)}
         if table.sheets:
             headers["X-Sheets"] = json.dumps(table.sheets)
+        if table.unlike:
+            headers["X-Unlike"] = json.dumps(asdict(table.unlike))
         super().__init__(content, media_type=media_type, headers=headers)
         self.table = table
 

@@ -2,17 +2,20 @@
 
 import shlex
 from collections.abc import Callable, Mapping
-from typing import Any, Optional
+from pathlib import Path
+from typing import Any, Optional, Union
 
 from .._runtime.mxnet_shim import import_mxnet
 from .._runtime.mxnet_types import Device, Network
-from ..bundle.format import AnyBundle
+from ..bundle.format import AnyBundle, Layout, load_any
 from ..config import TaskConfig
 from ..errors import ConfigError
 from ..settings import paths
 from .description import flags, nearest_preset
 
 Beginning = Callable[[Network], None]
+# The word for the packaged bundle of a task
+PACKAGED = "pretrained"
 
 
 def initialize(
@@ -25,6 +28,18 @@ def initialize(
     first_call()
     if begin:
         begin(network)
+
+
+def first_bundle(init_from: Union[str, Path, None], *layouts: Layout[Any, Any]) -> Optional[AnyBundle]:
+    """Return the bundle of one of these tasks that a training begins with; None for None.
+
+    `init_from` is a path, or the name of a bundle that came with the package: `pretrained` is the first task's.
+    BundleError as of `load_bundle`.
+    """
+    if init_from is None:
+        return None
+    names = {path.name: path for layout in layouts for path in layout.packaged}
+    return load_any({PACKAGED: layouts[0].packaged[0], **names}.get(str(init_from), Path(init_from)), layouts)
 
 
 def sizes_of(config: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from nsmc_attention import adapt, load_classifier
-from nsmc_attention.classification.adapt import labels_of_stars
+from nsmc_attention.classification.adapt import labels_of_stars, usable
 from nsmc_attention.errors import DataError
 
 GOODS = "신발 가방 모자 시계 우산 이불 책상 의자 냄비 접시 수건 장갑".split()
@@ -67,6 +67,7 @@ def test_labels_without_a_meaning_are_refused(bundle_folder, tmp_path, command):
     done = command(*given, "--force")
     assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'run' / 'bundle'}\n")
     assert "64 labelled reviews, 32 positive" in done.stderr and "as it was" in done.stderr
+    assert "left out" not in done.stderr
     assert {path.name: path.read_bytes() for path in bundle_folder.iterdir()} == before
     assert "run: the run folder exists" in command(*given).stderr
     first = (tmp_path / "run" / "bundle" / "weights.params").read_bytes()
@@ -82,6 +83,34 @@ def test_stars_are_labels_without_their_middle():
     assert labels == ["1", "1", "", "", "0", "0"] and scale.startswith("of 10, up to 4 negative, from 8 on positive")
     with pytest.raises(DataError, match="t row 2: expected 1 to 5 or 1 to 10 stars, found '좋음'"):
         labels_of_stars(["5", "좋음"], "t")
+
+
+def test_rows_that_are_left_out_are_counted(bundle_folder, tmp_path, capsys):
+    starred = [(text, "5" if label == "1" else "1") for text, label in ROWS]
+    others = [
+        ("보통", "3"),
+        ("글쎄", "3"),
+        ("양말", ""),
+        ("", ""),
+        (" \u200b", "5"),
+        starred[0],
+        starred[0],
+        starred[1],
+    ]
+    table = written(tmp_path / "in.csv", [*others, *starred], ("review", "별점"))
+    adapt(table, tmp_path / "run", bundle_folder, force=True)
+    said = capsys.readouterr().err.splitlines()
+    assert said[:2] == [
+        "data: in.csv, 64 labelled reviews, 32 positive",
+        "left out: 2 without a label, 2 of middle stars, 1 without text, 3 repeated",
+    ]
+
+
+def test_labels_have_a_reason_to_be_left_out():
+    frame = pandas.DataFrame({"document": ["가", "", "가", "나"], "label": ["1", "0", "0", " "]})
+    kept, left_out = usable(frame, frame["label"])
+    assert kept.index.tolist() == [0]
+    assert left_out == {"without_a_label": 1, "of_middle_stars": 0, "without_text": 1, "repeated": 1}
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,20 @@ def test_it_predicts_the_labels_that_it_was_fitted_with(fitted, reviews):
     assert fitted.predict_proba([" "]).tolist() == [[0.5, 0.5]]
 
 
+def test_it_begins_with_the_packaged_classifier(reviews):
+    settings = {**dict.fromkeys(("ngram_buckets", "erasure_reviews"), 0), "epochs": 1, "dev_fraction": 0.2}
+    estimator = clone(SentimentEstimator(init_from="pretrained", **settings))
+    assert estimator.get_params()["init_from"] == "pretrained"
+    estimator.fit(reviews.documents[:80], reviews.labels[:80])
+    manifest = estimator.classifier().bundle.manifest
+    assert (
+        manifest["data"]["init_from"]["name"] == "pretrained" and manifest["config"]["text"]["rare_words"] == "pieces"
+    )
+    assert estimator.score(reviews.documents[80:], reviews.labels[80:]) > 0.8
+    with pytest.raises(ConfigError, match="expected the sizes of that bundle; give --hidden-size 128"):
+        SentimentEstimator(init_from="pretrained", hidden_size=8).fit(reviews.documents, reviews.labels)
+
+
 def test_a_pickle_predicts_the_same(fitted, reviews):
     again = pickle.loads(pickle.dumps(fitted))
     assert numpy.array_equal(again.predict_proba(reviews.documents[:20]), fitted.predict_proba(reviews.documents[:20]))

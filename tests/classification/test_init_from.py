@@ -1,5 +1,7 @@
 """What a training begins with where another has been before it: `--init-from`."""
 
+import json
+import shlex
 import shutil
 
 import numpy
@@ -9,7 +11,7 @@ from nsmc_attention import preset
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import gluon_graph
 from nsmc_attention.classification.task import LAYOUT
-from nsmc_attention.classification.train import train, train_classifier
+from nsmc_attention.classification.train import continuing, train, train_classifier
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.language.task import LAYOUT as LANGUAGE_LAYOUT
@@ -17,7 +19,9 @@ from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.restoration.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.restoration.task import LAYOUT as RESTORATION_LAYOUT
 from nsmc_attention.restoration.train import train_restorer
+from nsmc_attention.reviews import nsmc
 from nsmc_attention.reviews.data import Labelled, Texts
+from nsmc_attention.training.initial import first_bundle
 from nsmc_attention.training.runs import Run
 
 # nothing is learnt, so that what a training ends with is what it began with
@@ -134,8 +138,66 @@ def test_a_training_that_began_with_vectors_is_resumed_as_if_it_had_not_ended(ti
         train("sample", short, run, quiet=True, resume=True, embeddings=file)
 
 
-def test_a_classifier_begins_with_no_other_classifier(tmp_path):
-    with pytest.raises(BundleError, match="expected a bundle of the task restore or language, found one that names no"):
-        train("sample", preset("default"), tmp_path / "run", quiet=True, init_from=LAYOUT.packaged[0])
+def test_a_classifier_begins_with_all_of_another_but_its_ngrams(bundle_folder, tiny, tmp_path):
+    first = load_bundle(bundle_folder, LAYOUT)
+    again = continuing(preset("default").with_fields(ngram_buckets=0, erasure_reviews=0), bundle_folder)
+    bundle = train("sample", again.with_fields(**STILL), tmp_path / "run", quiet=True, init_from=bundle_folder)
+    assert bundle.read("vocab.json") == first.read("vocab.json")
+    arrays, known = snapshot(gluon_graph(bundle, "cpu").block), parameters_of(first)[1]
+    assert arrays.keys() == known.keys() - {"ngram_table.weight", "evidence.weight"}
+    known["output.weight"] = known["output.weight"][:, :-1]
+    # calibrated anew
+    scale = arrays["output.weight"] / known["output.weight"]
+    assert numpy.allclose(scale, scale[0, 0], rtol=1e-4)
+    same = arrays.keys() - {"output.weight", "output.bias"}
+    assert all(numpy.allclose(arrays[name], known[name], atol=1e-6) for name in same)
+    assert bundle.manifest["data"]["init_from"] == {"name": first.name, "fingerprint": first.fingerprint}
+    for changes, flags in (
+        ({"hidden_size": 7}, f"--hidden-size {tiny.model.encoder.hidden_size}"),
+        ({"tokenizer": "characters"}, f"--tokenizer {tiny.text.tokenizer}"),
+        ({"min_count": 3}, f"--min-count {tiny.text.min_count}"),
+    ):
+        refused(train_classifier, Labelled, again.with_fields(**changes), bundle_folder, tmp_path / "other", flags)
+    refused(train_classifier, Labelled, preset("post"), bundle_folder, tmp_path / "other", "--preset default")
+    assert continuing(preset("post"), bundle_folder) == preset("post")
+
+
+def test_the_packaged_classifier_is_trained_on_and_resumed_as_if_it_had_not_ended(command, tmp_path, monkeypatch):
+    run, rows = tmp_path / "run", nsmc.load("sample", "train").frame[:60]
+    rows.to_csv(tmp_path / "few.csv", index=False)
+    words = ["train", "--data", tmp_path / "few.csv", "--init-from", "pretrained", "--out", run]
+    words += ["--epochs", "1", "--ngram-buckets", "500", "--erasure-reviews", "0", "--dev-fraction", "0.2"]
+    done = command(*words)
+    assert done.returncode == 0, done.stderr
+    bundle, packaged = load_bundle(run, LAYOUT), load_bundle(None, LAYOUT)
+    assert bundle.codec.token_to_idx == packaged.codec.token_to_idx and bundle.config.text.rare_words == "pieces"
+    assert bundle.manifest["data"]["init_from"] == {"name": "pretrained", "fingerprint": packaged.fingerprint}
+    assert json.loads((run / "settings.json").read_text(encoding="utf-8"))["init_from"] == packaged.fingerprint
+    again = shlex.split(bundle.manifest["command"])
+    assert again[-2:] == ["--init-from", "pretrained"] and " --init-from pretrained; writing in" in done.stderr
+    # what it says is the same training
+    monkeypatch.chdir(tmp_path)
+    assert command(*again[1:], "--out", tmp_path / "again").returncode == 0
+    whole = (run / "bundle" / "weights.params").read_bytes()
+    assert (tmp_path / "again" / "bundle" / "weights.params").read_bytes() == whole
+    shutil.rmtree(run / "bundle")
+    done = command(*words, "--resume")
+    assert done.returncode == 0 and (run / "bundle" / "weights.params").read_bytes() == whole, done.stderr
+    done = command(*(word for word in words if word not in ("--init-from", "pretrained")), "--resume")
+    assert done.returncode == 2 and "cannot resume with another --init-from" in done.stderr
+
+
+def test_a_packaged_bundle_is_known_by_its_name():
+    assert first_bundle("pretrained", LANGUAGE_LAYOUT).name == "pretrained_language"
+    assert first_bundle("pretrained_language", LAYOUT, LANGUAGE_LAYOUT).layout is LANGUAGE_LAYOUT
+    with pytest.raises(BundleError, match="pretraind: no such bundle folder"):
+        first_bundle("pretraind", LAYOUT)
+
+
+def test_a_training_begins_with_no_bundle_of_another_task(tiny_reader, tmp_path):
+    with pytest.raises(
+        BundleError, match="expected a bundle of the task classify or restore or language, found 'read'"
+    ):
+        train("sample", preset("default"), tmp_path / "run", quiet=True, init_from=tiny_reader)
     with pytest.raises(BundleError, match="expected a bundle of the task restore, found one that names no task"):
         train_restorer(Texts("sample"), RestoreConfig(), Run(tmp_path / "other", quiet=True), LAYOUT.packaged[0])

@@ -67,6 +67,15 @@ def test_the_sheet_of_a_workbook_is_chosen(page):
     assert page.is_hidden("#sheets")
 
 
+def test_a_table_unlike_film_reviews_is_said_to_be_in_either_language(page):
+    put(page, "a.csv", "document\n" + 20 * "I think the battery was not worth the money.\n")
+    expect(page.locator("#unlike")).to_contain_text("100행에 라벨을 붙여 nsmc-attention adapt FILE --out RUN")
+    page.click("#language")
+    expect(page.locator("#unlike")).to_contain_text("Label 100 rows, then run nsmc-attention adapt FILE --out RUN")
+    put(page, "a.csv", "document\n" + 20 * "정말 재미있는 영화\n")
+    expect(page.locator("#unlike")).to_be_hidden()
+
+
 @pytest.mark.parametrize(
     "name, content, labels",
     [

@@ -22,6 +22,7 @@ REVIEWS = [("가", "정말 재미있다"), ("나", "지루하다"), ("가", " ")
 REVIEWS += [("라", "\u3164"), *(("가", f"리뷰 {number} 배우들 연기가 좋다") for number in range(30))]
 FRAME = pandas.DataFrame(REVIEWS, columns=["film", "review"])
 FILMS = FRAME.to_csv(index=False)
+ENGLISH = 20 * ["I think the battery was not worth the money."]
 
 
 @pytest.fixture
@@ -51,6 +52,17 @@ def test_a_table_comes_back_with_its_columns(batch, kind, body):
     assert done.status_code == 200 and done.headers["content-type"].startswith(kind)
     rows = done.text.splitlines()[0 if kind.endswith("ndjson") else 1 :]
     assert len(rows) == 3 and "blank" in rows[1] and "최고" in rows[0]
+
+
+def test_the_answer_says_where_texts_are_unlike_film_reviews(batch):
+    other, films = ("document\n" + "\n".join(texts) + "\n" for texts in (ENGLISH, 20 * ["정말 재미있는 영화"]))
+    found = json.loads(batch(other.encode()).headers["X-Unlike"])
+    assert (
+        found["texts"] == len(ENGLISH)
+        and found["rank"] > found["usual_rank"]
+        and found["certainty"] < found["usual_certainty"]
+    )
+    assert "X-Unlike" not in batch(films.encode()).headers
 
 
 @pytest.mark.parametrize("name, text", [("a.csv", "document,b\n최고,1\n"), ("b/리뷰.TSV", "document\tb\n최고\t1\n")])

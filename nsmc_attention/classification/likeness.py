@@ -1,0 +1,82 @@
+"""Whether texts are unlike the film reviews that the packaged classifier was trained on.
+
+    strangeness = mean of log(rank) over the words - 2 x mean of |log-odds of positive| over the texts
+
+Words of the vocabulary are ranked from the commonest of the training to the rarest: texts of another kind have rarer
+ones, and of those the classifier is less sure. The limits are from `python -m benchmarks.likeness`, which compares this
+with other measures.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Optional
+
+import numpy
+
+from ..evaluation.calibration import log_odds
+from .predictor import Classifier
+
+# Rows that are looked at, and the fewest of which anything is said
+MOST, FEWEST = 1000, 20
+# The strangeness of texts beyond which they are of another kind, and its standard error times the root of their number
+LIMIT, SPREAD = 0.2, 4.0
+# Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
+USUAL_RANK, USUAL_CERTAINTY = 97, 94
+ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
+
+
+class Traits(NamedTuple):
+    """The number of texts with a word, and the means of log(rank) of their words and of |log-odds|; 0 of none."""
+
+    texts: int
+    log_rank: float
+    log_odds: float
+
+    @property
+    def strangeness(self) -> float:
+        return self.log_rank - 2 * self.log_odds
+
+    @property
+    def limit(self) -> float:
+        return LIMIT + SPREAD / float(numpy.sqrt(max(1, self.texts)))
+
+
+@dataclass(frozen=True)
+class Unlike:
+    """Texts unlike film reviews: how many, their words' geometric mean rank, the classifier's certainty in percent."""
+
+    texts: int
+    rank: int
+    certainty: int
+    usual_rank: int = USUAL_RANK
+    usual_certainty: int = USUAL_CERTAINTY
+
+    def __str__(self) -> str:
+        sure = f"the classifier is {self.certainty} % sure, of film reviews {self.usual_certainty} %"
+        rare = f"mean rank of their words {self.rank:,}, of film reviews {self.usual_rank}"
+        return f"unlike the film reviews of the training ({sure}; {rare}): expect more wrong labels; {ADVICE}"
+
+
+def traits(classifier: Classifier, texts: Sequence[str]) -> Traits:
+    """Return the Traits of texts; the rank of a word that the vocabulary lacks is the size of the vocabulary."""
+    encoder = classifier.bundle.codec
+    reviews = [review for review in encoder.encode_many(texts) if len(review)]
+    if not reviews:
+        return Traits(0, 0.0, 0.0)
+    ids = numpy.concatenate([review.ids for review in reviews])
+    ranks = numpy.where(ids == encoder.unknown, len(encoder), ids + 1)
+    odds = log_odds(classifier.score(reviews))
+    return Traits(len(reviews), float(numpy.log(ranks).mean()), float(numpy.abs(odds).mean()))
+
+
+def unlike(classifier: Classifier, texts: Sequence[str]) -> Optional[Unlike]:
+    """Return how the first MOST texts are unlike film reviews; None where they are alike, or nothing can be said.
+
+    Nothing can of less than FEWEST texts with a word, nor by another classifier than the packaged one.
+    """
+    if not classifier.bundle.packaged or len(texts) < FEWEST:
+        return None
+    found = traits(classifier, texts[:MOST])
+    if found.texts < FEWEST or found.strangeness <= found.limit:
+        return None
+    return Unlike(found.texts, round(numpy.exp(found.log_rank)), round(100 / (1 + numpy.exp(-found.log_odds))))

@@ -1,0 +1,113 @@
+"""Tables unlike film reviews: what is said of them, and of which nothing is."""
+
+import re
+
+import numpy
+import pandas
+import pytest
+
+from nsmc_attention.classification.likeness import FEWEST, MOST, USUAL_CERTAINTY, USUAL_RANK, Traits, traits, unlike
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.report.build import report
+from nsmc_attention.reviews import nsmc
+
+FILMS = nsmc.load("sample", "test").documents
+THINGS = ("plot", "music", "delivery", "battery", "screen")
+WORDS = ("great", "boring", "too slow", "worth the money", "not what I had expected")
+ENGLISH = [f"I think the {thing} was {word}." for thing in THINGS for word in WORDS]
+JUNK = [f"{number * 7919 % 100_003} qzx{number}#" for number in range(30)]
+SAID = "unlike the film reviews of the training"
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return load_classifier()
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A function that writes a csv of texts and returns its path."""
+
+    def write(texts):
+        path = tmp_path / "mine.csv"
+        pandas.DataFrame({"review": texts}).to_csv(path, index=False)
+        return path
+
+    return write
+
+
+def test_film_reviews_are_like_film_reviews(classifier):
+    assert [unlike(classifier, texts) for texts in (FILMS, FILMS[:100], FILMS[-FEWEST:])] == [None] * 3
+
+
+@pytest.mark.parametrize("texts", [ENGLISH, JUNK, ["漢字だけの文章です"] * 20])
+def test_other_texts_are_not(classifier, texts):
+    found = unlike(classifier, texts)
+    assert found.texts == len(texts) and found.rank > USUAL_RANK and found.certainty < USUAL_CERTAINTY
+    assert SAID in str(found) and "label 100 rows" in str(found) and "nsmc-attention adapt FILE --out RUN" in str(found)
+    assert "\n" not in str(found)
+
+
+def test_fewer_than_twenty_texts_with_a_word_say_nothing(classifier):
+    assert unlike(classifier, ENGLISH[: FEWEST - 1]) is None and unlike(classifier, ENGLISH[:FEWEST])
+    assert (
+        unlike(classifier, [*ENGLISH[: FEWEST - 1], *10 * ["", " "]]) is None and unlike(classifier, 100 * [""]) is None
+    )
+
+
+def test_a_bundle_that_did_not_come_with_the_package_says_nothing(bundle_folder):
+    assert unlike(load_classifier(bundle_folder), ENGLISH) is None
+
+
+def test_the_first_rows_are_looked_at(classifier):
+    films = [FILMS[number % len(FILMS)] for number in range(MOST)]
+    assert (
+        unlike(classifier, [*films, *40 * ENGLISH]) is None
+        and unlike(classifier, [*40 * ENGLISH, *films]).texts == MOST
+    )
+
+
+def test_traits_are_means_over_words_and_over_texts(classifier):
+    encoder, texts = classifier.bundle.codec, ["영화", "漢"]
+    found = traits(classifier, [*texts, ""])
+    ranks = [encoder.token_to_idx["영화"] + 1, len(encoder)]
+    assert found.texts == 2 and found.log_rank == pytest.approx(numpy.log(ranks).mean())
+    probability = classifier.probabilities(texts)
+    assert found.log_odds == pytest.approx(abs(numpy.log(probability / (1 - probability))).mean())
+    assert traits(classifier, ["", " "]) == Traits(0, 0.0, 0.0)
+
+
+def test_predict_says_it_on_stderr_and_changes_nothing_else(command, table):
+    path = table(ENGLISH)
+    done, lines = (
+        command("predict", "--input", path, "--format", "csv"),
+        command("predict", "--format", "csv", *ENGLISH),
+    )
+    assert done.returncode == 0 and done.stderr.count(SAID) == 1 and done.stderr.startswith(f"{path}: ")
+    # what is not a table is scored without it
+    assert done.stdout.splitlines()[1:] == lines.stdout.splitlines()[1:] and lines.stderr == ""
+    assert not command("predict", ENGLISH[0]).stderr
+
+
+@pytest.mark.parametrize("kind", [[], ["--restore"], ["--format", "jsonl"], ["--output", "scored.xlsx"]])
+def test_a_table_is_spoken_of_once_however_it_is_scored(command, table, kind, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert command("predict", "--input", table(ENGLISH), *kind).stderr.count(SAID) == 1
+    assert SAID not in command("predict", "--input", table(FILMS), *kind).stderr
+
+
+def test_short_tables_and_other_bundles_are_not_spoken_of(command, table, bundle_folder):
+    assert not command("predict", "--input", table(ENGLISH[: FEWEST - 1])).stderr
+    assert not command("predict", "--input", table(ENGLISH), "--bundle", bundle_folder).stderr
+
+
+@pytest.mark.parametrize(
+    "language, said", [("ko", "모델이 학습한 영화 리뷰와 다릅니다"), ("en", "unlike the film reviews that the model")]
+)
+def test_a_report_says_it_in_its_language(classifier, table, tmp_path, language, said):
+    page = tmp_path / "report.html"
+    report(classifier, table(ENGLISH), page, language=language)
+    (line,) = [each for each in re.findall("<li>(.*?)</li>", page.read_text(encoding="utf-8")) if said in each]
+    assert "100" in line and "nsmc-attention adapt FILE --out RUN" in line and f"{USUAL_CERTAINTY}\u00a0%" in line
+    report(classifier, table(FILMS), page, language=language)
+    assert said not in page.read_text(encoding="utf-8")
