@@ -23,6 +23,8 @@ from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, SCALE, Arrays, fo
 from ..native import SWITCH, switched_on
 from .task import ClassifierBundle
 
+# Of the compiled part, whose arguments these are: a checkout that was updated may have an older one
+VERSION = 2
 # Set to the name of a kernel, it is used instead of the widest one that the processor runs
 VARIABLE = "NSMC_ATTENTION_SIMD"
 # Reviews of a batch for each thread: enough that few of the eight that are computed side by side are missing
@@ -39,6 +41,9 @@ def import_network() -> Any:
         raise MissingPackage(f"the native engine is switched off: expected {SWITCH} not to be 0, or --engine onnx")
     try:
         from ..native import _network
+
+        if getattr(_network, "VERSION", 1) != VERSION:
+            raise ImportError("it is of another version")
     except ImportError as problem:
         raise MissingPackage(
             f"the native engine needs the compiled part of nsmc_attention ({problem}): install the package again where "

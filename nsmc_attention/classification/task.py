@@ -63,6 +63,7 @@ def card_values(config: Config, manifest: Manifest) -> dict[str, object]:
         "ngrams": ngrams,
         "last_bucket": ngrams - 1,
         f"rows_of_{attention.rows}": True,
+        "templates": config.training.labels.templates,
         "contributions": "contributions" in config.model.outputs,
     }
 

@@ -5,6 +5,8 @@ from typing import Any, Optional
 from numpy import float16, float32, int8, int32
 from numpy.typing import NDArray
 
+VERSION: int
+
 def kernels() -> tuple[str, ...]:
     """Return the kernels that this processor runs, those of float32 from the narrowest, then perhaps "bf16"."""
 
@@ -29,11 +31,12 @@ def load(
 ) -> Any:
     """Return a network for `run`, which copies all arrays but the embedding and the n-grams' (buckets, 2).
 
-    embedding (V, E), whose rows are multiplied by embedding_scale (V,); of both directions and the gates r, z, n, input_weights (2, 3, H, E), their bias (2, 3, H), to
-    which r and z add that of recurrent (2, 3, H, H), and the hidden_bias (2, H) of n; of query and key, projection
-    (2, A, 2, H), projection_bias (2, A), and evidence (2, 2, A), what the log-odds of a token and of the one before
-    add to both; score (A,); of positive less negative, output (2 H,), its bias, and its weight of the log-odds. Where values are near the token, output is
-    (U,), values (U, window, E) and value_bias (U,), None where a value is their sum and not its tanh.
+    embedding (V, E), whose rows are multiplied by embedding_scale (V,); of both directions and the gates r, z, n,
+    input_weights (2, 3, H, E), their bias (2, 3, H), to which r and z add that of recurrent (2, 3, H, H), and the
+    hidden_bias (2, H) of n; of query and key, projection (2, A, 2, H), projection_bias (2, A), and evidence (2, 2, A),
+    what the log-odds of a token and of the one before add to both; score (A,); of positive less negative, output (2 H,),
+    its bias, and its weight of the log-odds. Where values are near the token, output is (U,), values (U, window, E) and
+    value_bias (U,), None where a value is their sum and not its tanh.
     """
 
 def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *rest: NDArray[Any]) -> None:

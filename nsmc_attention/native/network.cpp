@@ -524,4 +524,9 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 
 }  // namespace
 
-PyMODINIT_FUNC PyInit__network() { return PyModule_Create(&module); }
+// Raised with every change of the functions' arguments: Python refuses a compiled part of another version
+PyMODINIT_FUNC PyInit__network() {
+  PyObject* self = PyModule_Create(&module);
+  if (self && PyModule_AddIntConstant(self, "VERSION", 2)) Py_CLEAR(self);
+  return self;
+}

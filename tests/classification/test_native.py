@@ -226,6 +226,13 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+def test_a_compiled_part_of_another_version_is_not_used(monkeypatch):
+    monkeypatch.delattr(network, "VERSION")
+    with pytest.raises(MissingPackage, match="it is of another version.*install the package again"):
+        native_engine(load_bundle(None, LAYOUT))
+    assert load_classifier().engine.name == "onnx"
+
+
 def test_a_forked_process_predicts_with_threads_of_its_own():
     assert subprocess.run([sys.executable, "-c", FORKED, "native"]).returncode == 0
 

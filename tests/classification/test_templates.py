@@ -4,9 +4,15 @@ import pandas
 import pytest
 from numpy.random import RandomState
 
+from nsmc_attention.bundle.card import model_card
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification import templates
+from nsmc_attention.classification.settings import preset
+from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.classification.templates import SLOTS, TEMPLATES, WORDS, letters, sentence, sentences
+from nsmc_attention.classification.train import tokenized, with_templates
 from nsmc_attention.evaluation.behaviour import SENTENCES, cases
+from nsmc_attention.reviews.tables import load_reviews
 from nsmc_attention.text.hangul import parts
 
 HELD_OUT = "지겹 지겨 허접 식상 뭉클 통쾌 쫄깃 졸작 수작 탄탄 산만 밋밋 설레 설렌 설렜 짜증".split()
@@ -77,3 +83,15 @@ def test_words_have_all_their_forms():
 )
 def test_spaces_and_punctuation_tell_no_sentences_apart(text, bare):
     assert letters(text) == bare
+
+
+def test_a_training_has_the_sentences_behind_its_reviews_and_its_card_says_so(run_folder):
+    config = preset("default").with_fields(templates=12)
+    part = tokenized(load_reviews("sample", "train"), config)
+    joined = with_templates(part, config)
+    assert joined.reviews[: len(part.reviews)] == part.reviews and len(joined.reviews) == len(part.reviews) + 12
+    assert joined.labels[-12:].mean() == 0.5 and len(joined.frame) == len(joined.labels)
+    assert with_templates(part, preset("default")) is part
+    manifest = load_bundle(run_folder / "bundle", LAYOUT).manifest
+    changed = {**manifest, "config": config.to_dict()}
+    assert "12 sentences of negation" in model_card(LAYOUT, changed) and "templates" not in model_card(LAYOUT, manifest)
