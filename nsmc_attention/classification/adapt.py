@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 import numpy
 import pandas
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from .._io.atomic import write_text
 from .._io.spreadsheets import as_csv
 from ..bundle.format import load_bundle
 from ..errors import ConfigError, DataError
-from ..evaluation.calibration import calibrated, calibration
+from ..evaluation.calibration import calibrated, calibration, temperature
 from ..evaluation.metrics import share_interval
 from ..inference.engines import DeviceName, parameters_of
 from ..model.parameters import Arrays
@@ -156,6 +157,7 @@ def adapt_classifier(
 
     trainer = ClassifierTrainer(config, first.codec, run)
     arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1])
+    arrays, odds = with_ngrams(trainer, encoded, arrays, odds)
     judgement = judge(part, before, odds, config)
     run.say(f"accuracy, each review predicted by networks that have not seen it: {judgement.in_words()}")
     surprising = surprising_labels(part, odds)
@@ -169,6 +171,31 @@ def adapt_classifier(
     adapted = write(trainer, rows, judgement, arrays, first)
     write_text(run.out / "surprising.csv", as_csv(surprising))
     return Classifier.from_bundle(adapted)
+
+
+def with_ngrams(
+    trainer: "ClassifierTrainer", part: EncodedPart, arrays: Arrays, odds: NDArray[Any]
+) -> tuple[Arrays, NDArray[Any]]:
+    """Continue the table of n-grams beside the log-odds (N,) of held-out reviews, where these become better by it.
+
+    Return the parameters and the log-odds (N,) of held-out reviews.
+    """
+    from sklearn.metrics import log_loss
+
+    from ..model.parameters import NGRAM_TABLE, wide_scale
+    from .wide import continue_wide
+
+    if not wide_scale(arrays):
+        return arrays, odds
+    labels, token_lists = part.labels.astype(int), [review.tokens for review in part.reviews]
+    factors = trainer.factors(trainer.network_of(arrays, dropout=False), part)
+    change, scale, bias, together = continue_wide(arrays[NGRAM_TABLE], token_lists, labels, odds, factors)
+    if log_loss(labels, expit(together)) >= log_loss(labels, expit(odds / temperature(odds, labels))):
+        return arrays, odds
+    fitted = {"scale": scale, "bias": bias, "wide_scale": scale * wide_scale(arrays)}
+    table = arrays[NGRAM_TABLE].copy()
+    table[:, 0] += change / fitted["wide_scale"]
+    return {**calibrated(arrays, fitted), NGRAM_TABLE: table}, together
 
 
 def adapting(config: Config, part: EncodedPart, encoder: ReviewEncoder, seed: int) -> Config:
@@ -269,8 +296,6 @@ def judge(part: TrainingPart[list[str]], before: NDArray[Any], odds: NDArray[Any
 
 def surprising_labels(part: TrainingPart[list[str]], odds: NDArray[Any]) -> pandas.DataFrame:
     """Return the rows whose label the networks find less likely than SURPRISING, the least likely first."""
-    from scipy.special import expit
-
     labels = part.labels.astype(int)
     own = expit(numpy.where(labels == 1, odds, -odds))
     frame = part.frame.assign(label=[LABELS[label] for label in labels], probability=own.round(4))

@@ -20,17 +20,25 @@ Members = Union[Sequence[int], NDArray[numpy.int64]]
 class TrainingPart(Generic[Review]):
     """N reviews, none of them blank: a list of words each, or an Encoded each, and the rows of the file.
 
-    `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9.
+    `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9. `taught` (N,) are those of a
+    teacher, if there is one.
     """
 
     reviews: list[Review]
     labels: NDArray[Any]
     frame: pandas.DataFrame
+    taught: Optional[NDArray[Any]] = None
 
     def take(self, members: Sequence[int]) -> "TrainingPart[Review]":
         """Return the part of these positions, in the order of the file."""
         members = sorted(members)
-        return TrainingPart([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members])
+        taught = None if self.taught is None else self.taught[members]
+        return TrainingPart([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members], taught)
+
+    @property
+    def targets(self) -> NDArray[Any]:
+        """The probabilities of positive (N,) to learn: the labels, or halfway between them and the teacher's."""
+        return self.labels if self.taught is None else (self.labels + self.taught) / 2
 
 
 Tokenized = TrainingPart[list[str]]
@@ -38,7 +46,7 @@ EncodedPart = TrainingPart[Encoded]
 
 
 def encode(part: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
-    return TrainingPart([encoder.encode_words(words) for words in part.reviews], part.labels, part.frame)
+    return replace(part, reviews=[encoder.encode_words(words) for words in part.reviews])
 
 
 def bucket_lengths(longest: int) -> list[int]:

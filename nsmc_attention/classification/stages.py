@@ -22,6 +22,7 @@ from ..model import parameters
 from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
 from ..text.encoding import ReviewEncoder
+from ..text.ngrams import SMALLEST
 from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
 from ..training.runs import Run
@@ -67,7 +68,7 @@ class ClassifierTrainer:
         progress = self.fit(network, "labels", self.batches(train), dev_batches)
         table, alone = None, 1.0
         if self.config.text.ngram_buckets:
-            fitted = self.run.workers.run_on_first(self.fit_ngrams, stars, train, len(dev.labels))
+            fitted = self.run.workers.run_on_first(self.fit_ngrams, network, stars, train, len(dev.labels))
             table, alone = fitted["table"], float(fitted["alone"])
         network = self.inference_network(network, table)
         dev_batches = self.batches(dev, with_ngrams=True)
@@ -102,7 +103,7 @@ class ClassifierTrainer:
         importance = numpy.split(joined["shares"], numpy.cumsum([len(review) for review in part.reviews])[:-1])
         set_parameters(network, parameters.without_wide(snapshot(network)))
         labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context, self.run.workers)
-        batches = self.batches(replace(part, labels=labels), importance, with_ngrams=True)
+        batches = self.batches(replace(part, labels=labels, taught=None), importance, with_ngrams=True)
         self.fit(network, "erasure", batches, dev_batches)
 
     def importance(self, network: Network, part: EncodedPart) -> list[NDArray[Any]]:
@@ -127,7 +128,7 @@ class ClassifierTrainer:
         """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
         encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
         size, length = self.config.training.batch_size, self.config.fixed_length
-        return Batches(part.reviews, part.labels, encoder, size, length, importance)
+        return Batches(part.reviews, part.targets, encoder, size, length, importance)
 
     def new_network(self, batches: Batches) -> Network:
         """Build the network without its n-grams; one batch through it creates all its parameters."""
@@ -152,7 +153,9 @@ class ClassifierTrainer:
         network.hybridize(static_alloc=True)
         return network
 
-    def fit_ngrams(self, stars: Optional[EncodedPart], train: EncodedPart, dev_count: int) -> dict[str, NDArray[Any]]:
+    def fit_ngrams(
+        self, network: Network, stars: Optional[EncodedPart], train: EncodedPart, dev_count: int
+    ) -> dict[str, NDArray[Any]]:
         """Fit the table of n-grams (`wide.fit_wide`) to the training part and to the clear ones of the raw reviews.
 
         Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). `alone` () is what the log-odds of
@@ -174,7 +177,15 @@ class ClassifierTrainer:
         if dev_count < FEW_DEV and not stars and numpy.bincount(labels).min() > 1:
             odds = wide.cross_fitted_log_odds(token_lists, labels, buckets)
             (alone,), _ = fit_stacking(odds[:, None], labels, [1.0])
-        return {"table": wide.fit_wide(token_lists, labels, buckets), "alone": numpy.array(alone)}
+        factors = self.factors(network, replace(train, reviews=reviews, labels=labels, taught=None))
+        return {"table": wide.fit_wide(token_lists, labels, buckets, factors), "alone": numpy.array(alone)}
+
+    def factors(self, network: Network, part: EncodedPart) -> Optional[list[NDArray[Any]]]:
+        """Return what each token's n-grams are multiplied by in the network (`terms`), (T,) of each review; None if by 1."""
+        if network.values is None:
+            return None
+        _, weights = predict_batches(network, self.batches(part, with_ngrams=network.has_ngrams), self.run.context)
+        return [numpy.sqrt(numpy.maximum(len(own) * own, SMALLEST)) for own in weights]
 
     def calibrate(self, network: Network, dev_batches: Batches, alone: float) -> dict[str, Any]:
         """Calibrate the network's last layer on the dev part; return the figures.

@@ -3,7 +3,7 @@
 `train` is for Python, `train_classifier` for the command line; `stages` has the numerics.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -40,6 +40,7 @@ from .initial import (
     sizes_of_language_model,
     sizes_of_restorer,
 )
+from .predictor import Classifier
 from .settings import LABELS, PRESETS, Config, TrainingConfig
 from .task import LAYOUT, ClassifierBundle
 
@@ -65,6 +66,7 @@ def train(
     init_from: Optional[Union[str, Path]] = None,
     workers: SingleWorker = SINGLE,
     embeddings: Optional[Union[str, Path]] = None,
+    teacher: Optional[Union[str, Path]] = None,
     **columns: Optional[str],
 ) -> Optional[ClassifierBundle]:
     """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
@@ -90,6 +92,9 @@ def train(
     embeddings : path or None
         Word vectors in the text format of word2vec or fastText, of config.model.embedding_size numbers, on tokens of the
         same tokenizer: the embeddings that training begins with. Words that the file lacks begin with random numbers.
+    teacher : path, "pretrained" or None
+        A classifier whose probabilities are learnt beside the labels and stars: each target is halfway between the two
+        (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531). A small network comes near a larger one so.
     columns : str or None
         `text_column`, `label_column`, `encoding`, `positive`, the positive one of two labels, and `sheet` of a workbook, but
         of `valid` always the first one; None finds them.
@@ -104,7 +109,7 @@ def train(
         The tokenizer is unknown or needs Java.
     """
     run = Run(Path(out), resume, device, quiet, workers)
-    return train_classifier(Labelled(data, data_dir, **columns), config, run, valid, init_from, embeddings)
+    return train_classifier(Labelled(data, data_dir, **columns), config, run, valid, init_from, embeddings, teacher)
 
 
 def train_classifier(
@@ -114,12 +119,13 @@ def train_classifier(
     valid: Union[str, Path, None] = None,
     init_from: Union[str, Path, None] = None,
     embeddings: Union[str, Path, None] = None,
+    teacher: Union[str, Path, None] = None,
 ) -> Optional[ClassifierBundle]:
     """Train as `train` does, where and how `run` says."""
     run.workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
-    first = checked_beginning(config, init_from, embeddings)
+    first, teaching = checked_beginning(config, init_from, embeddings), first_bundle(teacher, LAYOUT)
     reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
     settings: dict[str, Any] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
@@ -128,11 +134,12 @@ def train_classifier(
         "config": config.to_dict(),
         "init_from": first and first.fingerprint,
         "embeddings": embeddings and Path(embeddings).name,
+        "teacher": teaching and teaching.fingerprint,
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
     run.say_settings(
-        " ".join(["--preset", name, *changes, *options({"init_from": init_from, "embeddings": embeddings})])
+        " ".join(["--preset", name, *changes, *options({"init_from": init_from, "embeddings": embeddings, "teacher": teacher})])
     )
     vocabulary = first.read("vocab.json") if first and first.layout is LAYOUT else None
     inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, vocabulary)
@@ -154,12 +161,15 @@ def train_classifier(
     trainer = ClassifierTrainer(config, inputs.encoder, run, begin)
     # nothing about the input can be wrong from here on: only now is anything written
     with run.begun(settings):
-        train_part = with_templates(inputs.train, config)
-        network, progress, calibration = trainer.train(train_part, inputs.dev, inputs.stars)
+        train_part, stars = with_templates(inputs.train, config), inputs.stars
+        if teaching:
+            run.say(f"teacher: {teaching.folder}")
+            train_part, stars = taught(train_part, teaching), stars and taught(stars, teaching)
+        network, progress, calibration = trainer.train(train_part, inputs.dev, stars)
         if not run.workers.first:
             return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-        manifest = {**describe(inputs, config, best, first, vectors), "calibration": calibration}
+        manifest = {**describe(inputs, config, best, first, vectors, teaching), "calibration": calibration}
         return finish(run, inputs, config, manifest, network)
 
 
@@ -274,6 +284,12 @@ def with_templates(part: Tokenized, config: Config) -> Tokenized:
     return TrainingPart([*part.reviews, *others.reviews], numpy.concatenate([part.labels, others.labels]), frame)
 
 
+def taught(part: Tokenized, teacher: AnyBundle) -> Tokenized:
+    """Return a part with the probabilities of a classifier."""
+    probabilities = Classifier.from_bundle(teacher).probabilities(part.frame["document"].tolist())
+    return replace(part, taught=probabilities)
+
+
 def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
     """Hold the dev part out: stratified by label, decided by the seed alone. Return [training part, dev part]."""
     from sklearn.model_selection import train_test_split
@@ -292,7 +308,12 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
 
 
 def describe(
-    inputs: Inputs, config: Config, best: dict[str, Any], first: Optional[AnyBundle], vectors: Optional[WordVectors]
+    inputs: Inputs,
+    config: Config,
+    best: dict[str, Any],
+    first: Optional[AnyBundle],
+    vectors: Optional[WordVectors],
+    teacher: Optional[AnyBundle],
 ) -> Manifest:
     """Return the manifest of a finished training: its data, its metrics on the dev part, the command that repeats it."""
     reviews, dev_reviews = inputs.reviews, inputs.dev_reviews
@@ -302,11 +323,16 @@ def describe(
         "dev": {**dev, "used": len(inputs.dev.labels)},
         **({"pretraining": inputs.raw_reviews.describe()} if inputs.raw_reviews else {}),
         **({"embeddings": vectors.describe()} if vectors else {}),
+        **({"teacher": {"name": teacher.name, "fingerprint": teacher.fingerprint}} if teacher else {}),
     }
     columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
     given = {option: value for (option, usual), value in columns.items() if value != usual}
     valid = dev_reviews and dev_reviews.name
-    begun = {"init_from": first and first.name, "embeddings": vectors and vectors.name}
+    begun = {
+        "init_from": first and first.name,
+        "embeddings": vectors and vectors.name,
+        "teacher": teacher and teacher.name,
+    }
     again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **begun)
     return {
         "labels": list(LABELS),

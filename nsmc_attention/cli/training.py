@@ -60,6 +60,9 @@ def train(
     embeddings: Optional[Path] = option(
         "of a classifier: word vectors that its embeddings begin with, in the text format of word2vec or fastText"
     ),
+    teacher: Optional[Path] = option(
+        "of a classifier: another, or pretrained, whose probabilities are learnt beside the labels and stars"
+    ),
     films: Films,
     resume: bool = option("continue the run in --out"),
     device: str = DEVICE,
@@ -109,10 +112,8 @@ def train(
     own = films.given(task, init_from)
     if task != "classify":
         refuse(task, {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive})
-        refuse(
-            task,
-            {"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers, "--embeddings": embeddings},
-        )
+        given = {"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers}
+        refuse(task, {**given, "--embeddings": embeddings, "--teacher": teacher})
     elif workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     with resumable(out) as words:
@@ -122,9 +123,8 @@ def train(
             launcher.launch(words, workers or 2)
         else:
             with worker_group(kvstore) as group:
-                TASKS[task].train(
-                    reviews, config, replace(run, workers=group), valid=valid, embeddings=embeddings, **own
-                )
+                own.update(valid=valid, embeddings=embeddings, teacher=teacher)
+                TASKS[task].train(reviews, config, replace(run, workers=group), **own)
 
 
 def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:

@@ -21,7 +21,7 @@ def test_the_table_is_scikit_learn_s_logistic_regression_on_tfidf(sample):
 
     token_lists, labels = sample
     features = TfidfTransformer().fit_transform(presence(token_lists, BUCKETS))
-    model = LogisticRegression(C=4.0, max_iter=60, class_weight="balanced").fit(features, labels)
+    model = LogisticRegression(C=4.0, max_iter=300, class_weight="balanced").fit(features, labels)
     expected = model.decision_function(features) - model.intercept_[0]
     numpy.testing.assert_allclose(log_odds(fit_wide(token_lists, labels, BUCKETS), token_lists), expected, atol=1e-2)
 
@@ -37,3 +37,15 @@ def test_unseen_ngrams_say_nothing(sample):
 def test_presence_is_one_a_review_and_ngram(sample):
     found = presence(sample[0], BUCKETS)
     assert sparse.issparse(found) and found.shape == (540, BUCKETS) and set(found.data) == {1}
+
+
+def test_a_factor_of_nought_takes_a_token_s_ngrams_away_and_one_leaves_them(sample):
+    token_lists, labels = sample[0][:200], sample[1][:200]
+    ones = [numpy.ones(len(tokens)) for tokens in token_lists]
+    assert numpy.array_equal(fit_wide(token_lists, labels, BUCKETS, ones), fit_wide(token_lists, labels, BUCKETS))
+    # each second token does not speak
+    halves = [numpy.arange(len(tokens)) % 2 for tokens in token_lists]
+    silent = presence(token_lists, BUCKETS, halves)
+    assert 0 < silent.sum() < presence(token_lists, BUCKETS).sum()
+    doubled = presence(token_lists, BUCKETS, [2.0 * own for own in halves])
+    assert numpy.array_equal(doubled.toarray(), 2 * silent.toarray())

@@ -115,6 +115,8 @@ REFUSED = [
     ("train --data sample --embeddings given.vec", "given.vec line 1: expected vectors of 128 numbers, found 3; give"),
     ("train --data sample --embeddings none.vec", "none.vec: cannot be read: No such file or directory"),
     ("train --data sample --embeddings a --init-from b", "--embeddings: expected no --init-from beside it, found b"),
+    ("train --task film --data stars.csv --teacher a", "train --task film: expected no --teacher, found a"),
+    ("train --data sample --teacher none", "none: no such bundle folder"),
     ("train --task film --data stars.csv --embeddings a", "train --task film: expected no --embeddings, found a"),
     ("train --task classify --data stars.csv --stars-column b", "train --task classify: expected no --stars-column"),
     ("train --task restore --data sample --workers 2", "train --task restore: expected no --workers, found 2"),
