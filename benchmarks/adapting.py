@@ -3,9 +3,11 @@
     python -m benchmarks.adapting FOLDER/val.tsv [LABELS ...]
     python -m benchmarks.adapting FOLDER/val.tsv choose [COUNT DRAWS]
     python -m benchmarks.adapting FOLDER/val.tsv train [COUNT]
+    python -m benchmarks.adapting FOLDER/val.tsv neutral [COUNT]
 
 The second compares which COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the
-third trains on COUNT (2,700) by `train --init-from pretrained` and from random numbers.
+third trains on COUNT (2,700) by `train --init-from pretrained` and from random numbers; the fourth asks how well |p - 0.5| tells
+comments with a clear polarity from the others, before and after adapting to COUNT (2,700).
 
 The file is KOTE's (arXiv:2205.05300), comments from twelve kinds of places: positive has at least two emotions of POSITIVE and
 none of NEGATIVE, and the other way round; others are left out. Of each of five folds by id, labels are drawn from the other
@@ -38,13 +40,13 @@ FOLDS, LABELS = 5, (100, 300, 1000, 2700)
 AMONG = 5
 
 
-def comments(path: Path) -> pandas.DataFrame:
-    """Return the comments with a clear polarity: id, review, label."""
+def comments(path: Path, clear: bool = True) -> pandas.DataFrame:
+    """Return the comments with a clear polarity, or those without: id, review, label."""
     frame = pandas.read_csv(path, sep="\t", names=["id", "review", "emotions"], quoting=3)
     emotions = [set(map(int, cell.split(","))) for cell in frame["emotions"].astype(str)]
     sides = numpy.array([(len(seen & POSITIVE), len(seen & NEGATIVE)) for seen in emotions])
     frame["label"] = (sides[:, 0] > 0).astype(int)
-    return frame[(sides.max(axis=1) >= 2) & (sides.min(axis=1) == 0)].reset_index(drop=True)
+    return frame[((sides.max(axis=1) >= 2) & (sides.min(axis=1) == 0)) == clear].reset_index(drop=True)
 
 
 def main(path: Path, counts: list[int]) -> None:
@@ -159,9 +161,29 @@ def compare_beginnings(path: Path, count: int) -> None:
         )
 
 
+def tell_neutral(path: Path, count: int) -> None:
+    """Print how often a clear comment has a larger |p - 0.5| than an unclear one (AUC), and what a band does."""
+    clear, unclear = comments(path), comments(path, clear=False)
+    scores: dict[str, list[tuple[float, ...]]] = {"packaged": [], f"adapted to {count:,}": []}
+    for fold in range(FOLDS):
+        known = clear[clear["id"] % FOLDS != fold].sample(count, random_state=fold)
+        held_out, others = (frame[frame["id"] % FOLDS == fold] for frame in (clear, unclear))
+        with tempfile.TemporaryDirectory() as folder:
+            adapted = adapt(known[["review", "label"]], Path(folder) / "run", seed=fold, force=True, quiet=True)
+        for rows, classifier in zip(scores.values(), (load_classifier(), adapted)):
+            sure, unsure = (abs(classifier.probabilities(frame["review"]) - 0.5) for frame in (held_out, others))
+            larger = stats.mannwhitneyu(sure, unsure).statistic / len(sure) / len(unsure)
+            rows.append((larger, *(100 * numpy.mean(part < 0.2) for part in (sure, unsure))))
+    for name, rows in scores.items():
+        auc, sure, unsure = numpy.mean(rows, axis=0)
+        print(f"{name}: AUC {auc:.3f}; between 0.3 and 0.7 are {sure:.1f} % of the clear ones, {unsure:.1f} % of the others")
+
+
 if __name__ == "__main__":
     if sys.argv[2:3] == ["choose"]:
         compare_choices(Path(sys.argv[1]), *map(int, sys.argv[3:] or (100, 5)))
+    elif sys.argv[2:3] == ["neutral"]:
+        tell_neutral(Path(sys.argv[1]), *map(int, sys.argv[3:] or (2700,)))
     elif sys.argv[2:3] == ["train"]:
         compare_beginnings(Path(sys.argv[1]), *map(int, sys.argv[3:] or (2700,)))
     else:

@@ -161,11 +161,11 @@ def train_classifier(
     trainer = ClassifierTrainer(config, inputs.encoder, run, begin)
     # nothing about the input can be wrong from here on: only now is anything written
     with run.begun(settings):
-        train_part, stars = with_templates(inputs.train, config), inputs.stars
+        train_part, stars = inputs.train, inputs.stars
         if teaching:
             run.say(f"teacher: {teaching.folder}")
             train_part, stars = taught(train_part, teaching), stars and taught(stars, teaching)
-        network, progress, calibration = trainer.train(train_part, inputs.dev, stars)
+        network, progress, calibration = trainer.train(with_templates(train_part, config), inputs.dev, stars)
         if not run.workers.first:
             return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
@@ -273,7 +273,7 @@ def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config
 
 
 def with_templates(part: Tokenized, config: Config) -> Tokenized:
-    """Return a part, and behind it as many sentences of `templates` as the config says."""
+    """Return a part, and behind it as many sentences of `templates` as the config says, which no teacher judges."""
     from .templates import sentences
 
     if not config.training.labels.templates:
@@ -281,7 +281,9 @@ def with_templates(part: Tokenized, config: Config) -> Tokenized:
     made = sentences(config.training.labels.templates, config.training.seed)
     others = tokenized_part(made, made["label"].to_numpy(), config)
     frame = pandas.concat([part.frame, others.frame], ignore_index=True)
-    return TrainingPart([*part.reviews, *others.reviews], numpy.concatenate([part.labels, others.labels]), frame)
+    probabilities = None if part.taught is None else numpy.concatenate([part.taught, others.labels])
+    labels = numpy.concatenate([part.labels, others.labels])
+    return TrainingPart([*part.reviews, *others.reviews], labels, frame, probabilities)
 
 
 def taught(part: Tokenized, teacher: AnyBundle) -> Tokenized:

@@ -1,8 +1,11 @@
 import numpy
 import pytest
 from scipy import sparse
+from scipy.special import expit
+from sklearn.metrics import log_loss
 
-from nsmc_attention.classification.wide import fit_wide, log_odds, presence
+from nsmc_attention.classification.wide import continue_wide, fit_wide, log_odds, presence
+from nsmc_attention.evaluation.calibration import temperature
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.tokenizers import tokenizer
 
@@ -49,3 +52,21 @@ def test_a_factor_of_nought_takes_a_token_s_ngrams_away_and_one_leaves_them(samp
     assert 0 < silent.sum() < presence(token_lists, BUCKETS).sum()
     doubled = presence(token_lists, BUCKETS, [2.0 * own for own in halves])
     assert numpy.array_equal(doubled.toarray(), 2 * silent.toarray())
+
+
+def test_a_table_is_continued_by_what_the_log_odds_do_not_say(sample):
+    table = fit_wide(*(part[::2] for part in sample), BUCKETS)
+    token_lists, labels = (part[1::2] for part in sample)
+    odds = log_odds(table, token_lists)
+    # whatever else they say, here reviews with this word are positive
+    turned = numpy.array(["영화" in tokens for tokens in token_lists])
+    assert 20 < turned.sum() < len(labels) - 20
+    others = numpy.where(turned, 1, labels)
+    change, scale, bias, together = continue_wide(table, token_lists, others, odds)
+    assert log_loss(others, expit(together)) < log_loss(others, expit(odds / temperature(odds, others)))
+    continued = table + numpy.stack([change / scale, 0 * change], axis=1).astype("float32")
+    fitted = scale * log_odds(continued, token_lists) + bias
+    assert log_loss(others, expit(fitted)) < log_loss(others, expit(together))
+    # what no review has is as it was
+    unseen = numpy.asarray(presence(token_lists, BUCKETS).sum(axis=0)).ravel() == 0
+    assert change.any() and not change[unseen].any()
