@@ -21,7 +21,6 @@ from nsmc_attention.restoration.settings import EditorConfig, RestoreConfig, Sta
 from nsmc_attention.restoration.task import LAYOUT
 from nsmc_attention.reviews import tables
 from nsmc_attention.text.encoding import clean
-from tests.conftest import TINY_EDITOR
 
 # .ci/run builds the extension; elsewhere it is optional
 network = (
@@ -32,7 +31,7 @@ network = (
 KERNELS = network.kernels()
 FLOATS = [name for name in KERNELS if name != "bf16"]
 MIXED = ["This movie 정말 조앗다", "映画😀가 ㅋㅋㅋ", "뷁쀍 훼손", "가", "9.5점IMAX로보세요!!", "Très bien 재밌"]
-READ = TINY_EDITOR.text.max_length * EDITOR_LENGTHS
+READ = RestoreConfig().text.max_length * EDITOR_LENGTHS
 
 
 def config_of(units, hidden, layers, output):
