@@ -52,7 +52,10 @@ setup(
     ext_modules=[
         extension("_text", ["text.cpp"], [], "-O2"),
         extension(
-            "_network", ["network.cpp", *kernels], ["network.hpp", "kernel.hpp", "products.hpp", "vectors.hpp"], "-O3"
+            "_network",
+            ["network.cpp", "editor.cpp", *kernels],
+            ["network.hpp", "packing.hpp", "kernel.hpp", "editor.hpp", "products.hpp", "vectors.hpp"],
+            "-O3",
         ),
         # no Python module: MXNet loads it
         extension(

@@ -139,8 +139,9 @@ class NativeScoring:
     """The same parameters in the native engine called `name`."""
 
     def __init__(self, workload, name):
-        from nsmc_attention.classification.native import NativeEngine, import_network, kernel_arrays, kernel_name
+        from nsmc_attention.classification.native import NativeEngine, kernel_arrays
         from nsmc_attention.model.parameters import all_stored
+        from nsmc_attention.native.kernels import import_network, kernel_name
 
         mxnet, built = network(workload)
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))

@@ -6,7 +6,6 @@ For the architecture of the packaged bundle alone: an embedding, a bidirectional
 without n-grams, all of any size.
 """
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Optional
@@ -16,40 +15,28 @@ from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Network
 from .._runtime.processes import cores, thread_pool
-from ..errors import ConfigError, MissingPackage
+from ..errors import ConfigError
 from ..inference.engines import PRECISIONS
 from ..model.interfaces import AXES
 from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, SCALE, Arrays, forms_of, loaded, read_stored
-from ..native import SWITCH, switched_on
+from ..native.kernels import (
+    BLOCK,
+    DIRECTIONS,
+    GATES,
+    LARGEST_TABLE,
+    PIECE,
+    gates_of,
+    import_network,
+    in_blocks,
+    is_built,
+    kernel_name,
+)
 from .task import ClassifierBundle
 
-# Of the compiled part, whose arguments these are: a checkout that was updated may have an older one
-VERSION = 2
-# Set to the name of a kernel, it is used instead of the widest one that the processor runs
-VARIABLE = "NSMC_ATTENTION_SIMD"
-# Reviews of a batch for each thread: enough that few of the eight that are computed side by side are missing
-PIECE, WORTH_A_THREAD = 128, 8
-# Bytes of the table of W x of every word, for units in whole blocks
-LARGEST_TABLE, BLOCK = 2**30, 16
+# Reviews of a batch that are worth a thread
+WORTH_A_THREAD = 8
 EMBEDDING = "embedding.weight"
-DIRECTIONS, GATES = ("forward", "backward"), 3
-
-
-def import_network() -> Any:
-    """Import the compiled extension; MissingPackage where it was not built, or is switched off."""
-    if not switched_on():
-        raise MissingPackage(f"the native engine is switched off: expected {SWITCH} not to be 0, or --engine onnx")
-    try:
-        from ..native import _network
-
-        if getattr(_network, "VERSION", 1) != VERSION:
-            raise ImportError("it is of another version")
-    except ImportError as problem:
-        raise MissingPackage(
-            f"the native engine needs the compiled part of nsmc_attention ({problem}): install the package again where "
-            "there is GCC or Clang, or use --engine onnx"
-        ) from problem
-    return _network
+GRU = "encoder.{direction}_gru._unfused.0.{part}"
 
 
 def misfit(bundle: ClassifierBundle) -> Optional[str]:
@@ -70,11 +57,6 @@ def misfit(bundle: ClassifierBundle) -> Optional[str]:
     return None
 
 
-def in_blocks(size: int, block: int = BLOCK) -> int:
-    """Return a size rounded up to whole blocks."""
-    return -(-size // block) * block
-
-
 def value_numbers(model: Any) -> int:
     """Return how many numbers of a word the table has for values near the token."""
     if model.values.kind == "states":
@@ -86,30 +68,7 @@ def value_numbers(model: Any) -> int:
 
 def runs(bundle: ClassifierBundle) -> bool:
     """Return whether there is the extension, and it computes a classifier's bundle."""
-    try:
-        import_network()
-    except MissingPackage:
-        return False
-    return misfit(bundle) is None
-
-
-def kernel_name(precision: str) -> str:
-    """Return the kernel for a precision: that of NSMC_ATTENTION_SIMD, else the widest one that the processor runs.
-
-    ConfigError where the processor does not run it.
-    """
-    known = import_network().kernels()
-    floats = [name for name in known if name != "bf16"]
-    wanted = os.environ.get(VARIABLE) or floats[-1]
-    if wanted not in floats:
-        raise ConfigError(f"{VARIABLE}: expected {' or '.join(floats)}, which this processor runs, found {wanted!r}")
-    if precision == "float32":
-        return str(wanted)
-    if "bf16" not in known or wanted != floats[-1]:
-        raise ConfigError(
-            f"the native-bf16 engine needs a processor with AVX512_BF16: expected bf16, found {wanted}; use --engine native"
-        )
-    return precision
+    return is_built() and misfit(bundle) is None
 
 
 class NativeEngine:
@@ -177,19 +136,17 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     return NativeEngine(network.load(kernel=kernel, **given), name, threads, model.encoder.hidden_size)
 
 
-def gru_name(direction: str, part: str) -> str:
-    return f"encoder.{direction}_gru._unfused.0.{part}"
-
-
 def parameter_shapes(words: int, model: Any, buckets: int) -> dict[str, tuple[int, ...]]:
     """Return {name: shape} of the network's parameters; a test holds them to those of the HybridBlock."""
     units, hidden, score = model.embedding_size, model.encoder.hidden_size, model.attention.units
     width, gates = len(DIRECTIONS) * hidden, GATES * hidden
     shapes: dict[str, tuple[int, ...]] = {EMBEDDING: (words, units)}
     for direction in DIRECTIONS:
-        shapes[gru_name(direction, "i2h_weight")] = (gates, units)
-        shapes[gru_name(direction, "h2h_weight")] = (gates, hidden)
-        shapes[gru_name(direction, "i2h_bias")] = shapes[gru_name(direction, "h2h_bias")] = (gates,)
+        shapes[GRU.format(direction=direction, part="i2h_weight")] = (gates, units)
+        shapes[GRU.format(direction=direction, part="h2h_weight")] = (gates, hidden)
+        shapes[GRU.format(direction=direction, part="i2h_bias")] = shapes[
+            GRU.format(direction=direction, part="h2h_bias")
+        ] = (gates,)
     shapes["attention._query_mid_layer.weight"] = shapes["attention._key_mid_layer.weight"] = (score, width)
     shapes["attention._query_mid_layer.bias"] = (score,)
     shapes["attention._attention_score.weight"] = (1, score)
@@ -215,12 +172,7 @@ def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> dict[str, 
     scale = rest.pop(EMBEDDING + SCALE)[:, 0]
     arrays = loaded(rest)
 
-    def gates(part: str) -> NDArray[Any]:
-        both = numpy.stack([arrays[gru_name(direction, part)] for direction in DIRECTIONS])
-        return both.reshape(2, GATES, hidden, *both.shape[2:])
-
-    input_bias, hidden_bias = gates("i2h_bias"), gates("h2h_bias")
-    input_bias[:, :2] += hidden_bias[:, :2]
+    input_weights, input_bias, recurrent, hidden_bias = gates_of(arrays, GRU)
     projection = numpy.stack([arrays[f"attention._{side}_mid_layer.weight"] for side in ("query", "key")])
     evidence = arrays.get("evidence.weight", numpy.zeros((width, EVIDENCE), dtype="float32"))
     query_bias = arrays["attention._query_mid_layer.bias"]
@@ -234,10 +186,10 @@ def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> dict[str, 
         output = output if value_bias is not None else numpy.ones(1)
     computed = {
         "embedding_scale": scale,
-        "input_weights": gates("i2h_weight"),
+        "input_weights": input_weights,
         "input_bias": input_bias,
-        "recurrent": gates("h2h_weight"),
-        "hidden_bias": hidden_bias[:, 2],
+        "recurrent": recurrent,
+        "hidden_bias": hidden_bias,
         "projection": projection.reshape(2, -1, 2, hidden),
         "projection_bias": numpy.stack([query_bias, numpy.zeros_like(query_bias)]),
         # (2, A, D) (D, 2) -> (2, 2, A): of the token itself and the one before, to query and key

@@ -77,7 +77,7 @@ def labelled_table() -> Any:
 
 
 class Model(NamedTuple):
-    """A classifier's bundle and what runs it."""
+    """The bundle of a classifier, or of a restorer, and what runs it."""
 
     bundle: Optional[Path] = BUNDLE
     engine: str = ENGINE
@@ -90,7 +90,7 @@ class Model(NamedTuple):
 
 
 class TaskModel(NamedTuple):
-    """The bundle of another task, and what runs it."""
+    """The bundle of a task without compiled kernels, and what runs it."""
 
     bundle: Optional[Path] = BUNDLE
     engine: str = option(default="auto", metavar=choices(["auto", "onnx", "gluon"]))

@@ -55,7 +55,7 @@ def restore(
     picture: Optional[Path] = option(
         ".png, .svg or .pdf: an editor's tags or, with --beam, a writer's attention, for one TEXT", "--explain"
     ),
-    model: TaskModel,
+    model: Model,
 ) -> None:
     """Correct the spacing and spelling of texts.
 

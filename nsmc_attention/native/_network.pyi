@@ -1,4 +1,7 @@
-"""A classifier's network on the processor's vectors; see network.cpp. ValueError where sizes or ids do not fit."""
+"""The networks of a classifier and of an editor on the processor's vectors; see network.cpp and editor.cpp.
+
+ValueError where sizes or ids do not fit.
+"""
 
 from typing import Any, Optional
 
@@ -46,3 +49,33 @@ def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *
     review, the pooled states of both directions and the n-grams' log-odds or 0. Where values are near the token, in their
     place contributions (N, T), to whose padding nothing is written.
     """
+
+Layer = tuple[NDArray[float32], NDArray[float32], NDArray[float32], NDArray[float32]]
+
+def load_editor(
+    kernel: str,
+    embedding: NDArray[float32],
+    layers: tuple[Layer, ...],
+    narrow: NDArray[float32],
+    narrow_bias: NDArray[float32],
+    tag: NDArray[float32],
+    tag_bias: NDArray[float32],
+    /,
+) -> Any:
+    """Return an editor for `edit`, which copies all arrays.
+
+    embedding (R, E); of each layer input weights (2, 3, H, D), their bias (2, 3, H), recurrent (2, 3, H, H) and its bias of n
+    (2, H) as `load` takes them, D being E in the first and else 2 H; narrow (U + 1, 2 H), whose last row is of a space less
+    of none, its bias (U + 1,), tag (V, U) and its bias (V,). H and U are multiples of 16.
+    """
+
+def edit(
+    editor: Any,
+    source_ids: NDArray[int32],
+    source_length: NDArray[int32],
+    tags: NDArray[int32],
+    certainty: NDArray[float32],
+    spaces: NDArray[float32],
+    /,
+) -> None:
+    """Fill tags, certainty and spaces (N, S) of the characters source_ids (N, S, 5) of N texts; nothing of their padding."""

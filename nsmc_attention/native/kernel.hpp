@@ -1,5 +1,6 @@
-// The classifier's forward pass, written once over vectors of W floats and compiled once for each instruction set by
-// the files kernel_*.cpp, which include what this file needs and define NSMC_WIDTH, NSMC_TILE and perhaps NSMC_BF16.
+// The classifier's forward pass, and with editor.hpp the editor's, written once over vectors of W floats and compiled
+// once for each instruction set by the files kernel_*.cpp, which include what this file needs and define NSMC_WIDTH,
+// NSMC_TILE and perhaps NSMC_BF16.
 //
 //   GRU (Cho et al. 2014), of each direction, with the W x + b of each word from a table:
 //     r, z = sigmoid(W x + b + U h),  n = tanh(W x + b + r * (U h + b_h)),  h' = n + z * (h - n)
@@ -50,26 +51,30 @@ NSMC_INLINE Vector multiply_add(Vector sum, Vector weights, Vector factor) {
 #include "products.hpp"
 
 // One step of one direction for several reviews.
+template <class Input>
 struct Step {
   const Stored* recurrent;
   const float* bias;
-  const Stored *input[LANES], *next[LANES], *before[LANES];
+  const Input *input[LANES], *next[LANES];
+  const Stored* before[LANES];
   Stored* after[LANES];
   float* carry;  // (LANES, H): the states before and after in float
 };
 
 // The sums of the gates (3, W) before their products, of one lane and block
-NSMC_INLINE void begin(const Step& step, size_t lane, size_t block, float* sums) {
+template <class Input>
+NSMC_INLINE void begin(const Step<Input>& step, size_t lane, size_t block, float* sums) {
   const size_t gates = block * GATES * W;
   store(sums, load(step.input[lane] + gates));
   store(sums + W, load(step.input[lane] + gates + W));
   store(sums + 2 * W, load(step.bias + block * W));
-  for (size_t line = 0; line < GATES * W * sizeof(Stored); line += ALIGNMENT)
+  for (size_t line = 0; line < GATES * W * sizeof(Input); line += ALIGNMENT)
     __builtin_prefetch((const char*)(step.next[lane] + gates) + line);
 }
 
 // The units' new states from the sums of their gates
-NSMC_INLINE void finish(const Step& step, size_t hidden, size_t lane, size_t block, const float* sums) {
+template <class Input>
+NSMC_INLINE void finish(const Step<Input>& step, size_t hidden, size_t lane, size_t block, const float* sums) {
   float* carry = step.carry + lane * hidden + block * W;
   const Vector r = sigmoid(load(sums)), z = sigmoid(load(sums + W));
   const Vector n = tangent(load(step.input[lane] + (block * GATES + 2) * W) + r * load(sums + 2 * W));
@@ -79,7 +84,8 @@ NSMC_INLINE void finish(const Step& step, size_t hidden, size_t lane, size_t blo
 }
 
 // The step of `active` lanes: for each block of W units, tiles of lanes whose sums fit the registers
-void make_step(const Step& step, size_t hidden, size_t active) {
+template <class Input>
+void make_step(const Step<Input>& step, size_t hidden, size_t active) {
   constexpr size_t size = GATES * W;
   alignas(ALIGNMENT) float sums[TILE * size];
   for (size_t block = 0; block < hidden / W; ++block)
@@ -89,6 +95,42 @@ void make_step(const Step& step, size_t hidden, size_t active) {
       multiply_rows<TILE, GATES>(count, sums, step.before + first, step.recurrent + block * size * hidden, hidden);
       for (size_t l = 0; l < count; ++l) finish(step, hidden, first + l, block, sums + l * size);
     }
+}
+
+// The numbers of a layer of the GRU and the memory of a group of sequences, the longest first
+struct Layer {
+  size_t hidden, count;
+  const size_t* lengths;
+  const void* recurrent;     // as those of Network
+  const float* hidden_bias;  // the same
+  Stored* const* states;     // (T, 2 H) of each sequence
+  Stored* zeros;             // (H)
+  float* carry;              // (LANES, H)
+};
+
+// States of one direction: each sequence is read from its first place, or from its last; finished ones drop out.
+// `input(lane, place)` is W x + b of a place.
+template <class Input, class Inputs>
+void read_sequences(const Layer& layer, size_t direction, Inputs input) {
+  const size_t hidden = layer.hidden;
+  Step<Input> step;
+  step.recurrent = static_cast<const Stored*>(layer.recurrent) + direction * GATES * hidden * hidden;
+  step.bias = layer.hidden_bias + direction * hidden;
+  step.carry = layer.carry;
+  std::memset(step.carry, 0, LANES * hidden * sizeof(float));
+  std::memset(layer.zeros, 0, hidden * sizeof(Stored));
+  size_t active = layer.count;
+  for (size_t time = 0; time < layer.lengths[0]; ++time) {
+    while (layer.lengths[active - 1] <= time) --active;
+    for (size_t lane = 0; lane < active; ++lane) {
+      const size_t last = layer.lengths[lane] - 1, place = direction ? last - time : time;
+      step.input[lane] = input(lane, place);
+      step.next[lane] = input(lane, time == last ? place : direction ? place - 1 : place + 1);
+      step.before[lane] = time ? step.after[lane] : layer.zeros;
+      step.after[lane] = layer.states[lane] + place * DIRECTIONS * hidden + direction * hidden;
+    }
+    make_step(step, hidden, active);
+  }
 }
 
 // The memory of a group of reviews
@@ -130,30 +172,15 @@ size_t scratch_size(const Network& network, size_t longest) {
   return carve(network, lengths, LANES, nullptr, scratch);
 }
 
-// States of both directions: each review is read from its first token, or from its last; finished ones drop out.
-void encode(const Network& network, const Review* reviews, size_t count, const Scratch& scratch) {
-  const size_t hidden = network.hidden, width = DIRECTIONS * hidden, row = GATES * hidden;
+void encode(const Network& network, const Review* reviews, const size_t* lengths, size_t count,
+            const Scratch& scratch) {
+  const Layer layer = {network.hidden,      count,          lengths,       network.recurrent,
+                       network.hidden_bias, scratch.states, scratch.zeros, scratch.carry};
   for (size_t direction = 0; direction < DIRECTIONS; ++direction) {
-    Step step;
-    step.recurrent = static_cast<const Stored*>(network.recurrent) + direction * row * hidden;
-    step.bias = network.hidden_bias + direction * hidden;
-    step.carry = scratch.carry;
-    std::memset(step.carry, 0, LANES * hidden * sizeof(float));
-    size_t active = count;
-    for (size_t time = 0; time < reviews[0].length; ++time) {
-      while (reviews[active - 1].length <= time) --active;
-      for (size_t lane = 0; lane < active; ++lane) {
-        const Review& review = reviews[lane];
-        const size_t last = review.length - 1, place = direction ? last - time : time;
-        const size_t next = time == last ? place : direction ? place - 1 : place + 1;
-        const Stored* table = static_cast<const Stored*>(network.table) + direction * row;
-        step.input[lane] = table + size_t(review.tokens[place]) * network.row;
-        step.next[lane] = table + size_t(review.tokens[next]) * network.row;
-        step.before[lane] = time ? step.after[lane] : scratch.zeros;
-        step.after[lane] = scratch.states[lane] + place * width + direction * hidden;
-      }
-      make_step(step, hidden, active);
-    }
+    const Stored* table = static_cast<const Stored*>(network.table) + direction * GATES * network.hidden;
+    read_sequences<Stored>(layer, direction, [&](size_t lane, size_t place) {
+      return table + size_t(reviews[lane].tokens[place]) * network.row;
+    });
   }
 }
 
@@ -352,8 +379,7 @@ void run(const Network& network, const Review* reviews, size_t count, void* memo
   for (size_t lane = 0; lane < count; ++lane) lengths[lane] = reviews[lane].length;
   Scratch scratch;
   carve(network, lengths, count, static_cast<char*>(memory), scratch);
-  std::memset(scratch.zeros, 0, network.hidden * sizeof(Stored));
-  encode(network, reviews, count, scratch);
+  encode(network, reviews, lengths, count, scratch);
   for (size_t lane = 0; lane < count; ++lane) {
     const Review& review = reviews[lane];
     const float log_odds = read_ngrams(network, review, scratch.log_odds);
@@ -364,23 +390,35 @@ void run(const Network& network, const Review* reviews, size_t count, void* memo
   }
 }
 
+// rows (count, depth), `stride` numbers apart, times panels (panels, depth, 3, W) plus bias -> (count, panels, 3, W)
+template <class Found>
+void multiply_all(const Stored* rows, size_t stride, size_t count, size_t depth, const Stored* panels,
+                  size_t panel_count, const float* bias, Found* found) {
+  constexpr size_t columns = GATES * W;
+  alignas(ALIGNMENT) float sums[TILE * columns];
+  for (size_t panel = 0; panel < panel_count; ++panel, panels += columns * depth, bias += columns)
+    for (size_t first = 0; first < count; first += TILE) {
+      const size_t own = count - first < TILE ? count - first : TILE;
+      const Stored* lanes[TILE];
+      for (size_t l = 0; l < own; ++l) {
+        lanes[l] = rows + (first + l) * stride;
+        std::memcpy(sums + l * columns, bias, columns * sizeof(float));
+      }
+      multiply_rows<TILE, GATES>(own, sums, lanes, panels, depth);
+      for (size_t l = 0; l < own; ++l) {
+        Found* to = found + ((first + l) * panel_count + panel) * columns;
+        for (size_t c = 0; c < columns; c += W) store(to + c, load(sums + l * columns + c));
+      }
+    }
+}
+
 #ifndef NSMC_BF16
 void make_table(const float* rows, size_t count, size_t depth, const float* panels, size_t panel_count,
                 const float* bias, float* found) {
-  const size_t columns = GATES * W, size = panel_count * columns;
-  alignas(ALIGNMENT) float sums[TILE * columns];
-  for (size_t first = 0; first < count; first += TILE) {
-    const size_t own = count - first < TILE ? count - first : TILE;
-    const float* lanes[TILE];
-    for (size_t l = 0; l < own; ++l) lanes[l] = rows + (first + l) * depth;
-    for (size_t panel = 0; panel < panel_count; ++panel) {
-      for (size_t l = 0; l < own; ++l) std::memcpy(sums + l * columns, bias + panel * columns, columns * sizeof(float));
-      multiply_rows<TILE, GATES>(own, sums, lanes, panels + panel * columns * depth, depth);
-      for (size_t l = 0; l < own; ++l)
-        std::memcpy(found + (first + l) * size + panel * columns, sums + l * columns, columns * sizeof(float));
-    }
-  }
+  multiply_all(rows, depth, count, depth, panels, panel_count, bias, found);
 }
 #endif
+
+#include "editor.hpp"
 
 }  // namespace

@@ -17,5 +17,5 @@
 #pragma clang attribute pop
 #endif
 
-const nsmc::Kernel nsmc::avx512_kernel = {"avx512", W, PAIR, scratch_size, run, make_table};
+const nsmc::Kernel nsmc::avx512_kernel = {"avx512", W, PAIR, scratch_size, run, make_table, editor_scratch, edit};
 #endif

@@ -12,4 +12,4 @@
 #endif
 #include "kernel.hpp"
 
-const nsmc::Kernel nsmc::baseline_kernel = {"baseline", W, PAIR, scratch_size, run, make_table};
+const nsmc::Kernel nsmc::baseline_kernel = {"baseline", W, PAIR, scratch_size, run, make_table, editor_scratch, edit};

@@ -21,5 +21,5 @@
 #pragma clang attribute pop
 #endif
 
-const nsmc::Kernel nsmc::bf16_kernel = {"bf16", W, PAIR, scratch_size, run, nullptr};
+const nsmc::Kernel nsmc::bf16_kernel = {"bf16", W, PAIR, scratch_size, run, nullptr, editor_scratch, edit};
 #endif

@@ -3,111 +3,22 @@
 //   kernels() -> names of the kernels that this processor runs, the last the widest of float32, then perhaps "bf16"
 //   load(kernel, ...) -> a network (parameters as `inference.native` lists them)
 //   run(network, token_ids, valid_length, [ngram_ids,] probability, weights)   fills the last two
+//   load_editor, edit: the same of an editor (editor.cpp)
 //
-// Written on Python's C API: a build needs a compiler and nothing else, and there are three functions to bind. Every
+// Written on Python's C API: a build needs a compiler and nothing else, and there are few functions to bind. Every
 // size and id is checked here, so that no parameter and no batch makes a kernel read beyond its arrays; `run` lets
 // other threads run Python meanwhile, and any number may call it with one network.
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "packing.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <initializer_list>
 #include <iterator>
-#include <memory>
 #include <mutex>
-#include <new>
-#include <string>
-#include <vector>
-
-#include "network.hpp"
 
 namespace {
 
 using namespace nsmc;
 
-// The table takes most memory; a network whose table is larger is left to other engines
-constexpr size_t LARGEST_TABLE = size_t(1) << 30;
 const char* const CAPSULE = "nsmc_attention.native._network.Network";
-
-// ---- Python's arrays
-
-// Thrown where Python's error is set
-struct Raised {};
-
-[[noreturn]] void raise(PyObject* type, const std::string& message) {
-  PyErr_SetString(type, message.c_str());
-  throw Raised();
-}
-
-// The memory of an array of a type and shape that were checked; a size of -1 is any
-class Array {
- public:
-  Array(PyObject* object, const char* name, char type, std::initializer_list<Py_ssize_t> shape, bool written = false) {
-    if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0)))
-      throw Raised();
-    bool fits = view.format && view.format[0] == type && !view.format[1] && size_t(view.ndim) == shape.size();
-    for (size_t axis = 0; fits && axis < shape.size(); ++axis) {
-      const Py_ssize_t expected = shape.begin()[axis];
-      fits = expected < 0 ? view.shape[axis] > 0 : view.shape[axis] == expected;
-    }
-    if (!fits) {
-      std::string expected;
-      for (const Py_ssize_t size : shape)
-        expected += (expected.empty() ? "" : ", ") + (size < 0 ? "any" : std::to_string(size));
-      PyBuffer_Release(&view);
-      raise(PyExc_ValueError, std::string(name) + ": expected a C-contiguous array of type '" + type + "' and shape (" +
-                                  expected + "), found another");
-    }
-  }
-  Array(const Array&) = delete;
-  ~Array() { PyBuffer_Release(&view); }
-  Py_ssize_t size(size_t axis) const { return view.shape[axis]; }
-  template <class Number>
-  Number* as() const {
-    return static_cast<Number*>(view.buf);
-  }
-
- private:
-  Py_buffer view;
-};
-
-// While it lives, other threads may run Python
-class WithoutLock {
- public:
-  WithoutLock() : state(PyEval_SaveThread()) {}
-  WithoutLock(const WithoutLock&) = delete;
-  ~WithoutLock() { PyEval_RestoreThread(state); }
-
- private:
-  PyThreadState* state;
-};
-
-// ---- Parameters in the kernels' layouts
-
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-
-// Aligned memory, of zeros or as the system gives it: of what is large and not written, it reserves addresses only
-class Memory {
- public:
-  explicit Memory(size_t bytes = 0, bool zeros = true)
-      : size(round_up(bytes + 1, ALIGNMENT)), memory(std::aligned_alloc(ALIGNMENT, size)) {
-    if (!memory) throw std::bad_alloc();
-    if (zeros) std::memset(memory.get(), 0, size);
-  }
-  template <class Number>
-  Number* as() const {
-    return static_cast<Number*>(memory.get());
-  }
-  size_t size;
-
- private:
-  std::unique_ptr<void, Free> memory;
-};
 
 // What the table of W x + b is computed from: half of the GRU's products, which depend on the word alone. A word's row
 // is computed before the first batch that has the word, so that loading does not wait for those that never occur.
@@ -121,56 +32,11 @@ struct Table {
 };
 
 // A network and what it points to
-struct Loaded {
+struct Loaded : Store {
   Network network = {};
-  const Kernel* kernel = nullptr;
-  std::vector<Memory> memories;
   Table table;
   std::unique_ptr<Array> ngrams;
-
-  template <class Number>
-  Number* allocate(size_t count) {
-    memories.emplace_back(count * sizeof(Number));
-    return memories.back().as<Number>();
-  }
 };
-
-// The nearest bfloat16, of two the even one
-std::uint16_t to_bf16(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-// Write numbers as the kernel stores them
-void write_stored(const Kernel& kernel, const float* from, size_t count, void* to) {
-  if (kernel.pair == 1) {
-    std::memcpy(to, from, count * sizeof(float));
-  } else {
-    for (size_t i = 0; i < count; ++i) static_cast<std::uint16_t*>(to)[i] = to_bf16(from[i]);
-  }
-}
-
-size_t stored_bytes(const Kernel& kernel) { return sizeof(float) / kernel.pair; }
-
-// The place of row k in a panel of `columns` whose rows are stored in pairs
-size_t in_panel(const Kernel& kernel, size_t k, size_t column, size_t columns) {
-  return (k / kernel.pair * columns + column) * kernel.pair + k % kernel.pair;
-}
-
-// weights (2, 3, H, depth) -> panels (2, H / W, depth rounded up to `rows`, 3, W) of float
-std::vector<float> gate_panels(const Kernel& kernel, const float* weights, size_t hidden, size_t depth, size_t rows) {
-  const size_t width = kernel.width, padded = round_up(hidden), columns = GATES * width;
-  std::vector<float> found(DIRECTIONS * padded * GATES * rows);
-  for (size_t direction = 0; direction < DIRECTIONS; ++direction)
-    for (size_t gate = 0; gate < GATES; ++gate)
-      for (size_t unit = 0; unit < hidden; ++unit, weights += depth) {
-        float* panel = found.data() + (direction * padded + unit / width * width) * GATES * rows;
-        for (size_t k = 0; k < depth; ++k)
-          panel[in_panel(kernel, k, gate * width + unit % width, columns)] = weights[k];
-      }
-  return found;
-}
 
 // Column a of query or key (which = 0 or 1) among the 2 A columns of the projection
 size_t projected_column(const Network& network, size_t which, size_t a) { return which * network.units + a; }
@@ -189,51 +55,6 @@ std::vector<float> projection_panels(const Kernel& kernel, const Network& networ
           panel[in_panel(kernel, direction * network.hidden + unit, column % columns, columns)] = 2 * *weights++;
     }
   return found;
-}
-
-const void* stored(Loaded& loaded, const std::vector<float>& numbers) {
-  void* found = loaded.allocate<char>(numbers.size() * stored_bytes(*loaded.kernel));
-  write_stored(*loaded.kernel, numbers.data(), numbers.size(), found);
-  return found;
-}
-
-// (rows, size) -> (rows, padded)
-float* padded_rows(Loaded& loaded, const float* from, size_t rows, size_t size, size_t padded, float factor = 1) {
-  float* found = loaded.allocate<float>(rows * padded);
-  for (size_t row = 0; row < rows; ++row)
-    for (size_t i = 0; i < size; ++i) found[row * padded + i] = factor * from[row * size + i];
-  return found;
-}
-
-// ---- Kernels
-
-std::vector<const Kernel*> supported() {
-  std::vector<const Kernel*> found = {&baseline_kernel};
-#ifdef __x86_64__
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    found.push_back(&avx2_kernel);
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw")) {
-      found.push_back(&avx512_kernel);
-      if (__builtin_cpu_supports("avx512bf16")) found.push_back(&bf16_kernel);
-    }
-  }
-#endif
-  return found;
-}
-
-const Kernel& kernel_named(const char* name) {
-  for (const Kernel* kernel : supported())
-    if (!std::strcmp(kernel->name, name)) return *kernel;
-  raise(PyExc_ValueError, std::string("kernel: this processor runs none called ") + name);
-}
-
-// The kernel that multiplies float32 with vectors as wide as those of a kernel
-const Kernel& float_kernel(const Kernel& kernel) {
-  for (const Kernel* found : supported())
-    if (found->multiply && found->width == kernel.width) return *found;
-  return baseline_kernel;
 }
 
 // ---- The table of W x + b
@@ -405,14 +226,6 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   return loaded;
 }
 
-// Raise ValueError for a number that is not from `low` to `high`
-void check_range(const char* name, const std::int32_t* numbers, size_t count, std::int64_t low, std::int64_t high) {
-  for (size_t i = 0; i < count; ++i)
-    if (numbers[i] < low || numbers[i] > high)
-      raise(PyExc_ValueError, std::string(name) + ": expected " + std::to_string(low) + " to " + std::to_string(high) +
-                                  ", found " + std::to_string(numbers[i]));
-}
-
 // Compute the reviews, those of similar lengths beside each other, and fill the padding of the weights with 0.
 void compute(const Loaded& loaded, std::vector<Review>& reviews, size_t length) {
   static thread_local Memory scratch;
@@ -481,27 +294,19 @@ void run_batch(PyObject* arguments) {
 }
 
 PyObject* load(PyObject*, PyObject* arguments, PyObject* keywords) {
-  try {
+  return guarded([&] {
     auto loaded = load_network(arguments, keywords);
     PyObject* capsule = PyCapsule_New(loaded.get(), CAPSULE, release);
     if (capsule) loaded.release();
     return capsule;
-  } catch (const Raised&) {
-    return nullptr;
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
-  }
+  });
 }
 
 PyObject* run(PyObject*, PyObject* arguments) {
-  try {
+  return guarded([&]() -> PyObject* {
     run_batch(arguments);
     Py_RETURN_NONE;
-  } catch (const Raised&) {
-    return nullptr;
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
-  }
+  });
 }
 
 PyMethodDef methods[] = {
@@ -509,12 +314,14 @@ PyMethodDef methods[] = {
     {"load", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(load)), METH_VARARGS | METH_KEYWORDS,
      "Return a network for `run`."},
     {"run", run, METH_VARARGS, "Fill probability (N,) and weights (N, T, T) of a batch."},
+    {"load_editor", load_editor, METH_VARARGS, "Return an editor for `edit`."},
+    {"edit", edit, METH_VARARGS, "Fill tags, certainty and spaces (N, S) of a batch."},
     {nullptr, nullptr, 0, nullptr},
 };
 
 PyModuleDef module = {PyModuleDef_HEAD_INIT,
                       "_network",
-                      "A classifier's network on the processor's vectors.",
+                      "The networks of a classifier and of an editor on the processor's vectors.",
                       -1,
                       methods,
                       nullptr,
@@ -527,6 +334,6 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 // Raised with every change of the functions' arguments: Python refuses a compiled part of another version
 PyMODINIT_FUNC PyInit__network() {
   PyObject* self = PyModule_Create(&module);
-  if (self && PyModule_AddIntConstant(self, "VERSION", 2)) Py_CLEAR(self);
+  if (self && PyModule_AddIntConstant(self, "VERSION", 3)) Py_CLEAR(self);
   return self;
 }

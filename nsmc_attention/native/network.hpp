@@ -1,4 +1,5 @@
-// A classifier's parameters in the layout of the kernels, and what a kernel is. See kernel.hpp for the mathematics.
+// A classifier's and an editor's parameters in the layout of the kernels, and what a kernel is. See kernel.hpp for the
+// mathematics.
 //
 // Letters: V words of the vocabulary, E units of the embedding, H units of the GRU in each direction, A units of the
 // attention's score, T tokens of a review, U units of a value that is near its token. H, A and U are rounded up to
@@ -15,6 +16,8 @@ using std::size_t;
 // Reviews that a kernel computes side by side
 constexpr size_t LANES = 8;
 constexpr size_t DIRECTIONS = 2, GATES = 3, NGRAMS = 8;
+// Rows of an editor's table that are added for a character
+constexpr size_t ROWS = 5;
 // Bytes of the widest vector; sizes are rounded up to as many floats
 constexpr size_t ALIGNMENT = 64, ROUNDED = 16;
 
@@ -52,6 +55,34 @@ struct Review {
   float* contributions;  // (T): of values, what each token adds to the log-odds; or null
 };
 
+// What a kernel reads of an editor: layers of a bidirectional GRU, one above the other, and two heads. H units of each
+// direction and U of the tags' layer are multiples of ROUNDED; panels are of 3 W columns, the last ones' rest is 0.
+struct EditorLayer {
+  const void* inputs;     // Stored (2 H / W, 2 H, 3, W): the weights of the states below; null in the first layer
+  const float* bias;      // (2 H / W, 3, W): of these, or of the sum of rows of the table
+  const void* recurrent;  // as Network::recurrent and hidden_bias
+  const float* hidden_bias;
+};
+struct Editor {
+  size_t rows, hidden, units, layer_count, tags;
+  const EditorLayer* layers;
+  const float* table;        // (rows, 2 H / W, 3, W): W x of each row of the embedding
+  const void* narrow;        // Stored, panels of (U + 1, 2 H): what tags are made of, and the log-odds of a space
+  const float* narrow_bias;  // of its columns
+  size_t narrow_panels;
+  const void* tag;        // Stored, panels of (tags, U)
+  const float* tag_bias;  // of its columns, -infinity of those that are no tag
+  size_t tag_panels;
+};
+
+// A text of a batch and where its results go.
+struct Text {
+  const std::int32_t* rows;  // (S, ROWS) of the table
+  size_t length;             // S, at least 1
+  std::int32_t* tags;        // (S), and the others
+  float *certainty, *spaces;
+};
+
 struct Kernel {
   const char* name;
   size_t width;  // floats of a vector
@@ -62,6 +93,9 @@ struct Kernel {
   // rows (count, depth) times panels (panels, depth, 3, W) plus bias (panels, 3, W) -> (count, panels, 3, W)
   void (*multiply)(const float* rows, size_t count, size_t depth, const float* panels, size_t panel_count,
                    const float* bias, float* found);
+  size_t (*editor_scratch)(const Editor&, size_t longest);
+  // Compute up to LANES texts, the longest first.
+  void (*edit)(const Editor&, const Text*, size_t count, void* scratch);
 };
 
 extern const Kernel baseline_kernel;

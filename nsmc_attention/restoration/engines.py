@@ -1,4 +1,4 @@
-"""The networks of `restore` behind plain calls, run by ONNX Runtime or by MXNet.
+"""The networks of `restore` behind plain calls, run by compiled kernels (editors), by ONNX Runtime or by MXNet.
 
 engine.tag(source_ids, source_length) -> tags (N, S), certainty (N, S), spaces (N, S), of an editor
 engine.begin(source_ids, source_length) -> source, state;  engine.step(ids, source, state): a `search.Decoder`
@@ -11,9 +11,10 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.processes import cores, in_threads
-from ..inference.engines import chosen_engine
-from ..inference.graphs import PIECE, RunnableGraph, load_graphs
+from ..inference.engines import PRECISIONS, chosen_engine
+from ..inference.graphs import PIECE, load_graphs
 from ..model.interfaces import Sizes
+from . import native
 from .characters import Characters
 from .interface import most_written
 from .settings import RestoreConfig
@@ -28,12 +29,12 @@ WRITER_LENGTH = 48
 
 
 class RestorerEngine:
-    """Runs the graphs of an editor or a writer.
+    """Runs the graphs of an editor or a writer, or a `native.NativeEditor` in place of an editor's graph.
 
     `batch_size` texts are read at once, and several batches by `each` at the same time, a thread each.
     """
 
-    def __init__(self, graphs: Mapping[str, RunnableGraph], threads: int = 1):
+    def __init__(self, graphs: Mapping[str, Any], threads: int = 1):
         self.graphs, first = graphs, next(iter(graphs.values()))
         self.name, self.batch_size = first.name, first.batch_size
         self.threads = threads
@@ -78,8 +79,16 @@ def sizes_of(config: RestoreConfig, characters: Characters) -> Sizes:
 def load_restorer_engine(
     bundle: RestorerBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
 ) -> RestorerEngine:
-    """Load the engine called name for an editor's or writer's bundle; "auto" is onnx where the bundle has its models."""
+    """Load the engine called name for an editor's or writer's bundle.
+
+    "auto" is native where the extension was built and the bundle fits it, else onnx where the bundle has its models, else
+    gluon; on a GPU gluon.
+    """
+    if name == "auto" and device != "gpu" and native.runs(bundle):
+        name = "native"
     has_graphs = next(iter(bundle.config.graphs)) in bundle.manifest["files"]
-    chosen = chosen_engine(name, device, has_graphs)
+    chosen = chosen_engine(name, device, has_graphs, (*PRECISIONS, "onnx", "gluon"))
+    if chosen in PRECISIONS:
+        return RestorerEngine({"model.onnx": native.native_editor(bundle, chosen)}, threads or cores())
     graphs = load_graphs(bundle, chosen, device, sizes_of(bundle.config, bundle.codec))
     return RestorerEngine(graphs, (threads or cores()) if chosen == "onnx" else 1)

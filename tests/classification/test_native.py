@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from nsmc_attention import load_classifier, native
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.engines import load_engine
-from nsmc_attention.classification.native import PRECISIONS, VARIABLE, NativeEngine, native_engine, parameter_shapes
+from nsmc_attention.classification.native import PRECISIONS, NativeEngine, native_engine, parameter_shapes
 from nsmc_attention.classification.predictor import TokenScorer
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
 from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.restoration.restorer import load_restorer
+from nsmc_attention.language.model import load_language_model
+from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.reviews import tables
 from nsmc_attention.text.ngrams import NGRAMS
 
@@ -373,8 +374,8 @@ def test_bf16_is_refused_where_the_processor_has_none(monkeypatch):
 def test_it_runs_on_no_gpu_and_no_other_task(engine):
     with pytest.raises(ConfigError, match=f"the {engine} engine runs on the CPU"):
         load_classifier(engine=engine, device="gpu")
-    with pytest.raises(ConfigError, match=f"the {engine} engine runs classifiers: expected --engine auto, onnx or"):
-        load_restorer(engine=engine)
+    with pytest.raises(ConfigError, match=f"the {engine} engine runs classifiers and editors: expected --engine auto,"):
+        load_language_model(engine=engine)
 
 
 def test_a_file_of_another_engine_is_neither_read_nor_verified(bundle_folder, tmp_path):

@@ -1,0 +1,86 @@
+"""The compiled kernels of `_network`, by name and precision, for `classification.native` and `restoration.native`."""
+
+import os
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from ..errors import ConfigError, MissingPackage
+from . import SWITCH, switched_on
+
+# Of the compiled part, whose arguments these are: a checkout that was updated may have an older one
+VERSION = 3
+# Set to the name of a kernel, it is used instead of the widest one that the processor runs
+VARIABLE = "NSMC_ATTENTION_SIMD"
+# Texts of a batch for each thread: enough that few of the eight that are computed side by side are missing
+PIECE = 128
+# Bytes of the table of W x of every word, for units in whole blocks
+LARGEST_TABLE, BLOCK = 2**30, 16
+DIRECTIONS, GATES = ("forward", "backward"), 3
+
+
+def import_network() -> Any:
+    """Import the compiled extension; MissingPackage where it was not built, or is switched off."""
+    if not switched_on():
+        raise MissingPackage(f"the native engine is switched off: expected {SWITCH} not to be 0, or --engine onnx")
+    try:
+        from . import _network
+
+        if getattr(_network, "VERSION", 1) != VERSION:
+            raise ImportError("it is of another version")
+    except ImportError as problem:
+        raise MissingPackage(
+            f"the native engine needs the compiled part of nsmc_attention ({problem}): install the package again where "
+            "there is GCC or Clang, or use --engine onnx"
+        ) from problem
+    return _network
+
+
+def is_built() -> bool:
+    """Return whether there is the extension."""
+    try:
+        import_network()
+    except MissingPackage:
+        return False
+    return True
+
+
+def in_blocks(size: int, block: int = BLOCK) -> int:
+    """Return a size rounded up to whole blocks."""
+    return -(-size // block) * block
+
+
+def kernel_name(precision: str) -> str:
+    """Return the kernel for a precision: that of NSMC_ATTENTION_SIMD, else the widest one that the processor runs.
+
+    ConfigError where the processor does not run it.
+    """
+    known = import_network().kernels()
+    floats = [name for name in known if name != "bf16"]
+    wanted = os.environ.get(VARIABLE) or floats[-1]
+    if wanted not in floats:
+        raise ConfigError(f"{VARIABLE}: expected {' or '.join(floats)}, which this processor runs, found {wanted!r}")
+    if precision == "float32":
+        return str(wanted)
+    if "bf16" not in known or wanted != floats[-1]:
+        raise ConfigError(
+            f"the native-bf16 engine needs a processor with AVX512_BF16: expected bf16, found {wanted}; use --engine native"
+        )
+    return precision
+
+
+def gates_of(arrays: "dict[str, NDArray[Any]]", name: str) -> "tuple[NDArray[Any], ...]":
+    """Return a bidirectional GRU's weights and biases as the kernels take them, `name` having the places of Gluon's.
+
+    input_weights (2, 3, H, D), input_bias (2, 3, H), to whose r and z the other bias is added, recurrent (2, 3, H, H), and
+    hidden_bias (2, H) of n.
+    """
+
+    def gates(part: str) -> NDArray[Any]:
+        both = numpy.stack([arrays[name.format(direction=direction, part=part)] for direction in DIRECTIONS])
+        return both.reshape(2, GATES, -1, *both.shape[2:])
+
+    input_bias, hidden_bias = gates("i2h_bias"), gates("h2h_bias")
+    input_bias[:, :2] += hidden_bias[:, :2]
+    return gates("i2h_weight"), input_bias, gates("h2h_weight"), hidden_bias[:, 2]

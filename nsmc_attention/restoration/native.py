@@ -1,0 +1,143 @@
+"""The editor's network by the compiled kernels of `nsmc_attention.native`, without MXNet and ONNX Runtime.
+
+    weights.params -> arrays as `_network.load_editor` takes them -> NativeEditor
+
+For editors of GRU layers, of any number and size; the rows of the embedding are multiplied by the first layer's weights
+once, and the two heads leave the tags, their certainty and the spaces alone.
+"""
+
+from functools import partial
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..errors import BundleError, ConfigError
+from ..inference.engines import PRECISIONS
+from ..inference.graphs import REMEDY
+from ..model.parameters import Arrays, forms_of, loaded, read_stored
+from ..native.kernels import (
+    DIRECTIONS,
+    GATES,
+    LARGEST_TABLE,
+    PIECE,
+    gates_of,
+    import_network,
+    in_blocks,
+    is_built,
+    kernel_name,
+)
+from .settings import RestoreConfig
+from .task import RestorerBundle
+
+Array = NDArray[Any]
+LAYER = "reader.layer{number}.{{direction}}_gru._unfused.0.{{part}}"
+
+
+def misfit(bundle: RestorerBundle) -> Optional[str]:
+    """Return what the kernels do not compute of a restorer's bundle: "expected ..., found ...", None where it fits."""
+    # of the kinds that are compared here
+    model: Any = bundle.config.model
+    if model.kind != "editor":
+        return f"expected model.kind editor, found {model.kind}"
+    if model.encoder.kind != "gru":
+        return f"expected model.encoder.kind gru, found {model.encoder.kind}"
+    table = bundle.codec.rows * 4 * in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES
+    if table > LARGEST_TABLE:
+        return f"expected a table of rows times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
+    return None
+
+
+def runs(bundle: RestorerBundle) -> bool:
+    """Return whether there is the extension, and it computes a restorer's bundle."""
+    return is_built() and misfit(bundle) is None
+
+
+class NativeEditor:
+    """Runs an editor that `_network.load_editor` returned: source_ids (N, S, ROWS), source_length (N,) to three arrays.
+
+    A text's results are the same to the bit whatever is beside it. `name` is one of PRECISIONS, `where` the bundle's file
+    in messages.
+    """
+
+    def __init__(self, network: Any, name: str = "native", where: object = "weights.params"):
+        self.name, self.where, self.batch_size = name, where, PIECE
+        self.run = partial(import_network().edit, network)
+
+    def __call__(self, source_ids: Array, source_length: Array) -> list[Array]:
+        """Return tags int32, certainty and spaces float32, (N, S) each; of padding KEEP, 1 and 0."""
+        size = source_ids.shape[:2]
+        tags, certainty, spaces = numpy.zeros(size, "int32"), numpy.ones(size, "float32"), numpy.zeros(size, "float32")
+        self.run(source_ids, source_length, tags, certainty, spaces)
+        # sums that overflow are no numbers, which no comparison holds for
+        if not (certainty.min() > 0 and spaces.min() >= 0):
+            raise BundleError(
+                f"{self.where}: expected certainty and spaces from 0 to 1, found others: its parameters are too large; "
+                f"{REMEDY}"
+            )
+        return [tags, certainty, spaces]
+
+
+def native_editor(bundle: RestorerBundle, name: str = "native") -> NativeEditor:
+    """Load the bundle's weights.params into the kernel of one of PRECISIONS.
+
+    ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
+    was not built.
+    """
+    network, kernel = import_network(), kernel_name(PRECISIONS[name])
+    if problem := misfit(bundle):
+        raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
+    forms = forms_of(parameter_shapes(bundle.codec.rows, len(bundle.codec), bundle.config), "float16")
+    stored = read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params"))
+    # numbers that overflow are reported by the restoration
+    with numpy.errstate(over="ignore"):
+        given = kernel_arrays(loaded(stored), bundle.config.model.encoder.layers)
+    return NativeEditor(network.load_editor(kernel, *given), name, bundle.file("weights.params"))
+
+
+def parameter_shapes(rows: int, vocab_size: int, config: RestoreConfig) -> dict[str, tuple[int, ...]]:
+    """Return {name: shape} of the network's parameters; a test holds them to those of the HybridBlock."""
+    model: Any = config.model
+    hidden, units, read = model.encoder.hidden_size, model.output_units, model.embedding_size
+    shapes: dict[str, tuple[int, ...]] = {"reader.embedding.weight": (rows, read)}
+    for number in range(model.encoder.layers):
+        for direction in DIRECTIONS:
+            name = partial(LAYER.format(number=number).format, direction=direction)
+            shapes[name(part="i2h_weight")], shapes[name(part="i2h_bias")] = (GATES * hidden, read), (GATES * hidden,)
+            shapes[name(part="h2h_weight")], shapes[name(part="h2h_bias")] = (GATES * hidden, hidden), (GATES * hidden,)
+        read = model.width
+    shapes["narrow.weight"] = (units, read)
+    shapes["tag.weight"], shapes["tag.bias"] = (vocab_size, units), (vocab_size,)
+    shapes["space.weight"], shapes["space.bias"] = (2, read), (2,)
+    return shapes
+
+
+def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:
+    """Return the arguments of `_network.load_editor` but the kernel, sizes rounded up to whole blocks with weights of 0.
+
+    Of both rows of the spaces' layer their difference alone matters; it is a unit more of what tags are made of.
+    """
+    given = []
+    for number in range(layers):
+        inputs, input_bias, recurrent, hidden_bias = gates_of(arrays, LAYER.format(number=number))
+        inputs = of_states(inputs, hidden_bias.shape[1]) if number else inputs
+        rounded = blocks(inputs, 2), blocks(input_bias, 2), blocks(blocks(recurrent, 2), 3), blocks(hidden_bias, 1)
+        given.append(tuple(map(numpy.ascontiguousarray, rounded)))
+    hidden, tag = recurrent.shape[-1], blocks(arrays["tag.weight"], 1)
+    space, bias = numpy.diff(arrays["space.weight"], axis=0), numpy.diff(arrays["space.bias"])
+    narrow = of_states(numpy.concatenate([blocks(arrays["narrow.weight"], 0), space]), hidden)
+    narrow_bias = numpy.append(numpy.zeros(tag.shape[1], "float32"), bias)
+    return arrays["reader.embedding.weight"], tuple(given), narrow, narrow_bias, tag, arrays["tag.bias"]
+
+
+def blocks(array: Array, axis: int) -> Array:
+    """Return an array with one axis rounded up to whole blocks by zeros."""
+    more = [(0, 0)] * array.ndim
+    more[axis] = (0, in_blocks(array.shape[axis]) - array.shape[axis])
+    return numpy.pad(array, more)
+
+
+def of_states(weights: Array, hidden: int) -> Array:
+    """Return weights (..., 2 H) for states whose directions are rounded up to whole blocks."""
+    whole = weights.shape[:-1]
+    return blocks(weights.reshape(*whole, 2, hidden), len(whole) + 1).reshape(*whole, -1)
