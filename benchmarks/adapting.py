@@ -173,10 +173,12 @@ def tell_neutral(path: Path, count: int) -> None:
         for rows, classifier in zip(scores.values(), (load_classifier(), adapted)):
             sure, unsure = (abs(classifier.probabilities(frame["review"]) - 0.5) for frame in (held_out, others))
             larger = stats.mannwhitneyu(sure, unsure).statistic / len(sure) / len(unsure)
-            rows.append((larger, *(100 * numpy.mean(part < 0.2) for part in (sure, unsure))))
+            rows.append((float(larger), *(100 * float(numpy.mean(part < 0.2)) for part in (sure, unsure))))
     for name, rows in scores.items():
         auc, sure, unsure = numpy.mean(rows, axis=0)
-        print(f"{name}: AUC {auc:.3f}; between 0.3 and 0.7 are {sure:.1f} % of the clear ones, {unsure:.1f} % of the others")
+        print(
+            f"{name}: AUC {auc:.3f}; between 0.3 and 0.7 are {sure:.1f} % of the clear ones, {unsure:.1f} % of the others"
+        )
 
 
 if __name__ == "__main__":

@@ -46,7 +46,8 @@ EncodedPart = TrainingPart[Encoded]
 
 
 def encode(part: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
-    return replace(part, reviews=[encoder.encode_words(words) for words in part.reviews])
+    reviews = [encoder.encode_words(words) for words in part.reviews]
+    return TrainingPart(reviews, part.labels, part.frame, part.taught)
 
 
 def bucket_lengths(longest: int) -> list[int]:

@@ -139,7 +139,14 @@ def train_classifier(
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
     run.say_settings(
-        " ".join(["--preset", name, *changes, *options({"init_from": init_from, "embeddings": embeddings, "teacher": teacher})])
+        " ".join(
+            [
+                "--preset",
+                name,
+                *changes,
+                *options({"init_from": init_from, "embeddings": embeddings, "teacher": teacher}),
+            ]
+        )
     )
     vocabulary = first.read("vocab.json") if first and first.layout is LAYOUT else None
     inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, vocabulary)

@@ -45,7 +45,8 @@ def test_a_student_comes_nearer_to_its_teacher(small, student, tmp_path):
     documents = nsmc.load("sample", "test").documents
     goal = load_classifier().probabilities(documents)
     near, far = (
-        numpy.abs(load_classifier(bundle.folder).probabilities(documents) - goal).mean() for bundle in (student[0], alone)
+        numpy.abs(load_classifier(bundle.folder).probabilities(documents) - goal).mean()
+        for bundle in (student[0], alone)
     )
     assert near < far
 
