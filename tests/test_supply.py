@@ -134,6 +134,8 @@ WORKING = {
     "predict -i reviews.csv -f csv": "별로,B,negative,",
     "predict -i reviews.jsonl -o scored.tsv": "",
     "predict -i many.txt -o scored.csv": "",
+    "predict 좋다 --restore": "positive",
+    "restore 정말조앗다": "정말 좋았다",
     "explain 좋다 --method erasure": "erasure",
     "explain 좋다 -o page.html": "positive",
 }
@@ -142,7 +144,7 @@ REFUSED = {
     "predict -i table.parquet -f csv": "parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'",
     "predict -i reviews.csv -o scored.xlsx": "xlsx needs openpyxl: pip install 'openpyxl<4,>=3.1'",
     "predict -i reviews.csv -o scored.parquet": "parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'",
-    "predict 좋다 --restore": "pip install 'onnxruntime<2,>=1.16'",
+    "restore 좋다 --beam 1": "pip install 'onnxruntime<2,>=1.16'",
     "fill [MASK]": "pip install 'onnxruntime<2,>=1.16'",
     "read screenshot.png": "pip install 'pillow<14,>=10' 'scipy<2,>=1.10' 'onnxruntime<2,>=1.16'",
     "film reviews.csv --group-by film": "pip install 'onnxruntime<2,>=1.16'",
