@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 
 from ..errors import NsmcError
 from ..films.rater import FilmRater, Pools, Rating
+from ..inference.engines import companion_engine
 from ..visualization.page import file, filled, font_of, with_words
 from .direct import unless_gone
 from .guard import Counters, Limits
@@ -165,7 +166,7 @@ class Service:
             advice = "a part of it" if weights else "them in several requests"
             raise HTTPException(422, f"inputs: expected {expected}, found {characters}; send {advice}")
         if weights:
-            await self.models.writer.load(restorer.engine.name, self.models.alignments.thread)
+            await self.models.writer.load(companion_engine(restorer.engine.name), self.models.alignments.thread)
             self.models.writer.require()
             results = await self.models.alignments(texts)
         else:
