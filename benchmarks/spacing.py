@@ -3,18 +3,20 @@
     pip install kiwipiepy==0.24.1
     python -m benchmarks.spacing [--wrong] [BUNDLE ...]
 
-`spacing.tsv` holds each sentence with its kind; an underscore stands where the rules allow both a space and none (by
-the article of 한글 맞춤법 in the last column, where it is doubtful). Nobody gains or loses there. The packaged editor and
-writer, the bundles and kiwi get the sentences without spaces, and those with the right ones. Where letters were changed,
-they are aligned with the sentence's; one that was left out has no space after it. --wrong lists the sentences that are not right.
+`spacing.tsv` holds each sentence with its kind, and in the last column the article of 한글 맞춤법 that decides what is
+doubtful. An underscore stands where both a space and none are right: nobody gains or loses there. The packaged editor
+and writer, the bundles and kiwi get the sentences without spaces, and once more with the right ones. Where a restorer
+changed letters, they are aligned with those of the sentence; one that it left out has no space after it. --wrong lists
+the sentences that are not right.
 """
 
 import argparse
 import os
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Union
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -25,13 +27,12 @@ from nsmc_attention.restoration.task import EDITOR, WRITER
 
 SENTENCES = Path(__file__).with_suffix(".tsv")
 OPTIONAL = "_"
-KIWI = "kiwipiepy 0.24.1"
 Restore = Callable[[list[str]], list[str]]
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, its kind and the article that allows what is doubtful ("" if nothing is)."""
+    """A sentence, its kind, and the article of the rules that decides what is doubtful ("" if nothing is)."""
 
     kind: str
     marked: str
@@ -60,32 +61,32 @@ def read(path: Path = SENTENCES) -> list[Sentence]:
 
 
 def f1(places: Iterable[tuple[bool, bool]]) -> float:
-    """Return F1 of the spaces among (found, wanted)."""
+    """Return F1 of the spaces among (found, wanted), in percent."""
     pairs = list(places)
-    return 2 * sum(mark and want for mark, want in pairs) / max(1, sum(mark + want for mark, want in pairs))
+    return 200 * sum(mark and want for mark, want in pairs) / max(1, sum(mark + want for mark, want in pairs))
+
+
+def restoring(bundle: Union[str, Path]) -> Restore:
+    restorer = load_restorer(bundle)
+    restorer.engine.pool = None
+    return lambda texts: [each.text for each in restorer.restore_many(texts)]
 
 
 def contestants(bundles: list[str]) -> Iterator[tuple[str, Restore, Restore]]:
     """Yield the name of each, what restores sentences without spaces, and what restores those that have them."""
-    named = {"editor": str(EDITOR), "writer": str(WRITER), **{bundle: bundle for bundle in bundles}}
+    named: dict[str, Union[str, Path]] = {"editor": EDITOR, "writer": WRITER, **dict(zip(bundles, bundles))}
     for name, bundle in named.items():
-        restorer = load_restorer(bundle)
-        restorer.engine.pool = None
-
-        def restored(texts: list[str], restorer: object = restorer) -> list[str]:
-            return [each.text for each in restorer.restore_many(texts)]
-
+        restored = restoring(bundle)
         yield name, restored, restored
     # the tests of this file do without kiwi
     from kiwipiepy import Kiwi
 
     kiwi = Kiwi(num_workers=1)
-    spaced: Restore = lambda texts: [kiwi.space(text, reset_whitespace=True) for text in texts]  # noqa: E731
-    yield KIWI, spaced, lambda texts: [kiwi.space(text) for text in texts]
-
-
-def row(name: str, *figures: object) -> None:
-    print(f"| {name} | " + " | ".join(map(str, figures)) + " |", flush=True)
+    yield (
+        "kiwipiepy 0.24.1",
+        lambda texts: [kiwi.space(text, reset_whitespace=True) for text in texts],
+        lambda texts: [kiwi.space(text) for text in texts],
+    )
 
 
 def percent(values: Iterable[bool]) -> str:
@@ -93,38 +94,51 @@ def percent(values: Iterable[bool]) -> str:
     return f"{100 * sum(listed) / len(listed):.1f}"
 
 
+def row(*cells: object) -> None:
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
 def main(bundles: list[str], show_wrong: bool) -> None:
-    sentences = read()
-    kinds = defaultdict[str, list[int]](list)
-    for number, sentence in enumerate(sentences):
-        kinds[sentence.kind].append(number)
-    by_kind, wrong = dict[str, list[list[tuple[bool, bool]]]](), dict[str, list[str]]()
-    right_first: list[bool] = []
-    row("restorer", "F1", "right", "letters kept", "right, editor wrong", "wrong, editor right", "kept", "kept joined")
-    row("---", *["---"] * 7)
+    sentences, found, right = read(), dict[str, list[str]](), dict[str, list[bool]]()
+    row("restorer", "F1", "right", "letters kept", "right, editor wrong", "wrong, editor right", "left as they are")
+    row(*["---"] * 7)
     for name, restored, touched in contestants(bundles):
-        found = restored([sentence.text().replace(" ", "") for sentence in sentences])
-        judged = [sentence.spaces(text) for sentence, text in zip(sentences, found)]
-        right = [sentence.is_right(text) for sentence, text in zip(sentences, found)]
-        right_first = right_first or right
-        kept = [
-            percent(map(Sentence.is_right, sentences, touched([sentence.text(optional) for sentence in sentences])))
-            for optional in (" ", "")
-        ]
-        gained = sum(one and not other for one, other in zip(right, right_first))
-        lost = sum(other and not one for one, other in zip(right, right_first))
-        score = f1(place for _, places in judged for place in places)
-        row(name, f"{100 * score:.2f}", percent(right), percent(same for same, _ in judged), gained, lost, *kept)
-        by_kind[name] = [places for _, places in judged]
-        wrong[name] = [f"{each.kind}: {each.marked} -> {text}" for each, text, is_right in zip(sentences, found, right) if not is_right]  # fmt: skip
+        found[name] = restored([sentence.text("").replace(" ", "") for sentence in sentences])
+        right[name] = list(map(Sentence.is_right, sentences, found[name]))
+        judged = list(map(Sentence.spaces, sentences, found[name]))
+        beside = Counter(zip(right[name], right["editor"]))
+        row(
+            name,
+            f"{f1(place for _, places in judged for place in places):.2f}",
+            percent(right[name]),
+            percent(same for same, _ in judged),
+            beside[True, False],
+            beside[False, True],
+            percent(map(Sentence.is_right, sentences, touched([sentence.text() for sentence in sentences]))),
+        )
     print()
-    row("kind", "sentences", *by_kind)
-    row("---", *["---"] * (1 + len(by_kind)))
-    for kind, numbers in kinds.items():
-        scores = [f1(place for number in numbers for place in places[number]) for places in by_kind.values()]
-        row(kind, len(numbers), *(f"{100 * score:.1f}" for score in scores))
-    for name in wrong if show_wrong else ():
-        print("", name, *wrong[name], sep="\n")
+    print_kinds(sentences, found)
+    for name in found if show_wrong else ():
+        print("", name, sep="\n")
+        for sentence, text, is_right in zip(sentences, found[name], right[name]):
+            if not is_right:
+                print(f"{sentence.kind}: {sentence.marked} -> {text}")
+
+
+def print_kinds(sentences: list[Sentence], found: dict[str, list[str]]) -> None:
+    row("kind", "sentences", *found)
+    row(*["---"] * (2 + len(found)))
+    for kind, count in Counter(sentence.kind for sentence in sentences).items():
+        scores = (
+            f1(
+                place
+                for sentence, text in zip(sentences, texts)
+                if sentence.kind == kind
+                for place in sentence.spaces(text)[1]
+            )
+            for texts in found.values()
+        )
+        row(kind, count, *(f"{score:.1f}" for score in scores))
 
 
 if __name__ == "__main__":
