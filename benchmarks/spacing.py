@@ -27,6 +27,7 @@ from nsmc_attention.restoration.task import EDITOR, WRITER
 
 SENTENCES = Path(__file__).with_suffix(".tsv")
 OPTIONAL = "_"
+BESIDE = ("right, editor wrong", "wrong, editor right")
 Restore = Callable[[list[str]], list[str]]
 
 
@@ -100,16 +101,19 @@ def row(*cells: object) -> None:
 
 def main(bundles: list[str], show_wrong: bool) -> None:
     sentences, found, right = read(), dict[str, list[str]](), dict[str, list[bool]]()
-    row("restorer", "F1", "right", "letters kept", "right, editor wrong", "wrong, editor right", "left as they are")
-    row(*["---"] * 7)
+    row("restorer", "F1", "left out", "put in", "right", "letters kept", *BESIDE, "left as they are")
+    row(*["---"] * 9)
     for name, restored, touched in contestants(bundles):
         found[name] = restored([sentence.text("").replace(" ", "") for sentence in sentences])
         right[name] = list(map(Sentence.is_right, sentences, found[name]))
         judged = list(map(Sentence.spaces, sentences, found[name]))
+        spaces = Counter(place for _, places in judged for place in places)
         beside = Counter(zip(right[name], right["editor"]))
         row(
             name,
-            f"{f1(place for _, places in judged for place in places):.2f}",
+            f"{f1(spaces.elements()):.2f}",
+            spaces[False, True],
+            spaces[True, False],
             percent(right[name]),
             percent(same for same, _ in judged),
             beside[True, False],
