@@ -4,10 +4,12 @@
     python -m benchmarks.adapting FOLDER/val.tsv choose [COUNT DRAWS]
     python -m benchmarks.adapting FOLDER/val.tsv train [COUNT]
     python -m benchmarks.adapting FOLDER/val.tsv neutral [COUNT]
+    python -m benchmarks.adapting FOLDER/val.tsv middle [COUNT]
 
 The second compares which COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the
 third trains on COUNT (2,700) by `train --init-from pretrained` and from random numbers; the fourth asks how well |p - 0.5| tells
-comments with a clear polarity from the others, before and after adapting to COUNT (2,700).
+comments with a clear polarity from the others, before and after adapting to COUNT (2,700); the fifth fine-tunes one network on COUNT
+(1,000) clear ones, and on these and others in their share with a target of 0.5, as stars in the middle might be used.
 
 The file is KOTE's (arXiv:2205.05300), comments from twelve kinds of places: positive has at least two emotions of POSITIVE and
 none of NEGATIVE, and the other way round; others are left out. Of each of five folds by id, labels are drawn from the other
@@ -27,11 +29,19 @@ import pandas
 from scipy import stats
 
 from nsmc_attention import adapt, load_classifier, preset, train
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.adapt import adapting
+from nsmc_attention.classification.batches import EncodedPart, encode
 from nsmc_attention.classification.comparison import baseline
-from nsmc_attention.classification.train import continuing
+from nsmc_attention.classification.folds import odds_of, passes
+from nsmc_attention.classification.stages import ClassifierTrainer
+from nsmc_attention.classification.task import LAYOUT, ClassifierBundle
+from nsmc_attention.classification.train import continuing, tokenized_part
 from nsmc_attention.evaluation.metrics import headline
 from nsmc_attention.films.vectors import ReviewReader
+from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.training.runs import Run
 
 POSITIVE = {1, 2, 4, 7, 8, 13, 14, 16, 28, 32, 40, 42, 43}
 NEGATIVE = {0, 3, 6, 9, 10, 12, 20, 21, 22, 23, 31, 33, 34, 35, 37}
@@ -181,11 +191,46 @@ def tell_neutral(path: Path, count: int) -> None:
         )
 
 
+def learn_middle(path: Path, count: int) -> None:
+    """Print the accuracy on hidden clear comments, in percent, without and with the others as soft targets."""
+    clear, unclear = (comments(path, kind).rename(columns={"review": "document"}) for kind in (True, False))
+    first = load_bundle(None, LAYOUT)
+    scores = []
+    for fold in range(FOLDS):
+        held_out, known = clear[clear["id"] % FOLDS == fold], clear[clear["id"] % FOLDS != fold]
+        known, others = known.sample(count, random_state=fold), unclear[unclear["id"] % FOLDS != fold]
+        middle = others.sample(round(count * len(unclear) / len(clear)), random_state=fold).assign(label=0.5)
+        held_out, without, both = (
+            encode(tokenized_part(frame, frame["label"].to_numpy("float32"), first.config), first.codec)
+            for frame in (held_out, known, pandas.concat([known, middle]))
+        )
+        config = adapting(first.config, without, first.codec, fold)
+        with tempfile.TemporaryDirectory() as folder:
+            trainer = ClassifierTrainer(config, first.codec, Run(Path(folder) / "run", quiet=True))
+            scores.append([tuned_accuracy(trainer, first, part, held_out) for part in (without, both)])
+    more = numpy.diff(scores, axis=1)
+    bound = stats.t.ppf(0.975, FOLDS - 1) * numpy.std(more, ddof=1) / FOLDS**0.5
+    print(f"without and with: {numpy.mean(scores, axis=0).round(1).tolist()}; {more.mean():+.2f} ± {bound:.2f}")
+
+
+def tuned_accuracy(
+    trainer: ClassifierTrainer, first: ClassifierBundle, part: EncodedPart, judged: EncodedPart
+) -> float:
+    """Return the accuracy, in percent, of the bundle's network fine-tuned on a part."""
+    network = trainer.network_of(parameters_of(first)[1])
+    for _ in passes(trainer, network, trainer.batches(part, with_ngrams=True)):
+        pass
+    odds = odds_of(network, trainer.batches(judged, with_ngrams=True), trainer.run.context)
+    return 100 * float(numpy.mean((odds > 0) == (judged.labels > 0.5)))
+
+
 if __name__ == "__main__":
     if sys.argv[2:3] == ["choose"]:
         compare_choices(Path(sys.argv[1]), *map(int, sys.argv[3:] or (100, 5)))
     elif sys.argv[2:3] == ["neutral"]:
         tell_neutral(Path(sys.argv[1]), *map(int, sys.argv[3:] or (2700,)))
+    elif sys.argv[2:3] == ["middle"]:
+        learn_middle(Path(sys.argv[1]), *map(int, sys.argv[3:] or (1000,)))
     elif sys.argv[2:3] == ["train"]:
         compare_beginnings(Path(sys.argv[1]), *map(int, sys.argv[3:] or (2700,)))
     else:
