@@ -62,12 +62,15 @@ def continue_wide(
     from sklearn.model_selection import cross_val_predict
 
     idf, buckets = numpy.sqrt(table[:, 1]), len(table)
-    features = tfidf(presence(token_lists, buckets, factors), presence(token_lists, buckets), idf)
-    both = sparse.hstack([features, sparse.csr_matrix(UNPENALIZED * odds[:, None])]).tocsr()
+    features = tfidf(presence(token_lists, buckets, factors), presence(token_lists, buckets), idf).tocsc()
+    # few of a million buckets
+    used = numpy.flatnonzero(features.getnnz(axis=0))
+    both = sparse.hstack([features[:, used], sparse.csr_matrix(UNPENALIZED * odds[:, None])]).tocsr()
     model = LogisticRegression(C=STRENGTH, max_iter=STEPS)
     together = cross_val_predict(model, both, labels, cv=FOLDS, method="decision_function")
-    weights = model.fit(both, labels).coef_[0]
-    return weights[:-1] * idf, float(UNPENALIZED * weights[-1]), float(model.intercept_[0]), together
+    weights, change = model.fit(both, labels).coef_[0], numpy.zeros(buckets)
+    change[used] = weights[:-1] * idf[used]
+    return change, float(UNPENALIZED * weights[-1]), float(model.intercept_[0]), together
 
 
 def tfidf(weighted: Any, present: Any, idf: NDArray[Any]) -> Any:
