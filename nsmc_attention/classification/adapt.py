@@ -25,7 +25,7 @@ from ..errors import ConfigError, DataError
 from ..evaluation.calibration import calibrated, calibration, temperature
 from ..evaluation.metrics import share_interval
 from ..inference.engines import DeviceName, parameters_of
-from ..model.parameters import Arrays
+from ..model.parameters import NGRAM_TABLE, Arrays, round_tables, wide_scale
 from ..reviews import tables
 from ..reviews.corpus import Reviews, read_bytes, sha256
 from ..reviews.data import Labelled
@@ -157,7 +157,7 @@ def adapt_classifier(
 
     trainer = ClassifierTrainer(config, first.codec, run)
     arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1])
-    arrays, odds = with_ngrams(trainer, encoded, arrays, odds)
+    arrays, odds = continue_ngrams(trainer, encoded, arrays, odds)
     judgement = judge(part, before, odds, config)
     run.say(f"accuracy, each review predicted by networks that have not seen it: {judgement.in_words()}")
     surprising = surprising_labels(part, odds)
@@ -173,7 +173,7 @@ def adapt_classifier(
     return Classifier.from_bundle(adapted)
 
 
-def with_ngrams(
+def continue_ngrams(
     trainer: "ClassifierTrainer", part: EncodedPart, arrays: Arrays, odds: NDArray[Any]
 ) -> tuple[Arrays, NDArray[Any]]:
     """Continue the table of n-grams beside the log-odds (N,) of held-out reviews, where these become better by it.
@@ -182,7 +182,6 @@ def with_ngrams(
     """
     from sklearn.metrics import log_loss
 
-    from ..model.parameters import NGRAM_TABLE, wide_scale
     from .wide import continue_wide
 
     if not wide_scale(arrays):
@@ -190,7 +189,8 @@ def with_ngrams(
     labels, token_lists = part.labels.astype(int), [review.tokens for review in part.reviews]
     factors = trainer.factors(trainer.network_of(arrays, dropout=False), part)
     change, scale, bias, together = continue_wide(arrays[NGRAM_TABLE], token_lists, labels, odds, factors)
-    if log_loss(labels, expit(together)) >= log_loss(labels, expit(odds / temperature(odds, labels))):
+    # labels of noise can reverse the network's log-odds
+    if scale <= 0 or log_loss(labels, expit(together)) >= log_loss(labels, expit(odds / temperature(odds, labels))):
         return arrays, odds
     fitted = {"scale": scale, "bias": bias, "wide_scale": scale * wide_scale(arrays)}
     table = arrays[NGRAM_TABLE].copy()
@@ -308,13 +308,11 @@ def write(
     trainer: "ClassifierTrainer", rows: Reviews, judgement: Judgement, arrays: Arrays, first: ClassifierBundle
 ) -> ClassifierBundle:
     """Calibrate the network on the held-out predictions and write the bundle."""
-    from ..model import parameters
-
     figures = calibration(judgement.adapted, judgement.labels)
     if trainer.config.text.ngram_buckets:
-        figures["wide_scale"] = figures["scale"] * parameters.wide_scale(arrays)
+        figures["wide_scale"] = figures["scale"] * wide_scale(arrays)
     network = trainer.network_of(calibrated(arrays, figures), dropout=False)
-    parameters.round_tables(network)
+    round_tables(network)
     data = {"train": {**rows.describe(), "used": len(judgement.labels)}, "dev": {"split_off": rows.name, "used": 0}}
     is_column = ("text", "label", "stars")
     columns = {name: value for name, value in rows.columns.items() if name != "scale"}

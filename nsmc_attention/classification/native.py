@@ -30,6 +30,7 @@ from ..native.kernels import (
     in_blocks,
     is_built,
     kernel_name,
+    other_kind,
 )
 from .task import ClassifierBundle
 
@@ -43,12 +44,8 @@ def misfit(bundle: ClassifierBundle) -> Optional[str]:
     """Return what the kernels do not compute of a classifier's bundle: "expected ..., found ...", None where it fits."""
     # of the kinds that are compared here
     model: Any = bundle.config.model
-    if model.kind != "classifier":
-        return f"expected model.kind classifier, found {model.kind}"
-    if model.encoder.kind != "gru":
-        return f"expected model.encoder.kind gru, found {model.encoder.kind}"
-    if model.attention.kind != "additive":
-        return f"expected model.attention.kind additive, found {model.attention.kind}"
+    if problem := other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
+        return problem
     table = (
         len(bundle.codec) * 4 * (in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES + value_numbers(model))
     )

@@ -34,12 +34,12 @@ def fit_wide(
     """
     from sklearn.linear_model import LogisticRegression
 
-    weighted, present = presence(token_lists, buckets, factors), presence(token_lists, buckets)
-    documents = numpy.asarray(present.sum(axis=0)).ravel()
+    weighted = presence(token_lists, buckets, factors)
+    documents = numpy.asarray(ones(weighted).sum(axis=0)).ravel()
     # as scikit-learn smooths it
     idf = numpy.log((1 + len(labels)) / (1 + documents)) + 1
     model = LogisticRegression(C=STRENGTH, max_iter=STEPS, class_weight="balanced")
-    model.fit(tfidf(weighted, present, idf), labels)
+    model.fit(tfidf(weighted, idf), labels)
     # n-grams of no review have no weight and do not add to the norm
     seen = documents > 0
     table = numpy.stack([model.coef_[0] * idf * seen, idf**2 * seen], axis=1)
@@ -62,7 +62,7 @@ def continue_wide(
     from sklearn.model_selection import cross_val_predict
 
     idf, buckets = numpy.sqrt(table[:, 1]), len(table)
-    features = tfidf(presence(token_lists, buckets, factors), presence(token_lists, buckets), idf).tocsc()
+    features = tfidf(presence(token_lists, buckets, factors), idf).tocsc()
     # few of a million buckets
     used = numpy.flatnonzero(features.getnnz(axis=0))
     both = sparse.hstack([features[:, used], sparse.csr_matrix(UNPENALIZED * odds[:, None])]).tocsr()
@@ -73,9 +73,14 @@ def continue_wide(
     return change, float(UNPENALIZED * weights[-1]), float(model.intercept_[0]), together
 
 
-def tfidf(weighted: Any, present: Any, idf: NDArray[Any]) -> Any:
-    """Return the features (N, buckets) of `presence` with and without factors, divided by the L2 norm of the second."""
-    norm = numpy.sqrt(numpy.maximum(present @ idf**2, 1))
+def ones(weighted: Any) -> Any:
+    """Return what `presence` is without factors, also where they are 0."""
+    return sparse.csr_matrix((numpy.ones_like(weighted.data), weighted.indices, weighted.indptr), weighted.shape)
+
+
+def tfidf(weighted: Any, idf: NDArray[Any]) -> Any:
+    """Return the features (N, buckets) of `presence`, divided by the L2 norm that they have without factors."""
+    norm = numpy.sqrt(numpy.maximum(ones(weighted) @ idf**2, 1))
     return sparse.diags((1 / norm).astype("float32")) @ weighted @ sparse.diags(idf.astype("float32"))
 
 

@@ -1,7 +1,8 @@
 """The compiled kernels of `_network`, by name and precision, for `classification.native` and `restoration.native`."""
 
 import os
-from typing import Any
+from operator import attrgetter
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -44,6 +45,15 @@ def is_built() -> bool:
     except MissingPackage:
         return False
     return True
+
+
+def other_kind(model: Any, *expected: str) -> Optional[str]:
+    """Return "expected model.encoder.kind gru, found ..." for the first of such paths with their kinds that a model lacks."""
+    for path, kind in (each.split() for each in expected):
+        found = attrgetter(path)(model)
+        if found != kind:
+            return f"expected model.{path} {kind}, found {found}"
+    return None
 
 
 def in_blocks(size: int, block: int = BLOCK) -> int:

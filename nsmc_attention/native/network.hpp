@@ -64,7 +64,7 @@ struct EditorLayer {
   const float* hidden_bias;
 };
 struct Editor {
-  size_t rows, hidden, units, layer_count, tags;
+  size_t rows, hidden, units, layer_count;
   const EditorLayer* layers;
   const float* table;        // (rows, 2 H / W, 3, W): W x of each row of the embedding
   const void* narrow;        // Stored, panels of (U + 1, 2 H): what tags are made of, and the log-odds of a space

@@ -26,6 +26,7 @@ from ..native.kernels import (
     in_blocks,
     is_built,
     kernel_name,
+    other_kind,
 )
 from .settings import RestoreConfig
 from .task import RestorerBundle
@@ -38,10 +39,8 @@ def misfit(bundle: RestorerBundle) -> Optional[str]:
     """Return what the kernels do not compute of a restorer's bundle: "expected ..., found ...", None where it fits."""
     # of the kinds that are compared here
     model: Any = bundle.config.model
-    if model.kind != "editor":
-        return f"expected model.kind editor, found {model.kind}"
-    if model.encoder.kind != "gru":
-        return f"expected model.encoder.kind gru, found {model.encoder.kind}"
+    if problem := other_kind(model, "kind editor", "encoder.kind gru"):
+        return problem
     table = bundle.codec.rows * 4 * in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES
     if table > LARGEST_TABLE:
         return f"expected a table of rows times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
