@@ -58,13 +58,26 @@ def bucket_lengths(longest: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Batch:
-    """N reviews side by side; `importance`, which the attention is trained to highlight, sums to 1 over the tokens."""
+    """N reviews side by side, and what attention or contributions are taught by.
+
+    `importance`, which the attention is trained to highlight, sums to 1 over the tokens. `erased` is the position of one
+    token of each review, and `without_ids` and `without_ngram_ids` are the reviews without it.
+    """
 
     token_ids: NDArray[numpy.int32]  # (N, T)
     valid_length: NDArray[numpy.float32]  # (N,)
     labels: NDArray[numpy.float32]  # (N,), 0 to 1
     importance: Optional[NDArray[numpy.float32]] = None  # (N, T)
     ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
+    erased: Optional[NDArray[numpy.int32]] = None  # (N,)
+    without_ids: Optional[NDArray[numpy.int32]] = None  # (N, T)
+    without_ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
+
+    @property
+    def without(self) -> "Batch":
+        """The reviews without their erased token."""
+        assert self.without_ids is not None
+        return Batch(self.without_ids, self.valid_length - 1, self.labels, ngram_ids=self.without_ngram_ids)
 
     def take(self, members: Members) -> "Batch":
         """Return the Batch of these rows."""
@@ -74,8 +87,8 @@ class Batch:
 class Batches:
     """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
 
-    `labels` (N,) are probabilities of positive, `importance` has an array (T,) for each review. `fixed_length`, which no
-    review exceeds, is the length of every batch.
+    `labels` (N,) are probabilities of positive, `importance` has an array (T,) for each review, `erased` (N,) are positions
+    of a token of each, of which there are two at least. `fixed_length`, which no review exceeds, is the length of every batch.
     """
 
     def __init__(
@@ -86,6 +99,7 @@ class Batches:
         batch_size: int,
         fixed_length: Optional[int] = None,
         importance: Optional[Sequence[NDArray[Any]]] = None,
+        erased: Optional[NDArray[Any]] = None,
     ):
         self.batch_size, self.labels = batch_size, numpy.asarray(labels, dtype="float32")
         self.lengths = numpy.array([len(review) for review in reviews])
@@ -104,7 +118,13 @@ class Batches:
                 inside = numpy.arange(width) < valid_length[:, None]
                 weights[inside] = numpy.concatenate([importance[i] for i in members])
             lengths = valid_length.astype("float32")
-            self.buckets[width] = Batch(token_ids, lengths, self.labels[members], weights, *ngram_ids)
+            bucket = Batch(token_ids, lengths, self.labels[members], weights, *ngram_ids)
+            if erased is not None:
+                left = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
+                without_ids, _, *without_ngrams = encoder.batch(left, width)
+                bucket = replace(bucket, erased=erased[members], without_ids=without_ids)
+                bucket = replace(bucket, **dict(zip(["without_ngram_ids"], without_ngrams)))
+            self.buckets[width] = bucket
 
     def __len__(self) -> int:
         """Batches in an epoch."""

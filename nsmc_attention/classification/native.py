@@ -8,6 +8,7 @@ without n-grams, all of any size.
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any, Optional
 
 import numpy
@@ -72,14 +73,17 @@ class NativeEngine:
     """Runs a network that `_network.load` returned; safe to call from several threads.
 
     A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
-    and however many threads there are. `name` is one of PRECISIONS; `hidden` is the number of the GRU's units in each
-    direction, which `contexts` has to know.
+    and however many threads there are. `name` is one of PRECISIONS; `read` is what the last layer reads beside the n-grams'
+    log-odds, which `contexts` has to know: so many parts of so many units.
     """
 
     axes: tuple[str, ...] = AXES
 
-    def __init__(self, network: Network, name: str = "native", threads: Optional[int] = None, hidden: int = 0):
-        self.name, self.threads, self.hidden = name, threads or cores(), hidden
+    def __init__(
+        self, network: Network, name: str = "native", threads: Optional[int] = None, read: tuple[int, int] = (0, 0)
+    ):
+        self.name, self.threads = name, threads or cores()
+        self.parts, self.units = read
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
@@ -88,21 +92,23 @@ class NativeEngine:
 
     def contexts(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return what the last layer reads (N, F), and the probability of positive (N,)."""
-        rounded = in_blocks(self.hidden)
-        contexts = numpy.empty((len(arrays[0]), 2 * rounded + 1), dtype="float32")
+        rounded = in_blocks(self.units)
+        contexts = numpy.empty((len(arrays[0]), self.parts * rounded + 1), dtype="float32")
         probability, _ = self.computed(arrays, contexts)
+        columns = [part * rounded + unit for part in range(self.parts) for unit in range(self.units)]
         # the n-grams' ids come third
-        ngrams = [2 * rounded] if len(arrays) == 3 else []
-        return contexts[:, [*range(self.hidden), *range(rounded, rounded + self.hidden), *ngrams]], probability
+        return contexts[:, columns + [self.parts * rounded] * (len(arrays) == 3)], probability
 
     def contributions(self, *arrays: NDArray[Any]) -> NDArray[Any]:
         """Return what each token adds to the log-odds (N, T), of a network whose values are near the token."""
         found = numpy.zeros(arrays[0].shape, dtype="float32")
-        self.computed(arrays, found)
+        self.computed(arrays, None, found)
         return found
 
-    def computed(self, arrays: Sequence[NDArray[Any]], *beside: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them."""
+    def computed(
+        self, arrays: Sequence[NDArray[Any]], *beside: Optional[NDArray[Any]]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
         reviews, length = arrays[0].shape
         probability = numpy.empty(reviews, dtype="float32")
         weights = numpy.empty((reviews, length, length), dtype="float32")
@@ -111,7 +117,8 @@ class NativeEngine:
         if parts < 2:
             self.run(*whole)
         else:
-            list(thread_pool(self.threads).map(self.run, *(numpy.array_split(array, parts) for array in whole)))
+            split = (repeat(None) if array is None else numpy.array_split(array, parts) for array in whole)
+            list(thread_pool(self.threads).map(self.run, *split))
         return probability, weights
 
 
@@ -130,7 +137,9 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     # numbers that overflow are reported by the prediction
     with numpy.errstate(over="ignore"):
         given = kernel_arrays(arrays, model.encoder.hidden_size, model.values.near)
-    return NativeEngine(network.load(kernel=kernel, **given), name, threads, model.encoder.hidden_size)
+    hidden = model.encoder.hidden_size
+    read = (1, model.values.width(model.embedding_size, hidden)) if model.values.near else (len(DIRECTIONS), hidden)
+    return NativeEngine(network.load(kernel=kernel, **given), name, threads, read)
 
 
 def parameter_shapes(words: int, model: Any, buckets: int) -> dict[str, tuple[int, ...]]:

@@ -8,7 +8,7 @@ from ..model import operators
 from ..model.blocks import listed
 from ..model.interfaces import AXES
 from ..model.parameters import CLASSES, EVIDENCE
-from ..text.ngrams import SMALLEST
+from ..text.ngrams import SHARED, SMALLEST
 from .interface import REVIEWS
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         if self.values is None:
             return (keys, states, by_token, *heads)
         values = self.values(F.broadcast_mul(F.transpose(embedded, axes=(1, 0, 2)), mask))
-        return (keys, values, by_token, *heads)
+        return (keys, values, shared_with_next(F, by_token, mask) if self.has_ngrams else None, *heads)
 
     def terms(self, F: Operators, weights: Array, values: Array, by_token: Array, valid_length: Array) -> Array:
         """Return what each token adds to what the last layer reads, (N, T, F), by its weights (N, R, T) and value.
@@ -243,9 +243,21 @@ def ngram_log_odds(F: Operators, rows: Array) -> Array:
 
 def with_previous_token(F: Operators, by_token: Array) -> Array:
     """(N, T, 1) -> (N, T, EVIDENCE): of each token and of the one before it, whose last n-grams reach into it."""
+    return F.concat(by_token, of_previous(F, by_token), dim=2)
+
+
+def shared_with_next(F: Operators, by_token: Array, mask: Array) -> Array:
+    """n-grams' log-odds by the token that they begin in (N, T, 1) -> by the tokens that they are in, with the same sum."""
+    none = 0 * F.slice_axis(mask, axis=1, begin=0, end=1)
+    has_next = F.slice_axis(F.concat(mask, none, dim=1), axis=1, begin=1, end=None)
+    given = SHARED * by_token * has_next
+    return by_token - given + of_previous(F, given)
+
+
+def of_previous(F: Operators, by_token: Array) -> Array:
+    """(N, T, 1) -> (N, T, 1): of the token before each, of the first 0."""
     zero = F.zeros_like(F.slice_axis(by_token, axis=1, begin=0, end=1))
-    previous = F.slice_like(F.concat(zero, by_token, dim=1), by_token, axes=(1,))
-    return F.concat(by_token, previous, dim=2)
+    return F.slice_like(F.concat(zero, by_token, dim=1), by_token, axes=(1,))
 
 
 def even_shares(F: Operators, mask: Array, valid_length: Array) -> Array:

@@ -13,6 +13,9 @@ from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.stage import SMALLEST, Objective
 from .batches import Batch, Batches
 
+# What the error of a contribution weighs beside the cross entropy
+ADDITIVITY = 0.1
+
 
 class LabelsObjective(Objective):
     """Cross entropy with labels of 0 and 1, or with probabilities: of raw stars, of the network's own predictions.
@@ -64,6 +67,25 @@ class ErasureObjective(LabelsObjective):
         attended = nd.batch_dot(rows, weights).reshape((0, -1)) / counts  # (N, T)
         gap = nd.log(importance + SMALLEST) - nd.log(attended + SMALLEST)
         return (importance * gap).sum(axis=1).mean()
+
+
+class ContributionsObjective(LabelsObjective):
+    """Cross entropy with the network's own predictions, plus the error of what a token is said to contribute.
+
+    That is the distance of its contribution from the change of the log-odds when it is erased, squared up to 1 (Huber).
+    """
+
+    def loss(self, network: Network, batch: Batch) -> Array:
+        logits, _, contributions, *_ = network(*as_inputs(batch, self.device))
+        left, *_ = network(*as_inputs(batch.without, self.device))
+        said = contributions.pick(mxnet.nd.array(batch.erased, ctx=self.device), axis=1)
+        error = odds_of(logits) - odds_of(left) - said
+        return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
+
+
+def odds_of(logits: Array) -> Array:
+    """(N, C) -> log-odds of positive (N,)."""
+    return logits[:, 1] - logits[:, 0]
 
 
 def redundancy(weights: Array) -> Array:

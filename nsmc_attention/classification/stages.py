@@ -1,6 +1,7 @@
 """A classifier's training as a list of stages: tokenized reviews in, a calibrated network out.
 
-    stars -> labels -> table of n-grams, calibrated on the dev part -> attention taught by erasure, calibrated again
+    stars -> labels -> table of n-grams, calibrated on the dev part -> attention, or of values near the token their
+    contributions, taught by erasure, calibrated again
 
 Each stage has a folder with its checkpoints and is trained once; `train` brings the reviews and writes the bundle.
 """
@@ -22,7 +23,7 @@ from ..model import parameters
 from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
 from ..text.encoding import ReviewEncoder
-from ..text.ngrams import SMALLEST
+from ..text.ngrams import SHARED, SMALLEST
 from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
 from ..training.runs import Run
@@ -31,18 +32,21 @@ from . import wide
 from .batches import Batches, EncodedPart, Tokenized, encode
 from .engines import GraphEngine
 from .gradients import GradientEngine
-from .objectives import ErasureObjective, LabelsObjective, as_inputs, ngram_evidence, predict_batches
+from .objectives import (
+    ContributionsObjective,
+    ErasureObjective,
+    LabelsObjective,
+    as_inputs,
+    ngram_evidence,
+    predict_batches,
+)
 from .predictor import TokenScorer
 from .settings import Config
 
 # Share of the importance that the attention is taught which comes from gradients
 GRADIENT_SHARE = 0.25
-# The folder of each stage within the run folder, and what it trains for
-STAGES: dict[str, tuple[str, type[LabelsObjective]]] = {
-    "stars": ("pretraining", LabelsObjective),
-    "labels": (".", LabelsObjective),
-    "erasure": ("attention", ErasureObjective),
-}
+# The folder of each stage within the run folder
+STAGES = {"stars": "pretraining", "labels": ".", "erasure": "attention"}
 
 
 @dataclass(frozen=True)
@@ -79,19 +83,26 @@ class ClassifierTrainer:
         if training.erasure.reviews:
             drawn = numpy.random.RandomState(training.seed).permutation(len(train.labels))
             part = train.take(drawn[: training.erasure.reviews].tolist())
-            self.teach_attention(network, part, dev_batches)
+            teach = self.teach_contributions if network.values else self.teach_attention
+            teach(network, part, dev_batches)
             figures = self.calibrate(network, dev_batches, alone)
         parameters.round_tables(network)
         return network, progress, figures
 
-    def fit(self, network: Network, name: str, batches: Batches, dev_batches: Batches) -> Progress:
+    def fit(
+        self,
+        network: Network,
+        name: str,
+        batches: Batches,
+        dev_batches: Batches,
+        kind: type[LabelsObjective] = LabelsObjective,
+    ) -> Progress:
         """Train a stage; if that is done, load its result."""
         training, settings = self.config.training, getattr(self.config.training, name)
-        folder, kind = STAGES[name]
         objective = kind(dev_batches, self.run.context, self.run.workers, self.config.model.attention.penalty)
         patience = settings.patience if name == "labels" else None
         stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
-        return self.run.fit(network, stage, training, folder)
+        return self.run.fit(network, stage, training, STAGES[name])
 
     def teach_attention(self, network: Network, part: EncodedPart, dev_batches: Batches) -> None:
         """Train the attention to highlight the tokens whose erasure changes the prediction.
@@ -104,7 +115,20 @@ class ClassifierTrainer:
         set_parameters(network, parameters.without_wide(snapshot(network)))
         labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context, self.run.workers)
         batches = self.batches(replace(part, labels=labels, taught=None), importance, with_ngrams=True)
-        self.fit(network, "erasure", batches, dev_batches)
+        self.fit(network, "erasure", batches, dev_batches, ErasureObjective)
+
+    def teach_contributions(self, network: Network, part: EncodedPart, dev_batches: Batches) -> None:
+        """Train contributions to be what erasing a token changes; the labels are the network's own predictions.
+
+        A token of each review is erased. Dropout is off, as both are of the network that predicts.
+        """
+        part = part.take([number for number, review in enumerate(part.reviews) if len(review) > 1])
+        if not part.reviews:
+            return
+        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context, self.run.workers)
+        erased = numpy.random.RandomState(self.config.training.seed).randint([len(review) for review in part.reviews])
+        batches = self.batches(replace(part, labels=labels, taught=None), with_ngrams=True, erased=erased)
+        self.fit(network, "erasure", batches, dev_batches, ContributionsObjective)
 
     def importance(self, network: Network, part: EncodedPart) -> list[NDArray[Any]]:
         """Return for each review each token's share of what the prediction depends on, (T,).
@@ -123,12 +147,16 @@ class ClassifierTrainer:
         return [(1 - share) * shares(one) + share * shares(other) for one, other in zip(erased, products)]
 
     def batches(
-        self, part: EncodedPart, importance: Optional[list[NDArray[Any]]] = None, with_ngrams: bool = False
+        self,
+        part: EncodedPart,
+        importance: Optional[list[NDArray[Any]]] = None,
+        with_ngrams: bool = False,
+        erased: Optional[NDArray[Any]] = None,
     ) -> Batches:
         """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
         encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
         size, length = self.config.training.batch_size, self.config.fixed_length
-        return Batches(part.reviews, part.targets, encoder, size, length, importance)
+        return Batches(part.reviews, part.targets, encoder, size, length, importance, erased)
 
     def new_network(self, batches: Batches) -> Network:
         """Build the network without its n-grams; one batch through it creates all its parameters."""
@@ -185,7 +213,8 @@ class ClassifierTrainer:
         if network.values is None:
             return None
         _, weights = predict_batches(network, self.batches(part, with_ngrams=network.has_ngrams), self.run.context)
-        return [numpy.sqrt(numpy.maximum(len(own) * own, SMALLEST)) for own in weights]
+        roots = [numpy.sqrt(numpy.maximum(len(own) * own, SMALLEST)) for own in weights]
+        return [own + SHARED * (numpy.append(own[1:], own[-1]) - own) for own in roots]
 
     def calibrate(self, network: Network, dev_batches: Batches, alone: float) -> dict[str, Any]:
         """Calibrate the network's last layer on the dev part; return the figures.

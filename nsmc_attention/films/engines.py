@@ -41,7 +41,8 @@ def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> U
 
     That is model.onnx with what its last layer reads as an output; MissingPackage without the package onnx.
     """
-    if native.runs(bundle) and "contributions" not in bundle.config.model.outputs:
+    # of embeddings as they are it computes only what they add to the log-odds
+    if native.runs(bundle) and bundle.config.model.values.kind != "embedding":
         return native.native_engine(bundle, threads)
     import_check()
     from .contexts import with_contexts

@@ -42,12 +42,12 @@ def load(
     value_bias (U,), None where a value is their sum and not its tanh.
     """
 
-def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *rest: NDArray[Any]) -> None:
+def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *rest: Optional[NDArray[Any]]) -> None:
     """Fill probability (N,) and weights (N, T, T) float32, the last two of the rest; before them ngram_ids, if any.
 
     After them contexts (N, 2 H + 1) float32 if wanted, H rounded up to a multiple of 16: what the last layer reads of each
-    review, the pooled states of both directions and the n-grams' log-odds or 0. Where values are near the token, in their
-    place contributions (N, T), to whose padding nothing is written.
+    review, the pooled states of both directions and the n-grams' log-odds or 0. Where values are near the token, it is
+    (N, U + 1), U rounded up; and then, if wanted, contributions (N, T), to whose padding nothing is written.
     """
 
 Layer = tuple[NDArray[float32], NDArray[float32], NDArray[float32], NDArray[float32]]

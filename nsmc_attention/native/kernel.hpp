@@ -10,7 +10,7 @@
 //   output: probability = sigmoid(o . mean_i sum_j weights_ij h_j + wide * sum of the log-odds + b)
 //   of values v_j = tanh(sum of what the words around add + c) near the token, or that sum itself, in place of the
 //   states:
-//     probability = sigmoid(sum_j (m_j o . v_j + wide * sqrt(T m_j) * log-odds of j) + b),  m_j = mean_i weights_ij
+//     probability = sigmoid(sum_j (m_j o . v_j + wide * sqrt(T m_j) * log-odds in j) + b),  m_j = mean_i weights_ij
 //
 // A result depends on the review alone: each number is the sum of the same terms in the same order, however many
 // reviews are computed beside it.
@@ -185,6 +185,7 @@ void encode(const Network& network, const Review* reviews, const size_t* lengths
 }
 
 // The rows of a token's n-grams, each two numbers of float16
+constexpr float SHARED = 1.0f / 3;  // of text/ngrams.py
 typedef std::uint32_t Rows __attribute__((vector_size(4 * NGRAMS)));
 typedef float Row __attribute__((vector_size(4 * NGRAMS)));
 
@@ -343,8 +344,8 @@ float classify(const Network& network, const Review& review, const Stored* state
   return float(1 / (1 + std::exp(-logit)));
 }
 
-// o . v of the token at `place`
-float value_of(const Network& network, const Review& review, size_t place) {
+// o . v of the token at `place`, whose v times its weight is added to the contexts, if they are wanted
+float value_of(const Network& network, const Review& review, size_t place, float weight) {
   const Stored* table = static_cast<const Stored*>(network.table) + DIRECTIONS * GATES * network.hidden;
   const size_t units = network.value_units, reach = network.window / 2;
   Vector sum = {};
@@ -353,7 +354,9 @@ float value_of(const Network& network, const Review& review, size_t place) {
     for (size_t k = 0; k < network.window; ++k)
       if (place + k >= reach && place + k - reach < review.length)
         value += load(table + size_t(review.tokens[place + k - reach]) * network.row + k * units + u);
-    sum += (network.value_bias ? tangent(value) : value) * load(network.output + u);
+    if (network.value_bias) value = tangent(value);
+    if (review.contexts) store(review.contexts + u, load(review.contexts + u) + weight * value);
+    sum += value * load(network.output + u);
   }
   float found = 0;
   for (size_t w = 0; w < W; ++w) found += sum[w];
@@ -364,10 +367,16 @@ float value_of(const Network& network, const Review& review, size_t place) {
 float add_up(const Network& network, const Review& review, const Scratch& scratch) {
   const float length = float(review.length);
   double logit = double(network.output_bias);
+  if (review.contexts) std::fill(review.contexts, review.contexts + network.value_units + 1, 0.0f);
+  // what a token gives the next one of its n-grams' log-odds, see `shared_with_next` of the network
+  float given = 0;
   for (size_t t = 0; t < review.length; ++t) {
     const float root = __builtin_sqrtf(scratch.mean[t] > 1e-6f ? scratch.mean[t] : 1e-6f);
-    const float evidence = network.wide * root * scratch.log_odds[t + 1];
-    const float share = scratch.mean[t] / length * value_of(network, review, t) + evidence;
+    const float log_odds = scratch.log_odds[t + 1] + given;
+    given = t + 1 < review.length ? SHARED * scratch.log_odds[t + 1] : 0;
+    const float evidence = root * (log_odds - given), weight = scratch.mean[t] / length;
+    const float share = weight * value_of(network, review, t, weight) + network.wide * evidence;
+    if (review.contexts) review.contexts[network.value_units] += evidence;
     if (review.contributions) review.contributions[t] = share;
     logit += double(share);
   }

@@ -243,16 +243,16 @@ void compute(const Loaded& loaded, std::vector<Review>& reviews, size_t length) 
 }
 
 void run_batch(PyObject* arguments) {
-  PyObject *capsule, *given[6] = {};
-  if (!PyArg_ParseTuple(arguments, "OOOOO|OO:run", &capsule, given, given + 1, given + 2, given + 3, given + 4,
-                        given + 5))
+  PyObject *capsule, *given[7] = {};
+  if (!PyArg_ParseTuple(arguments, "OOOOO|OOO:run", &capsule, given, given + 1, given + 2, given + 3, given + 4,
+                        given + 5, given + 6))
     throw Raised();
   auto* loaded = static_cast<Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE));
   if (!loaded) throw Raised();
   const Network& network = loaded->network;
   const size_t inputs = network.ngrams ? 3 : 2;
-  const bool wanted = PyTuple_GET_SIZE(arguments) == Py_ssize_t(inputs + 4);
-  if (!wanted && PyTuple_GET_SIZE(arguments) != Py_ssize_t(inputs + 3))
+  const Py_ssize_t wanted = PyTuple_GET_SIZE(arguments) - Py_ssize_t(inputs + 3);
+  if (wanted < 0 || wanted > (network.window ? 2 : 1))
     raise(PyExc_TypeError, "run: expected ngram_ids if and only if there is a table of n-grams");
   const Array token_ids(given[0], "token_ids", 'i', {-1, -1});
   const Py_ssize_t count = token_ids.size(0), length = token_ids.size(1);
@@ -264,12 +264,14 @@ void run_batch(PyObject* arguments) {
     ngrams = std::make_unique<Array>(given[2], "ngram_ids", 'i',
                                      std::initializer_list<Py_ssize_t>{count, length, Py_ssize_t(NGRAMS)});
 
-  // of values the contributions, else the contexts
-  const Py_ssize_t width = network.window ? length : Py_ssize_t(DIRECTIONS * network.hidden + 1);
-  std::unique_ptr<Array> beside;
-  if (wanted)
-    beside = std::make_unique<Array>(given[inputs + 2], network.window ? "contributions" : "contexts", 'f',
-                                     std::initializer_list<Py_ssize_t>{count, width}, true);
+  const Py_ssize_t width = 1 + Py_ssize_t(network.window ? network.value_units : DIRECTIONS * network.hidden);
+  std::unique_ptr<Array> contexts, contributions;
+  if (wanted && given[inputs + 2] != Py_None)
+    contexts = std::make_unique<Array>(given[inputs + 2], "contexts", 'f',
+                                       std::initializer_list<Py_ssize_t>{count, width}, true);
+  if (wanted > 1)
+    contributions = std::make_unique<Array>(given[inputs + 3], "contributions", 'f',
+                                            std::initializer_list<Py_ssize_t>{count, length}, true);
 
   const auto* valid = valid_length.as<std::int32_t>();
   check_range("valid_length", valid, size_t(count), 1, length);
@@ -282,8 +284,8 @@ void run_batch(PyObject* arguments) {
                      probability.as<float>() + i,
                      weights.as<float>() + row * size_t(length),
                      size_t(length),
-                     beside && !network.window ? beside->as<float>() + i * size_t(width) : nullptr,
-                     beside && network.window ? beside->as<float>() + i * size_t(width) : nullptr};
+                     contexts ? contexts->as<float>() + i * size_t(width) : nullptr,
+                     contributions ? contributions->as<float>() + row : nullptr};
     check_range("token_ids", review.tokens, own, 0, std::int64_t(loaded->network.vocabulary) - 1);
     if (ngrams) check_range("ngram_ids", review.ngrams, own * NGRAMS, 0, std::int64_t(loaded->network.buckets) - 1);
     reviews.push_back(review);
@@ -334,6 +336,6 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 // Raised with every change of the functions' arguments: Python refuses a compiled part of another version
 PyMODINIT_FUNC PyInit__network() {
   PyObject* self = PyModule_Create(&module);
-  if (self && PyModule_AddIntConstant(self, "VERSION", 3)) Py_CLEAR(self);
+  if (self && PyModule_AddIntConstant(self, "VERSION", 4)) Py_CLEAR(self);
   return self;
 }

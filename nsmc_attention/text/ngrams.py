@@ -18,6 +18,9 @@ FIRST = 4
 NGRAMS = FIRST * len(SIZES)
 # Lower bound under the root that divides a review's sum: no known n-gram gives 0 / 0 otherwise
 SMALLEST = 1e-6
+# Share of the n-grams that begin in a token which the next one is given, because they reach into it: what a third
+# explains of the changes when a word is erased correlates best with them (0.83; none: 0.76, a half: 0.81)
+SHARED = 1 / 3
 END = "\0" * (max(SIZES) - 1)
 # Odd constants of xxHash, for multiplying in 64 bits
 SEED, STEP, LAST = (numpy.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))

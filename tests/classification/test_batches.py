@@ -48,6 +48,20 @@ def test_an_epoch_has_every_review_once_as_prediction_reads_it(reviews, encoder,
             assert row.sum() == importance[member].sum() and row[0] == 1
 
 
+@pytest.mark.parametrize("buckets", [0, 1000])
+def test_beside_a_review_is_the_one_without_its_erased_token(reviews, encoder, buckets):
+    encoder = replace(encoder, ngram_buckets=buckets)
+    random, kept = numpy.random.RandomState(3), [tokens for tokens in reviews if len(tokens) > 1]
+    encoded, erased = encode(encoder, kept), random.randint([len(tokens) for tokens in kept])
+    whole = Batches(encoded, numpy.arange(len(kept)), encoder, 32, erased=erased)
+    for batch in whole.epoch(seed=1, epoch=0):
+        members, left = batch.labels.astype(int), batch.without
+        assert batch.erased.tolist() == erased[members].tolist()
+        expected = encoder.batch([encoded[i].without(erased[i]) for i in members], batch.token_ids.shape[1])
+        given = (left.token_ids, left.valid_length, *([left.ngram_ids] if buckets else []))
+        assert len(given) == len(expected) and all(map(numpy.array_equal, given, expected))
+
+
 def test_short_reviews_are_batched_without_padding(reviews, encoder):
     for batch in batches(reviews, encoder).epoch(0, 0):
         assert batch.token_ids.shape[1] - batch.valid_length.min() < (1 if batch.valid_length.max() <= 48 else 16)

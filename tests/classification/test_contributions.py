@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.bundle.card import model_card
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.explain import Explainer, explain, explain_many, removal
+from nsmc_attention.classification.network import shared_with_next
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import ConfigError
@@ -19,6 +21,7 @@ from nsmc_attention.report.build import report
 from nsmc_attention.report.page import phrases
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.reviews.data import Texts
+from nsmc_attention.text.ngrams import SHARED
 from nsmc_attention.visualization.faithfulness import as_text
 from nsmc_attention.visualization.pictures import save_attributions
 
@@ -75,6 +78,20 @@ def test_contributions_do_not_depend_on_padding_nor_on_the_engine(request, fixtu
         assert found.shape == (len(review),)
         numpy.testing.assert_allclose(found, onnx.contributions([review])[0], atol=1e-5)
         numpy.testing.assert_allclose(found, other, atol=1e-5)
+
+
+@given(some.lists(some.lists(some.floats(-5, 5, width=32), min_size=1, max_size=7), min_size=1, max_size=4))
+def test_the_next_token_shares_the_log_odds_of_ngrams_whose_sum_stays(reviews):
+    width = max(map(len, reviews)) + 2
+    rows, mask = numpy.zeros((2, len(reviews), width, 1))
+    for row, inside, review in zip(rows, mask, reviews):
+        row[: len(review), 0], inside[: len(review)] = review, 1
+    found = shared_with_next(mxnet.nd, mxnet.nd.array(rows), mxnet.nd.array(mask)).asnumpy()[:, :, 0]
+    for row, review in zip(found, reviews):
+        assert not row[len(review) :].any() and row.sum() == pytest.approx(sum(review), abs=1e-4)
+        for place, own in enumerate(review):
+            last, previous = place == len(review) - 1, review[place - 1] if place else 0
+            assert row[place] == pytest.approx(own * (1 if last else 1 - SHARED) + previous * SHARED, abs=1e-5)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

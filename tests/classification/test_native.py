@@ -118,6 +118,9 @@ def expected(given, ids, ngrams=None):
     values = [numpy.einsum("uwe,we->u", p["values"], padded[t : t + 2 * reach + 1]) for t in range(len(ids))]
     if p["value_bias"] is not None:
         values = numpy.tanh(values + p["value_bias"])
+    # a third of what begins in a token is the next one's
+    given = numpy.append(odds[:-1] / 3, 0)
+    odds = odds - given + numpy.append(0, given[:-1])
     contributions = (
         weights.mean(0) * (values @ p["output"]) + p["wide"] * numpy.sqrt(numpy.maximum(weights.sum(0), 1e-6)) * odds
     )

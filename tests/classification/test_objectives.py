@@ -1,11 +1,20 @@
 """What a stage trains for, where its loss reads the attention's weights."""
 
+from dataclasses import replace
+
 import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.classification.batches import Batch
-from nsmc_attention.classification.objectives import SMALLEST, ErasureObjective, LabelsObjective, redundancy
+from nsmc_attention.classification.objectives import (
+    ADDITIVITY,
+    SMALLEST,
+    ContributionsObjective,
+    ErasureObjective,
+    LabelsObjective,
+    redundancy,
+)
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.evaluation.attention_statistics import overlap
 from nsmc_attention.model.parameters import snapshot
@@ -87,6 +96,44 @@ def test_every_parameter_of_a_network_with_hops_gets_a_gradient(objective, impor
         loss = objective(None, mxnet.cpu(), penalty=1.0).loss(built, batch(importance=importance))
     loss.backward()
     assert all(abs(each.list_grad()[0].asnumpy()).sum() > 0 for each in built.collect_params().values())
+
+
+def erasing_batch():
+    """Each review, and beside it the one without a token."""
+    whole, erased = batch(), (LENGTHS - 1 - RANDOM.randint(3, size=len(LENGTHS))).astype("int32")
+    without = numpy.array([[*numpy.delete(row, place), 1] for row, place in zip(whole.token_ids, erased)])
+    return replace(whole, erased=erased, without_ids=without.astype("int32"))
+
+
+def test_contributions_are_taught_to_be_what_erasing_changes():
+    built, device, both = network(attention="additive", values="convolution"), mxnet.cpu(), erasing_batch()
+    logits, _, contributions = built(nd.array(both.token_ids, dtype="int32"), nd.array(LENGTHS))
+    left, *_ = built(nd.array(both.without_ids, dtype="int32"), nd.array(LENGTHS - 1))
+    change = (logits - left).asnumpy() @ [-1, 1]
+    error = abs(change - contributions.asnumpy()[numpy.arange(len(LENGTHS)), both.erased])
+    huber = numpy.where(error < 1, error**2 / 2, error - 0.5).mean()
+    plain, found = (
+        kind(None, device).loss(built, both).asscalar() for kind in (LabelsObjective, ContributionsObjective)
+    )
+    assert error.max() > 0 and found == pytest.approx(plain + ADDITIVITY * huber, rel=1e-5)
+
+
+def test_taught_contributions_are_nearer_to_erasure_than_untaught_ones():
+    built, both = network(attention="additive", values="convolution", word_dropout=0.0), erasing_batch()
+    # of log-odds as large as a trained network's
+    built.initialize(mxnet.init.Uniform(1), force_reinit=True)
+    objective, labels = ContributionsObjective(None, mxnet.cpu()), LabelsObjective(None, mxnet.cpu())
+
+    def errors():
+        return (objective.loss(built, both) - labels.loss(built, both)).asscalar()
+
+    trainer, before = gluon.Trainer(built.collect_params(), "adam", {"learning_rate": 0.01}, kvstore=None), errors()
+    for _ in range(40):
+        with autograd.record():
+            loss = objective.loss(built, both) - labels.loss(built, both)
+        loss.backward()
+        trainer.step(1)
+    assert errors() < before / 4
 
 
 def test_hops_trained_with_a_penalty_overlap_less_than_half_as_much():
