@@ -41,7 +41,7 @@ def test_it_is_small_and_says_where_it_comes_from():
     manifest = load_bundle(None, LAYOUT).manifest
     assert sum(path.stat().st_size for path in LAYOUT.packaged[0].iterdir()) <= 16 * 10**6
     assert manifest["data"]["train"]["rows"] == 150000
-    assert manifest["command"] == "nsmc-attention train --data nsmc --preset extended"
+    assert manifest["command"] == "nsmc-attention train --data nsmc --preset distilled --teacher extended/bundle"
     found = manifest["data"]["pretraining"]
     assert found["left_out_by_id"] > 50000 and found["left_out_by_text"] > 0
     assert found["kept"] == found["read"] - sum(
@@ -54,7 +54,7 @@ def test_it_is_small_and_says_where_it_comes_from():
 def test_the_recorded_test_figures_are_reached_again(nsmc_folder):
     found = evaluate(load_classifier(), nsmc.load("nsmc", "test"))
     recorded = load_bundle(None, LAYOUT).manifest["metrics"]["test"]
-    assert found["accuracy"] == pytest.approx(recorded["accuracy"], abs=1e-4) and found["accuracy"] >= 0.891
+    assert found["accuracy"] == pytest.approx(recorded["accuracy"], abs=1e-4) and found["accuracy"] >= 0.894
     assert found["log_loss"] == pytest.approx(recorded["log_loss"], abs=1e-4) and found["ece"] <= 0.01
 
 
