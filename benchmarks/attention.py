@@ -14,8 +14,8 @@ import numpy
 import pandas
 
 from nsmc_attention.classification.explain import Explainer
+from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.judgement import evaluate, faithfulness
-from nsmc_attention.classification.network import ngram_log_odds
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.colors import LIGHT, as_hex
 from nsmc_attention.drawing.figure import new_figure, printable, save_figure
@@ -90,15 +90,13 @@ def print_candidates(classifier, texts):
 
 
 def network_parts(explainer, review):
-    """Return of each token: what its state adds to the log-odds if attended to alone, its length, its n-grams' share."""
-    network, nd = explainer.gluon.network, explainer.gluon.mxnet.nd
-    ids, lengths, ngrams = explainer.bundle.codec.batch([review])
-    rows = network.embed_tokens(nd, nd.array(ids, dtype="int32"), nd.array(ngrams, dtype="int32"))
-    states = network.encode(nd, rows, nd.array(lengths, dtype="float32"))[0].asnumpy()[0]
+    """Return of each token: what its value adds to the log-odds if attended to alone, its length, its n-grams' share."""
+    graph, batch = explainer.gluon, explainer.bundle.codec.batch([review])
+    network, nd = graph.block, graph.mxnet.nd
+    _, _, values, by_token, *_ = network.encode(nd, *embed_batch(graph, batch))
     negative, positive = network.output.weight.data().asnumpy()
-    last = positive - negative
-    by_token = ngram_log_odds(nd, rows[1])[0].asnumpy()[0, :, 0]
-    return states @ last[:-1], numpy.linalg.norm(states, axis=1), last[-1] * by_token
+    last, values = positive - negative, values.asnumpy()[0]
+    return values @ last[:-1], numpy.linalg.norm(values, axis=1), last[-1] * by_token.asnumpy()[0, :, 0]
 
 
 def sharpest(weights):
@@ -111,8 +109,8 @@ CANDIDATES = {
     "rows weighed by what they are looked at": lambda w, worth, length, ngrams: w.mean(axis=0) @ w,
     "row of the word most looked at": lambda w, worth, length, ngrams: w[w.mean(axis=0).argmax()],
     "row of the sharpest query": lambda w, worth, length, ngrams: w[sharpest(w)],
-    "column mean x length of the state": lambda w, worth, length, ngrams: w.mean(axis=0) * length,
-    "column mean x what the last layer makes of the state": lambda w, worth, length, ngrams: abs(
+    "column mean x length of the value": lambda w, worth, length, ngrams: w.mean(axis=0) * length,
+    "column mean x what the last layer makes of the value": lambda w, worth, length, ngrams: abs(
         w.mean(axis=0) * worth
     ),
     "that, and what the word's n-grams say": lambda w, worth, length, ngrams: abs(w.mean(axis=0) * worth + ngrams),

@@ -50,7 +50,7 @@ class GraphEngine:
         return self.graph(*arrays, outputs=(CONTRIBUTIONS,))[0]
 
     def contexts(self, *arrays: Array) -> tuple[Array, Array]:
-        """Return what the last layer reads (N, F), and the probability of positive (N,), of a graph that has both."""
+        """Return what a network above reads (N, F), and the probability of positive (N,), of a graph that has both."""
         contexts, probability = self.graph(*arrays, outputs=(CONTEXTS, "probability"))
         return contexts, probability
 

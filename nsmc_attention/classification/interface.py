@@ -8,7 +8,8 @@ from ..text.ngrams import NGRAMS
 REVIEWS: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("N", "T", NGRAMS)}
 # The output of a model whose encoder attends: its weights
 HEADS = "heads"
-# A further output that the graph can be given (`films.contexts`): what its last layer reads
+# What a network above reads of a review: an output where values are near the token, else what its last layer reads, a further
+# output that the graph can be given (`films.contexts`)
 CONTEXTS = "contexts"
 # What each token adds to the log-odds, of a classifier whose values are near the token (`model.values`)
 CONTRIBUTIONS = "contributions"

@@ -73,17 +73,14 @@ class NativeEngine:
     """Runs a network that `_network.load` returned; safe to call from several threads.
 
     A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
-    and however many threads there are. `name` is one of PRECISIONS; `read` is what the last layer reads beside the n-grams'
-    log-odds, which `contexts` has to know: so many parts of so many units.
+    and however many threads there are. `name` is one of PRECISIONS; `read` are the units of what `contexts` are made
+    of: of the states in both directions, before them of values near the token.
     """
 
     axes: tuple[str, ...] = AXES
 
-    def __init__(
-        self, network: Network, name: str = "native", threads: Optional[int] = None, read: tuple[int, int] = (0, 0)
-    ):
-        self.name, self.threads = name, threads or cores()
-        self.parts, self.units = read
+    def __init__(self, network: Network, name: str = "native", threads: Optional[int] = None, read: Sequence[int] = ()):
+        self.name, self.threads, self.read = name, threads or cores(), read
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
@@ -91,13 +88,19 @@ class NativeEngine:
         return self.computed(arrays)
 
     def contexts(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return what the last layer reads (N, F), and the probability of positive (N,)."""
-        rounded = in_blocks(self.units)
-        contexts = numpy.empty((len(arrays[0]), self.parts * rounded + 1), dtype="float32")
-        probability, _ = self.computed(arrays, contexts)
-        columns = [part * rounded + unit for part in range(self.parts) for unit in range(self.units)]
+        """Return what a network above reads (N, F), and the probability of positive (N,).
+
+        Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
+        the mean of the states, and the n-grams' log-odds.
+        """
+        starts = numpy.cumsum([0, *map(in_blocks, self.read)]).tolist()
+        columns = [start + unit for start, units in zip(starts, self.read) for unit in range(units)]
+        near = len(self.read) > len(DIRECTIONS)
         # the n-grams' ids come third
-        return contexts[:, columns + [self.parts * rounded] * (len(arrays) == 3)], probability
+        columns += [starts[-1]] * (not near and len(arrays) == 3)
+        contexts = numpy.empty((len(arrays[0]), starts[-1] + (not near)), dtype="float32")
+        probability, _ = self.computed(arrays, contexts)
+        return contexts[:, columns], probability
 
     def contributions(self, *arrays: NDArray[Any]) -> NDArray[Any]:
         """Return what each token adds to the log-odds (N, T), of a network whose values are near the token."""
@@ -138,7 +141,8 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     with numpy.errstate(over="ignore"):
         given = kernel_arrays(arrays, model.encoder.hidden_size, model.values.near)
     hidden = model.encoder.hidden_size
-    read = (1, model.values.width(model.embedding_size, hidden)) if model.values.near else (len(DIRECTIONS), hidden)
+    values = [model.values.width(model.embedding_size, hidden)] if model.values.near else []
+    read = [*values, *[hidden] * len(DIRECTIONS)]
     return NativeEngine(network.load(kernel=kernel, **given), name, threads, read)
 
 

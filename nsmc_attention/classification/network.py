@@ -89,7 +89,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     def forward_embedded(
         self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None
     ) -> tuple[Array, ...]:
-        """Return also, where values are near the token, what each token adds to the log-odds, (N, T)."""
+        """Return also, where values are near the token, what each token adds to the log-odds, (N, T), and `contexts`."""
         features, weights, *others = self.read_embedded(F, rows, mask, valid_length)
         if self.explains:
             others[0] = self.contributions(F, others[0])
@@ -102,9 +102,9 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> tuple[Array, ...]:
         """Return what the last layer reads, (N, 1, F), and the weights, of what `embed_tokens` returned.
 
-        Where values are near the token, also what each token adds to the first, (N, T, F).
+        Where values are near the token, also what each token adds to the first, (N, T, F), and `contexts`.
         """
-        keys, values, by_token, *heads = self.encode(F, rows, mask, valid_length)
+        keys, states, values, by_token, *heads = self.encode(F, rows, mask, valid_length)
         pooled, weights = self.attend(F, keys, values, mask, valid_length)
         if self.values is None:
             by_review = F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
@@ -116,7 +116,12 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         by_review = None
         if self.has_ngrams:
             by_review = F.sum(F.slice_axis(terms, axis=2, begin=-1, end=None), axis=1, keepdims=True)
-        return (self.features(F, pooled, by_review), weights, terms, *heads)
+        return (self.features(F, pooled, by_review), weights, terms, self.contexts(F, pooled, rows_of, states), *heads)
+
+    def contexts(self, F: Operators, pooled: Array, weights: Array, states: Array) -> Array:
+        """Return what a network above reads of a review, (N, R V + D): the means by the weights of values and states."""
+        mean = F.batch_dot(F.mean(weights, axis=1, keepdims=True), states)
+        return F.concat(F.reshape(pooled, shape=(0, -1)), F.reshape(mean, shape=(0, -1)), dim=1)
 
     def attend(self, F: Operators, keys: Array, values: Array, mask: Array, valid_length: Array) -> tuple[Array, Array]:
         """Return the mean of the tokens' contexts, (N, 1, D), and their weights (N, T, T); of hops (N, R, D), (N, R, T)."""
@@ -134,7 +139,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         return F.batch_dot(even_shares(F, mask, valid_length), weights, transpose_a=True)
 
     def encode(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> tuple[Array, ...]:
-        """Return the attention's keys (N, T, D) and values (N, T, V), the n-grams' log-odds by token (N, T, 1) or None.
+        """Return the attention's keys (N, T, D), the states, the values (N, T, V), the n-grams' log-odds (N, T, 1) or None.
 
         After these the weights of an encoder that attends.
         """
@@ -145,9 +150,10 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         by_token = ngram_log_odds(F, rows[1]) if self.has_ngrams else None
         keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states
         if self.values is None:
-            return (keys, states, by_token, *heads)
+            return (keys, states, states, by_token, *heads)
         values = self.values(F.broadcast_mul(F.transpose(embedded, axes=(1, 0, 2)), mask))
-        return (keys, values, shared_with_next(F, by_token, mask) if self.has_ngrams else None, *heads)
+        by_token = shared_with_next(F, by_token, mask) if self.has_ngrams else None
+        return (keys, states, values, by_token, *heads)
 
     def terms(self, F: Operators, weights: Array, values: Array, by_token: Array, valid_length: Array) -> Array:
         """Return what each token adds to what the last layer reads, (N, T, F), by its weights (N, R, T) and value.
@@ -183,7 +189,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         self, F: Operators, rows: Array, weights: Array, mask: Array, valid_length: Array
     ) -> Array:
         """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
-        _, values, by_token, *_ = self.encode(F, rows, mask, valid_length)
+        _, _, values, by_token, *_ = self.encode(F, rows, mask, valid_length)
         if self.values is not None:
             return self.classify(
                 F, F.sum(self.terms(F, weights, values, by_token, valid_length), axis=1, keepdims=True)

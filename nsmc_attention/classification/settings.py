@@ -45,7 +45,10 @@ class ClassifierConfig(Settings):
     @property
     def outputs(self) -> dict[str, Axes]:
         """The outputs of its ONNX graph, {name: axes}."""
-        near: dict[str, Axes] = {"contributions": ("N", "T")} if self.values.near else {}
+        near: dict[str, Axes] = {}
+        if self.values.near:
+            pooled = self.attention.pooled(self.values.width(self.embedding_size, self.width))
+            near = {"contributions": ("N", "T"), "contexts": ("N", pooled + self.width)}
         return {"probability": ("N",), "weights": ("N", *self.axes), **near, **self.encoder.outputs}
 
     @property

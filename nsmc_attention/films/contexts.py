@@ -7,8 +7,6 @@ from ..errors import BundleError
 
 # What stands between the last layer and the probability of positive, backwards
 BEHIND = ("Squeeze", "Slice", "Softmax")
-# The last layer, and what makes its input, (N, F) or (N, 1, F), the contexts
-LAST = {"Gemm": "Identity", "MatMul": "Flatten"}
 
 
 def with_contexts(content: bytes, where: object) -> bytes:
@@ -22,16 +20,12 @@ def with_contexts(content: bytes, where: object) -> bytes:
     for operator in BEHIND:
         if node and node.op_type == operator:
             node = writers.get(node.input[0])
-    # a layer that each token's terms go through besides
-    for operator in ("Squeeze", "Add"):
-        if node and node.op_type == operator:
-            node = writers.get(node.input[0])
-    if not node or node.op_type not in LAST:
+    if not node or node.op_type != "Gemm":
         found = node.op_type if node else "nothing"
         raise BundleError(
             f"{where}: expected a dense layer before the probability, found {found}; write the graph again with "
             "`nsmc-attention export`"
         )
-    model.graph.node.append(helper.make_node(LAST[node.op_type], [node.input[0]], [CONTEXTS]))
+    model.graph.node.append(helper.make_node("Identity", [node.input[0]], [CONTEXTS]))
     model.graph.output.append(helper.make_tensor_value_info(CONTEXTS, TensorProto.FLOAT, ["N", None]))
     return bytes(model.SerializeToString())

@@ -39,7 +39,8 @@ class FilmEngine:
 def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[native.NativeEngine, GraphEngine]:
     """Load a classifier's engine that has `contexts`: native where it was built and has those of the bundle, else onnx.
 
-    That is model.onnx with what its last layer reads as an output; MissingPackage without the package onnx.
+    That is model.onnx, where values are states with what its last layer reads as an output; MissingPackage without the
+    package onnx.
     """
     # of embeddings as they are it computes only what they add to the log-odds
     if native.runs(bundle) and bundle.config.model.values.kind != "embedding":
@@ -48,7 +49,9 @@ def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> U
     from .contexts import with_contexts
 
     interface, sizes = bundle.config.graphs["model.onnx"], sizes_of(bundle)
-    content = with_contexts(checked(bundle, "model.onnx", interface, sizes, remedy(bundle)), bundle.file("model.onnx"))
-    interface = interface._replace(outputs={**interface.outputs, CONTEXTS: ("N", "F")})
+    content = checked(bundle, "model.onnx", interface, sizes, remedy(bundle))
+    if CONTEXTS not in interface.outputs:
+        content = with_contexts(content, bundle.file("model.onnx"))
+        interface = interface._replace(outputs={**interface.outputs, CONTEXTS: ("N", "F")})
     fixed = None if bundle.packaged else sizes.fixed
     return GraphEngine(OnnxGraph(content, interface, fixed, threads=threads or cores()))

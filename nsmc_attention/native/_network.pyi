@@ -47,7 +47,7 @@ def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *
 
     After them contexts (N, 2 H + 1) float32 if wanted, H rounded up to a multiple of 16: what the last layer reads of each
     review, the pooled states of both directions and the n-grams' log-odds or 0. Where values are near the token, it is
-    (N, U + 1), U rounded up; and then, if wanted, contributions (N, T), to whose padding nothing is written.
+    (N, U + 2 H), U rounded up, the pooled values and states; and then, if wanted, contributions (N, T), to whose padding nothing is written.
     """
 
 Layer = tuple[NDArray[float32], NDArray[float32], NDArray[float32], NDArray[float32]]

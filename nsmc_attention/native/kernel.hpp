@@ -327,13 +327,19 @@ void attend(const Network& network, const Review& review, const Scratch& scratch
   factorized ? weigh<true>(network, review, scratch) : weigh<false>(network, review, scratch);
 }
 
+// W units, from the `d`-th on, of the sum of the states by the weights
+Vector pool(const Network& network, const Review& review, const Stored* states, const float* mean, size_t d) {
+  Vector pooled = {};
+  for (size_t t = 0; t < review.length; ++t) pooled += mean[t] * load(states + t * DIRECTIONS * network.hidden + d);
+  return pooled;
+}
+
 float classify(const Network& network, const Review& review, const Stored* states, const float* mean, float log_odds) {
   const size_t width = DIRECTIONS * network.hidden, length = review.length;
   const float* output = network.output;
   Vector sum = {};
   for (size_t d = 0; d < width; d += W) {
-    Vector pooled = {};
-    for (size_t t = 0; t < length; ++t) pooled += mean[t] * load(states + t * width + d);
+    const Vector pooled = pool(network, review, states, mean, d);
     sum += pooled * load(output + d);
     if (review.contexts) store(review.contexts + d, pooled / float(length));
   }
@@ -364,10 +370,15 @@ float value_of(const Network& network, const Review& review, size_t place, float
 }
 
 // Of values: each token's share of the log-odds, whose sum it returns with the bias as a probability
-float add_up(const Network& network, const Review& review, const Scratch& scratch) {
+float add_up(const Network& network, const Review& review, const Stored* states, const Scratch& scratch) {
   const float length = float(review.length);
+  if (review.contexts) {
+    std::fill(review.contexts, review.contexts + network.value_units, 0.0f);
+    float* means = review.contexts + network.value_units;
+    for (size_t d = 0; d < DIRECTIONS * network.hidden; d += W)
+      store(means + d, pool(network, review, states, scratch.mean, d) / length);
+  }
   double logit = double(network.output_bias);
-  if (review.contexts) std::fill(review.contexts, review.contexts + network.value_units + 1, 0.0f);
   // what a token gives the next one of its n-grams' log-odds, see `shared_with_next` of the network
   float given = 0;
   for (size_t t = 0; t < review.length; ++t) {
@@ -376,7 +387,6 @@ float add_up(const Network& network, const Review& review, const Scratch& scratc
     given = t + 1 < review.length ? SHARED * scratch.log_odds[t + 1] : 0;
     const float evidence = root * (log_odds - given), weight = scratch.mean[t] / length;
     const float share = weight * value_of(network, review, t, weight) + network.wide * evidence;
-    if (review.contexts) review.contexts[network.value_units] += evidence;
     if (review.contributions) review.contributions[t] = share;
     logit += double(share);
   }
@@ -394,7 +404,7 @@ void run(const Network& network, const Review* reviews, size_t count, void* memo
     const float log_odds = read_ngrams(network, review, scratch.log_odds);
     project(network, scratch.states[lane], review.length, scratch);
     attend(network, review, scratch);
-    *review.probability = network.window ? add_up(network, review, scratch)
+    *review.probability = network.window ? add_up(network, review, scratch.states[lane], scratch)
                                          : classify(network, review, scratch.states[lane], scratch.mean, log_odds);
   }
 }

@@ -264,7 +264,7 @@ void run_batch(PyObject* arguments) {
     ngrams = std::make_unique<Array>(given[2], "ngram_ids", 'i',
                                      std::initializer_list<Py_ssize_t>{count, length, Py_ssize_t(NGRAMS)});
 
-  const Py_ssize_t width = 1 + Py_ssize_t(network.window ? network.value_units : DIRECTIONS * network.hidden);
+  const Py_ssize_t width = Py_ssize_t(DIRECTIONS * network.hidden + (network.window ? network.value_units : 1));
   std::unique_ptr<Array> contexts, contributions;
   if (wanted && given[inputs + 2] != Py_None)
     contexts = std::make_unique<Array>(given[inputs + 2], "contexts", 'f',

@@ -6,7 +6,8 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.engines import load_engine
+from nsmc_attention.classification.engines import gluon_graph, load_engine
+from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import BundleError
 from nsmc_attention.evaluation.calibration import log_odds
@@ -20,7 +21,7 @@ mxnet = import_mxnet()
 TEXTS = ["정말 재미있는 영화였어요", "지루하다", "배우는 좋은데 이야기가 아쉽다 ㅋㅋㅋ", "최고"]
 
 
-@pytest.fixture(params=["run_folder", "post_run_folder", "tiny_transformer", "tiny_convolution"])
+@pytest.fixture(params=["run_folder", "post_run_folder", "tiny_transformer"])
 def bundle(request):
     return load_bundle(request.getfixturevalue(request.param), LAYOUT)
 
@@ -50,6 +51,21 @@ def test_the_last_layer_makes_the_probability_of_them(bundle):
     weight, bias = (arrays[name] for name in last_layer(graph))
     negative, positive = (contexts @ (weight.T if len(weight) == 2 else weight) + bias).T
     numpy.testing.assert_allclose(positive - negative, log_odds(probability.astype("float64")), atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["tiny_convolution", "tiny_embedding"])
+def test_near_the_token_they_are_the_means_of_values_and_states(request, name):
+    bundle = load_bundle(request.getfixturevalue(name), LAYOUT)
+    batch = bundle.codec.batch([bundle.codec.encode(text) for text in TEXTS])
+    contexts, probability = reading_engine(bundle, threads=1).contexts(*batch)
+    assert probability == pytest.approx(load_engine(bundle, "onnx", threads=1)(*batch)[0], abs=1e-6)
+    graph = gluon_graph(bundle, "cpu")
+    rows, mask, lengths = embed_batch(graph, batch)
+    keys, states, values, *_ = graph.block.encode(mxnet.nd, rows, mask, lengths)
+    weights = graph.block.attend(mxnet.nd, keys, values, mask, lengths)[1].asnumpy()
+    mean = weights.sum(axis=1) / batch[1][:, None]
+    expected = [numpy.einsum("nt,ntd->nd", mean, each.asnumpy()) for each in (values, states)]
+    numpy.testing.assert_allclose(contexts, numpy.concatenate(expected, axis=1), atol=1e-5)
 
 
 @pytest.mark.parametrize("operator, found", [("Sigmoid", "Sigmoid"), ("Softmax", "nothing")])
