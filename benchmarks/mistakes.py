@@ -73,18 +73,18 @@ def draw(rows, label, name):
 def reliability(classifier, table):
     """Draw accuracy against confidence; return ECE of the network alone, uncalibrated, and of the whole model."""
     from nsmc_attention.classification.engines import load_engine
-    from nsmc_attention.classification.wide import log_odds
-    from nsmc_attention.model.parameters import snapshot
+    from nsmc_attention.classification.predictor import TokenScorer
+    from nsmc_attention.model.parameters import set_parameters, snapshot, without_wide
 
     bundle = classifier.bundle
     gluon: Any = load_engine(bundle, "gluon")
-    wide = log_odds(
-        snapshot(gluon.graph.block)["ngram_table.weight"],
-        [bundle.codec.encode(text).tokens or ["\0"] for text in table["document"]],
-    )
+    network = gluon.graph.block
+    set_parameters(network, without_wide(snapshot(network)))
+    encoded = [bundle.codec.encode(text) for text in table["document"]]
+    probability = numpy.nan_to_num(TokenScorer(bundle.codec, gluon, bundle.config)(encoded), nan=0.5)
+    inside = probability.clip(1e-9, 1 - 1e-9)
     found = bundle.manifest["calibration"]
-    inside = table["probability"].clip(1e-9, 1 - 1e-9)
-    own = (numpy.log(inside / (1 - inside)) - found["wide_scale"] * wide - found["bias"]) / found["scale"]
+    own = (numpy.log(inside / (1 - inside)) - found["bias"]) / found["scale"]
     figure = Figure(figsize=(4.6, 3.8), layout="constrained")
     axes = figure.add_subplot()
     axes.plot([0.5, 1], [0.5, 1], color="0.7", linewidth=1)
