@@ -23,8 +23,20 @@ def test_jsonl_has_the_source_and_where_each_character_is_from(command, tiny_edi
     first, blank = map(
         json.loads, command("restore", "좋다", " ", "-f", "jsonl", "--bundle", tiny_editor).stdout.splitlines()
     )
-    assert list(first) == ["source", "text", "score", "alignment"] and len(first["alignment"]) == len(first["text"])
+    assert list(first) == ["source", "text", "score", "changes", "alignment"] and len(first["alignment"]) == len(
+        first["text"]
+    )
     assert blank["error"] == "blank: nothing to restore"
+
+
+def test_changes_and_how_many_are_made_follow_the_least_probability(command):
+    text = "정말조앗는데 밥한그릇"
+    for least in (0.5, 0.99):
+        expected = load_restorer(min_probability=least)(text)
+        found = json.loads(command("restore", text, "-f", "jsonl", "--min-probability", least).stdout)
+        assert found["changes"] == [change._asdict() for change in expected.changes]
+    done = command("restore", text, "--beam", 4, "--min-probability", 0.7)
+    assert "leave min_probability out" in done.stderr and done.returncode == 2
 
 
 def test_a_file_is_written_and_counted(command, tiny_editor, tmp_path):
