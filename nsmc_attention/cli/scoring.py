@@ -73,11 +73,11 @@ def restore(
     """
     scoring.check("restore", text)
     check_extras(text, scoring, n_best, picture)
-    from ..restoration.restorer import Restorer
+    from ..restoration.tables import TableRestorer
 
     # of the packaged restorers, one is loaded that searches
     beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
-    restorer = Restorer.load(*model, beam=beam, alpha=alpha, min_probability=min_probability)
+    restorer = TableRestorer.load(*model, beam=beam, alpha=alpha, min_probability=min_probability)
     if n_best:
         return print_hypotheses(restorer, text, scoring.style == "jsonl")
     scoring.score(restorer, text)
