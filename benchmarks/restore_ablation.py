@@ -108,7 +108,7 @@ def main(path: Path, runs: Path, seeds: list[int], names: list[str]) -> None:
 def judged(bundle: Path, beam: Any, targets: list[str]) -> tuple[float, float, float]:
     """Return character error, share restored exactly and texts a second on one thread."""
     restorer, random = load_restorer(bundle, beam), numpy.random.RandomState(1)
-    restorer.engine.pool = None
+    restorer.engine.threads = 1
     sources = [typed(text, random) for text in targets]
     begun = time.perf_counter()
     found = [each.text for each in restorer.restore_many(sources)]

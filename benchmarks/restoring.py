@@ -2,29 +2,30 @@
 
     pip install kiwipiepy==0.24.1
     NSMC_ATTENTION_DATA=... python -m benchmarks.clean_reviews FOLDER
-    NSMC_ATTENTION_DATA=... python -m benchmarks.restoring FOLDER/test.txt [BUNDLE ...]
+    NSMC_ATTENTION_DATA=... python -m benchmarks.restoring FOLDER/test.txt [--min-probability 0.5 0.7 0.9 | BUNDLE ...]
 
 Without a bundle the two packaged ones are judged. One thread each. kiwi (LGPL) sets spaces alone, which is what its
-`space` is for; everything else is left to those that correct spelling too.
+`space` is for; everything else is left to those that correct spelling too. --min-probability judges the changes of the packaged
+editor with these least probabilities instead (benchmarks/RESULTS.md).
 """
 
+import argparse
 import os
-import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy
-from kiwipiepy import Kiwi
 
 from benchmarks.robustness import WAYS, two_exchanged
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.restoration.characters import split_spaces
-from nsmc_attention.restoration.restorer import load_restorer
+from nsmc_attention.restoration.characters import KEEP, split_spaces
+from nsmc_attention.restoration.restorer import Restorer, load_restorer
 from nsmc_attention.restoration.spelling import is_plain, sentences
-from nsmc_attention.restoration.tags import character_error
+from nsmc_attention.restoration.tags import character_error, tags_of
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.noise import typed
@@ -37,6 +38,9 @@ Restore = Callable[[list[str]], list[str]]
 
 
 def contestants(bundles: list[str]) -> dict[str, Restore]:
+    # changes are judged without it
+    from kiwipiepy import Kiwi
+
     kiwi = Kiwi(num_workers=1)
     found: dict[str, Restore] = {
         "untouched": lambda texts: texts,
@@ -45,8 +49,7 @@ def contestants(bundles: list[str]) -> dict[str, Restore]:
 
     def add(name: str, bundle: str | None, beam: int | None) -> None:
         restorer = load_restorer(bundle, beam)
-        restorer.engine.pool = None
-        found[name] = lambda texts: [each.text for each in restorer.restore_many(texts)]
+        found[name] = restoring(restorer)
 
     for bundle in bundles:
         is_editor = load_restorer(bundle).bundle.config.model.kind == "editor"
@@ -57,6 +60,11 @@ def contestants(bundles: list[str]) -> dict[str, Restore]:
         for beam in (1, 4):
             add(f"writer, beam {beam}", None, beam)
     return found
+
+
+def restoring(restorer: Restorer) -> Restore:
+    restorer.engine.threads = 1
+    return lambda texts: [each.text for each in restorer.restore_many(texts)]
 
 
 def parts(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -96,6 +104,36 @@ def spacing_f1(found: list[str], targets: list[str]) -> float:
             marked += sum(spaces[:-1])
             right += sum(one and other for one, other in zip(spaces[:-1], expected))
     return 2 * right / max(1, marked + wanted)
+
+
+def judge_changes(path: Path, probabilities: list[float]) -> None:
+    """Print what is right of the letters and spaces that an editor changes, and how many of the wrong ones it rights."""
+    print("| part | least probability | letters: precision | recall | spaces: precision | recall | exact |")
+    print("|---|---|---|---|---|---|---|")
+    for name, sources, targets in parts(path):
+        if name.startswith("sample"):
+            continue
+        for least in (None, *probabilities):
+            restorer = load_restorer(min_probability=least)
+            found = restoring(restorer)(sources)
+            letters, spaces = Counter[tuple[bool, bool, bool]](), Counter[tuple[bool, bool, bool]]()
+            for source, text, target in zip(sources, found, targets):
+                (tags, after), (right, wanted) = (tags_of(source, each, restorer.characters) for each in (text, target))
+                _, before = split_spaces(source)
+                letters.update((one != KEEP, other != KEEP, one == other) for one, other in zip(tags, right))
+                spaces.update(
+                    (one != was, other != was, one == other) for was, one, other in zip(before, after, wanted)
+                )
+            exact = numpy.mean([one == other for one, other in zip(found, targets)])
+            figures = " | ".join(map(precision_and_recall, (letters, spaces)))
+            print(f"| {name} | {least or 'default'} | {figures} | {100 * exact:.1f} |", flush=True)
+
+
+def precision_and_recall(decisions: Counter[tuple[bool, bool, bool]]) -> str:
+    """Return both in percent, from the numbers of (was changed, was to be changed, is right)."""
+    right = decisions[True, True, True]
+    made, wanted = (sum(count for key, count in decisions.items() if key[place]) for place in (0, 1))
+    return " | ".join(f"{100 * right / whole:.1f}" if whole and wanted else "" for whole in (made, wanted))
 
 
 def main(path: Path, bundles: list[str]) -> None:
@@ -138,4 +176,12 @@ def classified(judged: dict[str, Restore]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("path", type=Path)
+    parser.add_argument("bundles", nargs="*")
+    parser.add_argument("--min-probability", nargs="+", type=float)
+    arguments = parser.parse_args()
+    if arguments.min_probability:
+        judge_changes(arguments.path, arguments.min_probability)
+    else:
+        main(arguments.path, arguments.bundles)

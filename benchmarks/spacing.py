@@ -1,13 +1,13 @@
 """How well spaces are put back into sentences that were written by hand: the table of benchmarks/RESULTS.md.
 
     pip install kiwipiepy==0.24.1
-    python -m benchmarks.spacing [--wrong] [BUNDLE ...]
+    python -m benchmarks.spacing [--wrong] [--min-probability 0.5 0.7 0.9] [BUNDLE ...]
 
 `spacing.tsv` holds each sentence with its kind, and in the last column the article of 한글 맞춤법 that decides what is
 doubtful. An underscore stands where both a space and none are right: nobody gains or loses there. The packaged editor
 and writer, the bundles and kiwi get the sentences without spaces, and once more with the right ones. Where a restorer
 changed letters, they are aligned with those of the sentence; one that it left out has no space after it. --wrong lists
-the sentences that are not right.
+the sentences that are not right, --min-probability adds the packaged editor with these least probabilities.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
+from typing import Optional, Union
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -67,17 +67,17 @@ def f1(places: Iterable[tuple[bool, bool]]) -> float:
     return 200 * sum(mark and want for mark, want in pairs) / max(1, sum(mark + want for mark, want in pairs))
 
 
-def restoring(bundle: Union[str, Path]) -> Restore:
-    restorer = load_restorer(bundle)
-    restorer.engine.pool = None
+def restoring(bundle: Union[str, Path], least: Optional[float] = None) -> Restore:
+    restorer = load_restorer(bundle, min_probability=least)
     return lambda texts: [each.text for each in restorer.restore_many(texts)]
 
 
-def contestants(bundles: list[str]) -> Iterator[tuple[str, Restore, Restore]]:
+def contestants(bundles: list[str], probabilities: list[float]) -> Iterator[tuple[str, Restore, Restore]]:
     """Yield the name of each, what restores sentences without spaces, and what restores those that have them."""
     named: dict[str, Union[str, Path]] = {"editor": EDITOR, "writer": WRITER, **dict(zip(bundles, bundles))}
-    for name, bundle in named.items():
-        restored = restoring(bundle)
+    restorers = {name: restoring(bundle) for name, bundle in named.items()}
+    restorers.update({f"editor, {least}": restoring(EDITOR, least) for least in probabilities})
+    for name, restored in restorers.items():
         yield name, restored, restored
     # the tests of this file do without kiwi
     from kiwipiepy import Kiwi
@@ -99,11 +99,11 @@ def row(*cells: object) -> None:
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
-def main(bundles: list[str], show_wrong: bool) -> None:
+def main(bundles: list[str], probabilities: list[float], show_wrong: bool) -> None:
     sentences, found, right = read(), dict[str, list[str]](), dict[str, list[bool]]()
     row("restorer", "F1", "left out", "put in", "right", "letters kept", *BESIDE, "left as they are")
     row(*["---"] * 9)
-    for name, restored, touched in contestants(bundles):
+    for name, restored, touched in contestants(bundles, probabilities):
         found[name] = restored([sentence.text("").replace(" ", "") for sentence in sentences])
         right[name] = list(map(Sentence.is_right, sentences, found[name]))
         judged = list(map(Sentence.spaces, sentences, found[name]))
@@ -149,5 +149,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("bundles", nargs="*")
     parser.add_argument("--wrong", action="store_true")
+    parser.add_argument("--min-probability", nargs="+", type=float, default=[])
     arguments = parser.parse_args()
-    main(arguments.bundles, arguments.wrong)
+    main(arguments.bundles, arguments.min_probability, arguments.wrong)

@@ -51,6 +51,9 @@ def restore(
     scoring: Scoring,
     beam: Optional[int] = option("use the writer, whose search follows so many hypotheses, 1: greedy"),
     alpha: Optional[float] = option("use the writer, with this length penalty, 0: none  [default: 0.6]"),
+    min_probability: Optional[float] = option(
+        "leave out what the editor is less sure of, 0.5 to 1  [default: 0.7 of a character, 0.6 of a space]"
+    ),
     n_best: bool = option("all that the writer found for TEXT, best first: score, restored text"),
     picture: Optional[Path] = option(
         ".png, .svg or .pdf: an editor's tags or, with --beam, a writer's attention, for one TEXT", "--explain"
@@ -70,11 +73,11 @@ def restore(
     """
     scoring.check("restore", text)
     check_extras(text, scoring, n_best, picture)
-    from ..restoration.restorer import Restorer
+    from ..restoration.tables import TableRestorer
 
     # of the packaged restorers, one is loaded that searches
     beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
-    restorer = Restorer.load(*model, beam=beam, alpha=alpha)
+    restorer = TableRestorer.load(*model, beam=beam, alpha=alpha, min_probability=min_probability)
     if n_best:
         return print_hypotheses(restorer, text, scoring.style == "jsonl")
     scoring.score(restorer, text)

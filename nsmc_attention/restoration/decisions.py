@@ -1,10 +1,10 @@
 """Decisions from an editor's probabilities: the tags that are believed, and the spaces that follow.
 
-An editor changes what it is so sure of: most of what people type is as they meant it, other than in training. The shares
-were chosen on the dev part of the packaged editor (docs/restore.md).
+An editor changes what it is so sure of: most of what people type is as they meant it, other than in training. The least
+probabilities were chosen on the dev part of the packaged editor (docs/restore.md).
 """
 
-from typing import Any
+from typing import Any, NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -15,22 +15,58 @@ CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
 SMALLEST = 1e-9
 
 
-def believed_tags(tags: NDArray[Any], certainty: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the tags (N, S), KEEP where another is not certain, and the log-probability of each decision."""
-    believed = (tags == KEEP) | (certainty >= CERTAIN_TAG)
-    return numpy.where(believed, tags, KEEP), log_probability(believed, certainty)
+class Decisions(NamedTuple):
+    """An editor's tag of each character and whether a space follows it there and then; all (N, S), of one text (S,)."""
+
+    tags: NDArray[Any]
+    had_space: NDArray[Any]
+    has_space: NDArray[Any]
+    of_tags: NDArray[Any]
+    of_spaces: NDArray[Any]
+    log_probability: NDArray[Any]
+
+    @property
+    def certainty(self) -> NDArray[Any]:
+        """The least probability of what changes at each character, 1 where nothing does."""
+        of_tags = numpy.where(self.tags != KEEP, self.of_tags, 1)
+        return numpy.where(self.has_space != self.had_space, numpy.minimum(of_tags, self.of_spaces), of_tags)
 
 
-def space_follows(source_ids: NDArray[Any], spaces: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return whether a space follows each character (N, S), and the log-probability of each decision.
+def decide(
+    source_ids: NDArray[Any],
+    tags: NDArray[Any],
+    certainty: NDArray[Any],
+    spaces: NDArray[Any],
+    least: Optional[float] = None,
+) -> Decisions:
+    """Return the decisions for sources (N, S, ROWS) by an editor's outputs; changes have at least the `least` probability.
 
-    `spaces` (N, S) are the network's probabilities of a space. One of the source stays, and one that it lacks stays out,
-    unless the network is certain of the other.
+    Where None, it is CERTAIN_TAG or CERTAIN_SPACE.
     """
     # the last of a character's rows marks the space that follows it
-    follows = spaces > numpy.where(source_ids[:, :, -1] != PADDING, 1 - CERTAIN_SPACE, CERTAIN_SPACE)
-    return follows, log_probability(follows, spaces)
+    had_space = source_ids[:, :, -1] != PADDING
+    tags, of_tags = believed_tags(tags, certainty, CERTAIN_TAG if least is None else least)
+    has_space, of_spaces = space_follows(had_space, spaces, CERTAIN_SPACE if least is None else least)
+    logs = log_probability(of_tags) + log_probability(of_spaces)
+    return Decisions(tags, had_space, has_space, of_tags, of_spaces, logs)
 
 
-def log_probability(decided: NDArray[Any], probability: NDArray[Any]) -> NDArray[Any]:
-    return numpy.log(numpy.maximum(numpy.where(decided, probability, 1 - probability), SMALLEST))
+def believed_tags(tags: NDArray[Any], certainty: NDArray[Any], least: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the tags (N, S), KEEP where another has less than the least probability, and the probability of each."""
+    believed = (tags == KEEP) | (certainty.astype("float64") >= least)
+    return numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
+
+
+def space_follows(had_space: NDArray[Any], spaces: NDArray[Any], least: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return whether a space follows each character (N, S), and the probability of each decision.
+
+    `spaces` (N, S) are the network's probabilities of a space. One of the source stays, and one that it lacks stays out,
+    unless the other has the least probability.
+    """
+    of_other = numpy.where(had_space, 1 - spaces, spaces)
+    changes = of_other.astype("float64") >= least
+    return had_space ^ changes, numpy.where(changes, of_other, 1 - of_other)
+
+
+def log_probability(probability: NDArray[Any]) -> NDArray[Any]:
+    return numpy.log(numpy.maximum(probability, SMALLEST))

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from os.path import commonprefix
-from typing import Any, Optional
+from math import isnan
+from typing import Any, NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from ..inference.notebook import shortened
 from .characters import SPACE
 
 Pair = tuple[str, str]
+# A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
+# NaN where none is known
+Segment = tuple[str, str, float]
 BLANK = "blank: nothing to restore"
 FOREIGN = "what is not Korean would have changed: returned as it was"
 REJECTED = "more than the edit bound would have changed: returned as it was"
@@ -23,12 +26,35 @@ class Chunk:
     """A piece of the text that was written at once: its place in text and source, and what was attended to there.
 
     `places` (T,) are those of the largest weights; `weights` (T, S) are all of them, None where each row is a single 1.
+    `certainty` (S,) is an editor's, of each character and the space behind it: the least probability of what it changed
+    there, 1 where it changed nothing.
     """
 
     row: int
     column: int
     places: NDArray[numpy.int64]
     weights: Optional[NDArray[numpy.float32]] = None
+    certainty: Optional[NDArray[numpy.float32]] = None
+
+
+class Change(NamedTuple):
+    """A part of a source that was changed.
+
+    Attributes
+    ----------
+    start : int
+        Its place in the source; where nothing but a space was put in, that of the character behind.
+    source, text : str
+        What stood there and what stands there now, which differ; one may be empty.
+    probability : float or None
+        The least that the editor gave to one of the characters and spaces that it changed here, 0.5 to 1. None of a
+        writer's: each of its characters depends on those before, so no change has a probability of its own.
+    """
+
+    start: int
+    source: str
+    text: str
+    probability: Optional[float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,20 +111,39 @@ class Restoration:
 
         All first ones are the source, all second ones the text.
         """
+        return [(source, text) for source, text, _ in self.segments_and_certainty]
+
+    @property
+    def changes(self) -> list[Change]:
+        """What was changed, in order: the `segments` whose two sides differ."""
+        found, start = list[Change](), 0
+        for source, text, probability in self.segments_and_certainty:
+            if source != text:
+                found.append(Change(start, source, text, None if isnan(probability) else probability))
+            start += len(source)
+        return found
+
+    @property
+    def segments_and_certainty(self) -> list[Segment]:
+        """`segments`, each with its probability."""
         if not self.changed:
-            return [(self.source, self.text)] * bool(self.text)
+            return [(self.source, self.text, 1.0)] * bool(self.text)
         # where attention is a letter late, only neighbours together have what they have in common
         return merged(trimmed(merged(trimmed(self.units()))))
 
-    def units(self) -> Iterator[Pair]:
+    def units(self) -> Iterator[Segment]:
         """Yield each letter of the source, with the space behind it, and what was made of it in the text."""
         # attention may look back, text is written forwards
         places = numpy.maximum.accumulate(numpy.array(self.alignment, dtype="int64"))
         starts = [place for place, character in enumerate(self.source) if character != SPACE]
         stops = [*starts[1:], len(self.source)]
         ends = numpy.searchsorted(places, stops).tolist()
-        for start, stop, first, last in zip(starts, stops, [0, *ends], ends):
-            yield self.source[start:stop], self.text[first:last]
+        certainty = numpy.full(len(self.source), numpy.nan)
+        for chunk in self.chunks:
+            if chunk.certainty is not None:
+                certainty[chunk.column : chunk.column + len(chunk.certainty)] = chunk.certainty
+        for start, stop, first, last, own in zip(starts, stops, [0, *ends], ends, certainty[starts].tolist()):
+            yield self.source[start:stop], self.text[first:last], own
 
     def __repr__(self) -> str:
         note = f", error={self.error!r}" if self.error else ""
@@ -107,6 +152,7 @@ class Restoration:
     def to_dict(self, weights: bool = False) -> dict[str, Any]:
         """Return plain values for JSON; with weights, `weights` (len(text) x len(source)) too, `error` if there is one."""
         values: dict[str, Any] = {"source": self.source, "text": self.text, "score": self.score}
+        values["changes"] = [change._asdict() for change in self.changes]
         values["alignment"] = self.alignment
         if weights:
             values["weights"] = self.weights.tolist()
@@ -118,26 +164,38 @@ class Restoration:
         return restoration_html(self)
 
 
-def trimmed(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield of each pair what both begin with, what differs and what both end with, as pairs that are not empty."""
-    for source, text in pairs:
+def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Yield of each what both sides begin with, what differs and what both end with, as segments that are not empty."""
+    for source, text, probability in segments:
         if source == text:
-            yield source, text
+            yield source, text, 1.0
             continue
-        before = len(commonprefix([source, text]))
-        one, other = source[before:], text[before:]
-        after = len(commonprefix([one[::-1], other[::-1]]))
-        middle = one[: len(one) - after], other[: len(other) - after]
-        yield from (pair for pair in ((source[:before],) * 2, middle, (one[len(middle[0]) :],) * 2) if any(pair))
+        before = shared(source, text)
+        after = shared(source[before:][::-1], text[before:][::-1])
+        middle, end = len(source) - after, len(text) - after
+        if before:
+            yield source[:before], source[:before], 1.0
+        yield source[before:middle], text[before:end], probability
+        if after:
+            yield source[middle:], source[middle:], 1.0
 
 
-def merged(pairs: Iterable[Pair]) -> list[Pair]:
+def shared(one: str, other: str) -> int:
+    """Return how many characters both begin with; faster than os.path.commonprefix on texts as short as these."""
+    for count, (character, beside) in enumerate(zip(one, other)):
+        if character != beside:
+            return count
+    return min(len(one), len(other))
+
+
+def merged(segments: Iterable[Segment]) -> list[Segment]:
     """Join neighbours of which both sides are the same, and neighbours of which they differ."""
-    joint = list[Pair]()
-    for pair in pairs:
-        while joint and (joint[-1][0] == joint[-1][1]) == (pair[0] == pair[1]):
-            pair = (joint[-1][0] + pair[0], joint.pop()[1] + pair[1])
-        joint.append(pair)
+    joint = list[Segment]()
+    for source, text, probability in segments:
+        while joint and (joint[-1][0] == joint[-1][1]) == (source == text):
+            before = joint.pop()
+            source, text, probability = before[0] + source, before[1] + text, min(before[2], probability)
+        joint.append((source, text, probability))
     return joint
 
 

@@ -21,7 +21,7 @@ from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from .characters import BEGIN, END, KEEP, Characters, padded
-from .decisions import believed_tags, space_follows
+from .decisions import Decisions, decide
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_foreign, keeps_foreign
 from .interface import most_written
@@ -42,14 +42,22 @@ TYPES = {"restored": "string", "restore_error": "string"}
 class Restorer(Predictor):
     """A bundle of the task `restore` and the engine that runs it.
 
-    `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty.
+    `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty,
+    `min_probability` the least probability of an editor's change, None: as in `decisions`.
     """
 
     layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_restorer_engine)
 
-    def __init__(self, bundle: RestorerBundle, engine: RestorerEngine, beam: int = 4, alpha: float = 0.6):
+    def __init__(
+        self,
+        bundle: RestorerBundle,
+        engine: RestorerEngine,
+        beam: int = 4,
+        alpha: float = 0.6,
+        min_probability: Optional[float] = None,
+    ):
         super().__init__(bundle, engine)
-        self.beam, self.alpha = beam, alpha
+        self.beam, self.alpha, self.min_probability = beam, alpha, min_probability
         self.characters: Characters = bundle.codec
         is_editor = bundle.config.model.kind == "editor"
         self.longest = longest_read(bundle.config)
@@ -59,23 +67,24 @@ class Restorer(Predictor):
     def load(
         cls, bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto", **options: Any
     ) -> "Restorer":
-        """Load a restorer as `load_restorer` does, with `beam` and `alpha`."""
-        search = {name: value for name, value in options.items() if value is not None}
-        verified = load_bundle(bundle or (WRITER if search else EDITOR), LAYOUT)
-        for name, value in search.items():
-            if verified.config.model.kind == "editor":
-                expected = "expected a writer's bundle, found an editor's, which does not search"
-                raise ConfigError(f"{name} {value}: {expected}; leave {name} out, or name another bundle")
-        beam, alpha = search.get("beam", 1), search.get("alpha", 0)
+        """Load a restorer as `load_restorer` does, with `beam`, `alpha` and `min_probability`."""
+        given = {name: value for name, value in options.items() if value is not None}
+        verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability"} else WRITER), LAYOUT)
+        check_kind(verified.config.model.kind, given)
+        beam, alpha, least = given.get("beam", 1), given.get("alpha", 0), given.get("min_probability", 1)
         if not isinstance(beam, int) or not 1 <= beam <= BEAM:
             raise ConfigError(f"beam: expected 1 to {BEAM}, found {beam!r}")
         if not isinstance(alpha, (int, float)) or not 0 <= alpha < math.inf:
             raise ConfigError(f"alpha: expected a number of at least 0, found {alpha!r}")
-        return cls.from_bundle(verified, engine, device, **search)
+        if not isinstance(least, (int, float)) or not 0.5 <= least <= 1:
+            raise ConfigError(
+                f"min_probability: expected a number from 0.5, where a change is as likely as none, to 1, found {least!r}"
+            )
+        return cls.from_bundle(verified, engine, device, **given)
 
     @property
     def options(self) -> dict[str, Any]:
-        return {"beam": self.beam, "alpha": self.alpha}
+        return {"beam": self.beam, "alpha": self.alpha, "min_probability": self.min_probability}
 
     @property
     def attends(self) -> bool:
@@ -143,18 +152,19 @@ class Restorer(Predictor):
         """Return what an editor makes of a batch of pieces."""
         ids, lengths = self.inputs(pieces)
         tags, certainty, spaces = self.engine.tag(ids, lengths)
-        (tags, of_tags), (follows, of_spaces) = believed_tags(tags, certainty), space_follows(ids, spaces)
-        rows = zip(pieces, lengths.tolist(), tags, follows, of_tags + of_spaces)
-        return [self.edited(piece, *(row[:size] for row in own)) for piece, size, *own in rows]
+        rows = zip(pieces, lengths.tolist(), *decide(ids, tags, certainty, spaces, self.min_probability))
+        return [self.edited(piece, Decisions(*(row[:size] for row in own))) for piece, size, *own in rows]
 
-    def edited(self, piece: Piece, tags: NDArray[Any], follows: NDArray[Any], logs: NDArray[Any]) -> Restoration:
-        """Return the Restoration of a piece by its tags; the piece itself where they go too far."""
-        tags, follows = keep_foreign(piece.text, tags, follows)
+    def edited(self, piece: Piece, decided: Decisions) -> Restoration:
+        """Return the Restoration of a piece by what was decided; the piece itself where this goes too far."""
+        tags, follows = keep_foreign(piece.text, decided.tags, decided.has_space)
         text, origins = tagged(piece.letters, tags.tolist(), follows.tolist(), self.characters)
         if not text or (tags != KEEP).sum() > most_changed(piece.letters):
             return unchanged(piece.text, REJECTED)
-        places = piece.places[numpy.array(origins, dtype="int64")]
-        return Restoration(piece.text, text, float(logs.sum()), (Chunk(0, 0, places),))
+        places, certainty = piece.places, numpy.ones(len(piece.text), dtype="float32")
+        certainty[places] = decided._replace(tags=tags, has_space=follows).certainty
+        chunk = Chunk(0, 0, places[numpy.array(origins, dtype="int64")], certainty=certainty)
+        return Restoration(piece.text, text, float(decided.log_probability.sum()), (chunk,))
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the best that a writer's search finds for a batch of pieces."""
@@ -181,22 +191,36 @@ class Restorer(Predictor):
         return Restoration(piece.text, text, hypothesis.score, (Chunk(0, 0, weights.argmax(axis=1), weights),))
 
 
+def check_kind(kind: str, given: dict[str, Any]) -> None:
+    """Raise ConfigError for an option that belongs to the other kind of bundle."""
+    for name, value in given.items():
+        wanted = "editor" if name == "min_probability" else "writer"
+        if kind != wanted:
+            found = "does not search" if kind == "editor" else "has no probability of a single change"
+            expected = (
+                f"expected a{'n' * (wanted == 'editor')} {wanted}'s bundle, found a{'n' * (kind == 'editor')} {kind}'s"
+            )
+            raise ConfigError(f"{name} {value}: {expected}, which {found}; leave {name} out, or name another bundle")
+
+
 def load_restorer(
     bundle: Optional[Union[str, Path]] = None,
     beam: Optional[int] = None,
     engine: EngineName = "auto",
     device: DeviceName = "auto",
     alpha: Optional[float] = None,
+    min_probability: Optional[float] = None,
 ) -> Restorer:
     """Load a restorer from a bundle folder; None is one that ships with the package.
 
     That is the writer if `beam` or `alpha` is given, else the editor.
 
     Engine and device are those of `load_classifier`, beam (4 where None) and alpha (0.6) those of a writer's search.
-    BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is
-    given a beam or alpha, or one of them is out of range.
+    An editor leaves a change out whose probability is below `min_probability`, 0.5 to 1; where None, 0.7 of a character
+    and 0.6 of a space. BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is
+    given a beam or alpha, a writer a min_probability, or one of them is out of range.
     """
-    return Restorer.load(bundle, engine, device, beam=beam, alpha=alpha)
+    return Restorer.load(bundle, engine, device, beam=beam, alpha=alpha, min_probability=min_probability)
 
 
 packaged_restorer = lru_cache(maxsize=1)(load_restorer)

@@ -163,7 +163,7 @@ async function restore() {
   $("use").disabled = true;
   const found = await askToRestore({ inputs }, signal);
   if (signal.aborted) return;
-  restored = found;
+  restored = { ...found, back: new Set() };
   drawRestored();
   attend();
 }
@@ -172,13 +172,21 @@ const askToRestore = (question, signal) => send("restore", JSON.stringify(questi
   .then(async response => ({ ...question, ...(await response.json())[0] }), problem => ({ error: problem.message, segments: [] }));
 
 function drawRestored() {
-  const segments = restored?.segments ?? [], count = segments.filter(([was, now]) => was !== now).length;
-  const shown = !restored ? "" : restored.error ? translate(restored.error) : say.corrected(count);
-  $("pairs").replaceChildren(...(restored ? segments.flatMap(pairsOf) : [element("p", "", say.toRestore)]));
+  $("pairs").replaceChildren(...(restored ? restored.segments.flatMap(pairsOf) : [element("p", "", say.toRestore)]));
   $("pairs").setAttribute("aria-busy", false);
-  $("use").disabled = !count;
-  $("restored").textContent = shown;
-  $("said").textContent = count ? `${shown}: ${restored.text}` : shown;
+  sayRestored();
+}
+
+/* The corrected text, but for the changes that were taken back. */
+const chosen = () => restored.segments.map(([was, now], place) => restored.back.has(place) ? was : now).join("");
+
+function sayRestored() {
+  const { segments = [], back, error } = restored ?? {}, changes = segments.filter(([was, now]) => was !== now).length;
+  const count = changes && changes - back.size;
+  const shown = !restored ? "" : error ? translate(error) : say.corrected(count, changes);
+  $("use").disabled = !count || $("pairs").getAttribute("aria-busy") === "true";
+  $("restored").textContent = changes ? `${shown} · ${say.takeBack}` : shown;
+  $("said").textContent = count ? `${shown}: ${chosen()}` : shown;
 }
 
 /* While it is open, the attention follows the corrected text; that of the text before only fades. */
@@ -206,14 +214,33 @@ function drawAttention() {
   $("attention").replaceChildren(...(shown ? [matrixOf({ tokens: letters(source), queries: letters(text), matrix: weights })] : []));
 }
 
-/* A change as one pair, what is the same as a pair for each word; spaces that were changed are visible. */
-function pairsOf([was, now]) {
-  const same = was === now, words = same ? was.match(/\s*\S+\s?|\s+/gu) : [null];
-  return words.map(word => {
-    const pair = element("span", "pair"), visible = text => word ?? text.replaceAll(" ", "␣");
-    pair.append(element(same ? "span" : "del", "was", visible(was)), element(same ? "span" : "ins", "now", visible(now)));
+/* A change as one pair, what is the same as a pair for each word, of which the upper one is not read aloud. */
+function pairsOf([was, now], place) {
+  if (was !== now) return [changeOf(was, now, place)];
+  return was.match(/\s*\S+\s?|\s+/gu).map(word => {
+    const pair = element("span", "pair"), above = element("span", "was", word);
+    above.setAttribute("aria-hidden", true);
+    pair.append(above, element("span", "now", word));
     return pair;
   });
+}
+
+/* A change, which a click takes back or makes again: struck out is what is not in the text. Its spaces are visible. */
+function changeOf(was, now, place) {
+  const button = element("button", "pair"), [above, below] = [was, now].map(text => text.replaceAll(" ", "␣"));
+  const draw = () => {
+    const back = restored.back.has(place);
+    button.setAttribute("aria-pressed", !back);
+    button.replaceChildren(element(back ? "span" : "del", "was", above), element(back ? "del" : "ins", "now", below));
+  };
+  Object.assign(button, { type: "button", title: say.takeBack, ariaLabel: say.change(above, below) });
+  button.addEventListener("click", () => {
+    if (!restored.back.delete(place)) restored.back.add(place);
+    draw();
+    sayRestored();
+  });
+  draw();
+  return button;
 }
 
 /* The address of this page with these reviews and the filled blank, null if it would be too long. */
@@ -538,7 +565,7 @@ $("text").addEventListener("input", onInput);
 $("other").addEventListener("input", onInput);
 for (const id of ["method", "by-word"]) $(id).addEventListener("change", () => explain(true));
 $("restore").addEventListener("change", restore);
-$("use").addEventListener("click", () => { $("text").value = restored.text; $("text").focus(); explain(); });
+$("use").addEventListener("click", () => { $("text").value = chosen(); $("text").focus(); explain(); });
 $("attend").addEventListener("click", async () => {
   attending = !attending;
   await attend();

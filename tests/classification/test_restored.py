@@ -47,7 +47,7 @@ def test_a_restored_table_has_its_own_columns_first_and_every_row(restorer, tabl
     assert list(part)[:3] == own and part["n"] == list("abcd")
     expected = [each.text for each in restorer.restore_many(TEXTS)]
     if style == "jsonl":
-        assert list(part)[3:] == ["source", "text", "score", "alignment", "error"]
+        assert list(part)[3:] == ["source", "text", "score", "changes", "alignment", "error"]
         assert part["text"] == expected and part["error"] == [None, BLANK, None, None]
     else:
         assert list(part)[3:] == ["predicted_restored", "predicted_restore_error"], "one is taken"

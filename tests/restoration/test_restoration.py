@@ -54,6 +54,24 @@ def test_segments_show_a_space_that_was_put_in_and_one_that_was_left_out():
 
 
 @given(restorations())
+def test_changes_made_in_the_source_give_the_text(each):
+    text, end = "", 0
+    for change in each.changes:
+        assert change.source != change.text and change.probability is None
+        text, end = text + each.source[end : change.start] + change.text, change.start + len(change.source)
+        assert each.source[change.start : end] == change.source
+    assert text + each.source[end:] == each.text
+
+
+def test_a_change_has_the_least_probability_of_its_characters_and_spaces():
+    certainty = numpy.array([1, 0.75, 0.5, 0.625, 1], dtype="float32")
+    chunk = Chunk(0, 0, numpy.array([0, 1, 1, 2, 3, 4]), certainty=certainty)
+    found = Restoration("정말조앗다", "정말 좋았다", -0.5, (chunk,)).changes
+    assert found == [(2, "조앗", " 좋았", 0.5)]
+    assert Restoration("다", "다", 0.0, (chunk,)).changes == []
+
+
+@given(restorations())
 def test_weights_of_single_places_are_a_1_in_each_row(each):
     assert each.weights.shape == (len(each.text), len(each.source))
     assert (each.weights.sum(axis=1) == 1).all()

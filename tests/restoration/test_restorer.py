@@ -12,6 +12,7 @@ from nsmc_attention.errors import ConfigError
 from nsmc_attention.restoration import restorer as module
 from nsmc_attention.restoration.pieces import pieces_of
 from nsmc_attention.restoration.restoration import BLANK, REJECTED
+from nsmc_attention.restoration.task import EDITOR, WRITER
 from nsmc_attention.text.encoding import clean
 
 SPACED = some.text("가나 다.!a😀", max_size=80).map(clean)
@@ -59,6 +60,22 @@ def test_pieces_are_the_whole_text_but_for_the_spaces_between_them(text, longest
         assert "".join(each.text[place] for place in each.places) == each.letters
 
 
+@given(some.text("조앗다정말재밋엇햇배우연기넘 .aㅋ", max_size=60), some.floats(0.5, 1))
+@example("정말조앗다", 1.0)
+def test_a_change_below_the_least_probability_is_left_out_and_nothing_else_changes(text, least):
+    changed, certain = (load_restorer(min_probability=each)(text) for each in (0.5, least))
+    assert all(least <= change.probability <= 1 for change in certain.changes)
+    if changed.error is None:
+        assert places_of(certain) <= places_of(changed)
+        assert all(change in certain.changes for change in changed.changes if change.probability >= least)
+
+
+def places_of(restoration):
+    """Return the places between and of the characters of a source that were changed."""
+    starts = ((change.start, change.start + len(change.source)) for change in restoration.changes)
+    return {place for start, end in starts for place in range(2 * start, 2 * end + 1)}
+
+
 def test_no_more_texts_are_read_than_a_window_holds(restorer):
     read = []
 
@@ -70,6 +87,20 @@ def test_no_more_texts_are_read_than_a_window_holds(restorer):
     stream = restorer.restore_stream(texts())
     assert next(stream).text and len(read) == 2
     stream.close()
+
+
+@pytest.mark.parametrize(
+    "bundle, least, message",
+    [
+        (WRITER, 0.7, "expected an editor's bundle, found a writer's, which has no probability of a single change"),
+        (EDITOR, 0.4, "min_probability: expected a number from 0.5, .* to 1, found 0.4"),
+        (EDITOR, float("nan"), "found nan"),
+        (EDITOR, "0.7", "found '0.7'"),
+    ],
+)
+def test_a_least_probability_is_an_editors_and_from_a_half_to_1(bundle, least, message):
+    with pytest.raises(ConfigError, match=message):
+        load_restorer(bundle, min_probability=least)
 
 
 @pytest.mark.parametrize(

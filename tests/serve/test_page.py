@@ -114,6 +114,38 @@ def test_a_text_is_corrected_as_it_is_typed_and_then_classified(open_page, tiny_
     expect(page.locator("#answer .words")).to_have_text(expected.text)
 
 
+def without_first_change(restoration):
+    """Return a restored text but for its first change."""
+    change = restoration.changes[0]
+    return restoration.source[: change.start] + change.source + restoration.text[change.start + len(change.text) :]
+
+
+@BOTH
+def test_what_is_taken_back_is_not_in_the_text_that_is_used(page):
+    source = "배우들연기가 정말조앗는데 스토리가별로엿다"
+    expected, buttons, first = (
+        load_restorer()(source),
+        page.locator("#pairs button"),
+        page.locator("#pairs button >> nth=0"),
+    )
+    page.check("#restore")
+    page.fill("#text", source)
+    expect(buttons).to_have_count(len(expected.changes))
+    for number in range(len(expected.changes)):
+        buttons.nth(number).click()
+    assert page.is_disabled("#use") and page.inner_text("#restored").startswith("모두 되돌렸습니다")
+    for number in range(len(expected.changes)):
+        buttons.nth(number).press("Enter")
+    assert page.inner_text("#said").endswith(f": {expected.text}")
+    first.press("Enter")
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "false"
+    page.click("#language")
+    expect(first).to_have_attribute("aria-pressed", "false")
+    assert page.locator("#pairs ins").count() == len(expected.changes) - 1
+    page.click("#use")
+    assert page.input_value("#text") == without_first_change(expected)
+
+
 @BOTH
 def test_the_attention_behind_a_correction_opens_as_a_matrix(open_page, tiny_writer):
     source, page = "이영화 정말조타 가나", open_page(restore_bundle=tiny_writer)
