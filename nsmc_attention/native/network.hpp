@@ -51,7 +51,7 @@ struct Review {
   float* probability;
   float* weights;  // (T, T) in rows of `stride`
   size_t stride;
-  float* contexts;       // (2 H + 1): the pooled states and the n-grams' log-odds, of values (U + 2 H): these and the states; or null
+  float* contexts;       // (2 H + 1): pooled states, n-grams' log-odds; of values (U + 2 H): these, states; or null
   float* contributions;  // (T): of values, what each token adds to the log-odds; or null
 };
 
