@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from nsmc_attention import adapt, load_classifier
-from nsmc_attention.classification.adapt import labels_of_stars, usable
+from nsmc_attention.classification.adapt import SURPRISING, labels_of_stars, usable
 from nsmc_attention.errors import DataError
 
 GOODS = "신발 가방 모자 시계 우산 이불 책상 의자 냄비 접시 수건 장갑".split()
@@ -51,12 +51,15 @@ def test_every_engine_gives_the_same(adapted):
 
 def test_a_label_that_surprises_is_listed_by_its_row(adapted):
     with open(adapted / "surprising.csv", encoding="utf-8-sig") as file:
-        first, *_ = csv.DictReader(file)
-    assert (first["row"], first["label"], first["document"]) == ("6", "negative", ROWS[5][0])
+        listed = list(csv.DictReader(file))
+    assert ("6", "negative", ROWS[5][0]) in [(each["row"], each["label"], each["document"]) for each in listed]
+    own = [float(each["probability"]) for each in listed]
+    assert own == sorted(own) and own[-1] <= SURPRISING
 
 
 def test_labels_without_a_meaning_are_refused(bundle_folder, tmp_path, command):
-    labels = numpy.random.RandomState(0).permutation([label for _, label in ROWS])
+    # the interval is that of 95 %: of RandomState(0) to (9) the first is accepted by chance
+    labels = numpy.random.RandomState(1).permutation([label for _, label in ROWS])
     table = written(tmp_path / "in.csv", [(text, label) for (text, _), label in zip(ROWS, labels)])
     given = ["adapt", table, "--bundle", bundle_folder, "--out", tmp_path / "run"]
     done = command(*given)
