@@ -122,8 +122,8 @@ class Batches:
             if erased is not None:
                 left = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
                 without_ids, _, *without_ngrams = encoder.batch(left, width)
-                bucket = replace(bucket, erased=erased[members], without_ids=without_ids)
-                bucket = replace(bucket, **dict(zip(["without_ngram_ids"], without_ngrams)))
+                ngrams = without_ngrams[0] if without_ngrams else None
+                bucket = replace(bucket, erased=erased[members], without_ids=without_ids, without_ngram_ids=ngrams)
             self.buckets[width] = bucket
 
     def __len__(self) -> int:

@@ -43,7 +43,8 @@ def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> U
     package onnx.
     """
     # of embeddings as they are it computes only what they add to the log-odds
-    if native.runs(bundle) and bundle.config.model.values.kind != "embedding":
+    model: Any = bundle.config.model
+    if native.runs(bundle) and model.values.kind != "embedding":
         return native.native_engine(bundle, threads)
     import_check()
     from .contexts import with_contexts
