@@ -57,7 +57,6 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "value_units": ("model.values.units",),
     "word_dropout": ("model.word_dropout",),
     "patience": ("training.labels.patience", "training.patience"),
-    "templates": ("training.labels.templates",),
     "pretrain_epochs": ("training.stars.epochs",),
     "pretrain_learning_rate": ("training.stars.learning_rate",),
     "erasure_reviews": ("training.erasure.reviews",),

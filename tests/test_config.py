@@ -70,8 +70,7 @@ def test_impossible_settings_are_refused_with_their_path(path, value, message):
         Config.from_dict(nested(path, value))
 
 
-# one that bundles of 0.1.0 lack may be
-@pytest.mark.parametrize("path", [path for path, _ in paths(Config()) if path != "training.labels.templates"])
+@pytest.mark.parametrize("path", [path for path, _ in paths(Config())])
 def test_no_setting_may_be_missing(path):
     values = nested(path, None)
     *sections, name = path.split(".")

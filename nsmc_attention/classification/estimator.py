@@ -59,7 +59,6 @@ class Named(TypedDict, total=False):
     value_units: Optional[int]
     word_dropout: Optional[float]
     patience: Optional[int]
-    templates: Optional[int]
     pretrain_epochs: Optional[int]
     pretrain_learning_rate: Optional[float]
     erasure_reviews: Optional[int]

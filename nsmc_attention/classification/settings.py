@@ -132,13 +132,10 @@ class StarsConfig(Settings):
 class LabelsConfig(Settings):
     """The main stage: the labels of the training part."""
 
-    introduced: ClassVar[Mapping[str, object]] = {"templates": 0}
+    retired: ClassVar[tuple[str, ...]] = ("templates",)
     epochs: int = setting(5, "largest number of passes over the training part", low=1)
     learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
-    templates: int = setting(
-        0, "Korean sentences of negation, contrast and comparison made from templates, beside the training part", low=0
-    )
 
 
 class ErasureConfig(Settings):

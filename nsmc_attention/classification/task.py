@@ -35,7 +35,7 @@ def migrated(manifest: Manifest) -> Manifest:
     if manifest["schema"] != 3:
         return manifest
     config = manifest["config"]
-    flat = {"templates": 0, **config["text"], **config["model"], **config["training"]}
+    flat = {**config["text"], **config["model"], **config["training"]}
     if flat["architecture"] == "post":
         kinds = PRESETS["post"]
     else:
@@ -63,7 +63,6 @@ def card_values(config: Config, manifest: Manifest) -> dict[str, object]:
         "ngrams": ngrams,
         "last_bucket": ngrams - 1,
         f"rows_of_{attention.rows}": True,
-        "templates": config.training.labels.templates,
         "contributions": "contributions" in config.model.outputs,
     }
 

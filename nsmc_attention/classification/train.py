@@ -172,7 +172,7 @@ def train_classifier(
         if teaching:
             run.say(f"teacher: {teaching.folder}")
             train_part, stars = taught(train_part, teaching), stars and taught(stars, teaching)
-        network, progress, calibration = trainer.train(with_templates(train_part, config), inputs.dev, stars)
+        network, progress, calibration = trainer.train(train_part, inputs.dev, stars)
         if not run.workers.first:
             return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
@@ -277,20 +277,6 @@ def tokenized(reviews: Reviews, config: Config) -> Tokenized:
 def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config) -> Tokenized:
     token_lists = cached_tokens(frame["document"].tolist(), config.text.tokenizer, nsmc.cache_folder() / "prepared")
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
-
-
-def with_templates(part: Tokenized, config: Config) -> Tokenized:
-    """Return a part, and behind it as many sentences of `templates` as the config says, which no teacher judges."""
-    from .templates import sentences
-
-    if not config.training.labels.templates:
-        return part
-    made = sentences(config.training.labels.templates, config.training.seed)
-    others = tokenized_part(made, made["label"].to_numpy(), config)
-    frame = pandas.concat([part.frame, others.frame], ignore_index=True)
-    probabilities = None if part.taught is None else numpy.concatenate([part.taught, others.labels])
-    labels = numpy.concatenate([part.labels, others.labels])
-    return TrainingPart([*part.reviews, *others.reviews], labels, frame, probabilities)
 
 
 def taught(part: Tokenized, teacher: AnyBundle) -> Tokenized:

@@ -5,7 +5,7 @@ import pytest
 
 from nsmc_attention import load_classifier
 from nsmc_attention.classification.batches import TrainingPart
-from nsmc_attention.classification.train import train, with_templates
+from nsmc_attention.classification.train import train
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.training.runs import read_settings
@@ -19,14 +19,6 @@ def test_targets_are_halfway_between_labels_and_the_teacher_also_of_a_part():
     part = TrainingPart(["a", "b", "c"], labels, frame, taught)
     assert part.targets.tolist() == [0.25, 0.75, 1.0]
     assert part.take([2, 0]).targets.tolist() == [0.25, 1.0] and part.take([1]).labels.tolist() == [1]
-
-
-def test_sentences_from_templates_keep_their_labels(tiny):
-    frame = nsmc.load("sample", "train").frame[:3]
-    part = TrainingPart([["a"], ["b"], ["c"]], numpy.array([0, 1, 1]), frame, numpy.array([0.5, 0.5, 1.0]))
-    both = with_templates(part, tiny.with_fields(templates=20))
-    assert len(both.reviews) == 23 and both.targets[:3].tolist() == part.targets.tolist()
-    assert both.targets[3:].tolist() == both.labels[3:].tolist()
 
 
 @pytest.fixture(scope="module")
