@@ -61,7 +61,7 @@ def test_it_begins_with_the_packaged_classifier(reviews):
         manifest["data"]["init_from"]["name"] == "pretrained" and manifest["config"]["text"]["rare_words"] == "pieces"
     )
     assert estimator.score(reviews.documents[80:], reviews.labels[80:]) > 0.8
-    with pytest.raises(ConfigError, match="expected the sizes of that bundle; give --hidden-size 128"):
+    with pytest.raises(ConfigError, match="expected the sizes of that bundle; give --hidden-size 48"):
         SentimentEstimator(init_from="pretrained", hidden_size=8).fit(reviews.documents, reviews.labels)
 
 

@@ -12,7 +12,12 @@ mxnet = import_mxnet()
 from mxnet import autograd, gluon, nd  # noqa: E402
 
 from nsmc_attention._runtime.mxnet_shim import choose_device  # noqa: E402
-from nsmc_attention.classification.network import ArticleClassifier, ngram_log_odds, with_previous_token  # noqa: E402
+from nsmc_attention.classification.network import (  # noqa: E402
+    ArticleClassifier,
+    ngram_log_odds,
+    shared_with_next,
+    with_previous_token,
+)
 from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
 from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 
@@ -145,13 +150,14 @@ def nearby(built, ids, length):
 def test_what_the_tokens_add_is_their_weight_times_what_the_last_layer_makes_of_their_value(attention, values):
     built = network(attention, **values)
     ids, lengths, ngrams = inputs()
-    logits, weights, contributions = (array.asnumpy() for array in built(ids, lengths, ngrams))
+    logits, weights, contributions, _ = (array.asnumpy() for array in built(ids, lengths, ngrams))
     weight = numpy.subtract(*built.output.weight.data().asnumpy()[::-1])
     negative, positive = built.output.bias.data().asnumpy()
     for row, length in enumerate(LENGTHS):
         own, scores = nearby(built, ids[row], length), weight[:-1].reshape(HOPS if attention == "structured" else 1, -1)
         rows = weights[row] if attention == "structured" else weights[row, :length].mean(axis=0, keepdims=True)
-        by_token = ngram_log_odds(nd, built.ngram_table(ngrams))[row, :length, 0].asnumpy()
+        by_token = ngram_log_odds(nd, built.ngram_table(ngrams))[row : row + 1, :length]
+        by_token = shared_with_next(nd, by_token, nd.ones((1, length, 1)))[0, :, 0].asnumpy()
         evidence = weight[-1] * numpy.sqrt(rows.mean(axis=0)[:length] * length) * by_token
         expected = (rows[:, :length] * (scores @ own.T)).sum(axis=0) + evidence
         numpy.testing.assert_allclose(contributions[row, :length], expected, atol=1e-5)
@@ -174,7 +180,7 @@ def test_a_network_that_says_what_tokens_add_has_the_same_logits_as_one_that_doe
     built, given = network(buckets=0, **values), inputs(buckets=0)
     # sizes are inferred by the first call, which rounds otherwise
     built(*given)
-    logits, weights, _ = built(*given)
+    logits, weights, *_ = built(*given)
     built.explains = False
     again, same = built(*given)
     numpy.testing.assert_array_equal(logits.asnumpy(), again.asnumpy())

@@ -107,7 +107,7 @@ def erasing_batch():
 
 def test_contributions_are_taught_to_be_what_erasing_changes():
     built, device, both = network(attention="additive", values="convolution"), mxnet.cpu(), erasing_batch()
-    logits, _, contributions = built(nd.array(both.token_ids, dtype="int32"), nd.array(LENGTHS))
+    logits, _, contributions, _ = built(nd.array(both.token_ids, dtype="int32"), nd.array(LENGTHS))
     left, *_ = built(nd.array(both.without_ids, dtype="int32"), nd.array(LENGTHS - 1))
     change = (logits - left).asnumpy() @ [-1, 1]
     error = abs(change - contributions.asnumpy()[numpy.arange(len(LENGTHS)), both.erased])

@@ -93,7 +93,7 @@ def test_an_explanation_ends_when_its_client_disconnects(client):
     assert sent[0]["status"] == 400
 
 
-def test_contributions_are_the_method_that_a_server_takes_where_it_has_them(ready, client, ask, tiny_convolution):
+def test_contributions_are_the_method_that_a_server_takes_where_it_has_them(ready, transformer, ask, tiny_convolution):
     with ready(create_app(Bundles(tiny_convolution, "onnx"))) as server:
         assert server.get("/readyz").json()["methods"][:3] == ["contribution", "removal", "attention"]
         answers = [ask(server, "/explain", {"inputs": TEXT, **more}).json() for more in ({}, {"method": "auto"})]
@@ -101,8 +101,8 @@ def test_contributions_are_the_method_that_a_server_takes_where_it_has_them(read
     for answer in answers:
         assert answer["values"] == pytest.approx(expected.values, abs=1e-4)
         assert answer["method"] == "contribution" and answer["signed"] and answer["matrix"]
-    assert client.get("/readyz").json()["methods"][0] == "attention"
-    assert ask(client, "/explain", {"inputs": TEXT}).json()["method"] == "attention"
+    assert transformer.get("/readyz").json()["methods"][0] == "attention"
+    assert ask(transformer, "/explain", {"inputs": TEXT}).json()["method"] == "attention"
 
 
 def test_rollout_is_a_method_where_the_encoder_has_heads(transformer, client, ask, tiny_transformer):

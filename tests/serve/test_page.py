@@ -327,7 +327,7 @@ def test_a_phone_shows_where_a_matrix_goes_on(page):
 def test_a_classifier_without_heads_has_no_rollout_and_shows_no_heads(page):
     page.fill("#text", "최고")
     assert panel(page).locator(".more").all_inner_texts() == ["가중치 행렬 보기 (1 × 1)"]
-    expect(page.locator("#method option")).to_have_count(len(METHODS) - 3)
+    expect(page.locator("#method option")).to_have_count(len(METHODS) - 1)
     assert not page.locator("#method option[value=rollout]").count()
     page.goto(f"{page.url.partition('?')[0]}?text=최고&method=rollout")
     refused = "어텐션 롤아웃은 인코더가 트랜스포머인 모델에서만 계산할 수 있습니다"
@@ -361,9 +361,9 @@ def test_contributions_are_shown_first_where_the_classifier_has_them(open_page, 
     assert "어텐션: 각 단어" in panel(page).inner_text() and page.input_value("#method") == "attention"
 
 
-def test_contributions_of_another_classifier_are_refused_in_the_language_of_the_page(page):
-    page.goto(f"{page.url}?text=최고&method=contribution")
-    expect(page.locator("#problem")).to_have_text(
+def test_contributions_of_another_classifier_are_refused_in_the_language_of_the_page(heads):
+    heads.goto(f"{heads.url}?text=최고&method=contribution")
+    expect(heads.locator("#problem")).to_have_text(
         "기여도와 가중치 제거는 단어마다 값을 더해 예측하는 모델에서만 계산할 수 있습니다"
     )
 
@@ -424,15 +424,15 @@ def test_the_answer_can_be_saved_as_a_picture(page):
 
 def test_the_page_and_its_predictions_are_in_the_language_that_is_chosen(page):
     page.fill("#text", TEXT)
-    assert "어텐션: 각 단어" in panel(page).inner_text()
+    assert "기여도: 그 단어가" in panel(page).inner_text()
     assert "긍정" in panel(page).locator(".bar").get_attribute("title")
-    assert not re.search("positive|negative|attention", panel(page).inner_html())
+    assert not re.search("positive|negative|contribution", panel(page).inner_html())
     assert page.locator("label[for=lines]").inner_text().startswith("한 줄에 하나씩")
     page.click("#language")
     assert page.locator("label[for=text]").inner_text() == "Write a review"
     assert page.locator("label[for=lines]").inner_text().startswith("Paste one review per line")
     assert page.evaluate("document.documentElement.lang") == "en"
-    assert re.search(f"negative.*{METHODS['attention']}", panel(page).inner_text(), re.DOTALL)
+    assert re.search(f"negative.*{METHODS['contribution']}", panel(page).inner_text(), re.DOTALL)
     page.fill("#text", "\u3164")
     expect(page.locator("#problem")).to_contain_text("blank")
     page.click("#language")

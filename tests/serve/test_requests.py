@@ -38,10 +38,6 @@ WRONG = {
         ({"inputs": "a", "method": "\ud800"}, "method"),
         ({"inputs": "a", "methd": "erasure"}, "body.methd: unknown key; did you mean 'method'?"),
         ({"inputs": " "}, "blank"),
-        (
-            {"inputs": "a", "method": "contribution"},
-            "method contribution or removal: expected a classifier whose values are near",
-        ),
         ({"inputs": "a", "method": "rollout"}, "method rollout: expected a classifier whose encoder is a transformer"),
         ({"inputs": "a", "heads": True}, "expected the heads of an encoder that is a transformer, found an"),
     ],
