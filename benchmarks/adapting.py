@@ -20,6 +20,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -37,6 +38,7 @@ from nsmc_attention.classification.folds import odds_of, passes
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.task import LAYOUT, ClassifierBundle
 from nsmc_attention.classification.train import continuing, tokenized_part
+from nsmc_attention.drawing.figure import new_figure, save_figure
 from nsmc_attention.evaluation.metrics import headline
 from nsmc_attention.films.vectors import ReviewReader
 from nsmc_attention.inference.engines import parameters_of
@@ -46,6 +48,7 @@ from nsmc_attention.training.runs import Run
 POSITIVE = {1, 2, 4, 7, 8, 13, 14, 16, 28, 32, 40, 42, 43}
 NEGATIVE = {0, 3, 6, 9, 10, 12, 20, 21, 22, 23, 31, 33, 34, 35, 37}
 FOLDS, LABELS = 5, (100, 300, 1000, 2700)
+PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "adapting.png"
 # Of so many times as many uncertain rows those are chosen that are unlike each other
 AMONG = 5
 
@@ -62,7 +65,8 @@ def comments(path: Path, clear: bool = True) -> pandas.DataFrame:
 def main(path: Path, counts: list[int]) -> None:
     frame, test = comments(path), nsmc.load("nsmc", "test")
     packaged = load_classifier().probabilities(frame["review"]) > 0.5
-    print(f"{len(frame):,} comments; packaged {100 * numpy.mean(packaged == frame['label']):.1f}")
+    unchanged, found = 100 * numpy.mean(packaged == frame["label"]), {}
+    print(f"{len(frame):,} comments; packaged {unchanged:.1f}")
     for count in counts:
         rows = []
         for fold in range(FOLDS):
@@ -82,6 +86,24 @@ def main(path: Path, counts: list[int]) -> None:
         means, spreads = numpy.mean(rows, axis=0), numpy.std(rows, axis=0, ddof=1)
         cells = " | ".join(f"{mean:.1f} ± {spread:.1f}" for mean, spread in zip(means, spreads))
         print(f"| {count:,} | {cells} |", flush=True)
+        found[count] = rows
+    if counts == list(LABELS):
+        draw(found, unchanged)
+
+
+def draw(found: Mapping[int, Sequence[tuple[float, ...]]], unchanged: float) -> None:
+    """Draw the curve of docs/adapting.md from each count's rows of (adapted, own, baseline, ...) by fold, in percent."""
+    with new_figure((6.4, 3.6)) as (figure, ((axes,),)):
+        for column, name in ((0, "adapted"), (2, "TF-IDF and logistic regression")):
+            values = [[row[column] for row in rows] for rows in found.values()]
+            means, spreads = numpy.mean(values, axis=1), numpy.std(values, axis=1, ddof=1)
+            axes.errorbar(list(found), means, spreads, marker="o", capsize=3, label=name)
+        axes.axhline(unchanged, color="gray", linestyle="--", label="the packaged classifier as it is")
+        axes.set(xscale="log", xlabel="labels", ylabel="accuracy in percent")
+        axes.set_xticks(list(found), [f"{count:,}" for count in found])
+        axes.set_xticks([], minor=True)
+        axes.legend(loc="lower right")
+    save_figure(figure, PICTURE)
 
 
 def at_random(vectors: numpy.ndarray, count: int, seed: int) -> numpy.ndarray:
