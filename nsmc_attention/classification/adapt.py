@@ -91,6 +91,7 @@ def adapt(
     stars_column: Optional[str] = None,
     seed: int = 0,
     force: bool = False,
+    mix: float = 1.0,
     device: DeviceName = "auto",
     quiet: bool = False,
     **columns: Optional[str],
@@ -112,6 +113,8 @@ def adapt(
         A column of 1 to 5 or 1 to 10 stars in place of labels; the middle (3; 5 to 7) is left out.
     force : bool
         Write the bundle even if it is no better.
+    mix : float
+        The share of what is learnt that is kept, above 0 and at most 1: a smaller one forgets less of what was known.
     columns : str or None
         `text_column`, `label_column`, `encoding`, `positive` and `sheet`, as of `train`; None finds them.
 
@@ -120,15 +123,15 @@ def adapt(
     DataError
         The table is missing or malformed, or has fewer than FEWEST labelled reviews, or FEWEST_OF_LABEL of a label.
     ConfigError
-        The folder is taken, or the adapted network is no better.
+        The folder is taken, the adapted network is no better, or mix is out of range.
     """
     run = Run(Path(out), device=device, quiet=quiet)
     if not isinstance(data, pandas.DataFrame):
-        return adapt_classifier(Labelled(data, **columns), run, bundle, stars_column, seed, force)
+        return adapt_classifier(Labelled(data, **columns), run, bundle, stars_column, seed, force, mix)
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "frame.csv"
         data.to_csv(table, index=False)
-        return adapt_classifier(Labelled(table, **columns), run, bundle, stars_column, seed, force)
+        return adapt_classifier(Labelled(table, **columns), run, bundle, stars_column, seed, force, mix)
 
 
 def adapt_classifier(
@@ -138,8 +141,11 @@ def adapt_classifier(
     stars_column: Optional[str] = None,
     seed: int = 0,
     force: bool = False,
+    mix: float = 1.0,
 ) -> Classifier:
     """Continue a classifier as `adapt` does, where and how `run` says."""
+    if not 0 < mix <= 1:
+        raise ConfigError(f"--mix: expected a number above 0 and at most 1, found {mix:g}")
     # a folder that is taken is reported before the work
     run.check({})
     first = load_bundle(bundle, LAYOUT)
@@ -158,7 +164,7 @@ def adapt_classifier(
     from .stages import ClassifierTrainer
 
     trainer = ClassifierTrainer(config, first.codec, run)
-    arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1])
+    arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1], mix)
     arrays, odds = continue_ngrams(trainer, encoded, arrays, odds)
     judgement = judge(part, before, odds, config)
     run.say(f"accuracy, each review predicted by networks that have not seen it: {judgement.in_words()}")
@@ -170,7 +176,7 @@ def adapt_classifier(
     if objection and not force:
         raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
     run.out.mkdir(parents=True, exist_ok=True)
-    adapted = write(trainer, rows, judgement, arrays, first)
+    adapted = write(trainer, rows, judgement, arrays, first, mix)
     write_text(run.out / "surprising.csv", as_csv(surprising))
     return Classifier.from_bundle(adapted)
 
@@ -307,7 +313,12 @@ def surprising_labels(part: TrainingPart[list[str]], odds: NDArray[Any]) -> pand
 
 
 def write(
-    trainer: "ClassifierTrainer", rows: Reviews, judgement: Judgement, arrays: Arrays, first: ClassifierBundle
+    trainer: "ClassifierTrainer",
+    rows: Reviews,
+    judgement: Judgement,
+    arrays: Arrays,
+    first: ClassifierBundle,
+    mix: float,
 ) -> ClassifierBundle:
     """Calibrate the network on the held-out predictions and write the bundle."""
     figures = calibration(judgement.adapted, judgement.labels)
@@ -320,7 +331,9 @@ def write(
     columns = {name: value for name, value in rows.columns.items() if name != "scale"}
     given = {f"{name}_column" if name in is_column else name: value for name, value in columns.items()}
     begun_with = {"bundle": None if first.folder in LAYOUT.packaged else first.name}
-    words = options({**given, **begun_with, "seed": trainer.config.training.seed or None})
+    words = options(
+        {**given, **begun_with, "seed": trainer.config.training.seed or None, "mix": mix if mix < 1 else None}
+    )
     command = shlex.join(["nsmc-attention", "adapt", rows.name, *words])
     manifest = {
         "labels": list(LABELS),

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from .._runtime.mxnet_types import Network
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import log_odds
-from ..model.parameters import Arrays, snapshot
+from ..model.parameters import Arrays, set_parameters, snapshot
 from ..training.distributed.communicator import SINGLE
 from ..training.loop import learning_rate, make_trainer, seed_dropout, train_step
 from .batches import Batches, EncodedPart
@@ -31,9 +31,12 @@ def fold_splits(labels: NDArray[Any], seed: int) -> list[tuple[NDArray[Any], NDA
 
 
 def fine_tuned(
-    trainer: ClassifierTrainer, part: EncodedPart, arrays: Arrays
+    trainer: ClassifierTrainer, part: EncodedPart, arrays: Arrays, mix: float = 1.0
 ) -> tuple[Arrays, NDArray[numpy.float64], NDArray[numpy.float64]]:
-    """Return the mean of the folds' networks, and the log-odds (N,) of reviews before and, held out, after training."""
+    """Return the mean of the folds' networks, and the log-odds (N,) of reviews before and, held out, after training.
+
+    Of what training changes in a network, the share `mix` is kept (Wortsman et al. 2022, arXiv:2109.01903).
+    """
     context, settings = trainer.run.context, trainer.config.training
     before = odds_of(trainer.network_of(arrays), trainer.batches(part, with_ngrams=True), context)
     after, sums = numpy.zeros(len(before)), {name: numpy.zeros(array.shape) for name, array in arrays.items()}
@@ -46,10 +49,12 @@ def fine_tuned(
             network = trainer.network_of(arrays)
             for _ in passes(trainer, network, known):
                 bar.update(1)
-            after[held_out] = odds_of(network, other, context)
             for name, array in snapshot(network).items():
                 # exact for what was not trained
-                sums[name] += array - arrays[name].astype("float64")
+                change = mix * (array - arrays[name].astype("float64"))
+                sums[name] += change
+                set_parameters(network, {name: (arrays[name] + change).astype("float32")})
+            after[held_out] = odds_of(network, other, context)
     return {name: (arrays[name] + sums[name] / len(folds)).astype("float32") for name in arrays}, before, after
 
 

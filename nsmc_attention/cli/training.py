@@ -159,6 +159,7 @@ def adapt(
     bundle: Optional[Path] = BUNDLE,
     seed: int = option("decides the folds and all that is random", default=0),
     force: bool = option("write the bundle even if it is no better"),
+    mix: float = option("share of what is learnt that is kept; less forgets less of film reviews", default=1.0),
     device: str = DEVICE,
 ) -> None:
     """Continue a classifier on your own labelled reviews, from 100 on; say how much better it is.
@@ -172,7 +173,7 @@ def adapt(
     from ..classification.adapt import adapt_classifier
     from ..training.runs import Run
 
-    adapt_classifier(reviews, Run(out, device=device), bundle, stars_column, seed, force)
+    adapt_classifier(reviews, Run(out, device=device), bundle, stars_column, seed, force, mix)
     print(out / "bundle")
 
 

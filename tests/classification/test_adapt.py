@@ -7,8 +7,11 @@ import pandas
 import pytest
 
 from nsmc_attention import adapt, load_classifier
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.adapt import SURPRISING, labels_of_stars, usable
-from nsmc_attention.errors import DataError
+from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.inference.engines import parameters_of
 
 GOODS = "신발 가방 모자 시계 우산 이불 책상 의자 냄비 접시 수건 장갑".split()
 # words that say nothing about a film
@@ -41,6 +44,31 @@ def test_it_learns_what_the_words_mean_there(adapted):
     assert manifest["data"]["train"]["used"] == len(ROWS)
     assert manifest["data"]["init_from"]["fingerprint"] == load_classifier().bundle.fingerprint
     assert manifest["command"] == "nsmc-attention adapt goods.csv --text-column review --label-column label"
+
+
+def test_half_of_what_is_learnt_is_halfway(tmp_path, bundle_folder):
+    """Of the parameters that the folds train; the bundle's own last layer is calibrated besides."""
+    table, first = written(tmp_path / "goods.csv", ROWS), parameters_of(load_bundle(bundle_folder, LAYOUT))[1]
+    found = {}
+    for mix in (1.0, 0.5):
+        run = tmp_path / str(mix)
+        bundle = adapt(table, run, bundle=bundle_folder, force=True, mix=mix, quiet=True).bundle
+        found[mix] = parameters_of(bundle)[1]
+        assert ("--mix 0.5" in bundle.manifest["command"]) == (mix < 1)
+    # not one that a file rounds to bytes
+    trained = [name for name in first if "gru" in name and "weight" in name]
+    assert trained
+    for name in trained:
+        whole, half = (found[mix][name] - first[name] for mix in (1.0, 0.5))
+        assert abs(whole).max() > 1e-3
+        numpy.testing.assert_allclose(half, whole / 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("mix", [0, -1, 1.5, float("nan")])
+def test_a_share_is_between_0_and_1(tmp_path, mix):
+    with pytest.raises(ConfigError, match="^--mix: expected a number above 0 and at most 1, found"):
+        adapt(written(tmp_path / "goods.csv", ROWS), tmp_path / "run", mix=mix)
+    assert not (tmp_path / "run").exists()
 
 
 def test_every_engine_gives_the_same(adapted):
