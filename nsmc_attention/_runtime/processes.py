@@ -1,5 +1,6 @@
 """The available cores, and worker processes on them."""
 
+import gc
 import math
 import os
 import threading
@@ -57,7 +58,13 @@ def start_worker(parent: int) -> None:
 
     # loky would take a loaded model for a memory leak and replace the process
     process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
+    collect_seldom()
     exit_with_parent(parent)
+
+
+def collect_seldom() -> None:
+    """Look for cycles of objects seldom: a table makes many tuples in none, and each search walks over them."""
+    gc.set_threshold(50_000, 20, 20)
 
 
 def exit_with_parent(parent: int, end: Callable[[], object] = partial(os._exit, 1)) -> None:

@@ -17,6 +17,7 @@ from click.utils import PacifyFlushWrapper
 
 from .._io.atomic import NO_ROOM, remedy
 from .._runtime import signals
+from .._runtime.processes import collect_seldom
 from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
 from ..version import __version__
 
@@ -36,6 +37,7 @@ def main(arguments: Optional[list[str]] = None) -> NoReturn:
         stream: Any = getattr(sys, name) or open(os.devnull, mode, encoding=encoding)
         stream.reconfigure(encoding=encoding, errors=errors)
         setattr(sys, name, stream)
+    collect_seldom()
     with signals.as_exceptions():
         code = run(arguments)
     sys.exit(code)

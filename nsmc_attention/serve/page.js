@@ -227,13 +227,15 @@ function pairsOf([was, now], place) {
 
 /* A change, which a click takes back or makes again: struck out is what is not in the text. Its spaces are visible. */
 function changeOf(was, now, place) {
+  const before = restored.segments.slice(0, place).filter(([was, now]) => was !== now).length;
+  const { probability } = restored.changes[before], sure = probability ? say.sure(probability) : "";
   const button = element("button", "pair"), [above, below] = [was, now].map(text => text.replaceAll(" ", "␣"));
   const draw = () => {
     const back = restored.back.has(place);
     button.setAttribute("aria-pressed", !back);
     button.replaceChildren(element(back ? "span" : "del", "was", above), element(back ? "del" : "ins", "now", below));
   };
-  Object.assign(button, { type: "button", title: say.takeBack, ariaLabel: say.change(above, below) });
+  Object.assign(button, { type: "button", title: sure + say.takeBack, ariaLabel: sure + say.change(above, below) });
   button.addEventListener("click", () => {
     if (!restored.back.delete(place)) restored.back.add(place);
     draw();

@@ -19,7 +19,6 @@ from ..restoration.restoration import Restoration
 from ..visualization.page import panel
 
 DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
-RESTORED = ("source", "text", "score", "changed", "alignment", "segments")
 # Rows and columns of the largest matrix that the page draws
 LARGEST_MATRIX = 128
 # Weights of heads in one response: 0.9 MB of JSON, in whose making of 0.1 s nobody else gets an answer
@@ -133,10 +132,8 @@ def explanation_json(explainer: Explainer, question: Question) -> str:
 
 def restoration_json(restoration: Restoration, weights: bool = False) -> str:
     """Return what /restore says of a text; weights, of four digits, are (len(text) x len(source))."""
-    values = {name: getattr(restoration, name) for name in RESTORED}
-    values.update({"weights": rounded(restoration.weights)} if weights else {})
-    values.update({"error": restoration.error} if restoration.error else {})
-    return encode(values)
+    values = {**restoration.to_dict(), "changed": restoration.changed, "segments": restoration.segments}
+    return encode({**values, "weights": rounded(restoration.weights)} if weights else values)
 
 
 def filling_json(model: LanguageModel, blank: Blank) -> str:

@@ -157,6 +157,9 @@ def test_one_text_and_many_get_what_the_restorer_makes_of_them(client, ask, tiny
             assert answer[name] == getattr(restoration, name)
         assert [*map(tuple, answer["segments"])] == restoration.segments and answer.get("error") == restoration.error
         assert answer["score"] == pytest.approx(restoration.score, abs=1e-4)
+        probabilities = [change.pop("probability") for change in answer["changes"]]
+        assert [tuple(change.values()) for change in answer["changes"]] == [each[:3] for each in restoration.changes]
+        assert probabilities == pytest.approx([each.probability for each in restoration.changes], abs=1e-4)
 
 
 def check_weights(done, writer):

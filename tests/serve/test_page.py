@@ -131,6 +131,7 @@ def test_what_is_taken_back_is_not_in_the_text_that_is_used(page):
     page.check("#restore")
     page.fill("#text", source)
     expect(buttons).to_have_count(len(expected.changes))
+    assert f"{100 * expected.changes[0].probability:.0f}%" in first.get_attribute("title")
     for number in range(len(expected.changes)):
         buttons.nth(number).click()
     assert page.is_disabled("#use") and page.inner_text("#restored").startswith("모두 되돌렸습니다")
