@@ -6,10 +6,11 @@
     python -m benchmarks.adapting FOLDER/val.tsv neutral [COUNT]
     python -m benchmarks.adapting FOLDER/val.tsv middle [COUNT]
 
-The first, for all of LABELS, writes notebooks/adapting.csv and draws docs/pictures/adapting.png. The second compares which COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the
-third trains on COUNT (2,700) by `train --init-from pretrained` and from random numbers; the fourth asks how well |p - 0.5| tells
-comments with a clear polarity from the others, before and after adapting to COUNT (2,700); the fifth fine-tunes one network on COUNT
-(1,000) clear ones, and on these and others in their share with a target of 0.5, as stars in the middle might be used.
+The first, for all of LABELS, writes notebooks/adapting.csv and draws docs/pictures/adapting.png. The second compares which
+COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the third trains on COUNT (2,700) by
+`train --init-from pretrained` and from random numbers; the fourth asks how well |p - 0.5| tells comments with a clear polarity
+from the others, before and after adapting to COUNT (2,700); the fifth fine-tunes one network on COUNT (1,000) clear ones, and
+on these and others in their share with a target of 0.5, as stars in the middle might be used.
 
 The file is KOTE's (arXiv:2205.05300), comments from twelve kinds of places: positive has at least two emotions of POSITIVE and
 none of NEGATIVE, and the other way round; others are left out. Of each of five folds by id, labels are drawn from the other
