@@ -6,10 +6,11 @@
     python -m benchmarks.adapting FOLDER/val.tsv neutral [COUNT]
     python -m benchmarks.adapting FOLDER/val.tsv middle [COUNT]
 
-The second compares which COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the
-third trains on COUNT (2,700) by `train --init-from pretrained` and from random numbers; the fourth asks how well |p - 0.5| tells
-comments with a clear polarity from the others, before and after adapting to COUNT (2,700); the fifth fine-tunes one network on COUNT
-(1,000) clear ones, and on these and others in their share with a target of 0.5, as stars in the middle might be used.
+The first, for all of LABELS, writes notebooks/adapting.csv and draws docs/pictures/adapting.png. The second compares which
+COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the third trains on COUNT (2,700) by
+`train --init-from pretrained` and from random numbers; the fourth asks how well |p - 0.5| tells comments with a clear polarity
+from the others, before and after adapting to COUNT (2,700); the fifth fine-tunes one network on COUNT (1,000) clear ones, and
+on these and others in their share with a target of 0.5, as stars in the middle might be used.
 
 The file is KOTE's (arXiv:2205.05300), comments from twelve kinds of places: positive has at least two emotions of POSITIVE and
 none of NEGATIVE, and the other way round; others are left out. Of each of five folds by id, labels are drawn from the other
@@ -48,7 +49,8 @@ from nsmc_attention.training.runs import Run
 POSITIVE = {1, 2, 4, 7, 8, 13, 14, 16, 28, 32, 40, 42, 43}
 NEGATIVE = {0, 3, 6, 9, 10, 12, 20, 21, 22, 23, 31, 33, 34, 35, 37}
 FOLDS, LABELS = 5, (100, 300, 1000, 2700)
-PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "adapting.png"
+ROOT = Path(__file__).parent.parent
+PICTURE, FIGURES = ROOT / "docs" / "pictures" / "adapting.png", ROOT / "notebooks" / "adapting.csv"
 # Of so many times as many uncertain rows those are chosen that are unlike each other
 AMONG = 5
 
@@ -88,19 +90,31 @@ def main(path: Path, counts: list[int]) -> None:
         print(f"| {count:,} | {cells} |", flush=True)
         found[count] = rows
     if counts == list(LABELS):
-        draw(found, unchanged)
+        save(found, unchanged)
+        draw(pandas.read_csv(FIGURES, comment="#"))
 
 
-def draw(found: Mapping[int, Sequence[tuple[float, ...]]], unchanged: float) -> None:
-    """Draw the curve of docs/adapting.md from each count's rows of (adapted, own, baseline, ...) by fold, in percent."""
+def save(found: Mapping[int, Sequence[tuple[float, ...]]], unchanged: float) -> None:
+    """Write the figures of chapter 2 from each count's rows of (adapted, own, baseline, ...) by fold, in percent."""
+    rows = []
+    for count, scores in found.items():
+        means, spreads = numpy.mean(scores, axis=0), numpy.std(scores, axis=0, ddof=1)
+        rows.append([count, means[0], spreads[0], means[2], spreads[2], unchanged])
+    names = ["labels", "adapted", "adapted_spread", "baseline", "baseline_spread", "unchanged"]
+    origin = FIGURES.read_text(encoding="utf-8").splitlines()[0]
+    figures = pandas.DataFrame(rows, columns=names).round(1).to_csv(index=False)
+    FIGURES.write_text(f"{origin}\n{figures}", encoding="utf-8")
+
+
+def draw(figures: pandas.DataFrame) -> None:
+    """Draw the curve of docs/adapting.md."""
     with new_figure((6.4, 3.6)) as (figure, ((axes,),)):
-        for column, name in ((0, "adapted"), (2, "TF-IDF and logistic regression")):
-            values = [[row[column] for row in rows] for rows in found.values()]
-            means, spreads = numpy.mean(values, axis=1), numpy.std(values, axis=1, ddof=1)
-            axes.errorbar(list(found), means, spreads, marker="o", capsize=3, label=name)
-        axes.axhline(unchanged, color="gray", linestyle="--", label="the packaged classifier as it is")
+        for column, name in (("adapted", "adapted"), ("baseline", "TF-IDF and logistic regression")):
+            spreads = figures[f"{column}_spread"]
+            axes.errorbar(figures["labels"], figures[column], spreads, marker="o", capsize=3, label=name)
+        axes.axhline(figures["unchanged"][0], color="gray", linestyle="--", label="the packaged classifier as it is")
         axes.set(xscale="log", xlabel="labels", ylabel="accuracy in percent")
-        axes.set_xticks(list(found), [f"{count:,}" for count in found])
+        axes.set_xticks(figures["labels"], [f"{count:,}" for count in figures["labels"]])
         axes.set_xticks([], minor=True)
         axes.legend(loc="lower right")
     save_figure(figure, PICTURE)
@@ -175,7 +189,7 @@ def chosen_score(known: pandas.DataFrame, held_out: pandas.DataFrame, seed: int)
 
 
 def compare_beginnings(path: Path, count: int) -> None:
-    """Print the accuracy on hidden comments of `train` on the others, by what it begins with."""
+    """Print the accuracy on hidden comments of `train` on the others, by what it begins with; and its seconds."""
     frame = comments(path)
     for first in ("pretrained", None):
         scores = []
@@ -183,14 +197,16 @@ def compare_beginnings(path: Path, count: int) -> None:
             held_out = frame[frame["id"] % FOLDS == fold]
             known = frame[frame["id"] % FOLDS != fold].sample(count, random_state=fold)
             config = continuing(preset("default"), first).with_fields(erasure_reviews=0, seed=fold)
+            started = time.process_time()
             with tempfile.TemporaryDirectory() as folder:
                 known[["review", "label"]].to_csv(Path(folder) / "known.csv", index=False)
                 train(Path(folder) / "known.csv", config, Path(folder) / "run", quiet=True, init_from=first)
+                seconds = time.process_time() - started
                 positive = load_classifier(Path(folder) / "run").probabilities(held_out["review"]) > 0.5
-            scores.append(100 * numpy.mean(positive == (held_out["label"] == 1)))
-        print(
-            f"| {first or 'random numbers'} | {numpy.mean(scores):.1f} ± {numpy.std(scores, ddof=1):.1f} |", flush=True
-        )
+            scores.append((100 * numpy.mean(positive == (held_out["label"] == 1)), seconds))
+        means, spreads = numpy.mean(scores, axis=0), numpy.std(scores, axis=0, ddof=1)
+        cells = " | ".join(f"{mean:.1f} ± {spread:.1f}" for mean, spread in zip(means, spreads))
+        print(f"| {first or 'random numbers'} | {cells} |", flush=True)
 
 
 def tell_neutral(path: Path, count: int) -> None:

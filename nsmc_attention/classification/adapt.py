@@ -26,10 +26,11 @@ from ..evaluation.calibration import calibrated, calibration, temperature
 from ..evaluation.metrics import share_interval
 from ..inference.engines import DeviceName, parameters_of
 from ..model.parameters import NGRAM_TABLE, Arrays, round_tables, wide_scale
-from ..reviews import tables
+from ..reviews import nsmc, tables
 from ..reviews.corpus import Reviews, read_bytes, sha256
 from ..reviews.data import Labelled
 from ..reviews.labels import plain_label
+from ..reviews.raw import folded
 from ..text.encoding import ReviewEncoder, clean
 from ..training.description import in_words, manifest_of, options
 from ..training.runs import Run
@@ -51,16 +52,22 @@ STEPS, BATCH, PASSES = 600, 16, (6, 30)
 RATE = 2e-3
 # A label whose probability is smaller is listed
 SURPRISING = 0.1
+# A larger share of reviews that were trained on before is said: of them the packaged classifier gets 94 % right, not 90 %
+SEEN = 0.1
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Accuracies on N labelled reviews, by predictions of models that have not seen them; `adapted` (N,) are log-odds."""
+    """Accuracies on N labelled reviews, by predictions of models that have not seen them; `adapted` (N,) are log-odds.
+
+    `seen` is how many of the reviews the bundle as it was had been trained on, 0 where these are few.
+    """
 
     labels: NDArray[numpy.int64]
     adapted: NDArray[numpy.float64]
     before: float
     baseline: float
+    seen: int = 0
 
     @property
     def after(self) -> float:
@@ -99,7 +106,8 @@ def adapt(
     """Continue a classifier on labelled reviews; return it, loaded from out/bundle.
 
     The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and that of a
-    `baseline`, all of reviews that the judged model has not seen.
+    `baseline`, all of reviews that the judged model has not seen; but for those that the first bundle was trained on, whose
+    number is `seen` where they are known and many.
 
     Parameters
     ----------
@@ -166,8 +174,13 @@ def adapt_classifier(
     trainer = ClassifierTrainer(config, first.codec, run)
     arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1], mix)
     arrays, odds = continue_ngrams(trainer, encoded, arrays, odds)
-    judgement = judge(part, before, odds, config)
+    judgement = judge(part, before, odds, config, seen_before(part, rows.sha256, first))
     run.say(f"accuracy, each review predicted by networks that have not seen it: {judgement.in_words()}")
+    if judgement.seen:
+        share = f"{judgement.seen:,} of {len(part.labels):,} reviews"
+        run.say(
+            f"{share} are in the training data of the bundle it began with: these accuracies are too good, the gain too small"
+        )
     surprising = surprising_labels(part, odds)
     if len(surprising):
         shown = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
@@ -290,7 +303,24 @@ def check_counts(labels: NDArray[Any], name: str) -> None:
         )
 
 
-def judge(part: TrainingPart[list[str]], before: NDArray[Any], odds: NDArray[Any], config: Config) -> Judgement:
+def seen_before(part: TrainingPart[list[str]], sha256_of_data: str, first: ClassifierBundle) -> int:
+    """Return how many reviews the bundle was trained on, 0 where these are at most SEEN of them or not known.
+
+    Known are those of its training file, if that is the user's, or NSMC's and at its place; nothing is downloaded.
+    """
+    learnt, official = first.manifest["data"]["train"]["sha256"], nsmc.present("train")
+    if learnt == sha256_of_data:
+        return len(part.labels)
+    if official is None or sha256(read_bytes(official)) != learnt:
+        return 0
+    known = set(map(folded, nsmc.read(official).documents))
+    seen = sum(folded(text) in known for text in part.frame["document"])
+    return seen if seen > SEEN * len(part.labels) else 0
+
+
+def judge(
+    part: TrainingPart[list[str]], before: NDArray[Any], odds: NDArray[Any], config: Config, seen: int
+) -> Judgement:
     """Compare with the bundle as it was, and with a baseline that is fitted to the same folds."""
     from sklearn.model_selection import cross_val_predict
 
@@ -299,7 +329,8 @@ def judge(part: TrainingPart[list[str]], before: NDArray[Any], odds: NDArray[Any
     labels = part.labels.astype(int)
     folds = fold_splits(labels, config.training.seed)
     predicted = cross_val_predict(baseline("tfidf", config.text.tokenizer), part.frame["document"], labels, cv=folds)
-    return Judgement(labels, odds, float(numpy.mean((before > 0) == labels)), float(numpy.mean(predicted == labels)))
+    shares = (float(numpy.mean(found == labels)) for found in (before > 0, predicted))
+    return Judgement(labels, odds, *shares, seen)
 
 
 def surprising_labels(part: TrainingPart[list[str]], odds: NDArray[Any]) -> pandas.DataFrame:
@@ -346,6 +377,7 @@ def write(
             "after": judgement.after,
             "interval": judgement.interval,
             "baseline": judgement.baseline,
+            **({"seen": judgement.seen} if judgement.seen else {}),
         },
     }
     codec = first.read("vocab.json"), first.codec

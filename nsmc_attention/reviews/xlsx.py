@@ -165,7 +165,8 @@ def sheet_rows(book: Any, part: IO[bytes], path: Path) -> Any:
             empty = element.get("t") == "str" and element.find(VALUE_TAG) is not None
             if cell["value"] is None and not empty and element.find(FORMULA_TAG) is not None:
                 where = f"{path} cell {get_column_letter(cell['column'])}{cell['row']}"
-                raise DataError(f"{where}: expected a value, found a formula not computed yet; save it again in Excel")
+                advice = "save it again in Excel, or as text if it is a review that begins with ="
+                raise DataError(f"{where}: expected a value, found a formula not computed yet; {advice}")
             return cell
 
     dates = {"date_formats": book.wb._date_formats, "timedelta_formats": book.wb._timedelta_formats}

@@ -74,7 +74,9 @@ class Run:
                     raise ConfigError(f"{out}: cannot resume with {other}; give the run's, or begin another with --out")
             refuse_links(out.iterdir())
         elif not vacant(out):
-            raise ConfigError(f"{out}: the run folder exists; continue with --resume, or name another with --out")
+            # what has no settings cannot be resumed
+            advice = "continue with --resume, or name another with --out" if settings else "name another with --out"
+            raise ConfigError(f"{out}: the run folder exists; {advice}")
         elif not out.exists():
             # tried before the work, so that a place that cannot be written to is reported at once
             out.mkdir(parents=True)

@@ -12,6 +12,7 @@ from nsmc_attention.classification.adapt import SURPRISING, labels_of_stars, usa
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.engines import parameters_of
+from nsmc_attention.reviews import nsmc
 
 GOODS = "신발 가방 모자 시계 우산 이불 책상 의자 냄비 접시 수건 장갑".split()
 # words that say nothing about a film
@@ -100,11 +101,34 @@ def test_labels_without_a_meaning_are_refused(bundle_folder, tmp_path, command):
     assert "64 labelled reviews, 32 positive" in done.stderr and "as it was" in done.stderr
     assert "left out" not in done.stderr
     assert {path.name: path.read_bytes() for path in bundle_folder.iterdir()} == before
-    assert "run: the run folder exists" in command(*given).stderr
+    assert "run: the run folder exists; name another with --out\n" in command(*given).stderr
     first = (tmp_path / "run" / "bundle" / "weights.params").read_bytes()
     frame = pandas.read_csv(table, dtype=str)
     adapt(frame, tmp_path / "again", bundle_folder, force=True, quiet=True)
     assert (tmp_path / "again" / "bundle" / "weights.params").read_bytes() == first
+
+
+@pytest.mark.parametrize(("share", "seen"), [(1, 60), (2, 30), (20, 0)])
+def test_reviews_that_were_trained_on_are_said(bundle_folder, tmp_path, capsys, monkeypatch, share, seen):
+    """Where the bundle's training file is at NSMC's place; white space differs."""
+    monkeypatch.setenv("NSMC_ATTENTION_DATA", str(nsmc.sample_folder()))
+    known = nsmc.load("sample", "train").frame.drop_duplicates("document")
+    rows = [(text.replace(" ", "  "), label) for text, label in zip(known["document"], known["label"])][:60]
+    table = written(
+        tmp_path / "in.csv", [(text + "그래" * (i % share > 0), label) for i, (text, label) in enumerate(rows)]
+    )
+    manifest = adapt(table, tmp_path / "run", bundle_folder, force=True).bundle.manifest
+    said = capsys.readouterr().err
+    assert manifest["adapted"].get("seen", 0) == seen
+    assert (f"{seen} of 60 reviews are in the training data of the bundle it began with" in said) == bool(seen)
+    assert ("in the training data" in said) == bool(seen)
+
+
+def test_the_file_that_a_bundle_was_trained_on_is_known(bundle_folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("NSMC_ATTENTION_DATA", str(tmp_path))
+    monkeypatch.setenv("NSMC_ATTENTION_CACHE", str(tmp_path))
+    adapt(nsmc.sample_folder() / nsmc.FILES["train"], tmp_path / "run", bundle_folder, force=True)
+    assert "540 of 540 reviews are in the training data" in capsys.readouterr().err
 
 
 def test_stars_are_labels_without_their_middle():

@@ -276,6 +276,21 @@ def test_a_training_killed_while_its_bundle_is_written_ends_with_it(train, run_f
     train.finish()
 
 
+def test_an_adapting_that_is_killed_is_simply_started_again(child, bundle_folder, tmp_path):
+    """While it learns nothing is written; between the files of its bundle, nothing under a final name."""
+    table, run = tmp_path / "in.csv", tmp_path / "killed" / "run"
+    nsmc.load("sample", "train").frame[:60].to_csv(table, index=False)
+    given = ("adapt", table, "--bundle", bundle_folder, "--force", "--out")
+    assert child().run(*given, tmp_path / "whole")[0] == 0
+    for killed in (child.dying_after(2), child.dying_at(run, 3, "fsync")):
+        assert killed.run(*given, run)[0] == -signal.SIGKILL
+        assert not (run / "bundle").exists()
+    code, _, errors = child().run(*given, run)
+    assert code == 0, errors
+    assert digests(run / "bundle", "weights.params") == digests(tmp_path / "whole" / "bundle", "weights.params")
+    assert not list(run.rglob(".partial-*"))
+
+
 def test_a_killed_prediction_is_simply_started_again(predict):
     assert predict.die(predict.child.dying_at_byte(predict.largest // 2))
     predict.finish()
