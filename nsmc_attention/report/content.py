@@ -174,9 +174,13 @@ class Content:
         test = bundle.manifest["metrics"].get("test", {})
         if isinstance(test.get("accuracy"), float) and test.get("data") == "nsmc":
             lines.append(say["method_accuracy"].format(accuracy=100 * test["accuracy"]))
+        if adapted := bundle.manifest.get("adapted"):
+            after, low, high = (100 * share for share in (adapted["after"], *adapted["interval"]))
+            rows = bundle.manifest["data"]["train"]["used"]
+            lines.append(say["method_adapted"].format(rows=rows, after=after, low=low, high=high))
         if self.unlike:
             lines.append(say["unlike"].format(**asdict(self.unlike)))
-        lines += [say["method_intervals"], say["method_viewers"]]
+        lines += [say["method_intervals"], say["method_writers"]]
         for key, column in (("left_out", "label"), ("undated", "month"), ("nameless", "group")):
             if column in frame and (count := int(frame[column].isna().sum())):
                 lines.append(say[key].format(count=count, name=self.group_by))

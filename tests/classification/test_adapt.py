@@ -12,6 +12,7 @@ from nsmc_attention.classification.adapt import SURPRISING, labels_of_stars, usa
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.engines import parameters_of
+from nsmc_attention.report.build import report
 from nsmc_attention.reviews import nsmc
 
 GOODS = "신발 가방 모자 시계 우산 이불 책상 의자 냄비 접시 수건 장갑".split()
@@ -45,6 +46,15 @@ def test_it_learns_what_the_words_mean_there(adapted):
     assert manifest["data"]["train"]["used"] == len(ROWS)
     assert manifest["data"]["init_from"]["fingerprint"] == load_classifier().bundle.fingerprint
     assert manifest["command"] == "nsmc-attention adapt goods.csv --text-column review --label-column label"
+
+
+def test_a_report_says_how_often_the_adapted_bundle_is_right(adapted, tmp_path):
+    out = tmp_path / "report.html"
+    report(load_classifier(adapted), adapted.parent / "goods.csv", out, language="en")
+    share = 100 * load_classifier(adapted).bundle.manifest["adapted"]["after"]
+    assert f"adapted to {len(ROWS)} labelled reviews. Of such reviews it gets {share:.1f}\xa0%" in out.read_text(
+        "utf-8"
+    )
 
 
 def test_half_of_what_is_learnt_is_halfway(tmp_path, bundle_folder):
