@@ -56,8 +56,9 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "embedding, one direction": {"values": "embedding"},
     "embedding, one direction of 64": {"values": "embedding", "hidden_size": 64},
     "embedding, gated states": {"values": "embedding"},
-    "states, conicity 0.5": {"values": "states"},
     "states, conicity 0.1": {"values": "states"},
+    "states, conicity 0.2": {"values": "states"},
+    "states, conicity 0.5": {"values": "states"},
 }
 EACH, LONGEST, REVIEWS = 8000, 140, 500
 TIMED, ROUNDS = 8192, 15
@@ -135,8 +136,9 @@ PATCHES: dict[str, dict[tuple[Any, str], Any]] = {
     "embedding, one direction": ONE_WAY,
     "embedding, one direction of 64": ONE_WAY,
     "embedding, gated states": {(network, "SelfAttentionClassifier"): GatedStates},
-    "states, conicity 0.5": diverse(0.5),
     "states, conicity 0.1": diverse(0.1),
+    "states, conicity 0.2": diverse(0.2),
+    "states, conicity 0.5": diverse(0.5),
 }
 
 
