@@ -1,10 +1,10 @@
 """The pictures of the page of `serve` in docs/serving.md, taken in Chromium at its present state.
 
-    python -m benchmarks.page --language-bundle runs/words    # page.png; apt install chromium; pip install '.[test]'
-    python -m benchmarks.page --bundle runs/transformer       # page-heads.png, of a classifier with heads
-    python -m benchmarks.page --films                         # page-films.png, of docs/reviews.csv
+    python -m benchmarks.page                              # page.png; apt install chromium; pip install '.[test]'
+    python -m benchmarks.page --bundle runs/transformer    # page-heads.png, of a classifier with heads
+    python -m benchmarks.page --films                      # page-films.png, of docs/reviews.csv
 
-Options are those of `nsmc-attention serve`. docs/explaining.md has the commands of the two trainings.
+Options are those of `nsmc-attention serve`. docs/explaining.md has the command of the training.
 """
 
 import re

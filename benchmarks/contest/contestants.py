@@ -145,7 +145,8 @@ class NativeScoring:
 
         mxnet, built = network(workload)
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
-        given = kernel_arrays(all_stored(built), workload.model.encoder.hidden_size)
+        model = workload.model
+        given = kernel_arrays(all_stored(built), model.encoder.hidden_size, model.values.near)
         from nsmc_attention.inference.engines import PRECISIONS
 
         loaded = import_network().load(kernel=kernel_name(PRECISIONS[name]), **given)
