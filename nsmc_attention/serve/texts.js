@@ -1,7 +1,7 @@
 /* What the page says, in both languages. */
 const SAY = {
   ko: { other: "English", title: "영화 리뷰 감성 분류", one: "리뷰 하나", many: "리뷰 여러 개",
-    intro: "한국어 영화 리뷰가 긍정인지 부정인지 예측하고, 모델이 어떤 단어에 주목했는지 어텐션 가중치로 보여 줍니다.",
+    intro: "한국어 영화 리뷰가 긍정인지 부정인지 예측하고, 모델이 어떤 단어에 주목했고 그 단어가 예측에 얼마나 기여했는지 보여 줍니다.",
     write: "리뷰를 입력하세요", writeOther: "비교할 리뷰", examples: "예시", method: "설명 방법", byWord: "어절 단위", compare: "두 리뷰 비교",
     restore: "띄어쓰기·맞춤법 고치기", restoration: "고친 글", use: "고친 글을 분류하기", toRestore: "리뷰를 입력하면 위에 원문, 아래에 고친 글이 나타납니다",
     corrected: (count, changes) => count ? `${count}곳을 고쳤습니다` : changes ? "모두 되돌렸습니다" : "고칠 곳이 없습니다",
@@ -75,7 +75,7 @@ const SAY = {
       [/^.*(pip install .*)$/, "이 파일을 읽으려면 서버에 패키지가 더 필요합니다: $1"],
       [/^(.*?)( line (\d+))?: expected .*/, (all, name, _, line) => `${name}${line ? ` ${line}번째 줄` : ""}: 읽을 수 없는 내용입니다 (${all})`]] },
   en: { other: "한국어", title: "Film-review sentiment", one: "One review", many: "Many reviews",
-    intro: "Predicts whether a Korean film review is positive or negative, and shows by attention weights which words the model attends to.",
+    intro: "Predicts whether a Korean film review is positive or negative, and shows which words the model attends to and what each adds to its answer.",
     write: "Write a review", writeOther: "Review to compare", examples: "Examples", method: "Attribution method", byWord: "whole words", compare: "compare two reviews",
     restore: "Correct spacing and spelling", restoration: "Corrected text", use: "Use corrected text", toRestore: "Write a review to see its source above, corrected below",
     corrected: (count, changes) => count ? `${count} ${count === 1 ? "correction" : "corrections"}` : changes ? "all taken back" : "nothing to correct",
