@@ -152,9 +152,9 @@ class Restorer(Predictor):
         """Return what an editor makes of a batch of pieces."""
         ids, lengths = self.inputs(pieces)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
-        outputs = (each[inside] for each in self.engine.tag(ids, lengths))
+        tags, certainty, spaces = (each[inside] for each in self.engine.tag(ids, lengths))
         # the last of a character's rows marks the space that follows it
-        decided = decide(ids[:, :, -1][inside] != PADDING, *outputs, self.min_probability)
+        decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
         ends = numpy.cumsum(lengths)
         starts = ends - lengths
         changes = numpy.logical_or.reduceat(decided.changes, starts)
