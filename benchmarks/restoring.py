@@ -2,18 +2,22 @@
 
     pip install kiwipiepy==0.24.1
     NSMC_ATTENTION_DATA=... python -m benchmarks.clean_reviews FOLDER
-    NSMC_ATTENTION_DATA=... python -m benchmarks.restoring FOLDER/test.txt [--min-probability 0.5 0.7 0.9 | BUNDLE ...]
+    NSMC_ATTENTION_DATA=... python -m benchmarks.restoring FOLDER/test.txt [--min-probability 0.5 0.7 0.9 | --hunspell 1000 | BUNDLE ...]
 
 Without a bundle the two packaged ones are judged. One thread each. kiwi (LGPL) sets spaces alone, which is what its
 `space` is for; everything else is left to those that correct spelling too. --min-probability judges the changes of the packaged
-editor with these least probabilities instead (benchmarks/RESULTS.md).
+editor with these least probabilities instead (benchmarks/RESULTS.md). --hunspell judges spelling alone, hunspell's first suggestions too
+(Debian: apt install hunspell hunspell-ko), by so many sentences that were misspelt, at most, and have as many spaces as before.
 """
 
 import argparse
 import os
+import re
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -32,6 +36,7 @@ from nsmc_attention.text.noise import typed
 
 SHORT, LONG = (10, 60), (90, 140)
 SEED = 1
+HANGUL = "[가-힣]+"
 # Texts of a part, every so many of them
 MOST = 3000
 Restore = Callable[[list[str]], list[str]]
@@ -62,6 +67,17 @@ def contestants(bundles: list[str]) -> dict[str, Restore]:
     return found
 
 
+def hunspell(texts: list[str]) -> list[str]:
+    """Return texts with hunspell's first suggestion for each word that it does not know."""
+    words = sorted({word for text in texts for word in re.findall(HANGUL, text)})
+    command = ["hunspell", "-a", "-d", "ko_KR", "-i", "utf-8"]
+    output = subprocess.run(command, input="\n".join(words), capture_output=True, text=True, check=True).stdout
+    # "& 재밋다 2 0: 재밌다, 재미다"; what it knows has another line, what it has no suggestion for, too
+    lines = (line[2:].partition(": ") for line in output.splitlines() if line.startswith("& "))
+    suggested = {head.split()[0]: suggestions.split(", ")[0] for head, _, suggestions in lines}
+    return [re.sub(HANGUL, lambda word: suggested.get(word[0], word[0]), text) for text in texts]
+
+
 def restoring(restorer: Restorer) -> Restore:
     restorer.engine.threads = 1
     return lambda texts: [each.text for each in restorer.restore_many(texts)]
@@ -81,6 +97,14 @@ def parts(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
         yield f"{name}: other noise", [typed(text, random, unseen=True) for text in targets], targets
         yield f"{name}: no spaces", [WAYS["no spaces"](text) for text in targets], targets
         yield f"{name}: clean", targets, targets
+
+
+def misspelt(path: Path, most: int) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield the first two parts, by their sentences that differ from their targets and not in the number of spaces."""
+    for name, *texts in islice(parts(path), 2):
+        pairs = [pair for pair in zip(*texts) if pair[0] != pair[1] and len({each.count(" ") for each in pair}) == 1]
+        sources, targets = zip(*pairs[:most])
+        yield f"{name}, spaces kept", list(sources), list(targets)
 
 
 def joined(texts: list[str]) -> Iterator[str]:
@@ -136,12 +160,14 @@ def precision_and_recall(decisions: Counter[tuple[bool, bool, bool]]) -> str:
     return " | ".join(f"{100 * right / whole:.1f}" if whole and wanted else "" for whole in (made, wanted))
 
 
-def main(path: Path, bundles: list[str]) -> None:
+def main(path: Path, bundles: list[str], misspelt_ones: int) -> None:
     judged = contestants(bundles)
+    if misspelt_ones:
+        judged["hunspell 1.7.1"] = hunspell
     print(
         "| part | texts | restorer | exact | character error | spacing F1 | texts a second |\n|---|---|---|---|---|---|---|"
     )
-    for name, sources, targets in parts(path):
+    for name, sources, targets in misspelt(path, misspelt_ones) if misspelt_ones else parts(path):
         for who, restored in judged.items():
             # what is loaded at its first text is not timed
             restored(sources[:1])
@@ -152,6 +178,8 @@ def main(path: Path, bundles: list[str]) -> None:
             exact = numpy.mean([one == other for one, other in zip(found, targets)])
             figures = f"{exact:.4f} | {errors:.5f} | {spacing_f1(found, targets):.4f} | {rate:,.0f}"
             print(f"| {name} | {len(sources):,} | {who} | {figures} |", flush=True)
+    if misspelt_ones:
+        return
     # the others would need hours for 150,000 reviews
     quick = ("untouched", "editor")
     classified({who: restored for who, restored in judged.items() if who.startswith(quick)})
@@ -180,8 +208,9 @@ if __name__ == "__main__":
     parser.add_argument("path", type=Path)
     parser.add_argument("bundles", nargs="*")
     parser.add_argument("--min-probability", nargs="+", type=float)
+    parser.add_argument("--hunspell", type=int, default=0)
     arguments = parser.parse_args()
     if arguments.min_probability:
         judge_changes(arguments.path, arguments.min_probability)
     else:
-        main(arguments.path, arguments.bundles)
+        main(arguments.path, arguments.bundles, arguments.hunspell)

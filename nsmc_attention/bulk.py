@@ -28,9 +28,9 @@ from .errors import ConfigError, DataError, MissingPackage
 from .films.pooling_scorer import PoolingScorer, merge
 from .films.rater import FilmRater, Pools
 from .films.tables import names_of, shown_in, write_ratings
-from .inference.engines import companion_engine
 from .inference.reference import Reference, Scorer, worker_scorer
 from .inference.scoring import MARK, marks, open_output, table_parts, texts_of
+from .restoration.engines import engine_beside
 from .restoration.restorer import Restorer
 from .reviews import tables
 from .reviews.parquet import row_groups
@@ -179,8 +179,8 @@ def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[boo
     classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
     if restore is False:
         return classifier
-    folder = None if restore is True else restore
-    restorer = Reference.of(Restorer, load_bundle(folder, Restorer.layout), companion_engine(engine))
+    editor = load_bundle(None if restore is True else restore, Restorer.layout)
+    restorer = Reference.of(Restorer, editor, engine_beside(editor, engine))
     return RestoringReference(restorer, classifier)
 
 

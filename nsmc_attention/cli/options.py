@@ -126,10 +126,12 @@ class Restoring(NamedTuple):
         """Return what `classification.restored.restoring` takes, on the engine and device of a model."""
         if not self.bundle:
             return False
-        from ..inference.engines import companion_engine
+        from ..bundle.format import load_bundle
+        from ..restoration.engines import engine_beside
         from ..restoration.restorer import Restorer
 
-        return Restorer.load(self.restorer, companion_engine(model.engine), model.device)
+        bundle = load_bundle(self.restorer, Restorer.layout)
+        return Restorer.from_bundle(bundle, engine_beside(bundle, model.engine), model.device)
 
 
 class Heads(NamedTuple):

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar, Union
 
@@ -20,7 +19,7 @@ from .._io.bounded import read_json
 from ..bundle.format import Manifest
 from ..bundle.vocabulary import check_count
 from ..errors import BundleError
-from ..text.hangul import FINALS, INITIALS, VOWELS, parts
+from ..text.hangul import FINALS, FIRST, INITIALS, VOWELS, parts
 from .interface import ROWS
 
 # Ids that are no characters. What a tag says of a character that is not replaced: keep it, or leave it out
@@ -90,26 +89,28 @@ class Characters:
         return {character: number for number, character in enumerate(self.known, END + 1)}
 
     @cached_property
-    def row_cache(self) -> dict[str, tuple[int, int, int, int]]:
-        return {}
+    def id_table(self) -> NDArray[numpy.int32]:
+        """The ids of code points in their order; the last one is that of all others."""
+        codes = codes_of("".join(self.known))
+        table = numpy.full(codes.max() + 2, UNKNOWN, dtype="int32")
+        table[codes] = numpy.arange(END + 1, len(self))
+        return table
 
-    def rows_of(self, character: str) -> tuple[int, int, int, int]:
+    def rows_of(self, character: str) -> list[int]:
         """Return the rows of a character and of its three letters; PADDING for a letter that it has not."""
-        rows = self.row_cache.get(character)
-        if rows is None:
-            initial, vowel, final = parts(character)
-            letters = (PADDING, PADDING, PADDING)
-            if initial:
-                vowels = len(self) + len(INITIALS)
-                finals = vowels + len(VOWELS)
-                letters = (
-                    len(self) + INITIALS.index(initial),
-                    vowels + VOWELS.index(vowel),
-                    finals + FINALS.index(final),
-                )
-            rows = (self.ids.get(character, UNKNOWN), *letters)
-            if len(self.row_cache) < 2**16:
-                self.row_cache[character] = rows
+        return self.numbers(codes_of(character))[0, :-1].tolist()
+
+    def numbers(self, codes: NDArray[numpy.int64]) -> NDArray[numpy.int32]:
+        """Return (S, ROWS), the rows of S characters by their code points, without marks of spaces."""
+        rows = numpy.full((len(codes), ROWS), PADDING, dtype="int32")
+        rows[:, 0] = self.id_table[numpy.minimum(codes, len(self.id_table) - 1)]
+        numbers = codes - FIRST
+        syllables = (numbers >= 0) & (numbers < len(INITIALS) * len(VOWELS) * len(FINALS))
+        rest, final = numpy.divmod(numbers[syllables], len(FINALS))
+        vowels = len(self) + len(INITIALS)
+        rows[syllables, 1] = len(self) + rest // len(VOWELS)
+        rows[syllables, 2] = vowels + rest % len(VOWELS)
+        rows[syllables, 3] = vowels + len(VOWELS) + final
         return rows
 
     def can_read(self, character: str) -> bool:
@@ -118,11 +119,16 @@ class Characters:
 
     def source(self, text: str) -> NDArray[numpy.int32]:
         """Return (S, ROWS) of a clean text of S characters that are no spaces."""
-        rows, mark = [], self.rows - 1
-        for character, following in zip_longest(text, text[1:]):
-            if character != SPACE:
-                rows.append((*self.rows_of(character), mark if following == SPACE else PADDING))
-        return numpy.array(rows, dtype="int32").reshape(-1, ROWS)
+        codes = codes_of(text)
+        letters = codes != ord(SPACE)
+        rows = self.numbers(codes[letters])
+        rows[numpy.append(~letters[1:], False)[letters], -1] = self.rows - 1
+        return rows
+
+    def sources(self, texts: Sequence[str]) -> list[NDArray[numpy.int32]]:
+        """Return `source` of each text, all made at once: no clean text begins or ends with a space."""
+        lengths = [len(text) - text.count(SPACE) for text in texts]
+        return numpy.split(self.source("".join(texts)), numpy.cumsum(lengths)[:-1])
 
     def target(self, text: str) -> list[int]:
         """Return the ids of all characters of a text, spaces among them, and END."""
@@ -140,6 +146,11 @@ def padded(sources: Sequence[NDArray[numpy.int32]], step: int = 1) -> tuple[NDAr
     ids = numpy.full((len(sources), width, ROWS), PADDING, dtype="int32")
     ids[numpy.arange(width) < lengths[:, None]] = numpy.concatenate(sources)
     return ids, lengths
+
+
+def codes_of(text: str) -> NDArray[numpy.int64]:
+    """Return the code point of each character."""
+    return numpy.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype("int64")
 
 
 def split_spaces(text: str) -> tuple[str, list[bool]]:

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, Optional
 import numpy
 from numpy.typing import NDArray
 
-from .characters import KEEP, PADDING
+from .characters import KEEP
 
 CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
 SMALLEST = 1e-9
 
 
 class Decisions(NamedTuple):
-    """An editor's tag of each character and whether a space follows it there and then; all (N, S), of one text (S,)."""
+    """An editor's tag of each character (S,), and whether a space follows it there and then; of one text, or of many."""
 
     tags: NDArray[Any]
     had_space: NDArray[Any]
@@ -26,6 +26,11 @@ class Decisions(NamedTuple):
     log_probability: NDArray[Any]
 
     @property
+    def changes(self) -> NDArray[Any]:
+        """Whether something changes at each character."""
+        return (self.tags != KEEP) | (self.has_space != self.had_space)
+
+    @property
     def certainty(self) -> NDArray[Any]:
         """The least probability of what changes at each character, 1 where nothing does."""
         of_tags = numpy.where(self.tags != KEEP, self.of_tags, 1)
@@ -33,18 +38,16 @@ class Decisions(NamedTuple):
 
 
 def decide(
-    source_ids: NDArray[Any],
+    had_space: NDArray[Any],
     tags: NDArray[Any],
     certainty: NDArray[Any],
     spaces: NDArray[Any],
     least: Optional[float] = None,
 ) -> Decisions:
-    """Return the decisions for sources (N, S, ROWS) by an editor's outputs; changes have at least the `least` probability.
+    """Return the decisions for characters (S,) by an editor's outputs; changes have at least the `least` probability.
 
     Where None, it is CERTAIN_TAG or CERTAIN_SPACE.
     """
-    # the last of a character's rows marks the space that follows it
-    had_space = source_ids[:, :, -1] != PADDING
     tags, of_tags = believed_tags(tags, certainty, CERTAIN_TAG if least is None else least)
     has_space, of_spaces = space_follows(had_space, spaces, CERTAIN_SPACE if least is None else least)
     logs = log_probability(of_tags) + log_probability(of_spaces)
@@ -52,15 +55,15 @@ def decide(
 
 
 def believed_tags(tags: NDArray[Any], certainty: NDArray[Any], least: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the tags (N, S), KEEP where another has less than the least probability, and the probability of each."""
+    """Return the tags (S,), KEEP where another has less than the least probability, and the probability of each."""
     believed = (tags == KEEP) | (certainty.astype("float64") >= least)
     return numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
 
 
 def space_follows(had_space: NDArray[Any], spaces: NDArray[Any], least: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return whether a space follows each character (N, S), and the probability of each decision.
+    """Return whether a space follows each character (S,), and the probability of each decision.
 
-    `spaces` (N, S) are the network's probabilities of a space. One of the source stays, and one that it lacks stays out,
+    `spaces` (S,) are the network's probabilities of a space. One of the source stays, and one that it lacks stays out,
     unless the other has the least probability.
     """
     of_other = numpy.where(had_space, 1 - spaces, spaces)

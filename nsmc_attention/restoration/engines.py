@@ -11,7 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.processes import cores, in_threads
-from ..inference.engines import PRECISIONS, chosen_engine
+from ..inference.engines import PRECISIONS, chosen_engine, companion_engine
 from ..inference.graphs import PIECE, load_graphs
 from ..model.interfaces import Sizes
 from . import native
@@ -74,6 +74,11 @@ def sizes_of(config: RestoreConfig, characters: Characters) -> Sizes:
         for texts, length in ((1, 1), (3, 7), (PIECE, longest_read(config)))
     ]
     return Sizes({"source_ids": characters.rows, "ids": len(characters)}, fixed, batches)
+
+
+def engine_beside(bundle: RestorerBundle, name: str) -> str:
+    """Return the engine of a restorer beside a classifier on the engine called name, in its precision where it fits."""
+    return name if name in PRECISIONS and native.misfit(bundle) is None else companion_engine(name)
 
 
 def load_restorer_engine(

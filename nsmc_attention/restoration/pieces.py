@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy
 from numpy.typing import NDArray
 
-from .characters import SPACE, split_spaces
+from .characters import SPACE, codes_of
 from .restoration import BLANK, Chunk, Restoration
 
 
@@ -22,7 +22,7 @@ class Piece:
     @property
     def places(self) -> NDArray[numpy.int64]:
         """The place in the text of each of the letters."""
-        return numpy.array([place for place, character in enumerate(self.text) if character != SPACE], dtype="int64")
+        return numpy.flatnonzero(codes_of(self.text) != ord(SPACE))
 
 
 def pieces_of(text: str, longest: int) -> Iterator[Piece]:
@@ -37,7 +37,7 @@ def pieces_of(text: str, longest: int) -> Iterator[Piece]:
             # the space between two pieces begins neither
             end += text.startswith(SPACE, end)
         part = text[start:end].rstrip()
-        yield Piece(start, part, split_spaces(part)[0])
+        yield Piece(start, part, part.replace(SPACE, ""))
         start = end
 
 
@@ -45,6 +45,8 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
     """Return the Restoration of a text from those of its pieces."""
     if not pieces:
         return Restoration(source, source, 0.0, (), BLANK)
+    if len(pieces) == 1:
+        return restored[0]
     text, chunks = "", list[Chunk]()
     for piece, own in zip(pieces, restored):
         if piece.start and source[piece.start - 1] == SPACE:

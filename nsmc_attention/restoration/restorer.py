@@ -20,10 +20,10 @@ from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..reviews.pieces import cut
 from ..text.encoding import clean
-from .characters import BEGIN, END, KEEP, Characters, padded
+from .characters import BEGIN, END, PADDING, Characters, padded
 from .decisions import Decisions, decide
 from .engines import RestorerEngine, load_restorer_engine, longest_read
-from .foreign import KOREAN, keep_foreign, keeps_foreign
+from .foreign import KOREAN, keep_foreign, keep_names, keeps_foreign
 from .interface import most_written
 from .pieces import Piece, joined, pieces_of
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
@@ -146,24 +146,34 @@ class Restorer(Predictor):
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
     def inputs(self, pieces: Sequence[Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
-        return padded([self.characters.source(piece.text) for piece in pieces])
+        return padded(self.characters.sources([piece.text for piece in pieces]))
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return what an editor makes of a batch of pieces."""
         ids, lengths = self.inputs(pieces)
-        tags, certainty, spaces = self.engine.tag(ids, lengths)
-        rows = zip(pieces, lengths.tolist(), *decide(ids, tags, certainty, spaces, self.min_probability))
-        return [self.edited(piece, Decisions(*(row[:size] for row in own))) for piece, size, *own in rows]
+        inside = numpy.arange(ids.shape[1]) < lengths[:, None]
+        tags, certainty, spaces = (each[inside] for each in self.engine.tag(ids, lengths))
+        # the last of a character's rows marks the space that follows it
+        decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
+        ends = numpy.cumsum(lengths)
+        starts = ends - lengths
+        changes = numpy.logical_or.reduceat(decided.changes, starts)
+        rows = zip(pieces, map(slice, starts.tolist(), ends.tolist()), changes.tolist())
+        return [
+            self.edited(piece, decided, own) if changed else kept(piece, decided, own) for piece, own, changed in rows
+        ]
 
-    def edited(self, piece: Piece, decided: Decisions) -> Restoration:
-        """Return the Restoration of a piece by what was decided; the piece itself where this goes too far."""
-        tags, follows = keep_foreign(piece.text, decided.tags, decided.has_space)
+    def edited(self, piece: Piece, decided: Decisions, own: slice) -> Restoration:
+        """Return the Restoration of a piece by what was decided of `own`; the piece itself where this goes too far."""
+        decided = Decisions(*(each[own] for each in decided))
+        tags = keep_names(piece.text, decided.tags, decided.of_tags)
+        tags, follows = keep_foreign(piece.text, tags, decided.has_space)
         text, origins = tagged(piece.letters, tags.tolist(), follows.tolist(), self.characters)
-        if not text or (tags != KEEP).sum() > most_changed(piece.letters):
+        if not text or numpy.count_nonzero(tags) > most_changed(piece.letters):
             return unchanged(piece.text, REJECTED)
         places, certainty = piece.places, numpy.ones(len(piece.text), dtype="float32")
         certainty[places] = decided._replace(tags=tags, has_space=follows).certainty
-        chunk = Chunk(0, 0, places[numpy.array(origins, dtype="int64")], certainty=certainty)
+        chunk = Chunk(0, 0, places[origins], certainty=certainty)
         return Restoration(piece.text, text, float(decided.log_probability.sum()), (chunk,))
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
@@ -189,6 +199,12 @@ class Restorer(Predictor):
         weights = numpy.zeros((len(text), len(piece.text)), dtype="float32")
         weights[:, piece.places] = hypothesis.weights[steps, :size]
         return Restoration(piece.text, text, hypothesis.score, (Chunk(0, 0, weights.argmax(axis=1), weights),))
+
+
+def kept(piece: Piece, decided: Decisions, own: slice) -> Restoration:
+    """Return a piece of which nothing was changed: each space was made of the character before."""
+    places = numpy.repeat(piece.places, decided.had_space[own] + 1)
+    return Restoration(piece.text, piece.text, float(decided.log_probability[own].sum()), (Chunk(0, 0, places),))
 
 
 def check_kind(kind: str, given: dict[str, Any]) -> None:

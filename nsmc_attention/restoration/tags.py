@@ -31,18 +31,17 @@ def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters
     Also the place among these of what each character of the text was made of. The space after a character that is left
     out is set all the same, never two. A character that no network can read is kept, whatever its tag.
     """
-    written, origins = list[str](), list[int]()
-    for place, (letter, tag, space) in enumerate(zip(letters, tags, spaces)):
-        if not characters.can_read(letter):
-            tag = KEEP
-        if tag != DELETE:
-            written.append(characters.character(tag) if tag > END else letter)
-            origins.append(place)
-        if space and written and written[-1] != SPACE:
-            written.append(SPACE)
-            origins.append(place)
-    text = "".join(written).rstrip()
-    return text, origins[: len(text)]
+    # what each character becomes, with the space behind it
+    units = [letter + SPACE if space else letter for letter, space in zip(letters, spaces)]
+    for place, (letter, tag) in enumerate(zip(letters, tags)):
+        if tag != KEEP and characters.can_read(letter):
+            if tag > END:
+                units[place] = characters.character(tag) + units[place][1:]
+            elif tag == DELETE:
+                before = next(filter(None, reversed(units[:place])), SPACE)
+                units[place] = "" if before.endswith(SPACE) else units[place][1:]
+    text = "".join(units).rstrip()
+    return text, [place for place, unit in enumerate(units) for _ in unit][: len(text)]
 
 
 def written(ids: Iterable[int], places: Iterable[int], letters: str, characters: Characters) -> tuple[str, list[int]]:

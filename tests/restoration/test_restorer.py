@@ -8,11 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer
+from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.errors import ConfigError
+from nsmc_attention.inference.engines import PRECISIONS
 from nsmc_attention.restoration import restorer as module
+from nsmc_attention.restoration.engines import engine_beside
 from nsmc_attention.restoration.pieces import pieces_of
 from nsmc_attention.restoration.restoration import BLANK, REJECTED
-from nsmc_attention.restoration.task import EDITOR, WRITER
+from nsmc_attention.restoration.task import EDITOR, LAYOUT, WRITER
 from nsmc_attention.text.encoding import clean
 
 SPACED = some.text("가나 다.!a😀", max_size=80).map(clean)
@@ -133,6 +136,13 @@ def test_what_an_editor_has_not_is_refused(tiny_editor, options, message):
 def test_what_is_not_korean_is_kept(beam, source, restored):
     found = load_restorer(beam=beam)(source)
     assert (found.text, found.error) == (restored, None) or beam and found.text == source and found.error
+
+
+def test_an_editor_has_the_precision_of_the_classifier_beside_it_and_a_writer_what_runs_it():
+    editor, writer = (load_bundle(folder, LAYOUT) for folder in (EDITOR, WRITER))
+    for name in PRECISIONS:
+        assert (engine_beside(editor, name), engine_beside(writer, name)) == (name, "auto")
+    assert {engine_beside(each, "onnx") for each in (editor, writer)} == {"onnx"}
 
 
 def test_an_editor_that_would_change_most_of_a_text_changes_nothing(restorer, monkeypatch):
