@@ -114,7 +114,7 @@ def bulk(
     verbatim : bool
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
     restore : bool or path
-        Classify the restored text: True, or the bundle of a restorer.
+        Restore what is in doubt, and classify that: True, or the bundle of a restorer.
     group_by, film_bundle : str or None
         The column that names each review's film, and the bundle of stars (None: the packaged one). A table with a row for
         each film, as of `film`, is written to FILMS within the output; a rerun reads all partitions for it.

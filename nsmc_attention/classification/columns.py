@@ -36,8 +36,8 @@ def score_column(
     """Score a column of reviews by a classifier, or by the bundle that ships with the package, loaded once a process.
 
     None and NaN are blank, other values are converted to text. Returns a DataFrame of label, score, probability and
-    error with the column's index: `frame.join(score_column(frame["review"]))`. With `restore`, True or a Restorer, the
-    restored text is scored, and the columns of `restore_column` come first. DataError if it is no Series.
+    error with the column's index: `frame.join(score_column(frame["review"]))`. With `restore`, True or a Restorer, what is in
+    doubt is restored and scored again (`restored.SURE`), and the columns of `restore_column` come first. DataError if it is no Series.
     """
     return with_index(restoring(classifier or packaged(), restore), column)
 

@@ -23,8 +23,8 @@ from .task import ClassifierBundle
 def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> dict[str, Any]:
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
-    With `restore`, True or a Restorer, the restored reviews are scored. Returns `metrics.metrics` plus data, bundle,
-    engine, with `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
+    With `restore`, True or a Restorer, reviews in doubt are restored first (`restored.SURE`). Returns `metrics.metrics`
+    plus data, bundle, engine, with `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
     """
     check_kind("evaluate", reviews, Reviews, advice="; read them with load_reviews()")
     scorer = restoring(classifier, restore)

@@ -1,4 +1,4 @@
-"""Reviews restored, then classified: the two predictors in turn, used as one."""
+"""Reviews classified, and those in doubt restored and classified again: the two predictors used as one."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 from ..inference.reference import Reference, Row
 from ..restoration.restorer import Restorer, packaged_restorer
 from ..reviews.pieces import cut
+from ..text.encoding import clean
+from .prediction import output_row
 from .predictor import WINDOW, Classifier
 
+# A label of at least this probability is not asked for again: `python -m benchmarks.doubtful`
+SURE = 0.8
 # Whether to restore: False, True (by the restorer that ships with the package), or by which
 Restore = Union[bool, Restorer]
 
@@ -29,7 +33,10 @@ class RestoringReference:
 
 @dataclass(frozen=True)
 class RestoringClassifier:
-    """A classifier that is given restored texts; its output columns are the restorer's, then its own."""
+    """A classifier that is given the restored text where it is less than SURE of a text as it was typed.
+
+    Its output columns are the restorer's, then its own. Of a text that was not restored, `restored` is the clean text.
+    """
 
     restorer: Restorer
     classifier: Classifier
@@ -43,24 +50,35 @@ class RestoringClassifier:
         return RestoringReference(self.restorer.reference, self.classifier.reference)
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
-        """Return (N,), the probability of positive of each restored text; NaN where it is blank."""
-        return self.classifier.probabilities(restored.text for restored in self.restorer.restore_stream(texts))
+        """Return (N,), the probability of positive of each text, restored or not; NaN where it is blank."""
+        parts = [self.judged(part)[1] for part in cut(texts, WINDOW, len)]
+        return numpy.concatenate(parts) if parts else numpy.zeros(0)
+
+    def judged(self, texts: list[str]) -> tuple[list[Row], NDArray[numpy.float64]]:
+        """Return the restorer's row of each text, and the probability of positive of what it says."""
+        rows: list[Row] = [(clean(text), None) for text in texts]
+        found = self.classifier.probabilities(texts)
+        # also blank texts, whose probability is no number
+        doubtful = numpy.flatnonzero(~(numpy.maximum(found, 1 - found) >= SURE)).tolist()
+        for place, row in zip(doubtful, self.restorer.rows(texts[place] for place in doubtful)):
+            rows[place] = row
+        changed = [place for place in doubtful if rows[place][0] != clean(texts[place])]
+        found[changed] = self.classifier.probabilities(rows[place][0] for place in changed)
+        return rows, found
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return the row of the restorer and that of the classifier of each text, as one."""
-        restored = self.restorer.rows(texts)
-        scored = self.classifier.rows(text for text, _ in restored)
-        return [(*one, *other) for one, other in zip(restored, scored)]
+        rows, found = self.judged(list(texts))
+        return [(*row, *output_row(probability)) for row, probability in zip(rows, found.tolist())]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
         """Yield `Prediction.to_dict()` of each restored text, after its source, `restored` and any `restore_error`."""
         for part in cut(texts, WINDOW, len):
-            # without the alignments, which take more memory than the texts
-            restored = [(one.source, one.text, one.error) for one in self.restorer.restore_stream(part)]
-            scored = self.classifier.objects((text for _, text, _ in restored), weights)
-            for (source, text, error), values in zip(restored, scored):
+            rows, _ = self.judged(part)
+            scored = self.classifier.objects((text for text, _ in rows), weights)
+            for source, (text, error), values in zip(part, rows, scored):
                 reason = {"restore_error": error} if error else {}
-                yield {"source": source, "restored": text, **reason, **values}
+                yield {"source": clean(source), "restored": text, **reason, **values}
 
 
 def restoring(classifier: Classifier, restore: Restore = False) -> Union[Classifier, RestoringClassifier]:

@@ -100,7 +100,9 @@ class TaskModel(NamedTuple):
 class Restoring(NamedTuple):
     """The choice to restore texts before they are classified, and the bundle that does."""
 
-    restore: bool = option("correct spacing and spelling first, and classify what that gives")
+    restore: bool = option(
+        "correct spacing and spelling where the classifier is in doubt, and classify what that gives"
+    )
     restorer: Optional[Path] = option(
         "restore by this bundle; implies --restore  [default: the packaged editor]", "--restore-bundle"
     )

@@ -10,7 +10,7 @@ from nsmc_attention import load_classifier, load_restorer, restore_column, score
 from nsmc_attention.bulk import bulk
 from nsmc_attention.classification import judgement
 from nsmc_attention.classification.columns import RESTORED_SCHEMA
-from nsmc_attention.classification.restored import restoring
+from nsmc_attention.classification.restored import SURE, restoring
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.scoring import row_stream, score_lines, score_table
 from nsmc_attention.restoration.restoration import BLANK
@@ -83,8 +83,23 @@ def test_lines_come_back_one_a_line(restorer, tmp_path):
     assert (tmp_path / "out.txt").read_text(encoding="utf-8").split("\n") == [*expected, ""]
 
 
-def test_the_restored_text_is_what_is_classified(both, tmp_path):
-    """In every style: beside its own text each row has the restored one, and the score of that."""
+def prediction_of(both, text):
+    """Return the Prediction of a text as it is, or restored where that is in doubt."""
+    prediction = both.classifier.predict(text)
+    sure = prediction.error is None and prediction.score >= SURE
+    return prediction if sure else both.classifier.predict(both.restorer(text).text)
+
+
+def test_what_is_in_doubt_is_restored_and_classified_again(both):
+    documents = tables.load_reviews("sample", "test").documents
+    found = both.probabilities(documents)
+    asked = both.classifier.probabilities(documents)
+    assert found.tolist() == pytest.approx([prediction_of(both, text).probability for text in documents], abs=1e-6)
+    assert (abs(asked - 0.5) < SURE - 0.5).any() and (abs(asked - 0.5) > SURE - 0.5).any()
+
+
+def test_the_text_that_is_shown_is_what_is_classified(both, tmp_path):
+    """In every style: beside its own text each row has the one that the score is of."""
     pandas.DataFrame({"document": TEXTS}).to_csv(tmp_path / "in.csv", index=False)
     for style in ("csv", "jsonl"):
         score_table(both, tmp_path / "in.csv", tmp_path / f"out.{style}")
@@ -93,7 +108,7 @@ def test_the_restored_text_is_what_is_classified(both, tmp_path):
     assert list(both.types) == ["restored", "restore_error", "label", "score", "probability", "error"]
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     for text, row, line in zip(TEXTS, rows.to_dict("records"), lines):
-        expected = both.classifier.predict(both.restorer(text).text)
+        expected = prediction_of(both, text)
         assert (row["label"] or None, line["label"]) == (expected.label, expected.label)
         assert (line["source"], line["restored"], line["text"]) == (text, expected.text, expected.text)
         assert [line["text"][start:end] for start, end in line["offsets"]] == line["tokens"]
@@ -111,8 +126,8 @@ def test_columns_of_pandas_keep_their_index_and_say_what_the_table_says(both):
     assert [field.split()[0] for field in RESTORED_SCHEMA.split(", ")] == list(restored.columns)
     assert list(scored.columns) == list(both.types)
     assert restored["restore_error"].tolist() == [None, BLANK, None, None, BLANK, BLANK, None]
-    pandas.testing.assert_frame_equal(scored[list(restored.columns)], restored)
-    expected = score_column(restored["restored"], both.classifier)
+    assert scored["restore_error"].tolist() == restored["restore_error"].tolist()
+    expected = score_column(scored["restored"], both.classifier)
     pandas.testing.assert_frame_equal(scored[list(expected.columns)], expected, atol=1e-5)
     assert restore_column(column[:0], both.restorer).shape == (0, 2)
     with pytest.raises(DataError, match="expected a column as a pandas Series"):
