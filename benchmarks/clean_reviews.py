@@ -1,27 +1,38 @@
-"""The sentences that the packaged `restore` was trained on and is judged by: reviews whose spelling and spacing are right.
+"""The sentences that the packaged `restore` was trained on and is judged by: reviews that are spelt and spaced well.
 
     pip install kiwipiepy==0.24.1
     NSMC_ATTENTION_DATA=... python -m benchmarks.clean_reviews FOLDER
 
 Writes train.txt (raw star reviews and NSMC's training file, without the reviews of the official test file) and test.txt
-(the official test file). A sentence is right where `restoration.spelling` finds nothing and kiwi (LGPL, needed here alone)
-sets the same spaces. spaced.tsv holds what kiwi wrote: an interrupted run goes on.
+(the official test file). `restoration.spelling` finds nothing wrong in any of them. In test.txt are the sentences that
+kiwi (LGPL, needed here alone) spaces as their writers did. The spaces of train.txt are kiwi's, but where careful writers
+mostly differ: they put one between the same four letters twice as often as not, or leave it out twenty times as often.
 """
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from kiwipiepy import Kiwi
 from tqdm.auto import tqdm
 
-from nsmc_attention.restoration.spelling import is_spelt, sentences, suspicious_trigrams
+from nsmc_attention.restoration.characters import SPACE, split_spaces
+from nsmc_attention.restoration.spelling import LONGEST, SHORTEST, is_spelt, sentences, suspicious_trigrams
 from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.text.encoding import clean
 
 # Laughter and crying, which stand between sentences
 LETTERS = re.compile(r"[ㄱ-ㅣ^]+")
+# Texts that kiwi is asked for at once
+BATCH = 10_000
+# A writer is careful where at most this share of the spaces differs; and {whether kiwi sets a space: how often careful
+# writers must differ, and how many times as often as not}
+CAREFUL, OVERRULED = 0.1, {False: (5, 2), True: (10, 20)}
+# Two letters on either side of a place, and whether kiwi sets a space there
+Context = tuple[str, str, bool]
 
 
 def main(folder: Path) -> None:
@@ -32,38 +43,71 @@ def main(folder: Path) -> None:
     texts = [clean(text) for text in (*stars["document"], *nsmc.load("nsmc", "train").documents)]
     texts = [text for text in dict.fromkeys(texts) if text not in held_out]
     suspicious = suspicious_trigrams(texts)
-    spaced = Spaced(folder / "spaced.tsv")
-    for name, part in (("test", list(held_out)), ("train", texts)):
-        found = dict.fromkeys(clean_sentences(part, suspicious, spaced))
-        (folder / f"{name}.txt").write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
-        print(f"{name}: {len(found):,} sentences of {len(part):,} reviews")
+    write(folder / "test.txt", (text for text, _ in well_spelt(held_out, suspicious, as_typed=True)))
+    pairs = list(dict.fromkeys(well_spelt(texts, suspicious)))
+    overruled = overruled_contexts(pairs)
+    print(f"kiwi is overruled in {len(overruled):,} contexts")
+    write(folder / "train.txt", (corrected(spaced, overruled) for _, spaced in pairs))
 
 
-def clean_sentences(texts: Iterable[str], suspicious: set[str], spaced: "Spaced") -> Iterator[str]:
-    """Yield the reviews that are right, and of the others the sentences that are."""
-    for text in tqdm(texts, mininterval=10):
-        pieces = [text] if is_spelt(text, suspicious) and spaced(text) == text else sentences(text)
-        for piece in pieces:
-            for each in (part.strip() for part in LETTERS.split(piece)):
-                if is_spelt(each, suspicious) and spaced(each) == each:
-                    yield each
+def well_spelt(texts: Iterable[str], suspicious: set[str], as_typed: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield (text, the same as kiwi sets its spaces) of the reviews that are right then, of others the sentences.
+
+    `as_typed`: only where both are the same.
+    """
+    kiwi, waiting = Kiwi(num_workers=2), iter(tqdm(texts, mininterval=10))
+
+    def is_right(text: str, spaced: str) -> bool:
+        return is_spelt(spaced, suspicious) and (spaced == text or not as_typed)
+
+    while batch := list(islice(waiting, BATCH)):
+        wrong = list[str]()
+        for text, spaced in respaced(kiwi, batch):
+            if is_right(text, spaced):
+                yield text, spaced
+            else:
+                wrong += (part.strip() for piece in sentences(text) for part in LETTERS.split(piece))
+        yield from (pair for pair in respaced(kiwi, wrong) if is_right(*pair))
 
 
-class Spaced:
-    """Texts as kiwi sets their spaces; asked for once, and kept in a file."""
+def respaced(kiwi: Kiwi, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (text, the same as kiwi sets its spaces), of those whose length can be right."""
+    asked = [text for text in texts if SHORTEST - 2 <= len(text) <= LONGEST]
+    return zip(asked, kiwi.space(asked, reset_whitespace=True))
 
-    def __init__(self, path: Path) -> None:
-        self.known: dict[str, str] = {}
-        if path.is_file():
-            lines = path.read_text(encoding="utf-8").splitlines()
-            self.known = dict(line.split("\t") for line in lines if line.count("\t") == 1)
-        self.file, self.kiwi = path.open("a", encoding="utf-8"), Kiwi(num_workers=1)
 
-    def __call__(self, text: str) -> str:
-        if text not in self.known:
-            self.known[text] = self.kiwi.space(text, reset_whitespace=True)
-            self.file.write(f"{text}\t{self.known[text]}\n")
-        return self.known[text]
+def overruled_contexts(pairs: Iterable[tuple[str, str]]) -> set[Context]:
+    """Return where careful writers mostly do not set the spaces of the second of (text, the same as kiwi spaces it)."""
+    same, differ = Counter[Context](), Counter[Context]()
+    for text, spaced in pairs:
+        (letters, typed), (others, set_by_kiwi) = split_spaces(text), split_spaces(spaced)
+        places = range(len(others) - 1)
+        unlike = {place for place in places if letters == others and typed[place] != set_by_kiwi[place]}
+        if letters == others and len(unlike) <= max(1, CAREFUL * sum(set_by_kiwi)):
+            for place in places:
+                (differ if place in unlike else same)[context(others, set_by_kiwi, place)] += 1
+    return {
+        each
+        for each, count in differ.items()
+        if count >= OVERRULED[each[2]][0] and count >= OVERRULED[each[2]][1] * same[each]
+    }
+
+
+def context(letters: str, spaces: list[bool], place: int) -> Context:
+    return letters[max(0, place - 1) : place + 1], letters[place + 1 : place + 3], spaces[place]
+
+
+def corrected(text: str, overruled: set[Context]) -> str:
+    """Return a text with its spaces the other way where they are overruled."""
+    letters, spaces = split_spaces(text)
+    other = [space != (context(letters, spaces, place) in overruled) for place, space in enumerate(spaces)]
+    return "".join(letter + SPACE * space for letter, space in zip(letters, other)).rstrip()
+
+
+def write(path: Path, sentences: Iterable[str]) -> None:
+    found = dict.fromkeys(sentences)
+    path.write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
+    print(f"{path.name}: {len(found):,} sentences")
 
 
 if __name__ == "__main__":

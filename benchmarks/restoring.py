@@ -26,6 +26,7 @@ import numpy
 
 from benchmarks.robustness import WAYS, two_exchanged
 from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classification.restored import RestoringClassifier
 from nsmc_attention.restoration.characters import KEEP, split_spaces
 from nsmc_attention.restoration.restorer import Restorer, load_restorer
 from nsmc_attention.restoration.spelling import is_plain, sentences
@@ -188,8 +189,13 @@ def main(path: Path, bundles: list[str], misspelt_ones: int) -> None:
 def classified(judged: dict[str, Restore]) -> None:
     """Print what the packaged classifier makes of the official test file, misspelt and restored."""
     test, classifier = nsmc.load("nsmc", "test"), load_classifier()
-    positive = test.labels == 1
-    print("\n| official test file | " + " | ".join(judged) + " |\n|---|" + "---|" * len(judged))
+    in_doubt, positive = RestoringClassifier(load_restorer(), classifier), test.labels == 1
+    print(
+        "\n| official test file | "
+        + " | ".join([*judged, "predict --restore"])
+        + " |\n|---|"
+        + "---|" * (1 + len(judged))
+    )
     ways: dict[str, Callable[[str], str]] = {
         "as it is": str,
         "ㅐ and ㅔ exchanged": WAYS["other vowels"],
@@ -197,9 +203,9 @@ def classified(judged: dict[str, Restore]) -> None:
     }
     for name, way in ways.items():
         texts = [way(clean(text)) for text in test.documents]
-        shares = [
-            numpy.mean((classifier.probabilities(restored(texts)) > 0.5) == positive) for restored in judged.values()
-        ]
+        found = [classifier.probabilities(restored(texts)) for restored in judged.values()]
+        found.append(in_doubt.probabilities(texts))
+        shares = [numpy.mean((probability > 0.5) == positive) for probability in found]
         print(f"| {name} | " + " | ".join(f"{100 * share:.2f}" for share in shares) + " |", flush=True)
 
 

@@ -56,8 +56,9 @@ def load_editor(
     kernel: str,
     embedding: NDArray[float32],
     layers: tuple[Layer, ...],
+    heads: NDArray[float32],
+    head_bias: NDArray[float32],
     narrow: NDArray[float32],
-    narrow_bias: NDArray[float32],
     tag: NDArray[float32],
     tag_bias: NDArray[float32],
     /,
@@ -65,8 +66,8 @@ def load_editor(
     """Return an editor for `edit`, which copies all arrays.
 
     embedding (R, E); of each layer input weights (2, 3, H, D), their bias (2, 3, H), recurrent (2, 3, H, H) and its bias of n
-    (2, H) as `load` takes them, D being E in the first and else 2 H; narrow (U + 1, 2 H), whose last row is of a space less
-    of none, its bias (U + 1,), tag (V, U) and its bias (V,). H and U are multiples of 16.
+    (2, H) as `load` takes them, D being E in the first and else 2 H; heads (2, 2 H), of a change less of none and of a space
+    less of none, and their bias (2,); narrow (U, 2 H), tag (V - 1, U), of all tags but KEEP, and its bias (V - 1,). H and U are multiples of 16.
     """
 
 def edit(

@@ -18,13 +18,13 @@ struct LoadedEditor : Store {
 void release(PyObject* capsule) { delete static_cast<LoadedEditor*>(PyCapsule_GetPointer(capsule, CAPSULE)); }
 
 // weights (columns, depth) and bias (columns) as panels, whose last columns have a bias of `rest`; returns how many
-size_t add_dense(LoadedEditor& loaded, const Array& weights, const Array& bias, float rest, const void*& panels,
+size_t add_dense(LoadedEditor& loaded, const Array& weights, const float* bias, float rest, const void*& panels,
                  const float*& biases) {
   const size_t columns = size_t(weights.size(0)), panel = GATES * loaded.kernel->width;
   const size_t padded = round_up(columns, GATES * ROUNDED);
   panels = stored(loaded, dense_panels(*loaded.kernel, weights.as<float>(), columns, size_t(weights.size(1))));
   float* found = loaded.allocate<float>(padded);
-  std::fill(std::copy_n(bias.as<float>(), columns, found), found + padded, rest);
+  std::fill(std::copy_n(bias, columns, found), found + padded, rest);
   biases = found;
   return round_up(columns, panel) / panel;
 }
@@ -64,9 +64,9 @@ void add_layer(LoadedEditor& loaded, PyObject* tuple, const Array& embedding) {
 
 std::unique_ptr<LoadedEditor> load(PyObject* arguments) {
   const char* name;
-  PyObject *rows, *layers, *narrow, *narrow_bias, *tag, *tag_bias;
-  if (!PyArg_ParseTuple(arguments, "sOO!OOOO:load_editor", &name, &rows, &PyTuple_Type, &layers, &narrow, &narrow_bias,
-                        &tag, &tag_bias))
+  PyObject *rows, *layers, *head, *head_bias, *narrow, *tag, *tag_bias;
+  if (!PyArg_ParseTuple(arguments, "sOO!OOOOO:load_editor", &name, &rows, &PyTuple_Type, &layers, &head, &head_bias,
+                        &narrow, &tag, &tag_bias))
     throw Raised();
   auto loaded = std::make_unique<LoadedEditor>();
   loaded->kernel = &kernel_named(name);
@@ -76,15 +76,18 @@ std::unique_ptr<LoadedEditor> load(PyObject* arguments) {
   Editor& editor = loaded->editor;
   const Array tags(tag, "tag", 'f', {-1, -1}), tag_biases(tag_bias, "tag_bias", 'f', {tags.size(0)});
   const Py_ssize_t units = tags.size(1);
-  const Array narrows(narrow, "narrow", 'f', {units + 1, Py_ssize_t(DIRECTIONS * editor.hidden)}),
-      narrow_biases(narrow_bias, "narrow_bias", 'f', {units + 1});
+  const Py_ssize_t width = Py_ssize_t(DIRECTIONS * editor.hidden);
+  const Array heads(head, "heads", 'f', {2, width}), head_biases(head_bias, "head_bias", 'f', {2}),
+      narrows(narrow, "narrow", 'f', {units, width});
   if (size_t(units) % ROUNDED) raise(PyExc_ValueError, "tag: expected a multiple of 16 units, found others");
   editor.rows = size_t(embedding.size(0));
   editor.units = size_t(units);
   editor.layers = loaded->layers.data();
   editor.layer_count = loaded->layers.size();
-  editor.narrow_panels = add_dense(*loaded, narrows, narrow_biases, 0, editor.narrow, editor.narrow_bias);
-  editor.tag_panels = add_dense(*loaded, tags, tag_biases, -INFINITY, editor.tag, editor.tag_bias);
+  const std::vector<float> none(size_t(units), 0.0f);
+  add_dense(*loaded, heads, head_biases.as<float>(), 0, editor.heads, editor.head_bias);
+  editor.narrow_panels = add_dense(*loaded, narrows, none.data(), 0, editor.narrow, editor.narrow_bias);
+  editor.tag_panels = add_dense(*loaded, tags, tag_biases.as<float>(), -INFINITY, editor.tag, editor.tag_bias);
   return loaded;
 }
 

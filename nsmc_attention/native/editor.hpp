@@ -1,15 +1,23 @@
 // The editor's forward pass; part of kernel.hpp. Of each character the rows of the table are added, which are the first
 // layer's W x; further layers read the states of both directions below, then
-//   tag = argmax(T N h + t),  certainty = softmax(T N h + t) of it,  space = sigmoid(s . h + s_0)
+//   change = sigmoid(c . h + c_0),  space = sigmoid(s . h + s_0),  tag = argmax(T N h + t), softmax(T N h + t) of it
+// The tag and change * softmax are the results where that is more than 1 - change, else KEEP and 1 - change.
+
+// Where the results of a character go
+struct Place {
+  std::int32_t* tag;
+  float* certainty;
+};
 
 // The memory of a group of texts, which have P characters together
 struct EditorScratch {
-  Stored *below, *states;  // (P, 2 H) each
-  Stored* zeros;           // (H)
-  float* carry;            // (LANES, H)
-  float* inputs;           // (P, 3 H): W x + b of one direction
-  Stored* narrow;          // (P, narrow columns)
-  float* logits;           // (TILE, tag columns)
+  Stored *below, *states;    // (P, 2 H) each
+  Stored* zeros;             // (H)
+  float* carry;              // (LANES, H)
+  float* inputs;             // (P, 3 H): W x + b of one direction
+  float* heads;              // (P, columns of a panel)
+  Stored *changed, *narrow;  // (TILE, 2 H), (TILE, narrow columns)
+  float* logits;             // (TILE, tag columns)
 };
 
 size_t carve(const Editor& editor, size_t characters, char* memory, EditorScratch& scratch) {
@@ -25,7 +33,9 @@ size_t carve(const Editor& editor, size_t characters, char* memory, EditorScratc
   scratch.zeros = (Stored*)take(editor.hidden * sizeof(Stored));
   scratch.carry = (float*)take(LANES * editor.hidden * sizeof(float));
   scratch.inputs = (float*)take(characters * GATES * editor.hidden * sizeof(float));
-  scratch.narrow = (Stored*)take(characters * editor.narrow_panels * GATES * W * sizeof(Stored));
+  scratch.heads = (float*)take(characters * GATES * W * sizeof(float));
+  scratch.changed = (Stored*)take(TILE * width * sizeof(Stored));
+  scratch.narrow = (Stored*)take(TILE * editor.narrow_panels * GATES * W * sizeof(Stored));
   scratch.logits = (float*)take(TILE * editor.tag_panels * GATES * W * sizeof(float));
   return used;
 }
@@ -72,20 +82,42 @@ NSMC_INLINE void choose(const float* logits, size_t columns, std::int32_t& tag, 
   certainty = 1 / total;
 }
 
-// The results of one text from its states (S, 2 H)
-void decide(const Editor& editor, const Text& text, const Stored* narrow, float* logits) {
-  const size_t wide = editor.narrow_panels * GATES * W, columns = editor.tag_panels * GATES * W;
-  for (size_t first = 0; first < text.length; first += TILE) {
-    const size_t own = text.length - first < TILE ? text.length - first : TILE;
-    const Stored* rows = narrow + first * wide;
-    multiply_all(rows, wide, own, editor.units, static_cast<const Stored*>(editor.tag), editor.tag_panels,
-                 editor.tag_bias, logits);
-    for (size_t l = 0; l < own; ++l) {
-      choose(logits + l * columns, columns, text.tags[first + l], text.certainty[first + l]);
-      // the column after those that the tags are made of
-      text.spaces[first + l] = sigmoid(load(rows + l * wide + editor.units))[0];
-    }
+// The tags of characters that are likelier to change, by their places in the group; their states are scratch.changed
+void choose_all(const Editor& editor, const Place* places, size_t count, const EditorScratch& scratch) {
+  const size_t columns = editor.tag_panels * GATES * W;
+  multiply_all(scratch.changed, DIRECTIONS * editor.hidden, count, DIRECTIONS * editor.hidden,
+               static_cast<const Stored*>(editor.narrow), editor.narrow_panels, editor.narrow_bias, scratch.narrow);
+  multiply_all(scratch.narrow, editor.narrow_panels * GATES * W, count, editor.units,
+               static_cast<const Stored*>(editor.tag), editor.tag_panels, editor.tag_bias, scratch.logits);
+  for (size_t l = 0; l < count; ++l) {
+    std::int32_t tag;
+    float certainty;
+    choose(scratch.logits + l * columns, columns, tag, certainty);
+    certainty *= 1 - *places[l].certainty;
+    // the first tag is KEEP
+    if (!(certainty <= *places[l].certainty)) *places[l].tag = tag + 1, *places[l].certainty = certainty;
   }
+}
+
+// The results of texts from their states (P, 2 H), one after the other
+void decide(const Editor& editor, const Text* texts, size_t count, const Stored* states, const EditorScratch& scratch) {
+  const size_t width = DIRECTIONS * editor.hidden;
+  const float* heads = scratch.heads;
+  Place places[TILE];
+  size_t waiting = 0;
+  for (size_t lane = 0; lane < count; ++lane)
+    for (size_t place = 0; place < texts[lane].length; ++place, states += width, heads += GATES * W) {
+      const Vector odds = load(heads);
+      const float keep = sigmoid(-odds)[0];
+      texts[lane].spaces[place] = sigmoid(odds)[1];
+      texts[lane].tags[place] = 0;
+      texts[lane].certainty[place] = keep;
+      if (keep >= 0.5f) continue;
+      std::memcpy(scratch.changed + waiting * width, states, width * sizeof(Stored));
+      places[waiting++] = {texts[lane].tags + place, texts[lane].certainty + place};
+      if (waiting == TILE) choose_all(editor, places, waiting, scratch), waiting = 0;
+    }
+  if (waiting) choose_all(editor, places, waiting, scratch);
 }
 
 void edit(const Editor& editor, const Text* texts, size_t count, void* memory) {
@@ -118,8 +150,7 @@ void edit(const Editor& editor, const Text* texts, size_t count, void* memory) {
     scratch.below = scratch.states;
     scratch.states = free;
   }
-  multiply_all(scratch.below, width, characters, width, static_cast<const Stored*>(editor.narrow), editor.narrow_panels,
-               editor.narrow_bias, scratch.narrow);
-  for (size_t lane = 0; lane < count; ++lane)
-    decide(editor, texts[lane], scratch.narrow + starts[lane] * editor.narrow_panels * GATES * W, scratch.logits);
+  multiply_all(scratch.below, width, characters, width, static_cast<const Stored*>(editor.heads), 1, editor.head_bias,
+               scratch.heads);
+  decide(editor, texts, count, scratch.below, scratch);
 }

@@ -336,6 +336,6 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 // Raised with every change of the functions' arguments: Python refuses a compiled part of another version
 PyMODINIT_FUNC PyInit__network() {
   PyObject* self = PyModule_Create(&module);
-  if (self && PyModule_AddIntConstant(self, "VERSION", 4)) Py_CLEAR(self);
+  if (self && PyModule_AddIntConstant(self, "VERSION", 5)) Py_CLEAR(self);
   return self;
 }

@@ -56,7 +56,8 @@ struct Review {
 };
 
 // What a kernel reads of an editor: layers of a bidirectional GRU, one above the other, and two heads. H units of each
-// direction and U of the tags' layer are multiples of ROUNDED; panels are of 3 W columns, the last ones' rest is 0.
+// direction and U of the tags' layer are multiples of ROUNDED; panels are of 3 W columns, the last ones' rest is 0. The
+// tags are asked for where a change is likelier than none.
 struct EditorLayer {
   const void* inputs;     // Stored (2 H / W, 2 H, 3, W): the weights of the states below; null in the first layer
   const float* bias;      // (2 H / W, 3, W): of these, or of the sum of rows of the table
@@ -67,10 +68,12 @@ struct Editor {
   size_t rows, hidden, units, layer_count;
   const EditorLayer* layers;
   const float* table;        // (rows, 2 H / W, 3, W): W x of each row of the embedding
-  const void* narrow;        // Stored, panels of (U + 1, 2 H): what tags are made of, and the log-odds of a space
-  const float* narrow_bias;  // of its columns
+  const void* heads;         // Stored, a panel of (2, 2 H): the log-odds of a change and of a space
+  const float* head_bias;    // of its columns
+  const void* narrow;        // Stored, panels of (U, 2 H): what the tags of a change are made of
+  const float* narrow_bias;  // 0
   size_t narrow_panels;
-  const void* tag;        // Stored, panels of (tags, U)
+  const void* tag;        // Stored, panels of (tags but KEEP, U)
   const float* tag_bias;  // of its columns, -infinity of those that are no tag
   size_t tag_panels;
 };

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar, Union
+from typing import Optional, TypeVar, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from ..bundle.vocabulary import check_count
 from ..errors import BundleError
 from ..text.hangul import FINALS, FIRST, INITIALS, VOWELS, parts
 from .interface import ROWS
+from .junctions import Junctions
 
 # Ids that are no characters. What a tag says of a character that is not replaced: keep it, or leave it out
 PADDING, UNKNOWN, BEGIN, END = range(4)
@@ -35,9 +36,13 @@ Self = TypeVar("Self", bound="Characters")
 
 @dataclass(frozen=True)
 class Characters:
-    """The characters that can be written, in the order of their ids, which begin after END with the space's."""
+    """The characters that can be written, in the order of their ids, which begin after END with the space's.
+
+    `junctions` are what an editor's spaces are judged by besides, None if by nothing.
+    """
 
     known: tuple[str, ...]
+    junctions: Optional[Junctions] = None
 
     @classmethod
     def of(cls: type[Self], texts: Iterable[str], min_count: int) -> Self:
@@ -58,7 +63,10 @@ class Characters:
             or not all(isinstance(entry, str) and len(entry) == 1 for entry in listed)
         ):
             raise BundleError(f"{where}: expected a list of different characters, a space first, found something else")
-        return cls(tuple(listed))
+        junctions = Junctions.from_dict(values["junctions"]) if "junctions" in values else None
+        if "junctions" in values and junctions is None:
+            raise BundleError(f"{where}: expected junctions with weights that are finite numbers, found something else")
+        return cls(tuple(listed), junctions)
 
     @classmethod
     def read(cls: type[Self], content: bytes, path: Path, manifest: Manifest, config: object) -> Self:
@@ -68,7 +76,8 @@ class Characters:
         return characters
 
     def to_json(self) -> str:
-        return json.dumps({"characters": self.known}, ensure_ascii=False)
+        junctions = {"junctions": self.junctions.to_dict()} if self.junctions else {}
+        return json.dumps({"characters": self.known, **junctions}, ensure_ascii=False)
 
     def __len__(self) -> int:
         """The number of ids (V) that can be written, special ones included."""

@@ -48,15 +48,29 @@ def decide(
 
     Where None, it is CERTAIN_TAG or CERTAIN_SPACE.
     """
-    tags, of_tags = believed_tags(tags, certainty, CERTAIN_TAG if least is None else least)
+    tags, of_tags = believed_tags(tags, certainty, least)
     has_space, of_spaces = space_follows(had_space, spaces, CERTAIN_SPACE if least is None else least)
     logs = log_probability(of_tags) + log_probability(of_spaces)
     return Decisions(tags, had_space, has_space, of_tags, of_spaces, logs)
 
 
-def believed_tags(tags: NDArray[Any], certainty: NDArray[Any], least: float) -> tuple[NDArray[Any], NDArray[Any]]:
+def joint(tags: NDArray[Any], certainty: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
+    """Return the probability of each tag (S,), of neighbours that both change the larger one; texts end at `ends`.
+
+    A misspelling may be of two characters: syllables exchanged, a final that is written with the next vowel.
+    """
+    changes = tags != KEEP
+    both = changes[:-1] & changes[1:]
+    both[ends[:-1] - 1] = False
+    larger = numpy.where(both, numpy.maximum(certainty[:-1], certainty[1:]), 0)
+    return numpy.maximum(certainty, numpy.maximum(numpy.append(larger, 0), numpy.append(0, larger)))
+
+
+def believed_tags(
+    tags: NDArray[Any], certainty: NDArray[Any], least: Optional[float]
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the tags (S,), KEEP where another has less than the least probability, and the probability of each."""
-    believed = (tags == KEEP) | (certainty.astype("float64") >= least)
+    believed = (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
     return numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
 
 

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 import numpy
 from numpy.typing import NDArray
 
-from ..errors import TokenizerError
 from ..text.tokenizers import mecab_tags
 from .characters import KEEP, SPACE, codes_of
+from .junctions import has_dictionary
 
 HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
 # A letter or digit that is not Hangul, and the rest of its word
@@ -62,14 +61,6 @@ def keep_names(text: str, tags: NDArray[numpy.int64], certainty: NDArray[numpy.f
         text, ((start, end) for start, end, tag in mecab_tags(text) if tag in NOUNS and end - start >= LONG_NOUN)
     )
     return numpy.where(doubtful & nouns[codes_of(text) != ord(SPACE)], KEEP, tags)
-
-
-@lru_cache(maxsize=1)
-def has_dictionary() -> bool:
-    try:
-        return bool(mecab_tags("이름"))
-    except TokenizerError:
-        return False
 
 
 def places_in(text: str, spans: Iterable[tuple[int, int]]) -> NDArray[numpy.bool_]:

@@ -32,6 +32,8 @@ from .settings import RestoreConfig
 from .task import RestorerBundle
 
 Array = NDArray[Any]
+# The layers of two classes: whether a character changes, and whether a space follows it
+HEADS = "change", "space"
 LAYER = "reader.layer{number}.{{direction}}_gru._unfused.0.{{part}}"
 
 
@@ -106,15 +108,16 @@ def parameter_shapes(rows: int, vocab_size: int, config: RestoreConfig) -> dict[
             shapes[name(part="h2h_weight")], shapes[name(part="h2h_bias")] = (GATES * hidden, hidden), (GATES * hidden,)
         read = model.width
     shapes["narrow.weight"] = (units, read)
-    shapes["tag.weight"], shapes["tag.bias"] = (vocab_size, units), (vocab_size,)
-    shapes["space.weight"], shapes["space.bias"] = (2, read), (2,)
+    shapes["tag.weight"], shapes["tag.bias"] = (vocab_size - 1, units), (vocab_size - 1,)
+    for head in HEADS:
+        shapes[f"{head}.weight"], shapes[f"{head}.bias"] = (2, read), (2,)
     return shapes
 
 
 def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:
     """Return the arguments of `_network.load_editor` but the kernel, sizes rounded up to whole blocks with weights of 0.
 
-    Of both rows of the spaces' layer their difference alone matters; it is a unit more of what tags are made of.
+    Of both rows of one of HEADS their difference alone matters.
     """
     given = []
     for number in range(layers):
@@ -123,10 +126,18 @@ def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:
         rounded = blocks(inputs, 2), blocks(input_bias, 2), blocks(blocks(recurrent, 2), 3), blocks(hidden_bias, 1)
         given.append(tuple(map(numpy.ascontiguousarray, rounded)))
     hidden, tag = recurrent.shape[-1], blocks(arrays["tag.weight"], 1)
-    space, bias = numpy.diff(arrays["space.weight"], axis=0), numpy.diff(arrays["space.bias"])
-    narrow = of_states(numpy.concatenate([blocks(arrays["narrow.weight"], 0), space]), hidden)
-    narrow_bias = numpy.append(numpy.zeros(tag.shape[1], "float32"), bias)
-    return arrays["reader.embedding.weight"], tuple(given), narrow, narrow_bias, tag, arrays["tag.bias"]
+    heads = numpy.concatenate([numpy.diff(arrays[f"{head}.weight"], axis=0) for head in HEADS])
+    biases = numpy.concatenate([numpy.diff(arrays[f"{head}.bias"]) for head in HEADS])
+    narrow = blocks(arrays["narrow.weight"], 0)
+    return (
+        arrays["reader.embedding.weight"],
+        tuple(given),
+        of_states(heads, hidden),
+        biases,
+        of_states(narrow, hidden),
+        tag,
+        arrays["tag.bias"],
+    )
 
 
 def blocks(array: Array, axis: int) -> Array:

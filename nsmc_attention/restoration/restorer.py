@@ -21,14 +21,15 @@ from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from .characters import BEGIN, END, PADDING, Characters, padded
-from .decisions import Decisions, decide
+from .decisions import Decisions, believed_tags, decide, joint
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_foreign, keep_names, keeps_foreign
 from .interface import most_written
+from .junctions import beside, has_dictionary
 from .pieces import Piece, joined, pieces_of
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
-from .tags import most_changed, tagged, within_bound, written
+from .tags import most_changed, odds_at_junctions, tagged, within_bound, written
 from .task import EDITOR, LAYOUT, WRITER, RestorerBundle
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
@@ -62,6 +63,8 @@ class Restorer(Predictor):
         is_editor = bundle.config.model.kind == "editor"
         self.longest = longest_read(bundle.config)
         self.run = self.edit if is_editor else self.write
+        # without MeCab and its dictionary an editor is asked alone
+        self.junctions = self.characters.junctions if has_dictionary() else None
 
     @classmethod
     def load(
@@ -153,14 +156,24 @@ class Restorer(Predictor):
         ids, lengths = self.inputs(pieces)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
         tags, certainty, spaces = (each[inside] for each in self.engine.tag(ids, lengths))
-        # the last of a character's rows marks the space that follows it
-        decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
         ends = numpy.cumsum(lengths)
         starts = ends - lengths
-        changes = numpy.logical_or.reduceat(decided.changes, starts)
-        rows = zip(pieces, map(slice, starts.tolist(), ends.tolist()), changes.tolist())
+        parts = list(map(slice, starts.tolist(), ends.tolist()))
+        certainty = joint(tags, certainty, ends)
+        if self.junctions:
+            # whatever is asked for, so that a space has one probability
+            believed, _ = believed_tags(tags, certainty, None)
+            letters = (piece.letters for piece in pieces)
+            odds = [
+                odds_at_junctions(*each, self.characters) for each in zip(letters, (believed[own] for own in parts))
+            ]
+            spaces = beside(spaces, numpy.concatenate(odds))
+        # the last of a character's rows marks the space that follows it
+        decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
+        changes = numpy.logical_or.reduceat(decided.changes, starts).tolist()
         return [
-            self.edited(piece, decided, own) if changed else kept(piece, decided, own) for piece, own, changed in rows
+            self.edited(piece, decided, own) if changed else kept(piece, decided, own)
+            for piece, own, changed in zip(pieces, parts, changes)
         ]
 
     def edited(self, piece: Piece, decided: Decisions, own: slice) -> Restoration:

@@ -1,6 +1,10 @@
 """Tags of the characters of a source, turned into a text; and the largest distance between the two."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
 
 from .characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, split_spaces
 
@@ -42,6 +46,21 @@ def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters
                 units[place] = "" if before.endswith(SPACE) else units[place][1:]
     text = "".join(units).rstrip()
     return text, [place for place, unit in enumerate(units) for _ in unit][: len(text)]
+
+
+def odds_at_junctions(letters: str, tags: NDArray[Any], characters: Characters) -> NDArray[numpy.float64]:
+    """Return (S,), the log-odds of a space after each character of a source, by the junctions of what tags make of it.
+
+    NaN where the junctions say nothing: of a character that is left out.
+    """
+    assert characters.junctions is not None
+    # most texts have no letter to correct
+    if not tags.any():
+        return characters.junctions.log_odds(letters)
+    found = numpy.full(len(letters), numpy.nan)
+    text, places = tagged(letters, tags.tolist(), [False] * len(letters), characters)
+    found[places] = characters.junctions.log_odds(text)
+    return found
 
 
 def written(ids: Iterable[int], places: Iterable[int], letters: str, characters: Characters) -> tuple[str, list[int]]:

@@ -1,6 +1,7 @@
 """A whole training of `restore` as one function: clean sentences and a RestoreConfig in, a run folder with a bundle out."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Union
@@ -13,7 +14,8 @@ from ..text.encoding import clean
 from ..training.description import command, digest, manifest_of, run_settings
 from ..training.initial import check_sizes, first_bundle, sizes_of
 from ..training.runs import Run, hold_out, network_files, warn, warn_if_small
-from .characters import Characters
+from .characters import Characters, split_spaces
+from .junctions import fitted, has_dictionary
 from .settings import RESTORE_PRESETS, RestoreConfig
 from .spelling import well_spelt
 from .tags import character_error
@@ -57,7 +59,7 @@ def train_restorer(
     settings = run_settings(config, name, first, sentences=digest(sentences))
     run.check(settings)
     train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
-    characters = first.codec if first else Characters.of(train, config.text.min_count)
+    characters = Characters(first.codec.known) if first else Characters.of(train, config.text.min_count)
     again = partial(command, config, RESTORE_PRESETS, {"task": config.task, "data": name})
     run.say_settings(again(init_from=init_from))
     sizes = f"{len(train):,} sentences to train on, {len(dev):,} to choose the epoch by (dev)"
@@ -69,6 +71,8 @@ def train_restorer(
     begin = partial(begin_with, arrays=parameters_of(first)[1], same_kind=same_kind) if first else None
     with run.begun(settings):
         network, progress, figures = train_network(config, characters, run, train, dev, begin)
+        if config.model.kind == "editor" and has_dictionary():
+            characters = replace(characters, junctions=fitted(map(split_spaces, train)))
         counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
         best = {"best_epoch": progress.best_epoch + 1, **figures}
         manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)

@@ -16,7 +16,7 @@ from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.restoration.characters import padded
 from nsmc_attention.restoration.engines import EDITOR_LENGTHS
-from nsmc_attention.restoration.native import NativeEditor, kernel_arrays, parameter_shapes
+from nsmc_attention.restoration.native import HEADS, NativeEditor, kernel_arrays, parameter_shapes
 from nsmc_attention.restoration.settings import EditorConfig, RestoreConfig, Stack
 from nsmc_attention.restoration.task import LAYOUT
 from nsmc_attention.reviews import tables
@@ -79,15 +79,16 @@ def softmaxes(arrays, ids, layers):
                 found.append(h)
             both.append(found[::step])
         states = numpy.concatenate(both, axis=1)
-    tags = numpy.exp(states @ p["narrow.weight"].T @ p["tag.weight"].T + p["tag.bias"])
-    spaces = numpy.exp(states @ p["space.weight"].T + p["space.bias"])
-    return tags / tags.sum(1, keepdims=True), (spaces / spaces.sum(1, keepdims=True))[:, 1]
+    change, spaces = (numpy.exp(states @ p[f"{head}.weight"].T + p[f"{head}.bias"]) for head in HEADS)
+    others = numpy.exp(states @ p["narrow.weight"].T @ p["tag.weight"].T + p["tag.bias"])
+    change, spaces, others = (each / each.sum(1, keepdims=True) for each in (change, spaces, others))
+    return numpy.concatenate([change[:, :1], change[:, 1:] * others], axis=1), spaces[:, 1]
 
 
 @pytest.mark.parametrize("kernel", FLOATS)
 @given(
     some.tuples(some.integers(1, 40), some.integers(1, 40), some.integers(1, 3), some.integers(1, 40)),
-    some.integers(1, 100),
+    some.integers(2, 100),
     some.lists(some.integers(1, 20), min_size=1, max_size=19),
     some.integers(0, 1000),
 )
@@ -119,9 +120,14 @@ def test_a_text_has_the_same_bits_in_any_batch(kernel, lengths, random):
 
 def test_of_equal_tags_the_first_is_chosen():
     arrays = {name: 0 * array for name, array in parameters(60, 50, config_of(8, 8, 1, 8)).items()}
-    arrays["tag.bias"][[7, 23, 41]] = 2
+    arrays["tag.bias"][[7, 23, 41]] = 9
+    arrays["change.bias"][1] = 2
     for kernel in KERNELS:
-        assert (editor(kernel, arrays, 1)(*batch_of(60, [3], 3))[0] == 7).all()
+        # the first tag of the layer is the one after KEEP
+        assert (editor(kernel, arrays, 1)(*batch_of(60, [3], 3))[0] == 8).all()
+    arrays["change.bias"][1] = 0
+    for kernel in KERNELS:
+        assert not editor(kernel, arrays, 1)(*batch_of(60, [3], 3))[0].any()
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ DECODERS = {"editor": {}, "writer": {"model.decoder.hidden_size": 8}, "transform
 
 def settings(kind, **changes):
     preset = "editor" if kind == "editor" else "writer"
-    return RESTORE_PRESETS[preset].with_fields(**SMALL, **DECODERS[kind], **changes)
+    return RESTORE_PRESETS[preset].with_fields(**{**SMALL, **DECODERS[kind], **changes})
 
 
 def test_an_epoch_has_every_sentence_and_is_decided_by_its_seed():
@@ -57,7 +57,11 @@ def test_the_dev_part_has_the_same_noise_each_time():
 
 @pytest.mark.parametrize("kind", ["editor", "writer", pytest.param("transformer", marks=pytest.mark.slow)])
 def test_a_training_lowers_its_loss(kind, tmp_path):
-    changes = {"training.sampling": 0.0 if kind == "transformer" else 0.5, "training.label_smoothing": 0.1}
+    changes = {
+        "training.sampling": 0.0 if kind == "transformer" else 0.5,
+        "training.label_smoothing": 0.1,
+        "learning_rate": 0.02,
+    }
     run = Run(tmp_path, device="cpu", quiet=True)
     _, progress, figures = train_network(settings(kind, **changes), CHARACTERS, run, SENTENCES[10:], SENTENCES[:10])
     losses = [record["train_loss"] for record in progress.history]

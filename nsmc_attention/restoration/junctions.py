@@ -1,0 +1,143 @@
+"""Where a text without its spaces may have one, by what MeCab finds in it: a logistic regression on neighbouring morphemes.
+
+    letters -> morphemes (mecab-ko) -> keys of each junction of two -> their weights added: log-odds of a space
+
+An editor knows the words of its training sentences, the dictionary those of other texts too. Half of these log-odds are
+added to the editor's, as of two experts (Hinton 2002): the share was chosen on the packaged editor's dev part and on
+comments that are no film reviews (benchmarks/RESULTS.md).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property, lru_cache
+from itertools import islice
+from math import log
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..errors import TokenizerError
+from ..text.tokenizers import morphemes
+
+# Sentences that the weights are fitted to, and in how many junctions a key must be; smaller weights are left out
+SENTENCES, FEWEST, SMALLEST = 100_000, 10, 0.2
+# What of the log-odds is added to an editor's
+SHARE = 0.5
+# The strength of the penalty, as scikit-learn's C
+PENALTY = 0.3
+# A probability of 0 or 1 has finite log-odds; a weight of a foreign bundle may be this large
+NEAREST, LARGEST = 1e-6, 1e3
+# Sums that are remembered
+MOST_SUMS = 2**17
+
+
+# Surfaces and tags of two morphemes; or "" and four tags
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Junctions:
+    """What each key of a junction adds to an editor's log-odds of a space, to `junction`; `inside` a morpheme is added that."""
+
+    weights: Mapping[str, float]
+    junction: float
+    inside: float
+
+    def log_odds(self, letters: str) -> NDArray[numpy.float64]:
+        """Return (S,), the log-odds of a space after each character of a text of S, which has none."""
+        found = numpy.full(len(letters), self.inside)
+        for place, pair, triples in junctions_of(letters):
+            found[place] = self.junction + self.sum_of(pair) + self.sum_of(triples)
+        return found
+
+    def sum_of(self, names: Names) -> float:
+        """Return the sum of the weights of the keys of a pair or of triples."""
+        total = self.sums.get(names)
+        if total is None:
+            if len(self.sums) >= MOST_SUMS:
+                self.sums.clear()
+            total = self.sums[names] = sum(self.weights.get(key, 0.0) for key in keys_of(names))
+        return total
+
+    @cached_property
+    def sums(self) -> dict[Names, float]:
+        """The sums so far: the same pairs come again and again."""
+        return {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {**asdict(self), "weights": dict(sorted(self.weights.items()))}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Optional[Junctions]":
+        """Return what `to_dict` made; None if it is something else."""
+        if not isinstance(values, dict) or values.keys() != {each.name for each in fields(cls)}:
+            return None
+        weights = values["weights"]
+        numbers = [*weights.values(), values["junction"], values["inside"]] if isinstance(weights, dict) else [None]
+        right = all(isinstance(number, (int, float)) and abs(number) <= LARGEST for number in numbers)
+        return cls(**values) if right else None
+
+
+def beside(spaces: NDArray[Any], found: NDArray[Any]) -> NDArray[numpy.float64]:
+    """Return an editor's probabilities of a space (S,) with log-odds added to them; NaN adds nothing."""
+    near = numpy.clip(spaces.astype("float64"), NEAREST, 1 - NEAREST)
+    odds = numpy.log(near / (1 - near)) + numpy.nan_to_num(found)
+    return 1 / (1 + numpy.exp(-odds))
+
+
+def junctions_of(letters: str) -> Iterator[tuple[int, Names, Names]]:
+    """Yield of each junction of two morphemes of a text without spaces what its keys are made of.
+
+    (place of the character before it, surfaces and tags of both, their tags between those of their neighbours).
+    """
+    pairs = [(surface, features.partition(",")[0]) for surface, features in morphemes(letters)]
+    tags = ["", *(tag for _, tag in pairs), ""]
+    place = -1
+    for number, (one, other) in enumerate(zip(pairs, pairs[1:])):
+        place += len(one[0])
+        yield place, (*one, *other), ("", *tags[number : number + 4])
+
+
+def keys_of(names: Names) -> list[str]:
+    """Return the keys of a pair: both tags, with a surface or the lengths, both surfaces; or those of two triples of tags."""
+    if len(names) == 5:
+        _, first, before, after, last = names
+        return [f"{first} {before}|{after}", f"{before}|{after} {last}"]
+    left, before, right, after = names
+    both, lengths = f"{before}|{after}", (min(len(left), 3), min(len(right), 3))
+    return [both, f"{left}/{both}", f"{both}/{right}", f"{left}+{right}", f"{lengths[0]}{both}{lengths[1]}"]
+
+
+@lru_cache(maxsize=1)
+def has_dictionary() -> bool:
+    """Return whether morphemes can be found here."""
+    try:
+        return bool(morphemes("이름"))
+    except TokenizerError:
+        return False
+
+
+def fitted(sentences: Iterable[tuple[str, list[bool]]]) -> Junctions:
+    """Return the weights that tell where sentences have their spaces, from the first SENTENCES of them.
+
+    A sentence is its characters without the spaces, and of each whether a space follows.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    keys, spaces, inside, split = list[list[str]](), list[bool](), 0, 1
+    for letters, follows in islice(sentences, SENTENCES):
+        before = len(keys)
+        for place, pair, triples in junctions_of(letters):
+            keys.append(keys_of(pair) + keys_of(triples))
+            spaces.append(follows[place])
+        inside += len(letters) - (len(keys) - before)
+        split += sum(follows) - sum(spaces[before:])
+    table = CountVectorizer(analyzer=list, min_df=FEWEST, binary=True, dtype=numpy.float64)
+    model = LogisticRegression(C=PENALTY, max_iter=200).fit(table.fit_transform(keys), spaces)
+    found = zip(table.get_feature_names_out().tolist(), model.coef_[0].tolist())
+    weights = {key: round(SHARE * weight, 2) for key, weight in found if SHARE * abs(weight) >= SMALLEST}
+    junction, within = float(model.intercept_[0]), log(split / max(1, inside - split))
+    return Junctions(weights, round(SHARE * junction, 2), round(SHARE * within, 2))
