@@ -18,7 +18,6 @@ from ..bundle.format import AnyBundle, Manifest, load_bundle
 from ..errors import BundleError, ConfigError, DataError
 from ..inference.engines import DeviceName
 from ..language.task import LAYOUT as LANGUAGE_MODEL
-from ..restoration.task import LAYOUT as RESTORER
 from ..reviews import nsmc, raw
 from ..reviews.corpus import Reviews
 from ..reviews.data import Labelled
@@ -34,11 +33,9 @@ from .batches import Tokenized, TrainingPart
 from .initial import (
     init_from_classifier,
     init_from_language_model,
-    init_from_restorer,
     init_from_vectors,
     sizes_of_classifier,
     sizes_of_language_model,
-    sizes_of_restorer,
 )
 from .predictor import Classifier
 from .settings import LABELS, PRESETS, Config, TrainingConfig
@@ -47,7 +44,6 @@ from .task import LAYOUT, ClassifierBundle
 # What a classifier may begin with, by the task of the bundle: the settings that it must have, and how it begins
 BEGINNINGS: dict[Any, Any] = {
     LAYOUT: (sizes_of_classifier, init_from_classifier),
-    RESTORER: (sizes_of_restorer, init_from_restorer),
     LANGUAGE_MODEL: (sizes_of_language_model, init_from_language_model),
 }
 # The option of each column, and the name that the command need not say
@@ -86,7 +82,7 @@ def train(
     init_from : path, "pretrained" or None
         A bundle whose sizes the classifier shares. Of a classifier ("pretrained": the packaged one) it has the
         vocabulary and begins with all but the n-grams; `continuing` gives the settings. Of a language model it begins
-        with encoder and embeddings, of `restore` with the reading of characters, which needs the tokenizer `characters`.
+        with encoder and embeddings.
     workers : SingleWorker
         The group of workers that share each batch, from `training.distributed.communicator.worker_group`.
     embeddings : path or None

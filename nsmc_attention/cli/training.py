@@ -55,7 +55,7 @@ def train(
     out: Path = option("run folder, new unless --resume", default=Path("runs/latest")),
     init_from: Optional[Path] = option(
         "bundle to begin with, or pretrained, the packaged one: a classifier with another's parameters and vocabulary, "
-        "a language model's encoder, or a restorer's reading of characters"
+        "or a language model's encoder"
     ),
     embeddings: Optional[Path] = option(
         "of a classifier: word vectors that its embeddings begin with, in the text format of word2vec or fastText"
