@@ -6,8 +6,8 @@
     python -m benchmarks.screenshots FOLDER
     python -m benchmarks.reading screenshots FOLDER [--bundle BUNDLE] [--without-tesseract]
 
-`dev`: lines of the dev part in the fonts of training, by several beams and weights of CTC: what `reader.CTC_WEIGHT` and the beam
-were chosen by. `lines`: reviews of the official test file, drawn with families that no training has seen (UNSEEN), as they are and with
+`dev`: lines of the dev part in the fonts of training, by several weights of CTC: what `reader.CTC_WEIGHT` was
+chosen by. `lines`: reviews of the official test file, drawn with families that no training has seen (UNSEEN), as they are and with
 JPEG of quality 60 and a blur. The character error is edits by letters over all lines; tesseract's is that of its best
 enlargement. `screenshots`: whole pictures by a browser, of which the lines are found first; a true line is compared with what was
 read where it is, a missing one counts as all wrong.
@@ -48,11 +48,7 @@ from nsmc_attention.training.runs import hold_out
 UNSEEN = ("NotoSansCJK", "NotoSerifCJK", "gulim", "SquareRound", "Barunpen")
 ENLARGEMENTS = (1, 2, 3)
 SEED = 11
-WAYS: dict[str, dict[str, Any]] = {
-    "attention": {"ctc": 0.0, "beam": 1},
-    "attention, beam 4": {"ctc": 0.0, "beam": 4},
-    "both": {},
-}
+WAYS: dict[str, dict[str, Any]] = {"attention": {"ctc": 0.0}, "both": {}}
 
 
 def character_error(pairs: Sequence[tuple[str, str]]) -> float:
@@ -72,13 +68,12 @@ def dev_table(count: int, bundle: Optional[str]) -> None:
     faces = korean_faces(config.training.fonts, config.training.unused_fonts)
     objective = ReadingObjective([], None, verified.codec, faces, config.training)
     lines = objective.drawn(Lines(own, (SEED,), 0.0))
-    for beam in (1, 2, 4):
-        for weight in (0.0, 0.3, 0.5, 0.7, 0.9):
-            reader = PictureReader.from_bundle(verified, beam=beam, ctc=weight)
-            parts = [lines[start : start + 16] for start in range(0, len(lines), 16)]
-            found = [best for part in parts for best in reader.spell([line.strips for line in part])]
-            pairs = [(reader.letters.text(best.ids), reader.letters.text(line.ids)) for best, line in zip(found, lines)]
-            print(f"beam {beam}, CTC's weight {weight}: {character_error(pairs):.2f} %", flush=True)
+    for weight in (0.0, 0.3, 0.5, 0.7, 0.9):
+        reader = PictureReader.from_bundle(verified, ctc=weight)
+        parts = [lines[start : start + 16] for start in range(0, len(lines), 16)]
+        found = [best for part in parts for best in reader.spell([line.strips for line in part])]
+        pairs = [(reader.letters.text(best.ids), reader.letters.text(line.ids)) for best, line in zip(found, lines)]
+        print(f"CTC's weight {weight}: {character_error(pairs):.2f} %", flush=True)
 
 
 def tesseract(pictures: Sequence[Gray], enlargement: int, mode: int = 7) -> list[str]:

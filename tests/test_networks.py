@@ -16,7 +16,7 @@ from nsmc_attention.films.settings import FilmConfig
 from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.encoders import TransformerEncoder
 from nsmc_attention.reading.interface import PICTURE
-from nsmc_attention.reading.settings import READER_ATTENTIONS, ReaderConfig
+from nsmc_attention.reading.settings import Location, ReaderConfig
 from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
 from nsmc_attention.restoration.interface import ROWS
 from nsmc_attention.restoration.settings import EditorConfig, LSTMStack, Stack, WriterConfig
@@ -145,22 +145,16 @@ def transformer(norm, positions):
     return restorer(settings, f"writer-transformer-{norm}-{positions}")
 
 
-def reader(kind):
+def reader():
     """Its convolutions see the margin behind a line; see tests/reading/test_network.py."""
     settings = ReaderConfig(
-        hidden_size=4, attention=READER_ATTENTIONS[kind](units=5), decoder_size=6, embedding_size=3, output_units=4
+        hidden_size=4, attention=Location(units=5), decoder_size=6, embedding_size=3, output_units=4
     )
     count = 80
     inputs = {**PICTURE, "target": ("N", 5)}
     fixed = {**settings.sizes, "P": count}
     return Case(
-        f"reader-{kind}",
-        settings,
-        lambda: settings.network(VOCABULARY, count),
-        inputs,
-        fixed,
-        weights=None,
-        reads_padding=True,
+        "reader", settings, lambda: settings.network(VOCABULARY, count), inputs, fixed, weights=None, reads_padding=True
     )
 
 
@@ -182,7 +176,7 @@ CASES = [
     ),
     *(film(kind) for kind in ("additive", "uniform")),
     *(editor(cell, layers) for cell in CELLS for layers in (1, 2)),
-    *map(reader, READER_ATTENTIONS),
+    reader(),
     *(writer(kind, cell, fed) for kind in ALIGNMENTS for cell in CELLS for fed in (0, 1)),
     writer("local-p", window=1),
     writer("local-m", layers=3),

@@ -41,8 +41,7 @@ class ReaderEngine:
         """Return what does not change between steps, [memory, keys, mask], the first state, and CTC's (N, S, P)."""
         memory, keys, mask, parts = self.encode(strips, source_length)
         zeros = numpy.zeros((len(mask), self.state_size), "float32")
-        place = [numpy.zeros_like(mask) for name in LOOKED_AT if name in self.decode.interface.inputs]
-        return [memory, keys, mask], [zeros, *place], parts
+        return [memory, keys, mask], [zeros, *(numpy.zeros_like(mask) for _ in LOOKED_AT)], parts
 
     def step(self, ids: Array, source: Sequence[Array], state: Sequence[Array]) -> tuple[Array, Array, list[Array]]:
         """Return log-probabilities (N, V), weights (N, S) and the state after ids (N,)."""

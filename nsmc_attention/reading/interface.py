@@ -20,25 +20,6 @@ LOOKED_AT = ("last", "total")
 PICTURE: dict[str, Axes] = {"strips": ("N", "S", HEIGHT * STRIP), "source_length": ("N",)}
 
 
-def reader_graphs(looks_back: bool) -> dict[str, Interface]:
-    """Return the graphs of a reader: the encoder, which spells a part of a letter at each strip, and a step of the decoder.
-
-    The next step's `state0` is the step's `next_state0`; one with location features has, of each strip, the last
-    weight and the sum of all.
-    """
-    state: dict[str, Axes] = {"state0": ("N", "H")}
-    after: dict[str, Axes] = {"next_state0": ("N", "H")}
-    if looks_back:
-        state.update(dict.fromkeys(LOOKED_AT, ("N", "S")))
-        after.update(dict.fromkeys([f"next_{name}" for name in LOOKED_AT], ("N", "S")))
-    return {
-        "source.onnx": Interface(PICTURE, {**ENCODED, "parts": ("N", "S", "P")}, encoded),
-        "step.onnx": Interface(
-            {"ids": ("N",), **ENCODED, **state}, {"parts": ("N", "P"), "weights": WRITTEN["weights"], **after}, stepped
-        ),
-    }
-
-
 def encoded(F: Operators, memory: Array, keys: Array, mask: Array, logits: Array) -> tuple[Any, ...]:
     """CTC's logits of parts (N, S, P) -> their log-probabilities; the rest as it is."""
     return memory, keys, mask, spelt(F, logits)
@@ -59,3 +40,20 @@ def divided(F: Operators, of_parts: Array) -> list[Any]:
 def spelt(F: Operators, logits: Array) -> Any:
     """Logits of parts (..., P) -> their log-probabilities, each of the three kinds by itself."""
     return F.concat(*(F.log_softmax(part, axis=-1) for part in divided(F, logits)), dim=-1)
+
+
+# The graphs of a reader: the encoder, which spells a part of a letter at each strip, and a step of the decoder, of which the
+# next one's `state0` is `next_state0`, and so on
+READER_GRAPHS = {
+    "source.onnx": Interface(PICTURE, {**ENCODED, "parts": ("N", "S", "P")}, encoded),
+    "step.onnx": Interface(
+        {"ids": ("N",), **ENCODED, "state0": ("N", "H"), **dict.fromkeys(LOOKED_AT, ("N", "S"))},
+        {
+            "parts": ("N", "P"),
+            "weights": WRITTEN["weights"],
+            "next_state0": ("N", "H"),
+            **dict.fromkeys([f"next_{name}" for name in LOOKED_AT], ("N", "S")),
+        },
+        stepped,
+    ),
+}

@@ -90,8 +90,7 @@ class Reader(Block):
     def __init__(self, vocab_size: int, count: int, settings: Any) -> None:
         super().__init__()
         attention, size = settings.attention, settings.decoder_size
-        self.state_size, self.looks_back = size, attention.kind == "location"
-        alignment = LocationAlignment(size, attention) if self.looks_back else AdditiveAlignment(size, attention.units)
+        self.state_size, alignment = size, LocationAlignment(size, attention)
         self.source, self.step = PictureSource(count, settings), RecurrentStep(vocab_size, settings, alignment, count)
         self.parts = (self.source, self.step)
 
@@ -99,8 +98,7 @@ class Reader(Block):
         """Return what does not change between steps, [memory, keys, mask], the first state, and CTC's logits (N, S, P)."""
         memory, keys, mask, logits = self.source(strips, source_length)
         zeros = mxnet.nd.zeros((len(mask), self.state_size), ctx=mask.context)
-        place = [mxnet.nd.zeros_like(mask)] * 2 if self.looks_back else []
-        return [memory, keys, mask], [zeros, *place], logits
+        return [memory, keys, mask], [zeros, *[mxnet.nd.zeros_like(mask)] * 2], logits
 
     def forward(self, strips: Array, source_length: Array, previous_ids: Array) -> Any:
         """Return logits (N, T, P), weights (N, T, S) and CTC's logits (N, S, P), given the letter before each, (N, T)."""

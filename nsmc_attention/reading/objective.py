@@ -142,8 +142,6 @@ class ReadingObjective(Objective):
         loss = (1 - batch.ctc) * by_decoder + batch.ctc * by_ctc
         if settings.guide:
             loss = loss + settings.guide * self.astray(weights, lines)
-        if settings.coverage:
-            loss = loss + settings.coverage * self.uncovered(weights, lines, inside)
         return loss
 
     def cross_entropy(self, logits: Array, wanted: NDArray[Any], inside: NDArray[Any]) -> Any:
@@ -171,16 +169,6 @@ class ReadingObjective(Objective):
         inside = nd.array(near, ctx=self.device)
         is_letter = inside.max(axis=2)
         return -(nd.log((weights * inside).sum(axis=2) + SMALLEST) * is_letter).sum() / counts
-
-    def uncovered(self, weights: Array, lines: Sequence[DrawnLine], inside: NDArray[Any]) -> Any:
-        """Return the penalty for strips that all letters together look at too much or too little.
-
-        Xu et al. 2015, equation 14, where each place is to get 1; a strip is to get the letters of its line by its strips.
-        """
-        nd = mxnet.nd
-        share = nd.array([(len(line.ids) + 1) / len(line.strips) for line in lines], ctx=self.device)
-        seen = (weights * nd.array(inside[..., None], ctx=self.device)).sum(axis=1)
-        return nd.square(nd.broadcast_sub(seen, share.expand_dims(1))).mean()
 
     def before(self, wanted: NDArray[Any], batch: Lines) -> Any:
         """Return the letters that the decoder reads, (N, T): those before the wanted ones, some at random."""

@@ -27,8 +27,8 @@ from .pictures import padded, strips
 from .reading import Line, Reading, edges_of
 from .task import LAYOUT, ReaderBundle
 
-# Lines that are read together, and hypotheses that a search may follow
-BATCH, BEAM = 16, 16
+# Lines that are read together
+BATCH = 16
 # Weight of CTC's opinion beside the decoder's; chosen on the dev part (benchmarks/reading.py)
 CTC_WEIGHT = 0.3
 # Pixels of the highest line
@@ -40,24 +40,21 @@ TIMES, MORE = 1.3, 6
 class PictureReader(Predictor):
     """A bundle of the task `read` and the engine that runs it.
 
-    `beam` is the number of hypotheses that the search follows (1: greedy), `ctc` the weight of CTC's opinion, 0 to 1; with
-    0 the decoder answers alone.
+    `ctc` is the weight of CTC's opinion, 0 to 1; with 0 the decoder answers alone, whose search is greedy.
     """
 
     layout, load_engine = LAYOUT, staticmethod(load_reader_engine)
 
-    def __init__(self, bundle: ReaderBundle, engine: ReaderEngine, beam: int = 1, ctc: float = CTC_WEIGHT):
+    def __init__(self, bundle: ReaderBundle, engine: ReaderEngine, ctc: float = CTC_WEIGHT):
         super().__init__(bundle, engine)
-        if not isinstance(beam, int) or not 1 <= beam <= BEAM:
-            raise ConfigError(f"beam: expected 1 to {BEAM}, found {beam!r}")
         if not 0 <= ctc <= 1:
             raise ConfigError(f"ctc: expected a weight from 0 to 1, found {ctc!r}")
         self.letters: Letters = bundle.codec
-        self.beam, self.ctc = beam, ctc
+        self.ctc = ctc
 
     @property
     def options(self) -> dict[str, Any]:
-        return {"beam": self.beam, "ctc": self.ctc}
+        return {"ctc": self.ctc}
 
     def __call__(self, picture: Picture) -> Reading:
         """Return the Reading of a picture: a path, bytes, an array (height, width[, 3 or 4]) of uint8 or a PIL image.
@@ -95,27 +92,23 @@ class PictureReader(Predictor):
         source, state, parts = self.engine.begin(*padded(pictures))
         by_ctc = [ctc_path(own[: len(picture)], self.letters) for own, picture in zip(parts, pictures)]
         longest = [int(len(ids) * TIMES) + MORE for ids in by_ctc]
-        found = search(self.engine.step, source, state, BEGIN, END, longest, self.beam, alpha=0.0)
+        found = search(self.engine.step, source, state, BEGIN, END, longest, 1, alpha=0.0)
         best = []
-        for number, (hypotheses, ids, picture) in enumerate(zip(found, by_ctc, pictures)):
+        for number, ((first,), ids, picture) in enumerate(zip(found, by_ctc, pictures)):
             one = slice(number, number + 1)
             own = [array[one] for array in source], [array[one] for array in state]
-            chosen = self.choose(hypotheses, ids, parts[number, : len(picture)], own)
+            chosen = self.choose(first, ids, parts[number, : len(picture)], own)
             best.append(cropped(chosen, len(picture)))
         return best
 
-    def choose(
-        self, hypotheses: list[Hypothesis], ids: list[int], parts: NDArray[Any], own: tuple[State, State]
-    ) -> Hypothesis:
-        """Return the hypothesis that decoder and CTC together find likeliest, what CTC reads being one.
+    def choose(self, first: Hypothesis, ids: list[int], parts: NDArray[Any], own: tuple[State, State]) -> Hypothesis:
+        """Return what decoder and CTC together find likeliest, what the decoder reads (`first`) or what CTC does (`ids`).
 
         Where they read otherwise, its score is that of both.
         """
-        first = hypotheses[0]
         if not self.ctc or list(first.ids) == ids:
             return first
-        if all(list(hypothesis.ids) != ids for hypothesis in hypotheses):
-            hypotheses = [*hypotheses, forced(self.engine.step, *own, ids)]
+        hypotheses = first, forced(self.engine.step, *own, ids)
         of_ctc = [ctc_log_probability(parts, hypothesis.ids, self.letters) for hypothesis in hypotheses]
         both = [(1 - self.ctc) * one.score + self.ctc * other for one, other in zip(hypotheses, of_ctc)]
         best = numpy.argmax(both)
@@ -144,16 +137,13 @@ def cropped(hypothesis: Hypothesis, length: int) -> Hypothesis:
 
 
 def load_reader(
-    bundle: Optional[Union[str, Path]] = None,
-    engine: EngineName = "auto",
-    device: DeviceName = "auto",
-    beam: Optional[int] = None,
+    bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> PictureReader:
     """Load a reader from a bundle folder; None is the one that ships with the package.
 
-    Engine, device and errors are those of `load_classifier`; beam is that of the search.
+    Engine, device and errors are those of `load_classifier`.
     """
-    return PictureReader.load(bundle, engine, device, **({} if beam is None else {"beam": beam}))
+    return PictureReader.load(bundle, engine, device)
 
 
 packaged_reader = lru_cache(maxsize=1)(load_reader)

@@ -7,7 +7,7 @@ from ..model.attention import Additive
 from ..model.interfaces import Graphs
 from ..restoration.decoders import GRUDecoder
 from ..settings import Settings, check_all, kinds, section, setting
-from .interface import reader_graphs
+from .interface import READER_GRAPHS
 
 
 class LineConfig(Settings):
@@ -25,14 +25,11 @@ class Location(Additive):
     window: int = setting(15, "strips that a feature sees, an odd number", low=1, high=255)
 
 
-READER_ATTENTIONS: dict[str, type[Additive]] = {kind.kind: kind for kind in (Location, Additive)}
-
-
 class ReaderConfig(Settings):
     """A convolutional network and a GRU read the picture; a decoder that attends to it writes the letters."""
 
     hidden_size: int = setting(128, "units of the encoder's GRU in each direction (H)", low=1, high=4096)
-    attention: Additive = kinds(READER_ATTENTIONS, Location(units=64), "how the decoder attends to the picture")
+    attention: Location = kinds({"location": Location}, Location(units=64), "how the decoder attends to the picture")
     decoder_size: int = setting(256, "units of the decoder's GRU (H)", low=1, high=4096)
     embedding_size: int = setting(64, "units of the embedding of the last letter (E)", low=1, high=4096)
     output_units: int = setting(128, "units of what the parts of a letter are predicted from", low=1, high=4096)
@@ -54,7 +51,7 @@ class ReaderConfig(Settings):
         """Return what the network is, for model cards."""
         return (
             f"Five convolutions and a bidirectional GRU of {self.hidden_size} with CTC, and a GRU decoder of "
-            f"{self.decoder_size} with {self.attention.kind} attention"
+            f"{self.decoder_size} with location attention"
         )
 
     @property
@@ -65,7 +62,7 @@ class ReaderConfig(Settings):
     @property
     def graphs(self) -> Graphs:
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
-        return reader_graphs(isinstance(self.attention, Location))
+        return READER_GRAPHS
 
     def network(self, vocab_size: int, count: int) -> Any:
         """Build the network for so many letters, and parts of letters."""
@@ -77,6 +74,7 @@ class ReaderConfig(Settings):
 class ReadTraining(LoopConfig):
     """The training of `read`."""
 
+    retired: ClassVar[tuple[str, ...]] = ("coverage",)
     batch_size: int = setting(32, "lines in a batch", low=1)
     lines: int = setting(20_000, "lines drawn in an epoch, each time others", low=1)
     epochs: int = setting(12, "largest number of epochs", low=1)
@@ -84,7 +82,6 @@ class ReadTraining(LoopConfig):
     patience: int = setting(3, "epochs without a smaller error before stopping", low=1)
     ctc: float = setting(0.3, "weight of the CTC loss of the encoder beside the decoder's", low=0.0, high=1.0)
     guide: float = setting(0.1, "weight of the loss of attention that is not in the middle of its letter", low=0.0)
-    coverage: float = setting(0.0, "weight of Xu's doubly stochastic penalty", low=0.0)
     invented: float = setting(
         0.4, "more lines, of random syllables, Latin words and numbers, as a share of the reviews'", low=0.0, high=10.0
     )

@@ -1,7 +1,6 @@
 """The network: its location features, and that a line is read alike beside others."""
 
 import numpy
-import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.reading.letters import Letters
@@ -43,11 +42,8 @@ def test_location_features_are_those_of_chorowski():
     assert numpy.allclose(after, total + weights)
 
 
-@pytest.mark.parametrize("kind", ["location", "additive"])
-def test_a_line_is_read_alike_beside_longer_ones(kind):
-    settings = ReaderConfig.from_dict(
-        ReaderConfig(hidden_size=6, decoder_size=5, embedding_size=4, output_units=4).changed({"attention.kind": kind})
-    )
+def test_a_line_is_read_alike_beside_longer_ones():
+    settings = ReaderConfig(hidden_size=6, decoder_size=5, embedding_size=4, output_units=4)
     network = Reader(*LETTERS.sizes, settings)
     network.initialize(mxnet.init.Xavier())
     lines = [numpy.abs(drawn(length, 128, seed=length)) for length in (9, 30)]
