@@ -149,7 +149,6 @@ class ErasureConfig(Settings):
 class TrainingConfig(LoopConfig):
     """The training of the classifier."""
 
-    retired: ClassVar[tuple[str, ...]] = ("misspelt_fraction",)
     stars: StarsConfig = section(StarsConfig(), "first stage")
     labels: LabelsConfig = section(LabelsConfig(), "main stage")
     erasure: ErasureConfig = section(ErasureConfig(), "last stage")

@@ -51,7 +51,6 @@ FILM_NETWORKS: dict[str, type[Settings]] = {kind.kind: kind for kind in (Pooling
 class FilmTrainingConfig(LoopConfig):
     """The training of `film`; a batch is of films."""
 
-    retired: ClassVar[tuple[str, ...]] = ("fine_tuning",)
     batch_size: int = setting(64, "films in a batch", low=1)
     dev_fraction: float = setting(
         0.1, "share of the films that choose the epoch and widen the intervals", low=0.01, high=0.4

@@ -11,15 +11,6 @@ if TYPE_CHECKING:
     from ..text.encoding import ReviewEncoder
 
 
-def migrated(manifest: Manifest) -> Manifest:
-    """Return a manifest that names the kind `replaced`, of which there is no training any more, as the one it contains."""
-    config = manifest["config"]
-    if config["model"]["kind"] != "replaced":
-        return manifest
-    model = {name: value for name, value in config["model"].items() if name != "detection"}
-    return {**manifest, "config": {**config, "model": {**model, "kind": "masked"}}}
-
-
 def card_values(config: LanguageConfig, manifest: Manifest) -> dict[str, object]:
     metrics = manifest["metrics"]["dev"]
     shares = {name: 100 * metrics[name] for name in ("accuracy", "among_five")}
@@ -33,7 +24,6 @@ LAYOUT: "Layout[LanguageConfig, ReviewEncoder]" = Layout(
     ("model.onnx",),
     packaged("pretrained_language"),
     card_values,
-    migrated=migrated,
 )
 LanguageBundle = Bundle[LanguageConfig, "ReviewEncoder"]
 LANGUAGE = Task(

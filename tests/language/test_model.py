@@ -4,7 +4,6 @@ import numpy
 import pytest
 
 from nsmc_attention import load_language_model
-from nsmc_attention.bundle.format import read_contents, write_bundle
 from nsmc_attention.errors import DataError
 from nsmc_attention.language.masking import MASK
 
@@ -72,13 +71,6 @@ def test_of_several_masks_the_most_certain_is_filled_first_then_the_next(model, 
 def test_another_number_of_masks_is_refused(model, text, found):
     with pytest.raises(DataError, match=rf"expected 1 to 5 \[MASK\] in the text, found {found}"):
         model(text)
-
-
-def test_a_bundle_of_the_kind_that_there_was_once_fills_the_same(model, tmp_path):
-    config = model.bundle.manifest["config"]
-    replaced = {**config, "model": {**config["model"], "kind": "replaced", "detection": 50.0}}
-    write_bundle(tmp_path / "bundle", {**model.bundle.manifest, "config": replaced}, read_contents(model.bundle))
-    assert load_language_model(tmp_path / "bundle")(TEXT).candidates == model(TEXT).candidates
 
 
 def test_values_for_json_are_plain(model):
