@@ -12,12 +12,9 @@ if TYPE_CHECKING:
 
 # The first of METHODS that fits a classifier
 AUTO = "auto"
-Method = Literal[
-    "auto", "contribution", "removal", "attention", "gradient", "integrated", "rollout", "erasure", "random"
-]
+Method = Literal["auto", "contribution", "attention", "gradient", "integrated", "rollout", "erasure", "random"]
 METHODS: dict[str, str] = {
     "contribution": "contribution: what each word adds to the log-odds, which are the sum and a bias",
-    "removal": "removal: how the log-odds fall if the word's weight goes to the others",
     "attention": "attention: the weight of each word",
     "gradient": "gradient x input: how the log-odds change if the word's embedding grows a little",
     "integrated": "integrated gradients: what each word adds to the log-odds, from a zero baseline",
@@ -26,9 +23,9 @@ METHODS: dict[str, str] = {
     "random": "random: a baseline that knows nothing of the model",
 }
 # Methods with values below 0, which speak for negative
-SIGNED = ("contribution", "removal", "gradient", "integrated", "erasure")
+SIGNED = ("contribution", "gradient", "integrated", "erasure")
 # Methods whose values are made of the attention's weights alone or times a value, with the matrix of these beside them
-WEIGHTED = ("contribution", "removal", "attention")
+WEIGHTED = ("contribution", "attention")
 
 
 def attribution_html(

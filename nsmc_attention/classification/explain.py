@@ -20,9 +20,6 @@ from .interface import CONTRIBUTIONS, HEADS
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer
 
-# What is left of the weights where one token has all of them
-ALONE = 1e-6
-
 
 class Explainer:
     """Explains a classifier's predictions; the network that gradients need is loaded once."""
@@ -47,8 +44,6 @@ class Explainer:
         """Return one number a token, by a method that needs no heads."""
         if method == "contribution":
             return self.contributions([review])[0]
-        if method == "removal":
-            return removal(self.contributions([review])[0], prediction.token_weights)
         if method == "attention":
             return prediction.token_weights
         if method == "random":
@@ -71,7 +66,7 @@ class Explainer:
     def methods(self) -> list[str]:
         """Those of METHODS that fit the classifier, and what is installed."""
         fit = {
-            **dict.fromkeys(("contribution", "removal"), self.has_contributions),
+            "contribution": self.has_contributions,
             "rollout": self.has_heads,
             **dict.fromkeys(("gradient", "integrated"), find_spec("mxnet") is not None),
         }
@@ -104,7 +99,7 @@ class Explainer:
         if not self.has_contributions:
             model: Any = self.bundle.config.model
             raise ConfigError(
-                "method contribution or removal: expected a classifier whose values are near the token, found "
+                "method contribution: expected a classifier whose values are near the token, found "
                 f"{getattr(model, 'values', model).kind}; use attention, or train with --values convolution"
             )
         found: list[NDArray[Any]] = [numpy.zeros(0)] * len(reviews)
@@ -129,20 +124,6 @@ class Explainer:
     def gluon(self) -> GluonGraph:
         own = self.classifier.engine
         return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
-
-
-def removal(contributions: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
-    """Return how the log-odds fall if a token's weight goes to the others, in their proportions, (T,).
-
-    Of contributions c and weights w (T,), which sum to C and to 1, the others add (C - c) / (1 - w) without the token: the
-    fall is (c - w C) / (1 - w). Of a token with all the weight it is what it adds. What erasing a token does besides, to
-    the states that the weights come from, is left out: nothing is computed again.
-    """
-    rest = 1 - numpy.asarray(weights, dtype="float64")
-    alone = rest < ALONE
-    return numpy.where(
-        alone, contributions, (contributions - weights * contributions.sum()) / numpy.where(alone, 1, rest)
-    )
 
 
 def rollout(heads: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:

@@ -49,7 +49,7 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     attention are left out where MXNet is missing, the latter also for the original article's network.
     """
     from ..evaluation.faithfulness import faithfulness as measure
-    from .explain import Explainer, removal
+    from .explain import Explainer
 
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
@@ -68,7 +68,6 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
         print(f"no gradients: {problem}", file=sys.stderr)
     if explainer.has_contributions:
         orders["contribution"] = explainer.contributions(encoded)
-        orders["removal"] = list(map(removal, orders["contribution"], orders["attention"]))
     if explainer.has_heads:
         orders["rollout"] = [
             explainer.rollout(prediction, explainer.heads(review)) for prediction, review in zip(predictions, encoded)

@@ -148,7 +148,7 @@ def explain(
         multiple=True,
         default=["auto"],
         metavar=choices(
-            ["auto", "contribution", "removal", "attention", "rollout", "erasure", "gradient", "integrated", "random"]
+            ["auto", "contribution", "attention", "rollout", "erasure", "gradient", "integrated", "random"]
         ),
     ),
     picture: Optional[str] = option(

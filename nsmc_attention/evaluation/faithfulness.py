@@ -27,7 +27,7 @@ SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)
 SIGNIFICANT = 0.05
 SHORTEST = 3
 # Orders whose values have the sign of what they do to the log-odds
-SIGNED = ("contribution", "removal", "gradient")
+SIGNED = ("contribution", "gradient")
 Weights = Sequence[ArrayLike]
 
 

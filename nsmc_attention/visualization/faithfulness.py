@@ -12,7 +12,7 @@ PUBLISHED = {
     "IMDB": {"erasure": 0.341, "gradient": 0.437},
     "SST, dot": {"erasure": 0.064, "gradient": 0.073},
 }
-ORDERS = ("contribution", "removal", "attention", "best hop", "rollout", "gradient", "erasure", "random")
+ORDERS = ("contribution", "attention", "best hop", "rollout", "gradient", "erasure", "random")
 # name -> result of `evaluation.faithfulness.faithfulness`
 Results = Mapping[str, dict[str, Any]]
 

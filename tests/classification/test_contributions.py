@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.bundle.card import model_card
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.explain import Explainer, explain, explain_many, removal
+from nsmc_attention.classification.explain import Explainer, explain, explain_many
 from nsmc_attention.classification.network import shared_with_next
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.task import LAYOUT
@@ -116,9 +116,7 @@ def test_another_classifier_is_explained_by_attention_and_has_none(bundle_folder
         other = load_classifier(folder)
         assert Explainer(other).default == explain(other, TEXT).method == "attention"
         assert "contribution" not in Explainer(other).methods
-        with pytest.raises(
-            ConfigError, match=f"^method contribution or removal: expected .* near the token, found {kind}; use"
-        ):
+        with pytest.raises(ConfigError, match=f"^method contribution: expected .* near the token, found {kind}; use"):
             explain(other, TEXT, "contribution")
 
 
@@ -147,23 +145,12 @@ def test_explain_shows_contributions_and_on_demand_the_matrix(command, classifie
     assert matrix == same != words
 
 
-@given(some.lists(some.tuples(some.floats(0.01, 1), some.floats(-5, 5)), min_size=2, max_size=9))
-def test_a_removal_is_the_fall_of_a_weighted_mean_without_the_token(tokens):
-    shares, scores = numpy.array(tokens).T
-    weights = shares / shares.sum()
-    for token, fall in enumerate(removal(weights * scores, weights)):
-        others = numpy.delete(weights, token)
-        without = numpy.delete(scores, token) @ others / others.sum()
-        assert fall == pytest.approx(weights @ scores - without, abs=1e-9)
-    assert removal(numpy.array([1.5, 0.0]), numpy.array([1.0, 0.0])).tolist() == [1.5, 0.0]
-
-
 @pytest.mark.parametrize("fixture", FIXTURES)
 def test_faithfulness_measures_contributions_and_their_sum(command, request, fixture):
     options = ["--data", "sample", "--bundle", request.getfixturevalue(fixture), "--engine", "onnx", "--limit", 20]
     found = json.loads(command("faithfulness", *options, "--json").stdout)
-    assert found["orders"].keys() == {"contribution", "removal", "attention", "gradient", "erasure", "random"}
-    assert found["correlation"].keys() == {"contribution", "removal", "attention", "gradient"}
+    assert found["orders"].keys() == {"contribution", "attention", "gradient", "erasure", "random"}
+    assert found["correlation"].keys() == {"contribution", "attention", "gradient"}
     assert all(-1 <= value <= 1 for value in found["correlation"].values()) and 0 <= found["gap"] < 1e-5
     lines = command("faithfulness", *options).stdout.splitlines()
     assert lines[:-1] == as_text(found).splitlines()[:-1] and lines[1].endswith("correlation")

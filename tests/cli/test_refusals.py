@@ -48,7 +48,7 @@ REFUSED = [
     ("explain a --device gpu --output a.png", "--device gpu: expected a GPU that MXNet sees, found none"),
     (
         "explain a --method contribution --bundle {bundle_folder}",
-        "method contribution or removal: expected a classifier whose values",
+        "method contribution: expected a classifier whose values",
     ),
     ("explain a --method rollout --bundle {bundle_folder}", "method rollout: expected a classifier whose encoder is a"),
     ("explain a --heads a.png --bundle {bundle_folder}", "a.png: expected the heads of an encoder that is a"),

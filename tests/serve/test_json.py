@@ -95,7 +95,7 @@ def test_an_explanation_ends_when_its_client_disconnects(client):
 
 def test_contributions_are_the_method_that_a_server_takes_where_it_has_them(ready, transformer, ask, tiny_convolution):
     with ready(create_app(Bundles(tiny_convolution, "onnx"))) as server:
-        assert server.get("/readyz").json()["methods"][:3] == ["contribution", "removal", "attention"]
+        assert server.get("/readyz").json()["methods"][:2] == ["contribution", "attention"]
         answers = [ask(server, "/explain", {"inputs": TEXT, **more}).json() for more in ({}, {"method": "auto"})]
     expected = explain(load_classifier(tiny_convolution, engine="onnx"), TEXT, "contribution")
     for answer in answers:
@@ -107,7 +107,7 @@ def test_contributions_are_the_method_that_a_server_takes_where_it_has_them(read
 
 def test_rollout_is_a_method_where_the_encoder_has_heads(transformer, client, ask, tiny_transformer):
     methods, fewer = (server.get("/readyz").json()["methods"] for server in (transformer, client))
-    assert {*METHODS} - {*methods} == {"contribution", "removal"} and {*methods} - {*fewer} == {"rollout"}
+    assert {*METHODS} - {*methods} == {"contribution"} and {*methods} - {*fewer} == {"rollout"}
     answer = ask(transformer, "/explain", {"inputs": TEXT, "method": "rollout"}).json()
     expected = explain(load_classifier(tiny_transformer), TEXT, "rollout")
     assert answer["values"] == pytest.approx(expected.values, abs=1e-4)
