@@ -90,7 +90,7 @@ class Attribution:
             row[members] = 1
         mean = within / within.sum(axis=1, keepdims=True)
         weights = self.prediction.weights @ within.T
-        if "queries" in self.prediction.axes and self.prediction.queries is None:
+        if "queries" in self.prediction.axes:
             weights = mean @ weights
         heads = None if self.heads is None else mean @ self.heads @ within.T
         tokens = tuple(self.text[start:end] for start, end in spans)

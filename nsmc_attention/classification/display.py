@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import NDArray
 
-from ..inference.notebook import color, in_frame, legend, matrices_html, number
+from ..inference.notebook import color, in_frame, legend, matrix_html, number
 
 if TYPE_CHECKING:
     from .prediction import Prediction
@@ -40,8 +40,8 @@ def attribution_html(
         f'<span title="{escape(METHODS[method])}">{method}</span>{about} · {legend(largest, signed)}'
     )
     words = words_html(prediction, values, signed, largest)
-    has_matrices = method in WEIGHTED and prediction.weights.ndim > 1
-    unfolded = matrices_html(prediction.matrices()) if has_matrices else ""
+    has_matrix = method in WEIGHTED and prediction.weights.ndim > 1
+    unfolded = matrix_html(*prediction.matrices()) if has_matrix else ""
     return in_frame(f'<div class="nsmc-head">{head}</div>{words}{unfolded}')
 
 

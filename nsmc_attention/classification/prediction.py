@@ -37,10 +37,7 @@ class Prediction:
         (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
         (R, T) where these are (hops, keys): row i holds that of hop i.
     axes : tuple of str
-        The last is "keys", the tokens; "queries" before it where each query has weights of its own; before these
-        heads, hops, layers or time, where a network has them.
-    queries : tuple of str or None
-        Tokens of the queries, where these are another sequence than the keys.
+        The last is "keys", the tokens; before it "queries", the tokens too, or "hops".
     """
 
     text: str
@@ -52,7 +49,6 @@ class Prediction:
     weights: NDArray[numpy.float32]
     error: Optional[str] = None
     axes: tuple[str, ...] = AXES
-    queries: Optional[tuple[str, ...]] = None
 
     @property
     def token_weights(self) -> NDArray[numpy.float32]:
@@ -67,16 +63,16 @@ class Prediction:
 
     def averaged(self) -> "Prediction":
         """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
-        return replace(self, weights=self.token_weights, axes=("keys",), queries=None)
+        return replace(self, weights=self.token_weights, axes=("keys",))
 
     def matrices(self, title: Optional[str] = None) -> list[Matrix]:
         """Return the weights as matrices with names."""
-        return matrices(self.weights, self.tokens, self.queries, self.axes, title)
+        return matrices(self.weights, self.tokens, axes=self.axes, title=title)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Prediction):
             return NotImplemented
-        exact = ("text", "label", "tokens", "offsets", "error", "axes", "queries")
+        exact = ("text", "label", "tokens", "offsets", "error", "axes")
         if any(getattr(self, name) != getattr(other, name) for name in exact):
             return False
         if self.probability is None or other.probability is None:
@@ -104,8 +100,6 @@ class Prediction:
             values.update(weights=self.weights.tolist(), token_weights=self.token_weights.tolist())
             if self.axes != AXES:
                 values["axes"] = list(self.axes)
-            if self.queries is not None:
-                values["queries"] = list(self.queries)
         return {**values, "error": self.error} if self.error else values
 
 

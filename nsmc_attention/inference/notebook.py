@@ -1,4 +1,4 @@
-"""HTML for notebooks: the frame, shades, and matrices to unfold; each system writes its own results into it.
+"""HTML for notebooks: the frame, shades, and a matrix to unfold; each system writes its own results into it.
 
 Static: no script, nothing loaded, no element ids. The style applies below one class only and brings its own paper, so
 any number of outputs stand in one notebook, readable in light and dark themes (`notebook.css`).
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Iterable, Sequence
 
 from ..colors import DARK, LIGHT, strength
-from .matrices import Matrix, largest_of
+from .matrices import Matrix
 
-# Cells of the matrices in one output, each some 100 bytes of the notebook's file
+# Cells of the matrix in one output, each some 100 bytes of the notebook's file
 MOST_CELLS = 4096
 
 # Characters of a text in a repr
@@ -49,24 +49,22 @@ def legend(largest: float, signed: bool) -> str:
     return f"0 {ramp} {number(largest, False)}"
 
 
-def matrices_html(panels: Sequence[Matrix]) -> str:
-    """Return matrices to unfold, on one colour scale; of too many cells, what draws them."""
-    rows, columns = panels[0].weights.shape
-    size = f"{f'{len(panels)} × ' if panels[1:] else ''}{rows} × {columns}"
-    if len(panels) * rows * columns > MOST_CELLS:
+def matrix_html(matrix: Matrix) -> str:
+    """Return a matrix to unfold; of too many cells, what draws it."""
+    rows, columns = matrix.weights.shape
+    size = f"{rows} × {columns}"
+    if rows * columns > MOST_CELLS:
         return f'<div class="nsmc-head">{size} weights: too many to unfold, draw them with draw_heatmap</div>'
-    largest = largest_of(panels)
-    tables = "".join(table(panel, largest) for panel in panels)
+    largest = float(matrix.weights.max())
     scale = f'<div class="nsmc-head">{legend(largest, False)}</div>'
-    return f"<details><summary>{size} weights</summary>{scale}{tables}</details>"
+    return f"<details><summary>{size} weights</summary>{scale}{table(matrix, largest)}</details>"
 
 
 def table(matrix: Matrix, largest: float) -> str:
     """Return a matrix as a table, a row for each query."""
-    caption = f"<caption>{escape(matrix.title)}</caption>" if matrix.title else ""
     body = "".join(row(query, matrix.keys, values, largest) for query, values in zip(matrix.queries, matrix.weights))
     heads = "".join(f"<th>{escape(key)}</th>" for key in matrix.keys)
-    return f"<table>{caption}<thead><tr><th></th>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def row(query: str, keys: Sequence[str], values: Iterable[float], largest: float) -> str:

@@ -240,5 +240,5 @@ def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     if prediction.error or prediction.score is None:
         raise DataError(f"heatmap: {prediction.error}")
     title = f"{prediction.label} {100 * prediction.score:.1f} %"
-    figure = draw_heatmap(prediction.weights, prediction.tokens, title, prediction.queries, prediction.axes)
+    figure = draw_heatmap(prediction.weights, prediction.tokens, title, axes=prediction.axes)
     save_figure(figure, path)

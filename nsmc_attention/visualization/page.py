@@ -11,8 +11,6 @@ import logging
 from importlib.resources import files
 from typing import Any, Iterable, Sequence
 
-import numpy
-
 from ..classification.attribution import Attribution
 from ..classification.display import METHODS
 from ..colors import DARK, LIGHT
@@ -62,8 +60,7 @@ def with_words(template: str) -> str:
 def panel(attribution: Attribution) -> dict[str, Any]:
     """Return an attribution as plain values for JSON, numbers to four digits.
 
-    `matrix` holds the weights of each query (rows) and key, averaged over heads, hops, layers and time; `queries` names
-    its rows where they are not the tokens; `grid` holds the matrices before averaging, where there are several.
+    `matrix` holds the weights of each query (rows) and key; `queries` names its rows where they are not the tokens.
     """
     matrices = attribution.matrices()
     plain = {name: getattr(attribution, name) for name in ("text", "label", "source", "method", "signed")}
@@ -74,13 +71,8 @@ def panel(attribution: Attribution) -> dict[str, Any]:
         "offsets": [list(span) for span in attribution.offsets],
         "tokens": list(attribution.tokens),
         "values": rounded(attribution.values),
-        "matrix": rounded(numpy.mean([matrix.weights for matrix in matrices], axis=0)) if matrices else None,
+        "matrix": rounded(matrices[0].weights) if matrices else None,
         **({"queries": matrices[0].queries} if matrices and matrices[0].queries != matrices[0].keys else {}),
-        **(
-            {"grid": [{"title": matrix.title, "matrix": rounded(matrix.weights)} for matrix in matrices]}
-            if matrices[1:]
-            else {}
-        ),
     }
 
 

@@ -22,7 +22,7 @@ function shade(target, value, largest, signed = true) {
 }
 
 const largestOf = values => Math.max(...values.map(Math.abs), 0);
-const largestWeight = panel => Math.max(...(panel.grid ?? [panel]).flatMap(each => each.matrix.map(largestOf)));
+const largestWeight = panel => Math.max(...panel.matrix.map(largestOf));
 const number = (value, signed) => (signed && value > 0 ? "+" : "") + value.toFixed(3).replace("-", "−");
 
 /* Give panels that are side by side one colour scale for their matrices; returns them. */
@@ -61,8 +61,8 @@ const buttonOf = text => {
   return word;
 };
 
-/* Offsets count characters as Python does, not UTF-16 units as JavaScript does. Clicking a query (a word, or one of
-panel.queries where these are another sequence) shades the words by its row of the matrix. */
+/* Offsets count characters as Python does, not UTF-16 units as JavaScript does. Clicking a query (a word, or a hop, of
+panel.queries) shades the words by its row of the matrix. */
 function wordsOf(panel, say) {
   const line = element("div", "words"), letters = Array.from(panel.text), frame = element("div");
   let legend = element("span");
@@ -136,8 +136,7 @@ function tableOf(matrix, queries, keys, title, largest = Math.max(...matrix.map(
 
 function matrixOf(panel) {
   const queries = panel.queries ?? panel.tokens, largest = panel.scale ?? largestWeight(panel);
-  const tables = (panel.grid ?? [panel]).map(each => tableOf(each.matrix, queries, panel.tokens, each.title, largest));
-  return scrolling(legendOf(panel, largest, false), ...tables);
+  return scrolling(legendOf(panel, largest, false), tableOf(panel.matrix, queries, panel.tokens, "", largest));
 }
 
 /* Tables in a frame that the keyboard scrolls too; where there is more of them, its edge is pale. */
@@ -161,8 +160,7 @@ function panelOf(panel) {
   say.setAttribute("aria-live", "polite");
   section.append(headOf(panel), wordsOf(panel, say), say);
   if (panel.matrix) {
-    const times = panel.grid ? `${panel.grid.length} × ` : "";
-    const label = `${panel.opener ?? "Show the matrix"} (${times}${panel.matrix.length} × ${panel.tokens.length})`;
+    const label = `${panel.opener ?? "Show the matrix"} (${panel.matrix.length} × ${panel.tokens.length})`;
     section.append(openerOf(section, label, () => matrixOf(panel)));
   }
   return section;

@@ -75,20 +75,20 @@ def test_a_batch_of_a_fixed_length_is_bounded_by_that_length(post_run_folder):
     assert engine.shapes == [(2, 192)] * 5
 
 
-def test_weights_of_an_engine_with_heads_keep_them_and_lose_the_padding(bundle_folder):
+def test_weights_of_an_engine_with_hops_keep_them_and_lose_the_padding(bundle_folder):
     bundle = load_classifier(bundle_folder).bundle
 
-    def heads(token_ids, *_):
+    def hops(token_ids, *_):
         size = token_ids.shape[1]
-        return numpy.full(len(token_ids), 0.9), numpy.ones((len(token_ids), 3, size, size), dtype="float32")
+        return numpy.full(len(token_ids), 0.9), numpy.ones((len(token_ids), 3, size), dtype="float32")
 
-    heads.name, heads.batch_size, heads.axes = "heads", 8, ("heads", "queries", "keys")
-    found = Classifier(bundle, heads).predict_many(["정말 좋다", "정말 재미있는 영화였어요", ""])
+    hops.name, hops.batch_size, hops.axes = "hops", 8, ("hops", "keys")
+    found = Classifier(bundle, hops).predict_many(["정말 좋다", "정말 재미있는 영화였어요", ""])
     for each in found:
         size = len(each.tokens)
-        assert each.axes == heads.axes and each.token_weights.shape == (size,)
-        assert each.weights.shape == ((3, size, size) if size else (0, 0, 0))
-    assert found[0].to_dict(weights=True)["axes"] == list(heads.axes)
+        assert each.axes == hops.axes and each.token_weights.shape == (size,)
+        assert each.weights.shape == ((3, size) if size else (0, 0))
+    assert found[0].to_dict(weights=True)["axes"] == list(hops.axes)
 
 
 class Recorded:

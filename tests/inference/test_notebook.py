@@ -18,11 +18,11 @@ VOID = {"br", "img", "input"}
 TOKENS = some.lists(some.text(min_size=1, max_size=6), min_size=1, max_size=6)
 
 
-def prediction(tokens, axes=("queries", "keys"), leading=()):
+def prediction(tokens):
     starts = numpy.cumsum([0, *(len(token) + 1 for token in tokens)]).tolist()
     offsets = tuple((start, start + len(token)) for start, token in zip(starts, tokens))
-    weights = numpy.random.RandomState(0).dirichlet(numpy.ones(len(tokens)), (*leading, len(tokens)))
-    return Prediction(" ".join(tokens), "positive", 0.9, 0.9, tuple(tokens), offsets, weights.astype("f4"), axes=axes)
+    weights = numpy.random.RandomState(0).dirichlet(numpy.ones(len(tokens)), len(tokens))
+    return Prediction(" ".join(tokens), "positive", 0.9, 0.9, tuple(tokens), offsets, weights.astype("f4"))
 
 
 class Reader(HTMLParser):
@@ -90,13 +90,10 @@ def test_nothing_is_loaded_run_or_named_so_that_outputs_do_not_clash():
         assert all(".nsmc-attention" in selector for selector in rule.split(", ")), "no rule is for the host's elements"
 
 
-@pytest.mark.parametrize(
-    "axes, leading, tables", [(("queries", "keys"), (), 1), (("heads", "queries", "keys"), (3,), 3)]
-)
-def test_every_weight_is_a_cell_to_unfold_on_one_scale(axes, leading, tables):
-    each = prediction(["배우는", "좋은데", "별로"], axes, leading)
+def test_every_weight_is_a_cell_to_unfold():
+    each = prediction(["배우는", "좋은데", "별로"])
     content = Reader(each._repr_html_())
-    assert content.names.count("table") == tables and content.names.count("td") == each.weights.size
+    assert content.names.count("table") == 1 and content.names.count("td") == each.weights.size
     assert content.names.count("details") == 1 and f"{each.weights.max():.3f}" in content.text
 
 

@@ -108,40 +108,30 @@ def test_what_cannot_be_drawn_is_refused_before_any_work(path, picture, methods,
         check_picture(path, picture, methods)
 
 
-QUERIES = ("정말", "재미있", "었어요")
-
-
-def aligned(shape, axes, queries=QUERIES):
-    """The alignment of three target words with five source words."""
+def with_hops(count):
+    """The attention of some hops to five words."""
     tokens, offsets = ("정말", "재밋", "엇", "어요", "!"), ((0, 2), (2, 4), (4, 5), (5, 7), (7, 8))
-    weights = numpy.random.RandomState(0).dirichlet(numpy.ones(5), shape[:-1])
-    prediction = Prediction(
-        "정말재밋엇어요!", "positive", 0.9, 0.9, tokens, offsets, weights, axes=axes, queries=queries
-    )
+    weights = numpy.random.RandomState(0).dirichlet(numpy.ones(5), count)
+    prediction = Prediction("정말재밋엇어요!", "positive", 0.9, 0.9, tokens, offsets, weights, axes=("hops", "keys"))
     return Attribution(prediction, prediction.token_weights, "attention")
 
 
-def test_panels_name_queries_of_another_sequence_and_hold_a_matrix_for_each_head():
-    two = panel(aligned((3, 5), ("queries", "keys")))
-    assert numpy.shape(two["matrix"]) == (3, 5) and two["queries"] == list(QUERIES) and "grid" not in two
-    heads = panel(aligned((4, 3, 5), ("heads", "queries", "keys")))
-    assert [each["title"] for each in heads["grid"]] == ["head 1", "head 2", "head 3", "head 4"]
-    mean = numpy.mean([each["matrix"] for each in heads["grid"]], axis=0)
-    numpy.testing.assert_allclose(heads["matrix"], mean, atol=1e-4)
-    assert panel(aligned((2, 5), ("hops", "keys"), None))["queries"] == ["hop 1", "hop 2"]
-    assert not {"queries", "grid"} & panel(attribution()).keys()
+def test_panels_name_the_rows_of_their_matrix_where_these_are_hops():
+    hops = panel(with_hops(2))
+    assert numpy.shape(hops["matrix"]) == (2, 5) and hops["queries"] == ["hop 1", "hop 2"]
+    assert "queries" not in panel(attribution())
 
 
 def test_the_page_shades_words_by_the_query_that_is_clicked(chromium, tmp_path):
-    save_attributions([[aligned((4, 3, 5), ("heads", "queries", "keys"))]], tmp_path / "a.html")
+    save_attributions([[with_hops(3)]], tmp_path / "a.html")
     page = chromium.new_page()
     page.goto((tmp_path / "a.html").as_uri())
-    assert page.locator(".more").inner_text() == "Show the matrix (4 × 3 × 5)"
+    assert page.locator(".more").inner_text() == "Show the matrix (3 × 5)"
     page.locator(".more").click()
-    assert page.locator("table").count() == 4 and page.locator("tbody td").count() == 60
+    assert page.locator("tbody td").count() == 15
     before = page.locator(".word").first.get_attribute("style")
-    page.get_by_role("button", name="재미있").click()
-    assert page.locator(".say").inner_text() == "재미있 →"
+    page.get_by_role("button", name="hop 2").click()
+    assert page.locator(".say").inner_text() == "hop 2 →"
     assert page.locator(".word").first.get_attribute("style") != before
 
 
