@@ -7,7 +7,7 @@ from collections.abc import Container
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .errors import ConfigError, did_you_mean
-from .settings import KIND, Settings, leaves, paths, setting
+from .settings import KIND, Settings, check_all, leaves, paths, setting
 
 if TYPE_CHECKING:
     from .model.interfaces import Graphs
@@ -80,6 +80,9 @@ class TaskConfig(Settings):
     """A whole training of one task in one value."""
 
     task: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_all(self)
 
     @property
     def model(self) -> Any:

@@ -10,7 +10,7 @@ from ..model.attention import ATTENTIONS, Additive, Attention
 from ..model.encoders import ENCODERS, GRU, EncoderSettings
 from ..model.interfaces import AXES, Axes, Graphs, Interface
 from ..model.values import VALUES, States, Values
-from ..settings import Settings, check_all, kinds, section, setting
+from ..settings import Settings, kinds, section, setting
 from ..text.settings import TextConfig
 
 LABELS = ("negative", "positive")
@@ -163,7 +163,7 @@ class Config(TaskConfig):
     training: TrainingConfig = section(TrainingConfig(), "how the network is trained")
 
     def __post_init__(self) -> None:
-        check_all(self)
+        super().__post_init__()
         if self.text.ngram_buckets == 1:
             raise ConfigError("text.ngram_buckets: expected 0 or at least 2, found 1")
         if not self.model.uses_ngrams and (self.text.ngram_buckets or self.training.erasure.reviews):

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from ..config import LoopConfig, TaskConfig
 from ..model.attention import Additive, Attention, Uniform
 from ..model.interfaces import Graphs
-from ..settings import Settings, check_all, kinds, section, setting
+from ..settings import Settings, kinds, section, setting
 from .interface import FILM_GRAPHS
 
 # How the reviews of a film are weighed
@@ -70,9 +70,6 @@ class FilmConfig(TaskConfig):
     task: ClassVar[str] = "film"
     model: PoolingConfig = kinds(FILM_NETWORKS, PoolingConfig(), "the network")
     training: FilmTrainingConfig = section(FilmTrainingConfig(), "how the network is trained")
-
-    def __post_init__(self) -> None:
-        check_all(self)
 
     @property
     def graphs(self) -> Graphs:

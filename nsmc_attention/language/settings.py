@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from ..config import LoopConfig, TaskConfig, check_scores
 from ..model.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
 from ..model.interfaces import Graphs, Interface
-from ..settings import Settings, check_all, kinds, section, setting
+from ..settings import Settings, kinds, section, setting
 from ..text.settings import WordsConfig
 from .interface import MASKED, guessed
 
@@ -60,7 +60,7 @@ class LanguageConfig(TaskConfig):
     training: LanguageTraining = section(LanguageTraining(), "how the network is trained")
 
     def __post_init__(self) -> None:
-        check_all(self)
+        super().__post_init__()
         self.model.check_sizes()
         check_scores(self.text.max_length, self.model.encoder.numbers_per_pair)
 

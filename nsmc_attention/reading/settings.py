@@ -6,7 +6,7 @@ from ..config import LoopConfig, TaskConfig
 from ..model.attention import Additive
 from ..model.interfaces import Graphs
 from ..restoration.decoders import GRUDecoder
-from ..settings import Settings, check_all, kinds, section, setting
+from ..settings import Settings, kinds, section, setting
 from .interface import READER_GRAPHS
 
 
@@ -96,9 +96,6 @@ class ReadConfig(TaskConfig):
     text: LineConfig = section(LineConfig(), "which letters are known, and how long a line is")
     model: ReaderConfig = section(ReaderConfig(), "the network")
     training: ReadTraining = section(ReadTraining(), "how the network is trained")
-
-    def __post_init__(self) -> None:
-        check_all(self)
 
     @property
     def graphs(self) -> Graphs:
