@@ -1,4 +1,4 @@
-"""Presets and baselines trained and evaluated, each with several seeds: one table, one picture.
+"""Presets and baselines trained and evaluated, each with several seeds, in one table.
 
 Everything is evaluated on the dev part, which choices are made by; on the test file only on request.
 """
@@ -14,7 +14,6 @@ import pandas
 
 from .._io.atomic import refuse_links, replaced_file, write_text
 from ..bundle.format import load_bundle
-from ..drawing.figure import new_figure, save_figure
 from ..errors import ConfigError, did_you_mean, list_names
 from ..evaluation.metrics import HEADLINE, headline
 from ..reviews.corpus import Reviews
@@ -51,7 +50,7 @@ def compare(
     names : list of str
         Presets, and the baselines "majority" and "tfidf", of which only the dev part depends on the seed.
     out : path
-        Folder for the runs (NAME-SEED), comparison.csv, comparison.md and comparison.png.
+        Folder for the runs (NAME-SEED), comparison.csv and comparison.md.
     test : bool
         Evaluate on the test file too; only "nsmc" and "sample" have one.
     changes : dict or None
@@ -72,9 +71,9 @@ def compare(
     test_file = source.load("test") if test else None
     named = [f"{name}-{config.training.seed}" for name, config in configs]
     runs = [Run(out / name, quiet=quiet) for name in named]
-    as_csv, text, picture = (out / f"comparison.{suffix}" for suffix in ("csv", "md", "png"))
+    as_csv, text = (out / f"comparison.{suffix}" for suffix in ("csv", "md"))
     saved, settings = out / "settings.json", {"sha256": train_file.sha256, **(changes or {})}
-    refuse_links([*(run.out for run in runs), as_csv, text, picture, saved])
+    refuse_links([*(run.out for run in runs), as_csv, text, saved])
     check_table(as_csv, saved, settings, named)
     out.mkdir(parents=True, exist_ok=True)
     write_text(saved, json.dumps({**settings, "rows": named}) + "\n")
@@ -90,7 +89,6 @@ def compare(
     with replaced_file(as_csv) as temporary:
         table.to_csv(temporary, index=False)
     write_text(text, as_markdown(table))
-    draw(table, picture)
     return table
 
 
@@ -191,19 +189,3 @@ def spread(values: pandas.Series) -> str:
     digits = 1 if values.name == "seconds" else 4
     mean = f"{values.mean():.{digits}f}"
     return mean if len(values) == 1 else f"{mean} ± {values.std():.{digits}f}"
-
-
-def draw(table: pandas.DataFrame, path: Path) -> None:
-    """Draw the accuracy of each name, a dot a seed, in the order given."""
-    names = list(dict.fromkeys(table["name"]))
-    with new_figure((7, 1 + 0.4 * len(names))) as (figure, [[axes]]):
-        for part, marker in (("dev", "o"), ("test", "s")):
-            if f"{part}_accuracy" in table:
-                accuracy = 100 * table[f"{part}_accuracy"]
-                axes.plot(accuracy, table["name"].map(names.index), marker, label=part, alpha=0.7)
-        axes.set_yticks(range(len(names)), names)
-        axes.invert_yaxis()
-        axes.set_xlabel("accuracy, %")
-        axes.grid(axis="x", alpha=0.3)
-        axes.legend()
-    save_figure(figure, path)
