@@ -33,7 +33,7 @@ def test_a_restorer_begins_with_all_that_another_has_learnt(tiny_editor, tmp_pat
     second = train_restorer(
         Texts("sample"), first.config.with_fields(**STILL, seed=1), Run(tmp_path / "run", quiet=True), tiny_editor
     )
-    assert second.codec == first.codec
+    assert second.codec.known == first.codec.known
     one, other = (parameters_of(bundle)[1] for bundle in (first, second))
     assert all(numpy.allclose(one[name], other[name], atol=1e-6) for name in one)
     with pytest.raises(ConfigError, match="cannot resume with another --init-from: the run has '.*', found None"):
