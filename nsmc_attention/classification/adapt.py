@@ -329,8 +329,8 @@ def judge(
     labels = part.labels.astype(int)
     folds = fold_splits(labels, config.training.seed)
     predicted = cross_val_predict(baseline("tfidf", config.text.tokenizer), part.frame["document"], labels, cv=folds)
-    shares = (float(numpy.mean(found == labels)) for found in (before > 0, predicted))
-    return Judgement(labels, odds, *shares, seen)
+    was, other = (float(numpy.mean(found == labels)) for found in (before > 0, predicted))
+    return Judgement(labels, odds, was, other, seen)
 
 
 def surprising_labels(part: TrainingPart[list[str]], odds: NDArray[Any]) -> pandas.DataFrame:
