@@ -80,7 +80,7 @@ def test_too_many_explanations_are_refused(ready, ask):
 
 def test_an_explanation_ends_when_its_client_disconnects(client):
     scope = {"type": "http", "method": "POST", "path": "/explain", "query_string": b""}
-    body = json.dumps({"inputs": f"{TEXT} " * 200, "method": "erasure"}).encode()
+    body = json.dumps({"inputs": f"{TEXT} " * 200, "method": "integrated"}).encode()
     messages, sent = iter([{"type": "http.request", "body": body}]), []
 
     async def receive():

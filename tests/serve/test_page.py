@@ -92,9 +92,9 @@ def test_the_first_key_is_asked_at_once_then_one_a_pause_and_a_newer_question_en
 
 
 @BOTH
-def test_a_text_is_corrected_as_it_is_typed_and_then_classified(open_page, tiny_editor):
-    page, source = open_page(restore_bundle=tiny_editor), "배우들 연기가  정말조앗는데 <b>별로</b>엿다"
-    expected = load_restorer(tiny_editor)(source)
+def test_a_text_is_corrected_as_it_is_typed_and_then_classified(page):
+    source = "배우들 연기가  정말조앗는데 <b>별로</b>엿다"
+    expected = load_restorer()(source)
     assert expected.changed
     page.check("#restore")
     height = page.locator("#restoration").bounding_box()["height"]
