@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Optional, Union
 
 import numpy
 from numpy.typing import NDArray
 
-from ..inference.reference import Reference, Row
+from ..inference.reference import Reference, Row, check_texts
 from ..restoration.restorer import Restorer, packaged_restorer
 from ..reviews.pieces import cut
 from ..text.encoding import clean
@@ -16,6 +17,7 @@ from .predictor import WINDOW, Classifier
 
 # A label of at least this probability is not asked for again: `python -m benchmarks.doubtful`
 SURE = 0.8
+checked = partial(check_texts, kind="reviews", advice="give it in a list")
 # Whether to restore: False, True (by the restorer that ships with the package), or by which
 Restore = Union[bool, Restorer]
 
@@ -51,29 +53,30 @@ class RestoringClassifier:
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each text, restored or not; NaN where it is blank."""
-        parts = [self.judged(part)[1] for part in cut(texts, WINDOW, len)]
+        parts = [self.judged(part)[1] for part in cut(checked(texts), WINDOW, len)]
         return numpy.concatenate(parts) if parts else numpy.zeros(0)
 
     def judged(self, texts: list[str]) -> tuple[list[Row], NDArray[numpy.float64]]:
         """Return the restorer's row of each text, and the probability of positive of what it says."""
-        rows: list[Row] = [(clean(text), None) for text in texts]
         found = self.classifier.probabilities(texts)
+        cleaned = [*map(clean, texts)]
+        rows: list[Row] = [(text, None) for text in cleaned]
         # also blank texts, whose probability is no number
         doubtful = numpy.flatnonzero(~(numpy.maximum(found, 1 - found) >= SURE)).tolist()
         for place, row in zip(doubtful, self.restorer.rows(texts[place] for place in doubtful)):
             rows[place] = row
-        changed = [place for place in doubtful if rows[place][0] != clean(texts[place])]
+        changed = [place for place in doubtful if rows[place][0] != cleaned[place]]
         found[changed] = self.classifier.probabilities(rows[place][0] for place in changed)
         return rows, found
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return the row of the restorer and that of the classifier of each text, as one."""
-        rows, found = self.judged(list(texts))
+        rows, found = self.judged(list(checked(texts)))
         return [(*row, *output_row(probability)) for row, probability in zip(rows, found.tolist())]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
         """Yield `Prediction.to_dict()` of each restored text, after its source, `restored` and any `restore_error`."""
-        for part in cut(texts, WINDOW, len):
+        for part in cut(checked(texts), WINDOW, len):
             rows, _ = self.judged(part)
             scored = self.classifier.objects((text for text, _ in rows), weights)
             for source, (text, error), values in zip(part, rows, scored):

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 import numpy
 from numpy.typing import NDArray
 
-from ..text.tokenizers import mecab_tags
+from ..text.tokenizers import has_dictionary, mecab_tags
 from .characters import KEEP, SPACE, codes_of
-from .junctions import has_dictionary
 
 HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
 # A letter or digit that is not Hangul, and the rest of its word

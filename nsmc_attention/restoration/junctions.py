@@ -9,7 +9,7 @@ comments that are no film reviews (benchmarks/RESULTS.md).
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from math import log
 from typing import Any, Optional
@@ -17,7 +17,6 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..errors import TokenizerError
 from ..text.tokenizers import morphemes
 
 # Sentences that the weights are fitted to, and in how many junctions a key must be; smaller weights are left out
@@ -26,14 +25,14 @@ SENTENCES, FEWEST, SMALLEST = 100_000, 10, 0.2
 SHARE = 0.5
 # The strength of the penalty, as scikit-learn's C
 PENALTY = 0.3
-# A probability of 0 or 1 has finite log-odds; a weight of a foreign bundle may be this large
-NEAREST, LARGEST = 1e-6, 1e3
+# A probability of 0 or 1 has finite log-odds; a weight of a foreign bundle may be this large, whose sums do not overflow
+NEAREST, LARGEST = 1e-6, 50
 # Sums that are remembered
 MOST_SUMS = 2**17
 
 
-# Surfaces and tags of two morphemes; or "" and four tags
-Names = tuple[str, ...]
+# A function that returns keys, and its arguments
+Keys = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -47,21 +46,21 @@ class Junctions:
     def log_odds(self, letters: str) -> NDArray[numpy.float64]:
         """Return (S,), the log-odds of a space after each character of a text of S, which has none."""
         found = numpy.full(len(letters), self.inside)
-        for place, pair, triples in junctions_of(letters):
-            found[place] = self.junction + self.sum_of(pair) + self.sum_of(triples)
+        for place, by_surface, by_tags in junctions_of(letters):
+            found[place] = self.junction + self.sum_of(by_surface) + self.sum_of(by_tags)
         return found
 
-    def sum_of(self, names: Names) -> float:
-        """Return the sum of the weights of the keys of a pair or of triples."""
-        total = self.sums.get(names)
+    def sum_of(self, keys: Keys) -> float:
+        """Return the sum of the weights of keys."""
+        total = self.sums.get(keys)
         if total is None:
             if len(self.sums) >= MOST_SUMS:
                 self.sums.clear()
-            total = self.sums[names] = sum(self.weights.get(key, 0.0) for key in keys_of(names))
+            total = self.sums[keys] = sum(self.weights.get(key, 0.0) for key in keys_of(keys))
         return total
 
     @cached_property
-    def sums(self) -> dict[Names, float]:
+    def sums(self) -> dict[Keys, float]:
         """The sums so far: the same pairs come again and again."""
         return {}
 
@@ -80,43 +79,40 @@ class Junctions:
         return cls(**values) if right else None
 
 
-def beside(spaces: NDArray[Any], found: NDArray[Any]) -> NDArray[numpy.float64]:
+def with_log_odds(spaces: NDArray[Any], found: NDArray[Any]) -> NDArray[numpy.float64]:
     """Return an editor's probabilities of a space (S,) with log-odds added to them; NaN adds nothing."""
     near = numpy.clip(spaces.astype("float64"), NEAREST, 1 - NEAREST)
     odds = numpy.log(near / (1 - near)) + numpy.nan_to_num(found)
     return 1 / (1 + numpy.exp(-odds))
 
 
-def junctions_of(letters: str) -> Iterator[tuple[int, Names, Names]]:
-    """Yield of each junction of two morphemes of a text without spaces what its keys are made of.
-
-    (place of the character before it, surfaces and tags of both, their tags between those of their neighbours).
-    """
+def junctions_of(letters: str) -> Iterator[tuple[int, Keys, Keys]]:
+    """Yield (place of the character before, keys by surface, keys by tags) of each junction of two morphemes of a text."""
     pairs = [(surface, features.partition(",")[0]) for surface, features in morphemes(letters)]
     tags = ["", *(tag for _, tag in pairs), ""]
     place = -1
     for number, (one, other) in enumerate(zip(pairs, pairs[1:])):
         place += len(one[0])
-        yield place, (*one, *other), ("", *tags[number : number + 4])
+        yield place, (keys_by_surface, *one, *other), (keys_by_tags, *tags[number : number + 4])
 
 
-def keys_of(names: Names) -> list[str]:
-    """Return the keys of a pair: both tags, with a surface or the lengths, both surfaces; or those of two triples of tags."""
-    if len(names) == 5:
-        _, first, before, after, last = names
-        return [f"{first} {before}|{after}", f"{before}|{after} {last}"]
-    left, before, right, after = names
-    both, lengths = f"{before}|{after}", (min(len(left), 3), min(len(right), 3))
-    return [both, f"{left}/{both}", f"{both}/{right}", f"{left}+{right}", f"{lengths[0]}{both}{lengths[1]}"]
+def keys_of(keys: Keys) -> list[str]:
+    """Return keys themselves."""
+    made_by, *arguments = keys
+    found: list[str] = made_by(*arguments)
+    return found
 
 
-@lru_cache(maxsize=1)
-def has_dictionary() -> bool:
-    """Return whether morphemes can be found here."""
-    try:
-        return bool(morphemes("이름"))
-    except TokenizerError:
-        return False
+def keys_by_surface(left: str, before: str, right: str, after: str) -> list[str]:
+    """Return the keys of two morphemes with their tags: the tags, each surface or the lengths with them, both surfaces."""
+    both = f"{before}|{after}"
+    lengths = f"{min(len(left), 3)}{both}{min(len(right), 3)}"
+    return [both, f"{left}/{both}", f"{both}/{right}", f"{left}+{right}", lengths]
+
+
+def keys_by_tags(first: str, before: str, after: str, last: str) -> list[str]:
+    """Return the keys of two tags with the one on either side."""
+    return [f"{first} {before}|{after}", f"{before}|{after} {last}"]
 
 
 def fitted(sentences: Iterable[tuple[str, list[bool]]]) -> Junctions:
@@ -130,8 +126,8 @@ def fitted(sentences: Iterable[tuple[str, list[bool]]]) -> Junctions:
     keys, spaces, inside, split = list[list[str]](), list[bool](), 0, 1
     for letters, follows in islice(sentences, SENTENCES):
         before = len(keys)
-        for place, pair, triples in junctions_of(letters):
-            keys.append(keys_of(pair) + keys_of(triples))
+        for place, by_surface, by_tags in junctions_of(letters):
+            keys.append(keys_of(by_surface) + keys_of(by_tags))
             spaces.append(follows[place])
         inside += len(letters) - (len(keys) - before)
         split += sum(follows) - sum(spaces[before:])

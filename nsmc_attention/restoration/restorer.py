@@ -20,12 +20,13 @@ from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..reviews.pieces import cut
 from ..text.encoding import clean
+from ..text.tokenizers import has_dictionary
 from .characters import BEGIN, END, PADDING, Characters, padded
 from .decisions import Decisions, believed_tags, decide, joint
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_foreign, keep_names, keeps_foreign
 from .interface import most_written
-from .junctions import beside, has_dictionary
+from .junctions import with_log_odds
 from .pieces import Piece, joined, pieces_of
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
@@ -64,7 +65,8 @@ class Restorer(Predictor):
         self.longest = longest_read(bundle.config)
         self.run = self.edit if is_editor else self.write
         # without MeCab and its dictionary an editor is asked alone
-        self.junctions = self.characters.junctions if has_dictionary() else None
+        own = self.characters.junctions
+        self.junctions = own if own and has_dictionary() else None
 
     @classmethod
     def load(
@@ -163,11 +165,11 @@ class Restorer(Predictor):
         if self.junctions:
             # whatever is asked for, so that a space has one probability
             believed, _ = believed_tags(tags, certainty, None)
-            letters = (piece.letters for piece in pieces)
             odds = [
-                odds_at_junctions(*each, self.characters) for each in zip(letters, (believed[own] for own in parts))
+                odds_at_junctions(self.junctions, piece.letters, believed[own], self.characters)
+                for piece, own in zip(pieces, parts)
             ]
-            spaces = beside(spaces, numpy.concatenate(odds))
+            spaces = with_log_odds(spaces, numpy.concatenate(odds))
         # the last of a character's rows marks the space that follows it
         decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
         changes = numpy.logical_or.reduceat(decided.changes, starts).tolist()

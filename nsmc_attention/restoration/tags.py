@@ -7,6 +7,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, split_spaces
+from .junctions import Junctions
 
 # Share of the source's characters that may change, and how many always may
 CHANGED, ALWAYS = 0.4, 2
@@ -48,18 +49,19 @@ def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters
     return text, [place for place, unit in enumerate(units) for _ in unit][: len(text)]
 
 
-def odds_at_junctions(letters: str, tags: NDArray[Any], characters: Characters) -> NDArray[numpy.float64]:
+def odds_at_junctions(
+    junctions: Junctions, letters: str, tags: NDArray[Any], characters: Characters
+) -> NDArray[numpy.float64]:
     """Return (S,), the log-odds of a space after each character of a source, by the junctions of what tags make of it.
 
     NaN where the junctions say nothing: of a character that is left out.
     """
-    assert characters.junctions is not None
     # most texts have no letter to correct
     if not tags.any():
-        return characters.junctions.log_odds(letters)
+        return junctions.log_odds(letters)
     found = numpy.full(len(letters), numpy.nan)
     text, places = tagged(letters, tags.tolist(), [False] * len(letters), characters)
-    found[places] = characters.junctions.log_odds(text)
+    found[places] = junctions.log_odds(text)
     return found
 
 

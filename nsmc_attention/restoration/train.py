@@ -11,11 +11,12 @@ from ..errors import ConfigError, DataError
 from ..model.parameters import Arrays, set_parameters
 from ..reviews.data import Texts
 from ..text.encoding import clean
+from ..text.tokenizers import has_dictionary
 from ..training.description import command, digest, manifest_of, run_settings
 from ..training.initial import check_sizes, first_bundle, sizes_of
 from ..training.runs import Run, hold_out, network_files, warn, warn_if_small
 from .characters import Characters, split_spaces
-from .junctions import fitted, has_dictionary
+from .junctions import fitted
 from .settings import RESTORE_PRESETS, RestoreConfig
 from .spelling import well_spelt
 from .tags import character_error

@@ -96,6 +96,15 @@ def mecab_tags(text: str) -> list[tuple[int, int, str]]:
     return [(start, end, features.partition(",")[0]) for (start, end), (_, features) in zip(spans, pairs)]
 
 
+@lru_cache(maxsize=1)
+def has_dictionary() -> bool:
+    """Return whether morphemes can be found here."""
+    try:
+        return bool(morphemes("이름"))
+    except TokenizerError:
+        return False
+
+
 # Verbs that say nothing by themselves
 LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하다".split())
 

@@ -98,6 +98,13 @@ def test_what_is_in_doubt_is_restored_and_classified_again(both):
     assert (abs(asked - 0.5) < SURE - 0.5).any() and (abs(asked - 0.5) > SURE - 0.5).any()
 
 
+@pytest.mark.parametrize("wrong", ["정말 좋다", ["정말 좋다", 3]])
+def test_one_text_and_what_is_no_text_are_refused(both, wrong):
+    for ask in (both.probabilities, both.rows, lambda texts: list(both.objects(texts))):
+        with pytest.raises(DataError, match="expected a (list of reviews|review as str), found"):
+            ask(wrong)
+
+
 def test_the_text_that_is_shown_is_what_is_classified(both, tmp_path):
     """In every style: beside its own text each row has the one that the score is of."""
     pandas.DataFrame({"document": TEXTS}).to_csv(tmp_path / "in.csv", index=False)

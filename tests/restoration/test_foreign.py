@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nsmc_attention.restoration.characters import KEEP
-from nsmc_attention.restoration.foreign import CERTAIN_OF_NOUN, has_dictionary, keep_names
+from nsmc_attention.restoration.foreign import CERTAIN_OF_NOUN, keep_names
+from nsmc_attention.text.tokenizers import has_dictionary
 
 TEXT, SIZE, NOUN = "또 해운대 나왔네", 7, slice(1, 4)
 certainties = some.lists(some.floats(0, 1, width=32), min_size=SIZE, max_size=SIZE)

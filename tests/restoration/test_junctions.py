@@ -10,9 +10,9 @@ from hypothesis import strategies as some
 
 from nsmc_attention.errors import BundleError
 from nsmc_attention.restoration.characters import Characters, split_spaces
-from nsmc_attention.restoration.junctions import Junctions, beside, fitted, has_dictionary, junctions_of, keys_of
+from nsmc_attention.restoration.junctions import Junctions, fitted, junctions_of, keys_of, with_log_odds
 from nsmc_attention.restoration.tags import odds_at_junctions
-from nsmc_attention.text.tokenizers import morphemes
+from nsmc_attention.text.tokenizers import has_dictionary, morphemes
 
 pytestmark = pytest.mark.skipif(not has_dictionary(), reason="needs MeCab's dictionary")
 
@@ -53,7 +53,7 @@ def test_fitted_weights_tell_where_the_sentences_have_their_spaces():
 @given(some.lists(some.tuples(some.floats(0, 1), some.none() | numbers), min_size=1))
 def test_an_editor_alone_is_believed_where_the_junctions_say_nothing(pairs):
     spaces, found = (numpy.array(each, dtype="float64") for each in zip(*pairs))
-    both = beside(spaces, found)
+    both = with_log_odds(spaces, found)
     assert ((both > 0) & (both < 1)).all()
     silent = numpy.isnan(found)
     assert both[silent] == pytest.approx(spaces[silent], abs=2e-6)
@@ -64,8 +64,15 @@ def test_an_editor_alone_is_believed_where_the_junctions_say_nothing(pairs):
 def test_a_character_that_is_left_out_has_no_junction():
     characters = Characters((" ", "가"), Junctions({}, 1.0, -1.0))
     tags = numpy.array([0, 1, 0])
-    assert numpy.isnan(odds_at_junctions("영가화", tags, characters)).tolist() == [False, True, False]
-    assert odds_at_junctions("영화", tags[:0], characters).tolist() == characters.junctions.log_odds("영화").tolist()
+    assert numpy.isnan(odds_at_junctions(characters.junctions, "영가화", tags, characters)).tolist() == [
+        False,
+        True,
+        False,
+    ]
+    assert (
+        odds_at_junctions(characters.junctions, "영화", tags[:0], characters).tolist()
+        == characters.junctions.log_odds("영화").tolist()
+    )
 
 
 def test_a_vocabulary_with_junctions_is_read_as_it_was_written_or_refused():
