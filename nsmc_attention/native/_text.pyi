@@ -1,6 +1,6 @@
 from typing import Sequence
 
-from numpy import int32
+from numpy import float64, int32
 from numpy.typing import NDArray
 from typing_extensions import Buffer
 
@@ -8,6 +8,9 @@ class Vocabulary:
     def __new__(
         cls, token_to_idx: dict[str, int], unknown: int, max_length: int, cut_rare: bool, /
     ) -> "Vocabulary": ...
+
+class Junctions:
+    def __new__(cls, weights: dict[str, float], junction: float, inside: float, /) -> "Junctions": ...
 
 class Decoder:
     def __new__(
@@ -23,5 +26,6 @@ class Decoder:
     def tokens(self, text: str, /) -> list[str]: ...
     def morphemes(self, text: str, /) -> list[tuple[str, str]]: ...
     def encode(self, texts: list[str], vocabulary: Vocabulary, /) -> list[tuple[tuple[str, ...], tuple[int, ...]]]: ...
+    def log_odds(self, texts: list[str], junctions: Junctions, found: NDArray[float64], /) -> None: ...
 
 def write_ngrams(token_lists: list[Sequence[str]], buckets: int, zeros: NDArray[int32], /) -> None: ...

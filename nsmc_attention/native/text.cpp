@@ -496,16 +496,13 @@ class Lattice {
 
 // ----------------------------------------------------------------------------------------------------- vocabulary
 
-// The units of a vocabulary by their bytes in UTF-8: a hash table with open addresses (FNV-1a, begun with a number that
-// each process draws and mixed at the end as MurmurHash3 does: no vocabulary can be made whose units share few
-// addresses).
-class Vocabulary {
+// Different strings by their bytes in UTF-8: a hash table with open addresses (FNV-1a, begun with a number that each
+// process draws and mixed at the end as MurmurHash3 does: no bundle can be made whose strings share few addresses).
+class Strings {
  public:
   static constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
-  const std::size_t max_length;
-  const bool cut_rare;
 
-  Vocabulary(std::size_t entries, std::size_t max_length, bool cut_rare) : max_length(max_length), cut_rare(cut_rare) {
+  explicit Strings(std::size_t entries) {
     std::size_t size = 4;
     while (size < 2 * entries) size *= 2;
     slots.assign(size, Slot{0, unknown});
@@ -517,12 +514,15 @@ class Vocabulary {
     return drawn;
   }
   static std::uint64_t add_to_hash(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
+  static std::uint64_t hash_of(Bytes unit) {
+    std::uint64_t hash = empty_hash();
+    for (unsigned char byte : unit) hash = add_to_hash(hash, byte);
+    return hash;
+  }
 
   // Add the next entry; no two have the same bytes.
   void add(Bytes unit) {
-    std::uint64_t hash = empty_hash();
-    for (unsigned char byte : unit) hash = add_to_hash(hash, byte);
-    hash = mixed(hash);
+    const std::uint64_t hash = mixed(hash_of(unit));
     std::size_t slot = first_slot(hash);
     while (slots[slot].entry != unknown) slot = (slot + 1) & (slots.size() - 1);
     slots[slot] = {mark(hash), static_cast<std::uint32_t>(places.size() - 1)};
@@ -559,6 +559,15 @@ class Vocabulary {
   std::size_t first_slot(std::uint64_t hash) const { return hash & (slots.size() - 1); }
 };
 
+// The units of a vocabulary, and the rules by which a text is cut into them.
+struct Vocabulary : Strings {
+  const std::size_t max_length;
+  const bool cut_rare;
+
+  Vocabulary(std::size_t entries, std::size_t max_length, bool cut_rare)
+      : Strings(entries), max_length(max_length), cut_rare(cut_rare) {}
+};
+
 // A token as the network reads it: its characters, and its entry of the vocabulary.
 struct UnitOfText {
   std::uint32_t begin, end, entry;
@@ -571,8 +580,7 @@ void add_units(const Text& text, Morpheme word, const Vocabulary& vocabulary, st
   const auto bytes = [&](std::uint32_t begin, std::uint32_t end) {
     return Bytes(text.bytes.data() + text.starts[begin], text.starts[end] - text.starts[begin]);
   };
-  std::uint64_t hash = Vocabulary::empty_hash();
-  for (unsigned char byte : bytes(word.begin, word.end)) hash = Vocabulary::add_to_hash(hash, byte);
+  std::uint64_t hash = Vocabulary::hash_of(bytes(word.begin, word.end));
   const std::uint32_t whole = vocabulary.find(bytes(word.begin, word.end), hash);
   if (whole != Vocabulary::unknown || !vocabulary.cut_rare) return units.push_back({word.begin, word.end, whole});
   std::uint64_t hashes[longest_piece];  // of the pieces that begin at `begin`, by their length - 1
@@ -591,6 +599,69 @@ void add_units(const Text& text, Morpheme word, const Vocabulary& vocabulary, st
     units.push_back(unit);
   }
 }
+
+// ------------------------------------------------------------------------------------------------------ junctions
+
+// A morpheme with its tag, the first of its features.
+struct Tagged {
+  std::string_view surface, tag;
+  std::size_t length;  // in characters
+};
+
+// The log-odds of a space between morphemes, as restoration/junctions.py defines them: a test holds both to the same.
+class Junctions {
+ public:
+  const double junction, inside;
+
+  Junctions(std::size_t entries, double junction, double inside)
+      : junction(junction), inside(inside), strings(entries) {}
+
+  void add(Bytes key, double weight) {
+    strings.add(key);
+    weights.push_back(weight);
+  }
+
+  // Of the second and third of four neighbours; the first and last may be none, without a tag.
+  double log_odds(const Tagged* four, std::string& key) const {
+    return junction + by_surface(four[1], four[2], key) + by_tags(four, key);
+  }
+
+ private:
+  Strings strings;
+  std::vector<double> weights;
+
+  // The weight of a key that is written in parts, 0 if there is none.
+  template <class... Parts>
+  double of(std::string& key, const Parts&... parts) const {
+    key.clear();
+    (key.append(parts), ...);
+    const Bytes bytes(reinterpret_cast<const unsigned char*>(key.data()), key.size());
+    const std::uint32_t entry = strings.find(bytes, Strings::hash_of(bytes));
+    return entry == Strings::unknown ? 0 : weights[entry];
+  }
+
+  // The sum of the weights of `keys_by_surface`, in its order
+  double by_surface(const Tagged& left, const Tagged& right, std::string& key) const {
+    const std::string_view before = left.tag, after = right.tag;
+    double sum = of(key, before, "|", after);
+    sum += of(key, left.surface, "/", before, "|", after);
+    sum += of(key, before, "|", after, "/", right.surface);
+    sum += of(key, left.surface, "+", right.surface);
+    sum += of(key, size(left), before, "|", after, size(right));
+    return sum;
+  }
+
+  // The sum of the weights of `keys_by_tags`, in its order
+  double by_tags(const Tagged* four, std::string& key) const {
+    double sum = of(key, four[0].tag, " ", four[1].tag, "|", four[2].tag);
+    sum += of(key, four[1].tag, "|", four[2].tag, " ", four[3].tag);
+    return sum;
+  }
+
+  static std::string_view size(const Tagged& word) {
+    return std::string_view("0123").substr(std::min<std::size_t>(word.length, 3), 1);
+  }
+};
 
 // -------------------------------------------------------------------------------------------------------- n-grams
 
@@ -695,6 +766,8 @@ struct Work {
   Lattice lattice;
   std::vector<UnitOfText> units;
   std::vector<std::size_t> ends;  // of the units of each text
+  std::vector<Tagged> tagged;
+  std::string key;
   explicit Work(const Dictionary& dictionary) : texts(TEXTS), lattice(dictionary) {}
 };
 
@@ -711,7 +784,11 @@ struct VocabularyObject {
   PyObject* unknown;
 };
 
-PyTypeObject* vocabulary_type;
+struct JunctionsObject {
+  PyObject_HEAD Junctions* junctions;
+};
+
+PyTypeObject *vocabulary_type, *junctions_type;
 
 // A Work for one call, given back at its end; taken and given under the interpreter's lock.
 class Borrowed {
@@ -816,16 +893,22 @@ PyObject* decoder_morphemes(PyObject* self, PyObject* string) {
   });
 }
 
-// Decode texts [first, last) of a list into the units of each.
-void decode_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const Dictionary& dictionary,
-                 const Vocabulary& vocabulary, Borrowed& work) {
+// Read texts [first, last) of a list; return how many characters they have.
+std::size_t read_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const Dictionary& dictionary,
+                      Borrowed& work) {
   std::size_t characters = 0;
   for (Py_ssize_t each = first; each < last; ++each) {
     Text& text = work->texts[static_cast<std::size_t>(each - first)];
     read_text(PyList_GET_ITEM(texts, each), dictionary, text);
     characters += text.size();
   }
-  Unlocked unlocked(characters > CHARACTERS);
+  return characters;
+}
+
+// Decode texts [first, last) of a list into the units of each.
+void decode_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const Dictionary& dictionary,
+                 const Vocabulary& vocabulary, Borrowed& work) {
+  Unlocked unlocked(read_some(texts, first, last, dictionary, work) > CHARACTERS);
   work->units.clear();
   work->ends.clear();
   for (Py_ssize_t each = first; each < last; ++each) {
@@ -886,6 +969,60 @@ PyObject* decoder_encode(PyObject* self, PyObject* arguments) {
   });
 }
 
+// Put the morphemes of a text into `tagged`, between two without a tag.
+void tag_morphemes(const Text& text, const Dictionary& dictionary, Work& work) {
+  work.tagged.assign(1, Tagged{});
+  const char* bytes = reinterpret_cast<const char*>(text.bytes.data());
+  for (const Morpheme& each : work.lattice.decode(text)) {
+    const Words& words = dictionary.words.owns(each.token) ? dictionary.words : dictionary.unknown;
+    const char* features = words.feature(*each.token);
+    const std::size_t begin = text.starts[each.begin], end = text.starts[each.end];
+    work.tagged.push_back(
+        {{bytes + begin, end - begin}, {features, std::strcspn(features, ",")}, each.end - each.begin});
+  }
+  work.tagged.push_back({});
+}
+
+// Write the log-odds at the junctions of a text.
+void write_log_odds(const Text& text, const Dictionary& dictionary, const Junctions& junctions, Work& work,
+                    double* found) {
+  tag_morphemes(text, dictionary, work);
+  for (const Tagged *four = work.tagged.data(), *last = four + work.tagged.size(); last - four > 3; ++four) {
+    found += four[1].length;
+    found[-1] = junctions.log_odds(four, work.key);
+  }
+}
+
+PyObject* decoder_log_odds(PyObject* self, PyObject* arguments) {
+  return guarded([=]() -> PyObject* {
+    PyObject *given, *weights;
+    Buffers buffers;
+    Py_buffer& log_odds = buffers.views[0];
+    if (!PyArg_ParseTuple(arguments, "O!O!w*:log_odds", &PyList_Type, &given, junctions_type, &weights, &log_odds))
+      return nullptr;
+    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
+    const Junctions& junctions = *reinterpret_cast<JunctionsObject*>(weights)->junctions;
+    Object texts = checked(PyList_GetSlice(given, 0, PyList_GET_SIZE(given)));
+    const Py_ssize_t number = PyList_GET_SIZE(texts.get());
+    Borrowed work(decoder);
+    double *found = static_cast<double*>(log_odds.buf), *end = found + log_odds.len / 8;
+    for (Py_ssize_t first = 0; first < number; first += TEXTS) {
+      const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
+      Unlocked unlocked(read_some(texts.get(), first, last, *decoder->dictionary, work) > CHARACTERS);
+      for (Py_ssize_t each = first; each < last; ++each) {
+        const Py_ssize_t length = PyUnicode_GET_LENGTH(PyList_GET_ITEM(texts.get(), each));
+        if (length > end - found)
+          throw Error("expected a float64 array of a number for each character, found a smaller one");
+        std::fill_n(found, length, junctions.inside);
+        write_log_odds(work->texts[static_cast<std::size_t>(each - first)], *decoder->dictionary, junctions,
+                       *work.operator->(), found);
+        found += length;
+      }
+    }
+    Py_RETURN_NONE;
+  });
+}
+
 PyObject* decoder_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
   return guarded([=]() -> PyObject* {
     auto buffers = std::make_unique<Buffers>();
@@ -924,6 +1061,15 @@ void decoder_free(PyObject* self) {
   Py_DECREF(type);
 }
 
+// The bytes of a str; none at all of one with a lone surrogate, which is never found: no text has one.
+Bytes utf8(PyObject* string) {
+  check_str(string);
+  Py_ssize_t length = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(string, &length);
+  if (!bytes) PyErr_Clear();
+  return {reinterpret_cast<const unsigned char*>(bytes), static_cast<std::size_t>(length)};
+}
+
 PyObject* vocabulary_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
   return guarded([=]() -> PyObject* {
     PyObject *numbers, *unit, *id, *unknown;
@@ -936,15 +1082,9 @@ PyObject* vocabulary_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
                                                    static_cast<std::size_t>(max_length), cut_rare != 0);
     auto units = std::make_unique<std::vector<Object>>(), ids = std::make_unique<std::vector<Object>>();
     while (PyDict_Next(numbers, &place, &unit, &id)) {
-      check_str(unit);
-      Py_ssize_t length;
-      const char* bytes = PyUnicode_AsUTF8AndSize(unit, &length);
-      if (!bytes) {
-        // a unit with a lone surrogate is never found: no text has one
-        PyErr_Clear();
-        continue;
-      }
-      vocabulary->add({reinterpret_cast<const unsigned char*>(bytes), static_cast<std::size_t>(length)});
+      const Bytes bytes = utf8(unit);
+      if (!bytes.data()) continue;
+      vocabulary->add(bytes);
       Py_INCREF(unit);
       units->emplace_back(unit);
       Py_INCREF(id);
@@ -967,6 +1107,30 @@ void vocabulary_free(PyObject* self) {
   delete known->units;
   delete known->ids;
   Py_XDECREF(known->unknown);
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* junctions_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  return guarded([=]() -> PyObject* {
+    PyObject *numbers, *key, *weight;
+    double junction, inside;
+    if (!PyArg_ParseTuple(arguments, "O!dd:Junctions", &PyDict_Type, &numbers, &junction, &inside)) return nullptr;
+    auto junctions = std::make_unique<Junctions>(static_cast<std::size_t>(PyDict_GET_SIZE(numbers)), junction, inside);
+    for (Py_ssize_t place = 0; PyDict_Next(numbers, &place, &key, &weight);) {
+      const double value = PyFloat_AsDouble(weight);
+      if (PyErr_Occurred()) return nullptr;
+      if (const auto bytes = utf8(key); bytes.data()) junctions->add(bytes, value);
+    }
+    Object self = checked(type->tp_alloc(type, 0));
+    reinterpret_cast<JunctionsObject*>(self.get())->junctions = junctions.release();
+    return self.release();
+  });
+}
+
+void junctions_free(PyObject* self) {
+  delete reinterpret_cast<JunctionsObject*>(self)->junctions;
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -1011,6 +1175,7 @@ PyMethodDef decoder_methods[] = {
     {"tokens", decoder_tokens, METH_O, "tokens(text) -> list of str"},
     {"morphemes", decoder_morphemes, METH_O, "morphemes(text) -> list of (surface, features)"},
     {"encode", decoder_encode, METH_VARARGS, "encode(texts, vocabulary) -> list of (tokens, ids), two tuples"},
+    {"log_odds", decoder_log_odds, METH_VARARGS, "log_odds(texts, junctions, found): fill float64 (S,)"},
     {nullptr, nullptr, 0, nullptr},
 };
 PyType_Slot decoder_slots[] = {
@@ -1032,6 +1197,15 @@ PyType_Slot vocabulary_slots[] = {
 PyType_Spec vocabulary_spec = {"nsmc_attention.native._text.Vocabulary", sizeof(VocabularyObject), 0,
                                Py_TPFLAGS_DEFAULT, vocabulary_slots};
 
+PyType_Slot junctions_slots[] = {
+    {Py_tp_doc, const_cast<char*>("Junctions(weights, junction, inside)")},
+    {Py_tp_new, reinterpret_cast<void*>(junctions_new)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(junctions_free)},
+    {0, nullptr},
+};
+PyType_Spec junctions_spec = {"nsmc_attention.native._text.Junctions", sizeof(JunctionsObject), 0, Py_TPFLAGS_DEFAULT,
+                              junctions_slots};
+
 PyMethodDef functions[] = {
     {"write_ngrams", write_ngrams, METH_VARARGS, "write_ngrams(token_lists, buckets, zeros): fill int32 (N, T, 8)"},
     {nullptr, nullptr, 0, nullptr},
@@ -1052,6 +1226,10 @@ PyMODINIT_FUNC PyInit__text() {
     vocabulary_type = reinterpret_cast<PyTypeObject*>(vocabulary.get());
     Py_INCREF(vocabulary_type);
     add_type(self.get(), "Vocabulary", std::move(vocabulary));
+    Object junctions = checked(PyType_FromSpec(&junctions_spec));
+    junctions_type = reinterpret_cast<PyTypeObject*>(junctions.get());
+    Py_INCREF(junctions_type);
+    add_type(self.get(), "Junctions", std::move(junctions));
     add_type(self.get(), "Decoder", checked(PyType_FromSpec(&decoder_spec)));
     return self.release();
   });

@@ -7,17 +7,21 @@ added to the editor's, as of two experts (Hinton 2002): the share was chosen on 
 comments that are no film reviews (benchmarks/RESULTS.md).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from math import log
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy
 from numpy.typing import NDArray
 
+from ..native.dictionary import installed_decoder
 from ..text.tokenizers import morphemes
+
+if TYPE_CHECKING:
+    from ..native._text import Junctions as Compiled
 
 # Sentences that the weights are fitted to, and in how many junctions a key must be; smaller weights are left out
 SENTENCES, FEWEST, SMALLEST = 100_000, 10, 0.2
@@ -27,9 +31,6 @@ SHARE = 0.5
 PENALTY = 0.3
 # A probability of 0 or 1 has finite log-odds; a weight of a foreign bundle may be this large, whose sums do not overflow
 NEAREST, LARGEST = 1e-6, 50
-# Sums that are remembered
-MOST_SUMS = 2**17
-
 
 # A function that returns keys, and its arguments
 Keys = tuple[Any, ...]
@@ -43,26 +44,32 @@ class Junctions:
     junction: float
     inside: float
 
-    def log_odds(self, letters: str) -> NDArray[numpy.float64]:
-        """Return (S,), the log-odds of a space after each character of a text of S, which has none."""
-        found = numpy.full(len(letters), self.inside)
-        for place, by_surface, by_tags in junctions_of(letters):
-            found[place] = self.junction + self.sum_of(by_surface) + self.sum_of(by_tags)
+    def log_odds(self, texts: Sequence[str]) -> NDArray[numpy.float64]:
+        """Return (S,), the log-odds of a space after each character of texts of S together, which have none."""
+        found = numpy.full(sum(map(len, texts)), self.inside)
+        if decoder := installed_decoder():
+            decoder.log_odds(list(texts), self.compiled, found)
+        else:
+            starts = accumulate(map(len, texts), initial=0)
+            for start, text in zip(starts, texts):
+                for place, by_surface, by_tags in junctions_of(text):
+                    found[start + place] = self.junction + self.sum_of(by_surface) + self.sum_of(by_tags)
         return found
 
     def sum_of(self, keys: Keys) -> float:
         """Return the sum of the weights of keys."""
-        total = self.sums.get(keys)
-        if total is None:
-            if len(self.sums) >= MOST_SUMS:
-                self.sums.clear()
-            total = self.sums[keys] = sum(self.weights.get(key, 0.0) for key in keys_of(keys))
-        return total
+        return sum(self.weights.get(key, 0.0) for key in keys_of(keys))
 
     @cached_property
-    def sums(self) -> dict[Keys, float]:
-        """The sums so far: the same pairs come again and again."""
-        return {}
+    def compiled(self) -> "Compiled":
+        """The same in compiled form, where a change of the keys is made too."""
+        from ..native._text import Junctions as Compiled
+
+        return Compiled(dict(self.weights), self.junction, self.inside)
+
+    def __getstate__(self) -> dict[str, object]:
+        # compiled objects are not pickled
+        return {name: value for name, value in self.__dict__.items() if name != "compiled"}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

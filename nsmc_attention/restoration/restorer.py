@@ -165,11 +165,8 @@ class Restorer(Predictor):
         if self.junctions:
             # whatever is asked for, so that a space has one probability
             believed, _ = believed_tags(tags, certainty, None)
-            odds = [
-                odds_at_junctions(self.junctions, piece.letters, believed[own], self.characters)
-                for piece, own in zip(pieces, parts)
-            ]
-            spaces = with_log_odds(spaces, numpy.concatenate(odds))
+            letters = [piece.letters for piece in pieces]
+            spaces = with_log_odds(spaces, odds_at_junctions(self.junctions, letters, believed, self.characters))
         # the last of a character's rows marks the space that follows it
         decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
         changes = numpy.logical_or.reduceat(decided.changes, starts).tolist()

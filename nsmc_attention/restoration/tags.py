@@ -50,18 +50,23 @@ def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters
 
 
 def odds_at_junctions(
-    junctions: Junctions, letters: str, tags: NDArray[Any], characters: Characters
+    junctions: Junctions, texts: Sequence[str], tags: NDArray[Any], characters: Characters
 ) -> NDArray[numpy.float64]:
-    """Return (S,), the log-odds of a space after each character of a source, by the junctions of what tags make of it.
+    """Return (S,), the log-odds of a space after each of S characters, by the junctions of what tags (S,) make of them.
 
-    NaN where the junctions say nothing: of a character that is left out.
+    `texts` are sources without spaces, of S characters together. NaN where the junctions say nothing: of a character that
+    is left out.
     """
+    ends = numpy.cumsum([*map(len, texts)])
+    read, kept = list(texts), numpy.ones(len(tags), dtype="bool")
     # most texts have no letter to correct
-    if not tags.any():
-        return junctions.log_odds(letters)
-    found = numpy.full(len(letters), numpy.nan)
-    text, places = tagged(letters, tags.tolist(), [False] * len(letters), characters)
-    found[places] = junctions.log_odds(text)
+    for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(tags), "right")).tolist():
+        own = slice(ends[number] - len(texts[number]), ends[number])
+        read[number], places = tagged(texts[number], tags[own].tolist(), [False] * len(texts[number]), characters)
+        kept[own] = False
+        kept[own][places] = True
+    found = numpy.full(len(tags), numpy.nan)
+    found[kept] = junctions.log_odds(read)
     return found
 
 
