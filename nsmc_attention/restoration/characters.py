@@ -162,6 +162,11 @@ def codes_of(text: str) -> NDArray[numpy.int64]:
     return numpy.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype("int64")
 
 
+def text_of(codes: NDArray[numpy.int64]) -> str:
+    """Return the text of code points, the inverse of `codes_of`."""
+    return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
 def split_spaces(text: str) -> tuple[str, list[bool]]:
     """Return the characters of a text without its spaces, and of each whether a space follows."""
     letters, follows = list[str](), list[bool]()

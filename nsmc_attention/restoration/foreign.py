@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ..text.tokenizers import has_dictionary, mecab_tags
 from .characters import KEEP, SPACE, codes_of
+from .decisions import Decisions
 
 HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
 # A letter or digit that is not Hangul, and the rest of its word
@@ -22,6 +23,18 @@ NOUNS, LONG_NOUN, CERTAIN_OF_NOUN = ("NNG", "NNP"), 3, 0.99
 
 # Found in an address or a tag, to which nothing may be joined
 SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
+
+
+def keep_protected(decided: Decisions, parts: Iterable[tuple[str, slice]]) -> Decisions:
+    """Return decisions without those that would change names in doubt, or what is not Korean, of clean texts.
+
+    `parts` are those of the texts in which something is changed; other decisions stay.
+    """
+    tags, follows = decided.tags.copy(), decided.has_space.copy()
+    for text, own in parts:
+        names = keep_names(text, tags[own], decided.of_tags[own])
+        tags[own], follows[own] = keep_foreign(text, names, follows[own])
+    return decided._replace(tags=tags, has_space=follows)
 
 
 def keep_foreign(

@@ -7,7 +7,7 @@ only within an edit bound (`restoration.tags`): otherwise the source is returned
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -21,16 +21,16 @@ from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from ..text.tokenizers import has_dictionary
-from .characters import BEGIN, END, PADDING, Characters, padded
+from .characters import BEGIN, END, KEEP, PADDING, Characters, padded
 from .decisions import Decisions, believed_tags, decide, joint
 from .engines import RestorerEngine, load_restorer_engine, longest_read
-from .foreign import KOREAN, keep_foreign, keep_names, keeps_foreign
+from .foreign import KOREAN, keep_protected, keeps_foreign
 from .interface import most_written
 from .junctions import with_log_odds
 from .pieces import Piece, joined, pieces_of
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
-from .tags import most_changed, odds_at_junctions, tagged, within_bound, written
+from .tags import most_changed, odds_at_junctions, tagged, with_spaces, within_bound, written
 from .task import EDITOR, LAYOUT, WRITER, RestorerBundle
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
@@ -159,8 +159,6 @@ class Restorer(Predictor):
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
         tags, certainty, spaces = (each[inside] for each in self.engine.tag(ids, lengths))
         ends = numpy.cumsum(lengths)
-        starts = ends - lengths
-        parts = list(map(slice, starts.tolist(), ends.tolist()))
         certainty = joint(tags, certainty, ends)
         if self.junctions:
             # whatever is asked for, so that a space has one probability
@@ -169,24 +167,26 @@ class Restorer(Predictor):
             spaces = with_log_odds(spaces, odds_at_junctions(self.junctions, letters, believed, self.characters))
         # the last of a character's rows marks the space that follows it
         decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
-        changes = numpy.logical_or.reduceat(decided.changes, starts).tolist()
-        return [
-            self.edited(piece, decided, own) if changed else kept(piece, decided, own)
-            for piece, own, changed in zip(pieces, parts, changes)
-        ]
+        return self.edited(pieces, list(map(slice, (ends - lengths).tolist(), ends.tolist())), decided)
 
-    def edited(self, piece: Piece, decided: Decisions, own: slice) -> Restoration:
-        """Return the Restoration of a piece by what was decided of `own`; the piece itself where this goes too far."""
-        decided = Decisions(*(each[own] for each in decided))
-        tags = keep_names(piece.text, decided.tags, decided.of_tags)
-        tags, follows = keep_foreign(piece.text, tags, decided.has_space)
-        text, origins = tagged(piece.letters, tags.tolist(), follows.tolist(), self.characters)
-        if not text or numpy.count_nonzero(tags) > most_changed(piece.letters):
-            return unchanged(piece.text, REJECTED)
-        places, certainty = piece.places, numpy.ones(len(piece.text), dtype="float32")
-        certainty[places] = decided._replace(tags=tags, has_space=follows).certainty
-        chunk = Chunk(0, 0, places[origins], certainty=certainty)
-        return Restoration(piece.text, text, float(decided.log_probability.sum()), (chunk,))
+    def edited(self, pieces: Sequence[Piece], parts: Sequence[slice], decided: Decisions) -> list[Restoration]:
+        """Return the Restoration of each piece by the decisions of its part; the piece itself where these go too far."""
+        starts, texts = [part.start for part in parts], [piece.text for piece in pieces]
+        changed = numpy.logical_or.reduceat(decided.changes, starts).tolist()
+        decided = keep_protected(decided, compress(zip(texts, parts), changed))
+        counts = numpy.add.reduceat(decided.tags != KEEP, starts, dtype="int64").tolist()
+        found = []
+        for piece, own, count, (text, places, certainty) in zip(pieces, parts, counts, with_spaces(texts, decided)):
+            if count:
+                tags, follows = decided.tags[own].tolist(), decided.has_space[own].tolist()
+                text, made_of = tagged(piece.letters, tags, follows, self.characters)
+                places = piece.places[made_of]
+            if not text or count > most_changed(piece.letters):
+                found.append(unchanged(piece.text, REJECTED))
+                continue
+            score = float(decided.log_probability[own].sum())
+            found.append(Restoration(piece.text, text, score, (Chunk(0, 0, places, certainty=certainty),)))
+        return found
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the best that a writer's search finds for a batch of pieces."""
@@ -211,12 +211,6 @@ class Restorer(Predictor):
         weights = numpy.zeros((len(text), len(piece.text)), dtype="float32")
         weights[:, piece.places] = hypothesis.weights[steps, :size]
         return Restoration(piece.text, text, hypothesis.score, (Chunk(0, 0, weights.argmax(axis=1), weights),))
-
-
-def kept(piece: Piece, decided: Decisions, own: slice) -> Restoration:
-    """Return a piece of which nothing was changed: each space was made of the character before."""
-    places = numpy.repeat(piece.places, decided.had_space[own] + 1)
-    return Restoration(piece.text, piece.text, float(decided.log_probability[own].sum()), (Chunk(0, 0, places),))
 
 
 def check_kind(kind: str, given: dict[str, Any]) -> None:

@@ -1,12 +1,13 @@
 """Tags of the characters of a source, turned into a text; and the largest distance between the two."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
-from .characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, split_spaces
+from .characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, codes_of, split_spaces, text_of
+from .decisions import Decisions
 from .junctions import Junctions
 
 # Share of the source's characters that may change, and how many always may
@@ -47,6 +48,29 @@ def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters
                 units[place] = "" if before.endswith(SPACE) else units[place][1:]
     text = "".join(units).rstrip()
     return text, [place for place, unit in enumerate(units) for _ in unit][: len(text)]
+
+
+def with_spaces(
+    texts: Sequence[str], decided: Decisions
+) -> Iterator[tuple[str, NDArray[numpy.int64], NDArray[numpy.float32]]]:
+    """Yield of each text its characters with the spaces that were decided, whatever their tags, as `tagged` returns them.
+
+    Then the place in the text of what each of these characters was made of, and the `certainty` of each of the text.
+    """
+    codes = codes_of("".join(texts))
+    letters = numpy.flatnonzero(codes != ord(SPACE))
+    certainty = numpy.ones(len(codes), dtype="float32")
+    certainty[letters] = decided.certainty
+    origins = numpy.repeat(letters, decided.has_space + 1)
+    codes = codes[origins]
+    # the second of two is the space behind the first
+    codes[1:][origins[1:] == origins[:-1]] = ord(SPACE)
+    joined = text_of(codes)
+    ends = numpy.cumsum([*map(len, texts)])
+    stops = numpy.searchsorted(origins, ends)
+    for text, end, first, stop in zip(texts, ends.tolist(), [0, *stops.tolist()], stops.tolist()):
+        start, own = end - len(text), joined[first:stop].rstrip()
+        yield own, origins[first : first + len(own)] - start, certainty[start:end]
 
 
 def odds_at_junctions(
