@@ -1,7 +1,7 @@
 """Parts of a text that a restorer copies unchanged: words in other letters, addresses and tags; and names, if in doubt."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy
 from numpy.typing import NDArray
@@ -10,7 +10,8 @@ from ..text.tokenizers import has_dictionary, mecab_tags
 from .characters import KEEP, SPACE, codes_of
 from .decisions import Decisions
 
-HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
+RANGES = (0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3)
+HANGUL = "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES)
 # A letter or digit that is not Hangul, and the rest of its word
 LETTER = rf"[^\W{HANGUL}]"
 REST = rf"(?:[^\s{HANGUL}]*{LETTER})?"
@@ -21,29 +22,34 @@ PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{LETTER
 # Long nouns of the dictionary, proper ones too, and the probability that a letter of theirs is changed with
 NOUNS, LONG_NOUN, CERTAIN_OF_NOUN = ("NNG", "NNP"), 3, 0.99
 
+# Between texts that are searched at once: no clean text has one
+LINE = "\n"
 # Found in an address or a tag, to which nothing may be joined
 SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
 
 
-def keep_protected(decided: Decisions, parts: Iterable[tuple[str, slice]]) -> Decisions:
-    """Return decisions without those that would change names in doubt, or what is not Korean, of clean texts.
+def keep_protected(decided: Decisions, texts: Sequence[str], starts: Sequence[int]) -> Decisions:
+    """Return decisions without those that would change names in doubt, or what is not Korean.
 
-    `parts` are those of the texts in which something is changed; other decisions stay.
+    They are those of the characters of clean texts, of which each has its first one at one of `starts`.
     """
-    tags, follows = decided.tags.copy(), decided.has_space.copy()
-    for text, own in parts:
-        names = keep_names(text, tags[own], decided.of_tags[own])
-        tags[own], follows[own] = keep_foreign(text, names, follows[own])
+    tags = decided.tags.copy()
+    doubtful = numpy.flatnonzero((tags != KEEP) & (decided.of_tags < CERTAIN_OF_NOUN))
+    for number in numpy.unique(numpy.searchsorted(starts, doubtful, "right") - 1).tolist():
+        own = slice(starts[number], None if number + 1 == len(starts) else starts[number + 1])
+        tags[own] = keep_names(texts[number], tags[own], decided.of_tags[own])
+    tags, follows = keep_foreign(texts, tags, decided.has_space)
     return decided._replace(tags=tags, has_space=follows)
 
 
 def keep_foreign(
-    text: str, tags: NDArray[numpy.int64], follows: NDArray[numpy.bool_]
+    texts: Sequence[str], tags: NDArray[numpy.int64], follows: NDArray[numpy.bool_]
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.bool_]]:
-    """Return an editor's tags and spaces, with KEEP and no new space inside the protected parts of a clean text.
+    """Return an editor's tags and spaces (S,), with KEEP and no new space inside the protected parts of clean texts.
 
-    A space of the text stays between two words that are not Korean, and around addresses and tags.
+    A space of a text stays between two words that are not Korean, and around addresses and tags.
     """
+    text = LINE.join(texts)
     protected = list(PROTECTED.finditer(text))
     if not protected:
         return tags, follows
@@ -51,13 +57,16 @@ def keep_foreign(
     owner = numpy.zeros(len(text), dtype="int64")
     for number, match in enumerate(protected, 1):
         owner[slice(*match.span())] = -number if SEPARATE.search(match[0]) else number
-    is_letter = codes_of(text) != ord(SPACE)
-    letters, has_space = numpy.flatnonzero(is_letter), numpy.append(~is_letter[1:], False)[is_letter]
-    korean = places_in(text, (match.span() for match in KOREAN.finditer(text)))[letters] & (owner[letters] == 0)
-    left, right = owner[letters], numpy.append(owner[letters][1:], 0)
-    keeps_space = (left < 0) | (right < 0) | ((left > 0) | (right > 0)) & ~korean & ~numpy.append(korean[1:], False)
-    inside = (left == right) & (left != 0)
-    return numpy.where(left != 0, KEEP, tags), follows & ~inside | has_space & keeps_space
+    codes = codes_of(text)
+    is_letter = (codes != ord(SPACE)) & (codes != ord(LINE))
+    owner, has_space = owner[is_letter], numpy.append(codes[1:] == ord(SPACE), False)[is_letter]
+    korean = numpy.logical_or.reduce([(codes >= first) & (codes <= last) for first, last in RANGES])[is_letter] & (
+        owner == 0
+    )
+    right = numpy.append(owner[1:], 0)
+    keeps_space = (owner < 0) | (right < 0) | ((owner > 0) | (right > 0)) & ~korean & ~numpy.append(korean[1:], False)
+    inside = (owner == right) & (owner != 0)
+    return numpy.where(owner != 0, KEEP, tags), follows & ~inside | has_space & keeps_space
 
 
 def keep_names(text: str, tags: NDArray[numpy.int64], certainty: NDArray[numpy.float32]) -> NDArray[numpy.int64]:

@@ -7,7 +7,7 @@ only within an edit bound (`restoration.tags`): otherwise the source is returned
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, compress, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -172,8 +172,7 @@ class Restorer(Predictor):
     def edited(self, pieces: Sequence[Piece], parts: Sequence[slice], decided: Decisions) -> list[Restoration]:
         """Return the Restoration of each piece by the decisions of its part; the piece itself where these go too far."""
         starts, texts = [part.start for part in parts], [piece.text for piece in pieces]
-        changed = numpy.logical_or.reduceat(decided.changes, starts).tolist()
-        decided = keep_protected(decided, compress(zip(texts, parts), changed))
+        decided = keep_protected(decided, texts, starts)
         counts = numpy.add.reduceat(decided.tags != KEEP, starts, dtype="int64").tolist()
         found = []
         for piece, own, count, (text, places, certainty) in zip(pieces, parts, counts, with_spaces(texts, decided)):
