@@ -496,13 +496,16 @@ class Lattice {
 
 // ----------------------------------------------------------------------------------------------------- vocabulary
 
-// Different strings by their bytes in UTF-8: a hash table with open addresses (FNV-1a, begun with a number that each
-// process draws and mixed at the end as MurmurHash3 does: no bundle can be made whose strings share few addresses).
-class Strings {
+// The units of a vocabulary by their bytes in UTF-8: a hash table with open addresses (FNV-1a, begun with a number that
+// each process draws and mixed at the end as MurmurHash3 does: no vocabulary can be made whose units share few
+// addresses).
+class Vocabulary {
  public:
   static constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
+  const std::size_t max_length;
+  const bool cut_rare;
 
-  explicit Strings(std::size_t entries) {
+  Vocabulary(std::size_t entries, std::size_t max_length, bool cut_rare) : max_length(max_length), cut_rare(cut_rare) {
     std::size_t size = 4;
     while (size < 2 * entries) size *= 2;
     slots.assign(size, Slot{0, unknown});
@@ -514,15 +517,22 @@ class Strings {
     return drawn;
   }
   static std::uint64_t add_to_hash(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
-  static std::uint64_t hash_of(Bytes unit) {
-    std::uint64_t hash = empty_hash();
-    for (unsigned char byte : unit) hash = add_to_hash(hash, byte);
+
+  static std::uint64_t add_to_hash(std::uint64_t hash, std::string_view bytes) {
+    for (char byte : bytes) hash = add_to_hash(hash, static_cast<unsigned char>(byte));
     return hash;
+  }
+  static std::uint64_t mixed(std::uint64_t hash) {
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+    return hash ^ hash >> 33;
   }
 
   // Add the next entry; no two have the same bytes.
   void add(Bytes unit) {
-    const std::uint64_t hash = mixed(hash_of(unit));
+    std::uint64_t hash = empty_hash();
+    for (unsigned char byte : unit) hash = add_to_hash(hash, byte);
+    hash = mixed(hash);
     std::size_t slot = first_slot(hash);
     while (slots[slot].entry != unknown) slot = (slot + 1) & (slots.size() - 1);
     slots[slot] = {mark(hash), static_cast<std::uint32_t>(places.size() - 1)};
@@ -550,22 +560,8 @@ class Strings {
   std::vector<unsigned char> letters;
   std::vector<std::size_t> places;
 
-  static std::uint64_t mixed(std::uint64_t hash) {
-    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
-    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
-    return hash ^ hash >> 33;
-  }
   static std::uint32_t mark(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   std::size_t first_slot(std::uint64_t hash) const { return hash & (slots.size() - 1); }
-};
-
-// The units of a vocabulary, and the rules by which a text is cut into them.
-struct Vocabulary : Strings {
-  const std::size_t max_length;
-  const bool cut_rare;
-
-  Vocabulary(std::size_t entries, std::size_t max_length, bool cut_rare)
-      : Strings(entries), max_length(max_length), cut_rare(cut_rare) {}
 };
 
 // A token as the network reads it: its characters, and its entry of the vocabulary.
@@ -580,7 +576,8 @@ void add_units(const Text& text, Morpheme word, const Vocabulary& vocabulary, st
   const auto bytes = [&](std::uint32_t begin, std::uint32_t end) {
     return Bytes(text.bytes.data() + text.starts[begin], text.starts[end] - text.starts[begin]);
   };
-  std::uint64_t hash = Vocabulary::hash_of(bytes(word.begin, word.end));
+  std::uint64_t hash = Vocabulary::empty_hash();
+  for (unsigned char byte : bytes(word.begin, word.end)) hash = Vocabulary::add_to_hash(hash, byte);
   const std::uint32_t whole = vocabulary.find(bytes(word.begin, word.end), hash);
   if (whole != Vocabulary::unknown || !vocabulary.cut_rare) return units.push_back({word.begin, word.end, whole});
   std::uint64_t hashes[longest_piece];  // of the pieces that begin at `begin`, by their length - 1
@@ -609,57 +606,73 @@ struct Tagged {
 };
 
 // The log-odds of a space between morphemes, as restoration/junctions.py defines them: a test holds both to the same.
+// Of a key only its hash is kept, of 64 bits that begin with a drawn number: two keys are as good as never taken for
+// one.
 class Junctions {
  public:
   const double junction, inside;
 
-  Junctions(std::size_t entries, double junction, double inside)
-      : junction(junction), inside(inside), strings(entries) {}
-
-  void add(Bytes key, double weight) {
-    strings.add(key);
-    weights.push_back(weight);
+  Junctions(std::size_t entries, double junction, double inside) : junction(junction), inside(inside) {
+    std::size_t size = 4;
+    while (size < 2 * entries) size *= 2;
+    slots.assign(size, Slot{0, 0});
   }
 
-  // Of the second and third of four neighbours; the first and last may be none, without a tag.
-  double log_odds(const Tagged* four, std::string& key) const {
-    return junction + by_surface(four[1], four[2], key) + by_tags(four, key);
+  void add(std::string_view key, double weight) {
+    const std::uint64_t hash = hash_of(key);
+    slots[slot_of(hash)] = {hash, weight};
   }
+
+  // Of the second and third of four neighbours; the first and the last may be none, without a tag.
+  double log_odds(const Tagged* four) const { return junction + by_surface(four[1], four[2]) + by_tags(four); }
 
  private:
-  Strings strings;
-  std::vector<double> weights;
-
-  // The weight of a key that is written in parts, 0 if there is none.
-  template <class... Parts>
-  double of(std::string& key, const Parts&... parts) const {
-    key.clear();
-    (key.append(parts), ...);
-    const Bytes bytes(reinterpret_cast<const unsigned char*>(key.data()), key.size());
-    const std::uint32_t entry = strings.find(bytes, Strings::hash_of(bytes));
-    return entry == Strings::unknown ? 0 : weights[entry];
-  }
+  struct Slot {
+    std::uint64_t hash;
+    double weight;
+  };
+  std::vector<Slot> slots;
 
   // The sum of the weights of `keys_by_surface`, in its order
-  double by_surface(const Tagged& left, const Tagged& right, std::string& key) const {
+  double by_surface(const Tagged& left, const Tagged& right) const {
     const std::string_view before = left.tag, after = right.tag;
-    double sum = of(key, before, "|", after);
-    sum += of(key, left.surface, "/", before, "|", after);
-    sum += of(key, before, "|", after, "/", right.surface);
-    sum += of(key, left.surface, "+", right.surface);
-    sum += of(key, size(left), before, "|", after, size(right));
+    double sum = weight(before, "|", after);
+    sum += weight(left.surface, "/", before, "|", after);
+    sum += weight(before, "|", after, "/", right.surface);
+    sum += weight(left.surface, "+", right.surface);
+    sum += weight(size(left), before, "|", after, size(right));
     return sum;
   }
 
   // The sum of the weights of `keys_by_tags`, in its order
-  double by_tags(const Tagged* four, std::string& key) const {
-    double sum = of(key, four[0].tag, " ", four[1].tag, "|", four[2].tag);
-    sum += of(key, four[1].tag, "|", four[2].tag, " ", four[3].tag);
+  double by_tags(const Tagged* four) const {
+    const std::string_view first = four[0].tag, before = four[1].tag, after = four[2].tag, last = four[3].tag;
+    double sum = weight(first, " ", before, "|", after);
+    sum += weight(before, "|", after, " ", last);
     return sum;
   }
 
   static std::string_view size(const Tagged& word) {
     return std::string_view("0123").substr(std::min<std::size_t>(word.length, 3), 1);
+  }
+
+  // The weight of a key in parts, 0 if there is none
+  template <class... Parts>
+  double weight(const Parts&... parts) const {
+    return slots[slot_of(hash_of(parts...))].weight;
+  }
+
+  template <class... Parts>
+  static std::uint64_t hash_of(const Parts&... parts) {
+    std::uint64_t hash = Vocabulary::empty_hash();
+    ((hash = Vocabulary::add_to_hash(hash, std::string_view(parts))), ...);
+    return Vocabulary::mixed(hash);
+  }
+
+  std::size_t slot_of(std::uint64_t hash) const {
+    std::size_t slot = hash & (slots.size() - 1);
+    while (slots[slot].hash && slots[slot].hash != hash) slot = (slot + 1) & (slots.size() - 1);
+    return slot;
   }
 };
 
@@ -767,7 +780,6 @@ struct Work {
   std::vector<UnitOfText> units;
   std::vector<std::size_t> ends;  // of the units of each text
   std::vector<Tagged> tagged;
-  std::string key;
   explicit Work(const Dictionary& dictionary) : texts(TEXTS), lattice(dictionary) {}
 };
 
@@ -989,7 +1001,7 @@ void write_log_odds(const Text& text, const Dictionary& dictionary, const Juncti
   tag_morphemes(text, dictionary, work);
   for (const Tagged *four = work.tagged.data(), *last = four + work.tagged.size(); last - four > 3; ++four) {
     found += four[1].length;
-    found[-1] = junctions.log_odds(four, work.key);
+    found[-1] = junctions.log_odds(four);
   }
 }
 
@@ -1062,12 +1074,12 @@ void decoder_free(PyObject* self) {
 }
 
 // The bytes of a str; none at all of one with a lone surrogate, which is never found: no text has one.
-Bytes utf8(PyObject* string) {
+std::string_view utf8(PyObject* string) {
   check_str(string);
   Py_ssize_t length = 0;
   const char* bytes = PyUnicode_AsUTF8AndSize(string, &length);
   if (!bytes) PyErr_Clear();
-  return {reinterpret_cast<const unsigned char*>(bytes), static_cast<std::size_t>(length)};
+  return {bytes, static_cast<std::size_t>(length)};
 }
 
 PyObject* vocabulary_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
@@ -1082,9 +1094,9 @@ PyObject* vocabulary_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
                                                    static_cast<std::size_t>(max_length), cut_rare != 0);
     auto units = std::make_unique<std::vector<Object>>(), ids = std::make_unique<std::vector<Object>>();
     while (PyDict_Next(numbers, &place, &unit, &id)) {
-      const Bytes bytes = utf8(unit);
+      const std::string_view bytes = utf8(unit);
       if (!bytes.data()) continue;
-      vocabulary->add(bytes);
+      vocabulary->add({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
       Py_INCREF(unit);
       units->emplace_back(unit);
       Py_INCREF(id);
