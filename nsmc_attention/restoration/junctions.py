@@ -10,7 +10,7 @@ comments that are no film reviews (benchmarks/RESULTS.md).
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import islice
 from math import log
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -46,23 +46,30 @@ class Junctions:
 
     def log_odds(self, texts: Sequence[str]) -> NDArray[numpy.float64]:
         """Return (S,), the log-odds of a space after each character of texts of S together, which have none."""
-        found = numpy.full(sum(map(len, texts)), self.inside)
-        if decoder := installed_decoder():
-            decoder.log_odds(list(texts), self.compiled, found)
-        else:
-            starts = accumulate(map(len, texts), initial=0)
-            for start, text in zip(starts, texts):
-                for place, by_surface, by_tags in junctions_of(text):
-                    found[start + place] = self.junction + self.sum_of(by_surface) + self.sum_of(by_tags)
+        decoder = installed_decoder()
+        if not decoder:
+            return numpy.concatenate([self.in_python(text) for text in texts])
+        found = numpy.empty(sum(map(len, texts)))
+        decoder.log_odds(list(texts), self.compiled, found)
+        return found
+
+    def in_python(self, letters: str) -> NDArray[numpy.float64]:
+        """Return the same of one text, to the bit; for where nothing is compiled, and to read."""
+        found = numpy.full(len(letters), self.inside)
+        for place, by_surface, by_tags in junctions_of(letters):
+            found[place] = self.junction + self.sum_of(by_surface) + self.sum_of(by_tags)
         return found
 
     def sum_of(self, keys: Keys) -> float:
-        """Return the sum of the weights of keys."""
-        return sum(self.weights.get(key, 0.0) for key in keys_of(keys))
+        """Return the sum of the weights of keys, term by term: since Python 3.12 `sum` rounds otherwise."""
+        total = 0.0
+        for key in keys_of(keys):
+            total += self.weights.get(key, 0.0)
+        return total
 
     @cached_property
     def compiled(self) -> "Compiled":
-        """The same in compiled form, where a change of the keys is made too."""
+        """The weights in compiled form; a key that is added below is added to `Junctions` of native/text.cpp too."""
         from ..native._text import Junctions as Compiled
 
         return Compiled(dict(self.weights), self.junction, self.inside)
