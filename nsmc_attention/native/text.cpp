@@ -1,4 +1,5 @@
-// Korean text to tokens, ids and n-grams: the fast path of text/tokenizers.py, text/encoding.py and text/ngrams.py.
+// Korean text to tokens, ids, n-grams and junctions: the fast path of text/tokenizers.py, text/encoding.py,
+// text/ngrams.py and restoration/junctions.py.
 //
 //   code points -> characters with their classes -> lattice of dictionary words -> cheapest path -> tokens -> ids
 //

@@ -26,11 +26,6 @@ class Decisions(NamedTuple):
     log_probability: NDArray[Any]
 
     @property
-    def changes(self) -> NDArray[Any]:
-        """Whether something changes at each character."""
-        return (self.tags != KEEP) | (self.has_space != self.had_space)
-
-    @property
     def certainty(self) -> NDArray[Any]:
         """The least probability of what changes at each character, 1 where nothing does."""
         of_tags = numpy.where(self.tags != KEEP, self.of_tags, 1)
