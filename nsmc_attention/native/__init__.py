@@ -1,9 +1,9 @@
 """Compiled code that is optional: where an extension is missing, or switched off, the rest of the package does the same.
 
-`_text` (text.cpp) finds tokens, ids, n-grams and junctions; `dictionary` opens mecab-ko-dic for it. `_network` (network.cpp,
-editor.cpp) computes the networks of a classifier and of an editor; `kernels` loads it, `classification.native` and
-`restoration.native` run it. `_mxnet_operators` (mxnet_operators.cpp) is a library that MXNet loads for training;
-`model.operators` asks it to.
+`_text` (text.cpp) finds tokens, ids, n-grams and junctions; `dictionary` opens mecab-ko-dic for it. `_network`
+(network.cpp, editor.cpp) computes the networks of a classifier and of an editor; `kernels` loads it,
+`classification.native` and `restoration.native` run it. `_mxnet_operators` (mxnet_operators.cpp) is a library that MXNet
+loads for training; `model.operators` asks it to.
 """
 
 import os
