@@ -68,20 +68,20 @@ def bucket_lengths(longest: int) -> list[int]:
 class Batch:
     """N reviews side by side, and what attention, contributions or signs are taught by.
 
-    `importance`, which the attention is trained to highlight, sums to 1 over the tokens. `signs` are those that a signed
-    network is to give tokens, NaN where they are not known. `erased` is the position of one
-    token of each review, and `without_ids` and `without_ngram_ids` are the reviews without it.
+    `importance`, which the attention is trained to highlight, sums to 1 over the tokens. `erased` is the position of one
+    token of each review, and `without_ids` and `without_ngram_ids` are the reviews without it. `signs` are those that a
+    signed network is to give the tokens, NaN where they are not known.
     """
 
     token_ids: NDArray[numpy.int32]  # (N, T)
     valid_length: NDArray[numpy.float32]  # (N,)
     labels: NDArray[numpy.float32]  # (N,), 0 to 1
     importance: Optional[NDArray[numpy.float32]] = None  # (N, T)
+    signs: Optional[NDArray[numpy.float32]] = None  # (N, T)
     ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
     erased: Optional[NDArray[numpy.int32]] = None  # (N,)
     without_ids: Optional[NDArray[numpy.int32]] = None  # (N, T)
     without_ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
-    signs: Optional[NDArray[numpy.float32]] = None  # (N, T)
 
     @property
     def without(self) -> "Batch":
@@ -98,7 +98,8 @@ class Batches:
     """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
 
     `labels` (N,) are probabilities of positive, `importance` and `signs` have an array (T,) for each review, `erased` (N,)
-    are positions of a token of each, of which there are two at least. `fixed_length`, which no review exceeds, is the length of every batch.
+    are positions of a token of each, of which there are two at least. `fixed_length`, which no review exceeds, is the
+    length of every batch.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class Batches:
             weights = None if importance is None else padded([importance[i] for i in members], inside, 0)
             own_signs = None if signs is None else padded([signs[i] for i in members], inside, numpy.nan)
             lengths = valid_length.astype("float32")
-            bucket = Batch(token_ids, lengths, self.labels[members], weights, *ngram_ids, signs=own_signs)
+            bucket = Batch(token_ids, lengths, self.labels[members], weights, own_signs, *ngram_ids)
             if erased is not None:
                 left = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
                 without_ids, _, *without_ngrams = encoder.batch(left, width)

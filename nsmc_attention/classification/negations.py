@@ -1,6 +1,8 @@
-"""Sentences that say what is negated in them: a table in, tokens with the signs that a signed classifier is taught out.
+"""Sentences that say which words are negated: a table in, encoded sentences and the signs of their tokens out.
 
-document,label,signs        재미있지 않다,0,0:2:-1        characters 0 and 1 are negated
+    document,label,signs        재미있지 않다,0,0:2:-1        characters 0 and 1 are negated
+
+A mark is start:end:sign, of characters of the document; there may be several, with spaces between.
 """
 
 import re

@@ -158,7 +158,8 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         values = self.values(F.broadcast_mul(F.transpose(embedded, axes=(1, 0, 2)), mask))
         by_token = shared_with_next(F, by_token, mask) if self.has_ngrams else None
         if self.sign:
-            signs = self.sign(states)  # (N, T, 1)
+            # (N, T, 1); states at padding are anything
+            signs = self.sign(states) * mask
             values = F.broadcast_mul(values, signs)
             by_token = by_token * signs if self.has_ngrams else None
         return (keys, states, values, by_token, *heads)
