@@ -55,6 +55,7 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "values": ("model.values.kind",),
     "window": ("model.values.window",),
     "value_units": ("model.values.units",),
+    "signed": ("model.values.signed",),
     "word_dropout": ("model.word_dropout",),
     "patience": ("training.labels.patience", "training.patience"),
     "pretrain_epochs": ("training.stars.epochs",),

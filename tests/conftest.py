@@ -88,6 +88,7 @@ TINY_TRANSFORMER = changed(
 )
 TINY_STRUCTURED = TINY.with_fields(attention="structured", attention_units=4, attention_hops=3)
 TINY_CONVOLUTION = TINY.with_fields(values="convolution", window=3, value_units=6)
+TINY_SIGNED = TINY_CONVOLUTION.with_fields(signed=1)
 TINY_EMBEDDING = TINY.with_fields(values="embedding")
 TINY_WRITER = changed(
     TASKS["restore"].preset("writer"),
@@ -143,13 +144,14 @@ def tiny_bundle(name, config):
     return bundle
 
 
-# an editor that leaves spaces out, a Transformer of three layers with two heads each, three hops with n-grams, and two
+# an editor that leaves spaces out, a Transformer of three layers with two heads each, three hops with n-grams, and three
 # with n-grams whose log-odds are a sum over the tokens
 tiny_editor, tiny_language = tiny_bundle("tiny_editor", TINY_EDITOR), tiny_bundle("tiny_language", TINY_LANGUAGE)
 tiny_reader = tiny_bundle("tiny_reader", TINY_READER)
 tiny_transformer = tiny_bundle("tiny_transformer", TINY_TRANSFORMER)
 tiny_structured = tiny_bundle("tiny_structured", TINY_STRUCTURED)
 tiny_convolution = tiny_bundle("tiny_convolution", TINY_CONVOLUTION)
+tiny_signed = tiny_bundle("tiny_signed", TINY_SIGNED)
 tiny_embedding = tiny_bundle("tiny_embedding", TINY_EMBEDDING)
 
 

@@ -67,8 +67,8 @@ class Case:
         return self.name
 
 
-def classifier(attention, encoder, buckets):
-    changes = {"attention_hops": HOPS} if attention == "structured" else {}
+def classifier(attention, encoder, buckets, **values):
+    changes = {**values, **({"attention_hops": HOPS} if attention == "structured" else {})}
     if encoder == "gru":
         changes["hidden_size"] = 4
     if encoder == "transformer":
@@ -76,7 +76,7 @@ def classifier(attention, encoder, buckets):
     config = preset("default").with_fields(
         embedding_size=8, max_length=WIDTH, attention=attention, encoder=encoder, ngram_buckets=buckets, **changes
     )
-    name = f"{attention}-{encoder}-{buckets}"
+    name = "-".join(map(str, (attention, encoder, buckets, *values)))
     inputs, fixed = config.graphs["model.onnx"].inputs, config.model.attention.sizes
     return Case(name, config, lambda: config.network(VOCABULARY), inputs, fixed)
 
@@ -167,6 +167,11 @@ CASES = [
         for buckets in (BUCKETS, 0)
     ),
     *(classifier(kind, "transformer", buckets) for kind in ("additive", "uniform") for buckets in (BUCKETS, 0)),
+    *(
+        classifier(kind, "gru", buckets, values="convolution", window=3, signed=1)
+        for kind in ("additive", "structured", "uniform")
+        for buckets in (BUCKETS, 0)
+    ),
     article(),
     language("gru"),
     *(

@@ -50,6 +50,14 @@ def encode(part: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
     return TrainingPart(reviews, part.labels, part.frame, part.taught)
 
 
+def padded(rows: Sequence[NDArray[Any]], inside: NDArray[Any], padding: float) -> NDArray[numpy.float32]:
+    """Return rows of numbers (T,) as an array (N, T), where `inside` (N, T) is False the padding."""
+    found = numpy.full(inside.shape, padding, dtype="float32")
+    # row by row, in the order of the joined reviews
+    found[inside] = numpy.concatenate(rows)
+    return found
+
+
 def bucket_lengths(longest: int) -> list[int]:
     """Return the padded lengths of batches: every length to EXACT_LENGTH, then every LENGTH_STEP-th."""
     exact = list(range(1, min(longest, EXACT_LENGTH) + 1))
@@ -58,16 +66,18 @@ def bucket_lengths(longest: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Batch:
-    """N reviews side by side, and what attention or contributions are taught by.
+    """N reviews side by side, and what attention, contributions or signs are taught by.
 
     `importance`, which the attention is trained to highlight, sums to 1 over the tokens. `erased` is the position of one
-    token of each review, and `without_ids` and `without_ngram_ids` are the reviews without it.
+    token of each review, and `without_ids` and `without_ngram_ids` are the reviews without it. `signs` are those that a
+    signed network is to give the tokens, NaN where they are not known.
     """
 
     token_ids: NDArray[numpy.int32]  # (N, T)
     valid_length: NDArray[numpy.float32]  # (N,)
     labels: NDArray[numpy.float32]  # (N,), 0 to 1
     importance: Optional[NDArray[numpy.float32]] = None  # (N, T)
+    signs: Optional[NDArray[numpy.float32]] = None  # (N, T)
     ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
     erased: Optional[NDArray[numpy.int32]] = None  # (N,)
     without_ids: Optional[NDArray[numpy.int32]] = None  # (N, T)
@@ -87,8 +97,9 @@ class Batch:
 class Batches:
     """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
 
-    `labels` (N,) are probabilities of positive, `importance` has an array (T,) for each review, `erased` (N,) are positions
-    of a token of each, of which there are two at least. `fixed_length`, which no review exceeds, is the length of every batch.
+    `labels` (N,) are probabilities of positive, `importance` and `signs` have an array (T,) for each review, `erased` (N,)
+    are positions of a token of each, of which there are two at least. `fixed_length`, which no review exceeds, is the
+    length of every batch.
     """
 
     def __init__(
@@ -100,6 +111,7 @@ class Batches:
         fixed_length: Optional[int] = None,
         importance: Optional[Sequence[NDArray[Any]]] = None,
         erased: Optional[NDArray[Any]] = None,
+        signs: Optional[Sequence[NDArray[Any]]] = None,
     ):
         self.batch_size, self.labels = batch_size, numpy.asarray(labels, dtype="float32")
         self.lengths = numpy.array([len(review) for review in reviews])
@@ -111,14 +123,11 @@ class Batches:
             members = numpy.flatnonzero(self.padded_length == width)
             self.row[members] = numpy.arange(len(members))
             token_ids, valid_length, *ngram_ids = encoder.batch([reviews[i] for i in members], width)
-            weights = None
-            if importance is not None:
-                weights = numpy.zeros(token_ids.shape, dtype="float32")
-                # row by row, in the order of the joined reviews
-                inside = numpy.arange(width) < valid_length[:, None]
-                weights[inside] = numpy.concatenate([importance[i] for i in members])
+            inside = numpy.arange(width) < valid_length[:, None]
+            weights = None if importance is None else padded([importance[i] for i in members], inside, 0)
+            own_signs = None if signs is None else padded([signs[i] for i in members], inside, numpy.nan)
             lengths = valid_length.astype("float32")
-            bucket = Batch(token_ids, lengths, self.labels[members], weights, *ngram_ids)
+            bucket = Batch(token_ids, lengths, self.labels[members], weights, own_signs, *ngram_ids)
             if erased is not None:
                 left = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
                 without_ids, _, *without_ngrams = encoder.batch(left, width)

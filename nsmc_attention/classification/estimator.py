@@ -57,6 +57,7 @@ class Named(TypedDict, total=False):
     values: Optional[str]
     window: Optional[int]
     value_units: Optional[int]
+    signed: Optional[int]
     word_dropout: Optional[float]
     patience: Optional[int]
     pretrain_epochs: Optional[int]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .._runtime.gluon import HybridBlock, gluonnlp, nn, rnn
+from .._runtime.gluon import HybridBlock, gluonnlp, mxnet, nn, rnn
 from .._runtime.mxnet_types import Array, Network, Operators
 from ..model import operators
 from ..model.blocks import listed
@@ -40,6 +40,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     Padding is masked in the encoder, the attention and the mean: wider padding or other reviews change nothing. With a table
     of `ngram_buckets` n-grams (`classification.wide`), the last layer reads the review's log-odds by them beside the pooled
     contexts (wide & deep), and each token's are added to its query and key, so that attention can point at such a word.
+    Of signed values, tanh(w . state + b) of a token multiplies its value and its n-grams' log-odds: 1 mostly, -1 if negated.
     """
 
     def __init__(self, vocab_size: int, settings: "ClassifierConfig", max_length: int, ngram_buckets: int = 0) -> None:
@@ -58,6 +59,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             self.attention = settings.attention.cell(width)
             self.values = settings.values.block(settings.embedding_size)
             self.output_dropout = operators.Dropout(settings.dropout)
+            self.sign = sign_of(width) if settings.values.signed else None
             # a training without n-grams does without what each token adds
             self.explains = self.values is not None
             value_width = settings.values.width(settings.embedding_size, width)
@@ -102,7 +104,8 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> tuple[Array, ...]:
         """Return what the last layer reads, (N, 1, F), and the weights, of what `embed_tokens` returned.
 
-        Where values are near the token, also what each token adds to the first, (N, T, F), and `contexts`.
+        Where values are near the token, also what each token adds to the first, (N, T, F), and `contexts`; in a training
+        without n-grams the signs (N, T) instead, if there are some.
         """
         keys, states, values, by_token, *heads = self.encode(F, rows, mask, valid_length)
         pooled, weights = self.attend(F, keys, values, mask, valid_length)
@@ -110,7 +113,8 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             by_review = F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
             return (self.features(F, pooled, by_review), weights, *heads)
         if not self.explains:
-            return (self.features(F, pooled, None), weights, *heads)
+            signs = [F.reshape(self.sign(states), shape=(0, -1))] if self.sign else []
+            return (self.features(F, pooled, None), weights, *signs, *heads)
         rows_of = weights if self.has_hops else self.token_weights(F, weights, mask, valid_length)
         terms = self.terms(F, rows_of, values, by_token, valid_length)
         by_review = None
@@ -153,6 +157,11 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             return (keys, states, states, by_token, *heads)
         values = self.values(F.broadcast_mul(F.transpose(embedded, axes=(1, 0, 2)), mask))
         by_token = shared_with_next(F, by_token, mask) if self.has_ngrams else None
+        if self.sign:
+            # (N, T, 1); states at padding are anything
+            signs = self.sign(states) * mask
+            values = F.broadcast_mul(values, signs)
+            by_token = by_token * signs if self.has_ngrams else None
         return (keys, states, values, by_token, *heads)
 
     def terms(self, F: Operators, weights: Array, values: Array, by_token: Array, valid_length: Array) -> Array:
@@ -170,9 +179,20 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             terms = F.broadcast_mul(values, weights)
         if not self.has_ngrams:
             return terms
-        shares = F.broadcast_mul(weights, F.reshape(valid_length, shape=(-1, 1, 1)))
-        # the root of 0 has no gradient
-        return F.concat(terms, F.sqrt(F.maximum(shares, SMALLEST)) * by_token, dim=2)
+        return F.concat(terms, root_of_shares(F, weights, valid_length) * by_token, dim=2)
+
+    def ngram_factors(self, F: Operators, token_ids: Array, valid_length: Array, *ngram_ids: Array) -> Array:
+        """Return what the log-odds of each token's n-grams are multiplied by, (N, T), of values near the token."""
+        mask = token_mask(F, token_ids, valid_length)
+        rows = self.embed_tokens(F, token_ids, *ngram_ids)
+        keys, states, values, *_ = self.encode(F, rows, mask, valid_length)
+        _, weights = self.attend(F, keys, values, mask, valid_length)
+        if self.has_hops:
+            weights = F.mean(weights, axis=1, keepdims=True)
+        else:
+            weights = self.token_weights(F, weights, mask, valid_length)
+        roots = root_of_shares(F, F.transpose(weights, axes=(0, 2, 1)), valid_length)
+        return F.reshape(roots * self.sign(states) if self.sign else roots, shape=(0, -1))
 
     def contributions(self, F: Operators, terms: Array) -> Array:
         """(N, T, F) -> what each token adds to the log-odds of positive, (N, T): their sum is these less the bias."""
@@ -238,6 +258,20 @@ class ArticleClassifier(EmbeddedClassifier):
         """Return the contexts (N, T, 2H) and weights (N, T, T) of what `embed_tokens` returned."""
         states = self.bigru(self.drop(F.transpose(rows[0], axes=(1, 0, 2))))  # (N, T, 2H)
         return self.attention(states, states)
+
+
+def sign_of(width: int) -> Network:
+    """Build the layer of the signs: states (N, T, D) -> (N, T, 1), about 0.9 before training."""
+    draw, constant = mxnet.init.Normal(0.02), mxnet.init.Constant(1.5)
+    layer = {"in_units": width, "flatten": False, "activation": "tanh"}
+    return nn.Dense(1, weight_initializer=draw, bias_initializer=constant, **layer)
+
+
+def root_of_shares(F: Operators, weights: Array, valid_length: Array) -> Array:
+    """Weights of the tokens (N, T, 1) -> the root of how many even shares each is."""
+    shares = F.broadcast_mul(weights, F.reshape(valid_length, shape=(-1, 1, 1)))
+    # the root of 0 has no gradient
+    return F.sqrt(F.maximum(shares, SMALLEST))
 
 
 def ngram_log_odds(F: Operators, rows: Array) -> Array:

@@ -198,7 +198,7 @@ PRESETS = {
     "default": Config(),
     # the extended track: trained on the raw star reviews first
     "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
-    # the packaged network: half as wide, values of one word, to be taught by the one above (--teacher)
+    # half as wide, values of one word with signs, to be taught by the one above (--teacher) and by --negations
     "distilled": Config().with_fields(
         rare_words="pieces",
         pretrain_epochs=12,
@@ -206,6 +206,7 @@ PRESETS = {
         learning_rate=1e-3,
         values="convolution",
         window=1,
+        signed=1,
         hidden_size=48,
         erasure_reviews=120000,
         erasure_epochs=1,

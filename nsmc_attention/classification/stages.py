@@ -13,6 +13,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.gluon import mxnet
 from .._runtime.mxnet_types import Network
 from .._runtime.processes import cores
 from .._runtime.progress import progress_bar
@@ -22,8 +23,9 @@ from ..inference.graphs import GluonGraph, OnnxGraph
 from ..model import parameters
 from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
+from ..reviews.corpus import Reviews
 from ..text.encoding import ReviewEncoder
-from ..text.ngrams import SHARED, SMALLEST
+from ..text.ngrams import SHARED
 from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
 from ..training.runs import Run
@@ -32,6 +34,7 @@ from . import wide
 from .batches import Batches, EncodedPart, Tokenized, encode
 from .engines import GraphEngine
 from .gradients import GradientEngine
+from .negations import with_signs
 from .objectives import (
     ContributionsObjective,
     ErasureObjective,
@@ -59,9 +62,16 @@ class ClassifierTrainer:
     begin: Optional[Beginning] = None
 
     def train(
-        self, train_part: Tokenized, dev_part: Tokenized, star_part: Optional[Tokenized]
+        self,
+        train_part: Tokenized,
+        dev_part: Tokenized,
+        star_part: Optional[Tokenized],
+        negations: Optional[Reviews] = None,
     ) -> tuple[Network, Progress, dict[str, Any]]:
-        """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`."""
+        """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
+
+        The main stage alone has the sentences of `negations`.
+        """
         train, dev = encode(train_part, self.encoder), encode(dev_part, self.encoder)
         stars = encode(star_part, self.encoder) if star_part else None
         training = self.config.training
@@ -69,7 +79,8 @@ class ClassifierTrainer:
         network = self.new_network(dev_batches)
         if stars:
             self.fit(network, "stars", self.batches(stars), dev_batches)
-        progress = self.fit(network, "labels", self.batches(train), dev_batches)
+        labelled, signs = with_signs(train, negations, self.encoder) if negations else (train, None)
+        progress = self.fit(network, "labels", self.batches(labelled, signs=signs), dev_batches)
         table, alone = None, 1.0
         if self.config.text.ngram_buckets:
             fitted = self.run.workers.run_on_first(self.fit_ngrams, network, stars, train, len(dev.labels))
@@ -152,11 +163,12 @@ class ClassifierTrainer:
         importance: Optional[list[NDArray[Any]]] = None,
         with_ngrams: bool = False,
         erased: Optional[NDArray[Any]] = None,
+        signs: Optional[list[NDArray[Any]]] = None,
     ) -> Batches:
         """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
         encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
         size, length = self.config.training.batch_size, self.config.fixed_length
-        return Batches(part.reviews, part.targets, encoder, size, length, importance, erased)
+        return Batches(part.reviews, part.targets, encoder, size, length, importance, erased, signs)
 
     def new_network(self, batches: Batches) -> Network:
         """Build the network without its n-grams; one batch through it creates all its parameters."""
@@ -209,12 +221,17 @@ class ClassifierTrainer:
         return {"table": wide.fit_wide(token_lists, labels, buckets, factors), "alone": numpy.array(alone)}
 
     def factors(self, network: Network, part: EncodedPart) -> Optional[list[NDArray[Any]]]:
-        """Return what each token's n-grams are multiplied by in the network (`terms`), (T,) of each review; None if by 1."""
+        """Return what the n-grams that begin in a token are multiplied by in the network, (T,) of each review; None if by 1."""
         if network.values is None:
             return None
-        _, weights = predict_batches(network, self.batches(part, with_ngrams=network.has_ngrams), self.run.context)
-        roots = [numpy.sqrt(numpy.maximum(len(own) * own, SMALLEST)) for own in weights]
-        return [own + SHARED * (numpy.append(own[1:], own[-1]) - own) for own in roots]
+        found = [numpy.zeros(len(review), dtype="float32") for review in part.reviews]
+        for members, batch in self.batches(part, with_ngrams=network.has_ngrams).in_order():
+            rows = network.ngram_factors(mxnet.nd, *as_inputs(batch, self.run.context)).asnumpy()
+            for member, row in zip(members, rows):
+                own = row[: len(found[member])]
+                # the next token has a share of them
+                found[member] = own + SHARED * (numpy.append(own[1:], own[-1]) - own)
+        return found
 
     def calibrate(self, network: Network, dev_batches: Batches, alone: float) -> dict[str, Any]:
         """Calibrate the network's last layer on the dev part; return the figures.

@@ -37,8 +37,9 @@ from .initial import (
     sizes_of_classifier,
     sizes_of_language_model,
 )
+from .negations import read_negations
 from .predictor import Classifier
-from .settings import LABELS, PRESETS, Config, TrainingConfig
+from .settings import LABELS, PRESETS, ClassifierConfig, Config, TrainingConfig
 from .task import LAYOUT, ClassifierBundle
 
 # What a classifier may begin with, by the task of the bundle: the settings that it must have, and how it begins
@@ -63,6 +64,7 @@ def train(
     workers: SingleWorker = SINGLE,
     embeddings: Optional[Union[str, Path]] = None,
     teacher: Optional[Union[str, Path]] = None,
+    negations: Optional[Union[str, Path]] = None,
     **columns: Optional[str],
 ) -> Optional[ClassifierBundle]:
     """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
@@ -91,6 +93,9 @@ def train(
     teacher : path, "pretrained" or None
         A classifier whose probabilities are learnt beside the labels and stars: each target is halfway between the two
         (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531). A small network comes near a larger one so.
+    negations : path or None
+        A table of sentences that are learnt beside the labels, without a teacher, by a classifier with signed values. Its
+        columns are document, label and signs, "start:end:sign ..." of characters: -1 for a negated word, 1 for another.
     columns : str or None
         `text_column`, `label_column`, `encoding`, `positive`, the positive one of two labels, and `sheet` of a workbook, but
         of `valid` always the first one; None finds them.
@@ -105,7 +110,8 @@ def train(
         The tokenizer is unknown or needs Java.
     """
     run = Run(Path(out), resume, device, quiet, workers)
-    return train_classifier(Labelled(data, data_dir, **columns), config, run, valid, init_from, embeddings, teacher)
+    source = Labelled(data, data_dir, **columns)
+    return train_classifier(source, config, run, valid, init_from, embeddings, teacher, negations)
 
 
 def train_classifier(
@@ -116,12 +122,14 @@ def train_classifier(
     init_from: Union[str, Path, None] = None,
     embeddings: Union[str, Path, None] = None,
     teacher: Union[str, Path, None] = None,
+    negations: Union[str, Path, None] = None,
 ) -> Optional[ClassifierBundle]:
     """Train as `train` does, where and how `run` says."""
     run.workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
     first, teaching = checked_beginning(config, init_from, embeddings), first_bundle(teacher, LAYOUT)
+    sentences = checked_negations(config, negations)
     reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
     settings: dict[str, Any] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
@@ -131,19 +139,12 @@ def train_classifier(
         "init_from": first and first.fingerprint,
         "embeddings": embeddings and Path(embeddings).name,
         "teacher": teaching and teaching.fingerprint,
+        "negations": sentences and {"name": sentences.name, "sha256": sentences.sha256},
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
-    run.say_settings(
-        " ".join(
-            [
-                "--preset",
-                name,
-                *changes,
-                *options({"init_from": init_from, "embeddings": embeddings, "teacher": teacher}),
-            ]
-        )
-    )
+    given = {"init_from": init_from, "embeddings": embeddings, "teacher": teacher, "negations": negations}
+    run.say_settings(" ".join(["--preset", name, *changes, *options(given)]))
     vocabulary = first.read("vocab.json") if first and first.layout is LAYOUT else None
     inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, vocabulary)
     settings["reads"] = {
@@ -168,11 +169,11 @@ def train_classifier(
         if teaching:
             run.say(f"teacher: {teaching.folder}")
             train_part, stars = taught(train_part, teaching), stars and taught(stars, teaching)
-        network, progress, calibration = trainer.train(train_part, inputs.dev, stars)
+        network, progress, calibration = trainer.train(train_part, inputs.dev, stars, sentences)
         if not run.workers.first:
             return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-        manifest = {**describe(inputs, config, best, first, vectors, teaching), "calibration": calibration}
+        manifest = {**describe(inputs, config, best, first, vectors, teaching, sentences), "calibration": calibration}
         return finish(run, inputs, config, manifest, network)
 
 
@@ -189,6 +190,15 @@ def checked_beginning(
     if first:
         check_sizes(config, first, PRESETS, BEGINNINGS[first.layout][0])
     return first
+
+
+def checked_negations(config: Config, path: Union[str, Path, None]) -> Optional[Reviews]:
+    """Return the sentences of a file of negations, if there is one; ConfigError where no sign can learn from them."""
+    if path is None:
+        return None
+    if not isinstance(config.model, ClassifierConfig) or not config.model.values.signed:
+        raise ConfigError("--negations: expected signed values; give --values convolution --signed 1, or leave it out")
+    return read_negations(Path(path))
 
 
 def continuing(config: Config, init_from: Union[str, Path, None]) -> Config:
@@ -305,6 +315,7 @@ def describe(
     first: Optional[AnyBundle],
     vectors: Optional[WordVectors],
     teacher: Optional[AnyBundle],
+    negations: Optional[Reviews],
 ) -> Manifest:
     """Return the manifest of a finished training: its data, its metrics on the dev part, the command that repeats it."""
     reviews, dev_reviews = inputs.reviews, inputs.dev_reviews
@@ -315,6 +326,7 @@ def describe(
         **({"pretraining": inputs.raw_reviews.describe()} if inputs.raw_reviews else {}),
         **({"embeddings": vectors.describe()} if vectors else {}),
         **({"teacher": {"name": teacher.name, "fingerprint": teacher.fingerprint}} if teacher else {}),
+        **({"negations": negations.describe()} if negations else {}),
     }
     columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
     given = {option: value for (option, usual), value in columns.items() if value != usual}
@@ -323,6 +335,7 @@ def describe(
         "init_from": first and first.name,
         "embeddings": vectors and vectors.name,
         "teacher": teacher and teacher.name,
+        "negations": negations and negations.name,
     }
     again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **begun)
     return {

@@ -63,6 +63,10 @@ def train(
     teacher: Optional[Path] = option(
         "of a classifier: another, or pretrained, whose probabilities are learnt beside the labels and stars"
     ),
+    negations: Optional[Path] = option(
+        "of a classifier with --signed 1: sentences learnt beside the labels, a table with document, label and signs, "
+        "start:end:sign of characters"
+    ),
     films: Films,
     resume: bool = option("continue the run in --out"),
     device: str = DEVICE,
@@ -113,7 +117,7 @@ def train(
     if task != "classify":
         refuse(task, {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive})
         given = {"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers}
-        refuse(task, {**given, "--embeddings": embeddings, "--teacher": teacher})
+        refuse(task, {**given, "--embeddings": embeddings, "--teacher": teacher, "--negations": negations})
     elif workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     with resumable(out) as words:
@@ -123,7 +127,7 @@ def train(
             launcher.launch(words, workers or 2)
         else:
             with worker_group(kvstore) as group:
-                own.update(valid=valid, embeddings=embeddings, teacher=teacher)
+                own.update(valid=valid, embeddings=embeddings, teacher=teacher, negations=negations)
                 TASKS[task].train(reviews, config, replace(run, workers=group), **own)
 
 

@@ -3,7 +3,8 @@
 Of values near the token, a review's log-odds are a sum over its tokens (docs/contributions.md).
 """
 
-from typing import Optional
+from collections.abc import Mapping
+from typing import ClassVar, Optional
 
 from .._runtime.mxnet_types import Network
 from ..errors import ConfigError
@@ -17,6 +18,11 @@ class Values(Settings):
     def near(self) -> bool:
         """True if a token's value tells of the token itself and its neighbours, not of the whole review."""
         return True
+
+    @property
+    def signed(self) -> int:
+        """1 if each value is multiplied by a sign from -1 to 1, which the encoder's state gives, else 0."""
+        return 0
 
     def width(self, embedding_size: int, state: int) -> int:
         """Return the units of a value, of an embedding's and a state's."""
@@ -50,8 +56,10 @@ class Convolution(Values):
     """tanh(W [e_(t-r) ... e_(t+r)] + b): the embeddings of `window` tokens, of which the token is the middle one."""
 
     kind = "convolution"
+    introduced: ClassVar[Mapping[str, object]] = {"signed": 0}
     window: int = setting(3, "tokens that a value is made of, an odd number; 1: the token alone", low=1, high=15)
     units: int = setting(64, "units of a value", low=1, high=4096)
+    signed: int = setting(0, "1: a sign that the token's state gives turns its value round", low=0, high=1)
 
     def width(self, embedding_size: int, state: int) -> int:
         return self.units

@@ -31,6 +31,8 @@ def load(
     ngrams: Optional[NDArray[float16]],
     values: Optional[NDArray[float32]],
     value_bias: Optional[NDArray[float32]],
+    sign: Optional[NDArray[float32]],
+    sign_bias: float,
 ) -> Any:
     """Return a network for `run`, which copies all arrays but the embedding and the n-grams' (buckets, 2).
 
@@ -39,7 +41,8 @@ def load(
     hidden_bias (2, H) of n; of query and key, projection (2, A, 2, H), projection_bias (2, A), and evidence (2, 2, A),
     what the log-odds of a token and of the one before add to both; score (A,); of positive less negative, output (2 H,),
     its bias, and its weight of the log-odds. Where values are near the token, output is (U,), values (U, window, E) and
-    value_bias (U,), None where a value is their sum and not its tanh.
+    value_bias (U,), None where a value is their sum and not its tanh; sign (2, H) and its bias, by whose tanh with a token's
+    states what it adds is multiplied, None where it is not.
     """
 
 def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *rest: Optional[NDArray[Any]]) -> None:

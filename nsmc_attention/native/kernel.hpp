@@ -10,7 +10,8 @@
 //   output: probability = sigmoid(o . mean_i sum_j weights_ij h_j + wide * sum of the log-odds + b)
 //   of values v_j = tanh(sum of what the words around add + c) near the token, or that sum itself, in place of the
 //   states:
-//     probability = sigmoid(sum_j (m_j o . v_j + wide * sqrt(T m_j) * log-odds in j) + b),  m_j = mean_i weights_ij
+//     probability = sigmoid(sum_j s_j (m_j o . v_j + wide * sqrt(T m_j) * log-odds in j) + b),  m_j = mean_i weights_ij
+//   with s_j = tanh(s . h_j + c) of signed values, else 1
 //
 // A result depends on the review alone: each number is the sum of the same terms in the same order, however many
 // reviews are computed beside it.
@@ -350,6 +351,17 @@ float classify(const Network& network, const Review& review, const Stored* state
   return float(1 / (1 + std::exp(-logit)));
 }
 
+// The sign of the token at `place` from its states, 1 where values have none
+float sign_of(const Network& network, const Stored* states, size_t place) {
+  if (!network.sign) return 1;
+  const size_t width = DIRECTIONS * network.hidden;
+  Vector sum = {};
+  for (size_t d = 0; d < width; d += W) sum += load(states + place * width + d) * load(network.sign + d);
+  float found = network.sign_bias;
+  for (size_t w = 0; w < W; ++w) found += sum[w];
+  return tangent(all(found))[0];
+}
+
 // o . v of the token at `place`, whose v times its weight is added to the contexts, if they are wanted
 float value_of(const Network& network, const Review& review, size_t place, float weight) {
   const Stored* table = static_cast<const Stored*>(network.table) + DIRECTIONS * GATES * network.hidden;
@@ -386,7 +398,8 @@ float add_up(const Network& network, const Review& review, const Stored* states,
     const float log_odds = scratch.log_odds[t + 1] + given;
     given = t + 1 < review.length ? SHARED * scratch.log_odds[t + 1] : 0;
     const float evidence = root * (log_odds - given), weight = scratch.mean[t] / length;
-    const float share = weight * value_of(network, review, t, weight) + network.wide * evidence;
+    const float sign = sign_of(network, states, t);
+    const float share = sign * (weight * value_of(network, review, t, sign * weight) + network.wide * evidence);
     if (review.contributions) review.contributions[t] = share;
     logit += double(share);
   }

@@ -155,17 +155,17 @@ void set_ngrams(Loaded& loaded, PyObject* table) {
 
 std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {
-      "kernel",      "embedding",  "embedding_scale", "input_weights", "input_bias", "recurrent",
-      "hidden_bias", "projection", "projection_bias", "evidence",      "score",      "output",
-      "output_bias", "wide",       "ngrams",          "values",        "value_bias", nullptr};
+      "kernel",     "embedding",       "embedding_scale", "input_weights", "input_bias", "recurrent",   "hidden_bias",
+      "projection", "projection_bias", "evidence",        "score",         "output",     "output_bias", "wide",
+      "ngrams",     "values",          "value_bias",      "sign",          "sign_bias",  nullptr};
   const char* name;
   PyObject *embedding, *scale, *input, *input_bias, *recurrent, *hidden_bias, *projection, *bias, *evidence, *score,
-      *output, *ngrams, *values, *value_bias;
-  double output_bias, wide;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOOddOOO:load", const_cast<char**>(names), &name,
+      *output, *ngrams, *values, *value_bias, *sign;
+  double output_bias, wide, sign_bias;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOOOOOOOOOOOddOOOOd:load", const_cast<char**>(names), &name,
                                    &embedding, &scale, &input, &input_bias, &recurrent, &hidden_bias, &projection,
                                    &bias, &evidence, &score, &output, &output_bias, &wide, &ngrams, &values,
-                                   &value_bias))
+                                   &value_bias, &sign, &sign_bias))
     throw Raised();
 
   auto loaded = std::make_unique<Loaded>();
@@ -182,12 +182,14 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   const Array projections(projection, "projection", 'f', {2, units, 2, hidden}),
       biases(bias, "projection_bias", 'f', {2, units});
   const Array evidences(evidence, "evidence", 'f', {2, 2, units});
-  std::unique_ptr<Array> near, near_bias;
+  std::unique_ptr<Array> near, near_bias, signs;
   if (values != Py_None)
     near = std::make_unique<Array>(values, "values", 'f', std::initializer_list<Py_ssize_t>{-1, -1, depth});
   if (near && value_bias != Py_None)
     near_bias =
         std::make_unique<Array>(value_bias, "value_bias", 'f', std::initializer_list<Py_ssize_t>{near->size(0)});
+  if (near && sign != Py_None)
+    signs = std::make_unique<Array>(sign, "sign", 'f', std::initializer_list<Py_ssize_t>{2, hidden});
   const Py_ssize_t read = near ? near->size(0) : 2 * hidden;
   const Array outputs(output, "output", 'f', {read});
 
@@ -198,6 +200,7 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   network.units = round_up(size_t(units));
   network.output_bias = float(output_bias);
   network.wide = float(wide);
+  network.sign_bias = float(sign_bias);
   if (near) {
     network.window = size_t(near->size(1));
     network.value_units = round_up(size_t(read));
@@ -213,6 +216,7 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   if (near) add_value_panels(*loaded, near->as<float>(), size_t(read));
   if (near_bias)
     network.value_bias = padded_rows(*loaded, near_bias->as<float>(), 1, size_t(read), network.value_units);
+  if (signs) network.sign = padded_rows(*loaded, signs->as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
   network.recurrent =
       stored(*loaded, gate_panels(kernel, recurrents.as<float>(), size_t(hidden), size_t(hidden), network.hidden));
   network.hidden_bias = padded_rows(*loaded, hidden_biases.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
@@ -336,6 +340,6 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 // Raised with every change of the functions' arguments: Python refuses a compiled part of another version
 PyMODINIT_FUNC PyInit__network() {
   PyObject* self = PyModule_Create(&module);
-  if (self && PyModule_AddIntConstant(self, "VERSION", 5)) Py_CLEAR(self);
+  if (self && PyModule_AddIntConstant(self, "VERSION", 6)) Py_CLEAR(self);
   return self;
 }

@@ -41,6 +41,8 @@ struct Network {
   float output_bias, wide;      // the same of its bias, and of its weight of the n-grams' log-odds
   size_t window, value_units;   // tokens that a value is made of, 0 where states are the values; U, rounded up
   const float* value_bias;      // (U), null where values are not the tanh of their sum
+  const float* sign;            // (2 H): of values, a token's are multiplied by tanh(sign . state + bias); null: they
+  float sign_bias;              // are not
   const std::uint16_t* ngrams;  // float16 (buckets, 2); null without n-grams
 };
 

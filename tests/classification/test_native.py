@@ -34,10 +34,12 @@ KERNELS = network.kernels()
 FLOATS = [name for name in KERNELS if name != "bf16"]
 
 
-def parameters(words, units, hidden, score, buckets, scale=1.0, seed=0, window=0, value_units=1, curved=True):
+def parameters(
+    words, units, hidden, score, buckets, scale=1.0, seed=0, window=0, value_units=1, curved=True, signed=False
+):
     """Random arguments of `load`, whose states and scores are as large as those of trained networks with scale 1.
 
-    With a window values are near the token, the tanh of a sum if they are `curved`.
+    With a window values are near the token, the tanh of a sum if they are `curved`, and perhaps signed.
     """
     random = numpy.random.RandomState(seed)
 
@@ -61,6 +63,8 @@ def parameters(words, units, hidden, score, buckets, scale=1.0, seed=0, window=0
         "ngrams": normal(buckets, 2).__abs__().astype("float16") if buckets else None,
         "values": normal(value_units, window, units, factor=units**-0.5) if window else None,
         "value_bias": normal(value_units) if window and curved else None,
+        "sign": normal(2, hidden, factor=2 * hidden**-0.5) if signed else None,
+        "sign_bias": 0.5,
     }
 
 
@@ -124,6 +128,8 @@ def expected(given, ids, ngrams=None):
     contributions = (
         weights.mean(0) * (values @ p["output"]) + p["wide"] * numpy.sqrt(numpy.maximum(weights.sum(0), 1e-6)) * odds
     )
+    if p["sign"] is not None:
+        contributions *= numpy.tanh(numpy.einsum("dh,tdh->t", p["sign"], states) + p["sign_bias"])
     return sigmoid(contributions.sum() + p["output_bias"]), weights, contributions
 
 
@@ -136,10 +142,13 @@ def expected(given, ids, ngrams=None):
     st.lists(st.integers(1, 20), min_size=1, max_size=19),
     st.integers(0, 1000),
     st.sampled_from([(0, 1, False), (1, 1, False), (1, 17, True), (3, 5, True), (5, 16, False)]),
+    st.booleans(),
 )
-def test_networks_of_any_size_are_those_of_the_formulas(kernel, units, hidden, score, buckets, lengths, seed, values):
+def test_networks_of_any_size_are_those_of_the_formulas(
+    kernel, units, hidden, score, buckets, lengths, seed, values, signed
+):
     window, value_units, curved = values
-    given = parameters(30, units, hidden, score, buckets, 1.0, seed, window, value_units, curved)
+    given = parameters(30, units, hidden, score, buckets, 1.0, seed, window, value_units, curved, signed)
     batch = batch_of(30, buckets, lengths, max(lengths) + seed % 3, seed)
     engine = NativeEngine(network.load(kernel=kernel, **given), threads=1)
     probability, weights = engine(*batch)
@@ -268,11 +277,12 @@ def test_the_packaged_bundle_predicts_as_with_onnx_runtime(kernel, reviews, by_o
 
 
 @pytest.mark.parametrize("buckets", [0, 500])
-@pytest.mark.parametrize("values", ["states", "convolution", "embedding"])
+@pytest.mark.parametrize("values", ["states", "convolution", "signed", "embedding"])
 def test_the_parameters_are_those_of_the_network(buckets, values, tiny):
     from nsmc_attention.model.parameters import parameter_shapes as shapes_of
 
-    config = tiny.with_fields(ngram_buckets=buckets, values=values)
+    kind = {"values": "convolution", "signed": 1} if values == "signed" else {"values": values}
+    config = tiny.with_fields(ngram_buckets=buckets, **kind)
     assert parameter_shapes(30, config.model, buckets) == shapes_of(config.network(30))
 
 
@@ -297,10 +307,10 @@ def test_a_batch_that_would_be_read_beyond_a_table_is_refused(changed, message):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, each in parameters(2, 2, 2, 2, 2, window=1).items() if hasattr(each, "shape")]
+    "name", [name for name, each in parameters(2, 2, 2, 2, 2, window=1, signed=True).items() if hasattr(each, "shape")]
 )
 def test_a_parameter_of_another_shape_or_type_is_refused(name):
-    given = parameters(30, 4, 5, 6, 50, window=3, value_units=7)
+    given = parameters(30, 4, 5, 6, 50, window=3, value_units=7, signed=True)
     for wrong in (
         given[name][..., :1].repeat(9, -1),
         given[name].astype("float64"),

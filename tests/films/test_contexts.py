@@ -53,7 +53,7 @@ def test_the_last_layer_makes_the_probability_of_them(bundle):
     numpy.testing.assert_allclose(positive - negative, log_odds(probability.astype("float64")), atol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["tiny_convolution", "tiny_embedding"])
+@pytest.mark.parametrize("name", ["tiny_convolution", "tiny_signed", "tiny_embedding"])
 def test_near_the_token_they_are_the_means_of_values_and_states(request, name):
     bundle = load_bundle(request.getfixturevalue(name), LAYOUT)
     batch = bundle.codec.batch([bundle.codec.encode(text) for text in TEXTS])

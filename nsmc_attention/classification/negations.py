@@ -1,0 +1,79 @@
+"""Sentences that say which words are negated: a table in, encoded sentences and the signs of their tokens out.
+
+    document,label,signs        재미있지 않다,0,0:2:-1        characters 0 and 1 are negated
+
+A mark is start:end:sign, of characters of the document; there may be several, with spaces between.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy
+import pandas
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from ..reviews import tables
+from ..reviews.corpus import Reviews, read_bytes, sha256
+from ..reviews.data import Texts
+from ..text.encoding import Encoded, ReviewEncoder, clean
+from .batches import EncodedPart, TrainingPart
+
+COLUMNS = ("document", "label", "signs")
+MARK = re.compile(r"(\d{1,9}):(\d{1,9}):(-?\d+(?:\.\d+)?)")
+Marks = Sequence[tuple[int, int, float]]
+
+
+def read_negations(path: Path) -> Reviews:
+    """Read a table of sentences; `signs` of its frame are (start, end, sign) of characters of the clean text.
+
+    DataError, with the row, where a column is missing, a sentence has no text or a mark is none.
+    """
+    parts = list(Texts(path, text_column=COLUMNS[0]).open().parts)
+    names = dict.fromkeys(chain.from_iterable(parts))
+    for column in COLUMNS:
+        tables.require_column(names, column, path, "")
+    documents, labels, cells = (list(map(tables.as_text, tables.cells_of(parts, column))) for column in COLUMNS)
+    if not documents:
+        raise DataError(f"{path}: the file has no sentences")
+    signs = [marks_of(*pair, f"{path} row {row}") for row, pair in enumerate(zip(documents, cells), start=1)]
+    frame = pandas.DataFrame({"document": documents, "label": tables.label_numbers(labels, path), "signs": signs})
+    return Reviews(frame, path.name, sha256(read_bytes(path)))
+
+
+def marks_of(document: str, cell: str, where: str) -> Marks:
+    """Return the marks of `start:end:sign ...`; DataError, which begins with `where`, for any other."""
+    length, marks = len(clean(document)), []
+    if not length:
+        raise DataError(f"{where}: expected a sentence, found none")
+    for word in cell.split():
+        match = MARK.fullmatch(word)
+        start, end, sign = (int(match[1]), int(match[2]), float(match[3])) if match else (0, 0, 0.0)
+        if not start < end <= length or abs(sign) > 1:
+            expected = f"start:end:sign of some of the {length} characters of its document, a sign from -1 to 1"
+            raise DataError(f"{where}: expected {expected}, found {word[:30]!r}")
+        marks.append((start, end, sign))
+    return marks
+
+
+def with_signs(
+    part: EncodedPart, negations: Reviews, encoder: ReviewEncoder
+) -> tuple[EncodedPart, list[NDArray[numpy.float32]]]:
+    """Return a part with the sentences behind its reviews, and the sign of each token (T,), NaN where none is marked."""
+    sentences = encoder.encode_many(negations.documents)
+    signs = [numpy.full(len(review), numpy.nan, dtype="float32") for review in (*part.reviews, *sentences)]
+    for own, review, marks in zip(signs[len(part.reviews) :], sentences, negations.frame["signs"]):
+        mark_tokens(own, review, marks)
+    frame = pandas.concat([part.frame, negations.frame], ignore_index=True)
+    labels = numpy.concatenate([part.targets, negations.labels])
+    return TrainingPart([*part.reviews, *sentences], labels, frame), signs
+
+
+def mark_tokens(signs: NDArray[numpy.float32], review: Encoded, marks: Marks) -> None:
+    """Set the signs (T,) of the tokens that share a character with a mark, of several with the last."""
+    for place, (first, last) in enumerate(review.offsets if marks else ()):
+        for start, end, sign in marks:
+            if first < end and last > start:
+                signs[place] = sign
