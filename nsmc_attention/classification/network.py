@@ -40,7 +40,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     Padding is masked in the encoder, the attention and the mean: wider padding or other reviews change nothing. With a table
     of `ngram_buckets` n-grams (`classification.wide`), the last layer reads the review's log-odds by them beside the pooled
     contexts (wide & deep), and each token's are added to its query and key, so that attention can point at such a word.
-    Of signed values, tanh(w . state + b) of a token multiplies its value and its n-grams' log-odds: 1 mostly, -1 if negated.
+    Of signed values, tanh(w . state + b) of a token multiplies its value: 1 mostly, -1 if it is negated.
     """
 
     def __init__(self, vocab_size: int, settings: "ClassifierConfig", max_length: int, ngram_buckets: int = 0) -> None:
@@ -159,9 +159,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         by_token = shared_with_next(F, by_token, mask) if self.has_ngrams else None
         if self.sign:
             # (N, T, 1); states at padding are anything
-            signs = self.sign(states) * mask
-            values = F.broadcast_mul(values, signs)
-            by_token = by_token * signs if self.has_ngrams else None
+            values = F.broadcast_mul(values, self.sign(states) * mask)
         return (keys, states, values, by_token, *heads)
 
     def terms(self, F: Operators, weights: Array, values: Array, by_token: Array, valid_length: Array) -> Array:
@@ -179,20 +177,9 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             terms = F.broadcast_mul(values, weights)
         if not self.has_ngrams:
             return terms
-        return F.concat(terms, root_of_shares(F, weights, valid_length) * by_token, dim=2)
-
-    def ngram_factors(self, F: Operators, token_ids: Array, valid_length: Array, *ngram_ids: Array) -> Array:
-        """Return what the log-odds of each token's n-grams are multiplied by, (N, T), of values near the token."""
-        mask = token_mask(F, token_ids, valid_length)
-        rows = self.embed_tokens(F, token_ids, *ngram_ids)
-        keys, states, values, *_ = self.encode(F, rows, mask, valid_length)
-        _, weights = self.attend(F, keys, values, mask, valid_length)
-        if self.has_hops:
-            weights = F.mean(weights, axis=1, keepdims=True)
-        else:
-            weights = self.token_weights(F, weights, mask, valid_length)
-        roots = root_of_shares(F, F.transpose(weights, axes=(0, 2, 1)), valid_length)
-        return F.reshape(roots * self.sign(states) if self.sign else roots, shape=(0, -1))
+        shares = F.broadcast_mul(weights, F.reshape(valid_length, shape=(-1, 1, 1)))
+        # the root of 0 has no gradient
+        return F.concat(terms, F.sqrt(F.maximum(shares, SMALLEST)) * by_token, dim=2)
 
     def contributions(self, F: Operators, terms: Array) -> Array:
         """(N, T, F) -> what each token adds to the log-odds of positive, (N, T): their sum is these less the bias."""
@@ -265,13 +252,6 @@ def sign_of(width: int) -> Network:
     draw, constant = mxnet.init.Normal(0.02), mxnet.init.Constant(1.5)
     layer = {"in_units": width, "flatten": False, "activation": "tanh"}
     return nn.Dense(1, weight_initializer=draw, bias_initializer=constant, **layer)
-
-
-def root_of_shares(F: Operators, weights: Array, valid_length: Array) -> Array:
-    """Weights of the tokens (N, T, 1) -> the root of how many even shares each is."""
-    shares = F.broadcast_mul(weights, F.reshape(valid_length, shape=(-1, 1, 1)))
-    # the root of 0 has no gradient
-    return F.sqrt(F.maximum(shares, SMALLEST))
 
 
 def ngram_log_odds(F: Operators, rows: Array) -> Array:

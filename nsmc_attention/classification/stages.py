@@ -13,7 +13,6 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.gluon import mxnet
 from .._runtime.mxnet_types import Network
 from .._runtime.processes import cores
 from .._runtime.progress import progress_bar
@@ -25,7 +24,7 @@ from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
 from ..reviews.corpus import Reviews
 from ..text.encoding import ReviewEncoder
-from ..text.ngrams import SHARED
+from ..text.ngrams import SHARED, SMALLEST
 from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
 from ..training.runs import Run
@@ -221,17 +220,12 @@ class ClassifierTrainer:
         return {"table": wide.fit_wide(token_lists, labels, buckets, factors), "alone": numpy.array(alone)}
 
     def factors(self, network: Network, part: EncodedPart) -> Optional[list[NDArray[Any]]]:
-        """Return what the n-grams that begin in a token are multiplied by in the network, (T,) of each review; None if by 1."""
+        """Return what each token's n-grams are multiplied by in the network (`terms`), (T,) of each review; None if by 1."""
         if network.values is None:
             return None
-        found = [numpy.zeros(len(review), dtype="float32") for review in part.reviews]
-        for members, batch in self.batches(part, with_ngrams=network.has_ngrams).in_order():
-            rows = network.ngram_factors(mxnet.nd, *as_inputs(batch, self.run.context)).asnumpy()
-            for member, row in zip(members, rows):
-                own = row[: len(found[member])]
-                # the next token has a share of them
-                found[member] = own + SHARED * (numpy.append(own[1:], own[-1]) - own)
-        return found
+        _, weights = predict_batches(network, self.batches(part, with_ngrams=network.has_ngrams), self.run.context)
+        roots = [numpy.sqrt(numpy.maximum(len(own) * own, SMALLEST)) for own in weights]
+        return [own + SHARED * (numpy.append(own[1:], own[-1]) - own) for own in roots]
 
     def calibrate(self, network: Network, dev_batches: Batches, alone: float) -> dict[str, Any]:
         """Calibrate the network's last layer on the dev part; return the figures.

@@ -10,7 +10,7 @@
 //   output: probability = sigmoid(o . mean_i sum_j weights_ij h_j + wide * sum of the log-odds + b)
 //   of values v_j = tanh(sum of what the words around add + c) near the token, or that sum itself, in place of the
 //   states:
-//     probability = sigmoid(sum_j s_j (m_j o . v_j + wide * sqrt(T m_j) * log-odds in j) + b),  m_j = mean_i weights_ij
+//     probability = sigmoid(sum_j (s_j m_j o . v_j + wide * sqrt(T m_j) * log-odds in j) + b),  m_j = mean_i weights_ij
 //   with s_j = tanh(s . h_j + c) of signed values, else 1
 //
 // A result depends on the review alone: each number is the sum of the same terms in the same order, however many
@@ -398,8 +398,8 @@ float add_up(const Network& network, const Review& review, const Stored* states,
     const float log_odds = scratch.log_odds[t + 1] + given;
     given = t + 1 < review.length ? SHARED * scratch.log_odds[t + 1] : 0;
     const float evidence = root * (log_odds - given), weight = scratch.mean[t] / length;
-    const float sign = sign_of(network, states, t);
-    const float share = sign * (weight * value_of(network, review, t, sign * weight) + network.wide * evidence);
+    const float weight_with_sign = sign_of(network, states, t) * weight;
+    const float share = weight_with_sign * value_of(network, review, t, weight_with_sign) + network.wide * evidence;
     if (review.contributions) review.contributions[t] = share;
     logit += double(share);
   }

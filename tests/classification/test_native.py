@@ -125,11 +125,10 @@ def expected(given, ids, ngrams=None):
     # a third of what begins in a token is the next one's
     given = numpy.append(odds[:-1] / 3, 0)
     odds = odds - given + numpy.append(0, given[:-1])
-    contributions = (
-        weights.mean(0) * (values @ p["output"]) + p["wide"] * numpy.sqrt(numpy.maximum(weights.sum(0), 1e-6)) * odds
-    )
+    own = weights.mean(0) * (values @ p["output"])
     if p["sign"] is not None:
-        contributions *= numpy.tanh(numpy.einsum("dh,tdh->t", p["sign"], states) + p["sign_bias"])
+        own *= numpy.tanh(numpy.einsum("dh,tdh->t", p["sign"], states) + p["sign_bias"])
+    contributions = own + p["wide"] * numpy.sqrt(numpy.maximum(weights.sum(0), 1e-6)) * odds
     return sigmoid(contributions.sum() + p["output_bias"]), weights, contributions
 
 
