@@ -519,10 +519,6 @@ class Vocabulary {
   }
   static std::uint64_t add_to_hash(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
 
-  static std::uint64_t add_to_hash(std::uint64_t hash, std::string_view bytes) {
-    for (char byte : bytes) hash = add_to_hash(hash, static_cast<unsigned char>(byte));
-    return hash;
-  }
   static std::uint64_t mixed(std::uint64_t hash) {
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
     hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
@@ -600,79 +596,164 @@ void add_units(const Text& text, Morpheme word, const Vocabulary& vocabulary, st
 
 // ------------------------------------------------------------------------------------------------------ junctions
 
+// CRC-32 of each byte
+struct Remainders {
+  std::uint32_t of[256] = {};
+
+  constexpr Remainders() {
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+      of[byte] = byte;
+      for (int bit = 0; bit < 8; ++bit) of[byte] = of[byte] >> 1 ^ (of[byte] & 1 ? 0xedb88320u : 0);
+    }
+  }
+};
+constexpr Remainders remainders{};
+
+// The first bytes of a key, by the state of their CRC-32, which is zlib's.
+class Key {
+ public:
+  std::uint32_t hash() const { return ~state; }
+
+  Key operator+(std::string_view bytes) const {
+    Key key = *this;
+    for (char byte : bytes)
+      key.state = remainders.of[(key.state ^ static_cast<unsigned char>(byte)) & 0xff] ^ key.state >> 8;
+    return key;
+  }
+
+  Key operator+(std::size_t number) const {
+    const Key most = number < 10 ? *this : *this + number / 10;
+    return most + std::string_view("0123456789").substr(number % 10, 1);
+  }
+
+ private:
+  std::uint32_t state = 0xffffffffu;
+};
+
+// The hashes of the keys of the place after a character; none after the last one.
+struct Place {
+  static constexpr std::uint32_t at_junction = 11;
+  std::uint32_t number = 0, hashes[at_junction] = {};
+
+  void add(Key key) { hashes[number++] = key.hash(); }
+};
+
 // A morpheme with its tag, the first of its features.
 struct Tagged {
   std::string_view surface, tag;
   std::size_t length;  // in characters
 };
 
-// The log-odds of a space between morphemes, as restoration/junctions.py defines them: a test holds both to the same.
-// Of a key only its hash is kept, of 64 bits that begin with a drawn number: two keys are as good as never taken for
-// one.
-class Junctions {
+// The morphemes of a text and the keys of its places: those of `keys_of` of restoration/junctions.py, in its order.
+class Places {
  public:
-  const double junction, inside;
-
-  Junctions(std::size_t entries, double junction, double inside) : junction(junction), inside(inside) {
-    std::size_t size = 4;
-    while (size < 2 * entries) size *= 2;
-    slots.assign(size, Slot{0, 0});
+  // Put the places of a text into `found`.
+  const std::vector<Place>& find(const Text& text, const std::vector<Morpheme>& path, const Dictionary& dictionary) {
+    read(text, path, dictionary);
+    found.assign(letters.size() - 3, Place{});
+    Place* place = found.data();
+    const std::string_view* around = letters.data();
+    for (const Tagged *word = morphemes.data() + 1, *last = &morphemes.back() - 1; word <= last; ++word) {
+      const Key surface = Key() + word->surface + "@", tag = Key() + word->tag + "@",
+                between = Key() + word[-1].tag + "<" + word->tag + ">" + word[1].tag;
+      for (std::size_t before = 1; before < word->length; ++before, ++place, ++around) {
+        place->add(surface + before);
+        place->add(tag + before + "@" + (word->length - before));
+        place->add(between);
+        add_letters(*place, around, ".");
+      }
+      if (word < last) {
+        add_words(*place, word);
+        add_letters(*place, around, "");
+      }
+      ++place, ++around;
+    }
+    return found;
   }
-
-  void add(std::string_view key, double weight) {
-    const std::uint64_t hash = hash_of(key);
-    slots[slot_of(hash)] = {hash, weight};
-  }
-
-  // Of the second and third of four neighbours; the first and the last may be none, without a tag.
-  double log_odds(const Tagged* four) const { return junction + by_surface(four[1], four[2]) + by_tags(four); }
 
  private:
+  std::vector<Tagged> morphemes;          // between two without a tag
+  std::vector<std::string_view> letters;  // after one blank, before two
+  std::vector<Place> found;
+
+  void read(const Text& text, const std::vector<Morpheme>& path, const Dictionary& dictionary) {
+    const char* bytes = reinterpret_cast<const char*>(text.bytes.data());
+    const auto part = [&](std::size_t begin, std::size_t end) {
+      return std::string_view(bytes + text.starts[begin], text.starts[end] - text.starts[begin]);
+    };
+    morphemes.assign(1, Tagged{});
+    letters.assign(1, " ");
+    for (const Morpheme& each : path) {
+      const Words& words = dictionary.words.owns(each.token) ? dictionary.words : dictionary.unknown;
+      const char* features = words.feature(*each.token);
+      const std::string_view tag(features, std::strcspn(features, ","));
+      morphemes.push_back({part(each.begin, each.end), tag, each.end - each.begin});
+      for (std::size_t place = each.begin; place < each.end; ++place) {
+        const std::string_view letter = part(place, place + 1);
+        letters.push_back(letter.size() == 1 && letter[0] >= '1' && letter[0] <= '9' ? "0" : letter);
+      }
+    }
+    morphemes.push_back({});
+    letters.insert(letters.end(), 2, " ");
+  }
+
+  static void add_words(Place& place, const Tagged* word) {
+    const auto size = [](const Tagged& each) { return std::min<std::size_t>(each.length, 3); };
+    const std::string_view left = word->surface, right = word[1].surface, before = word->tag, after = word[1].tag;
+    const Key both = Key() + before + "|" + after;
+    place.add(both);
+    place.add(Key() + left + "/" + before + "|" + after);
+    place.add(both + "/" + right);
+    place.add(Key() + left + "+" + right);
+    place.add(Key() + size(*word) + before + "|" + after + size(word[1]));
+    place.add(Key() + word[-1].tag + " " + before + "|" + after);
+    place.add(both + " " + word[2].tag);
+  }
+
+  static void add_letters(Place& place, const std::string_view* around, std::string_view end) {
+    const Key two = Key() + around[1] + "_" + around[2], three = Key() + around[0] + around[1] + "_" + around[2];
+    place.add(two + end);
+    place.add(three + end);
+    place.add(two + around[3] + end);
+    place.add(three + around[3] + end);
+  }
+};
+
+// The log-odds of a space at each place, as restoration/junctions.py defines them: a test holds both to the same.
+// Weights are in a hash table with open addresses, multiplied with a number that each process draws: no weights can be
+// made whose keys share few addresses.
+class Junctions {
+ public:
+  Junctions(Bytes hashes, Bytes weights, double junction, double inside) : junction(junction), inside(inside) {
+    if (hashes.size() != sizeof(std::uint32_t) * weights.size()) throw Error("expected a weight for each hash");
+    while (std::size_t{1} << (64 - shift) < 2 * weights.size()) --shift;
+    slots.resize(std::size_t{1} << (64 - shift));
+    for (std::size_t each = 0; each < weights.size(); ++each) {
+      const std::uint32_t hash = read<std::uint32_t>(hashes, sizeof(std::uint32_t) * each);
+      slots[slot_of(hash)] = {hash, static_cast<signed char>(weights[each])};
+    }
+  }
+
+  double log_odds(const Place& place) const {
+    int sum = 0;
+    for (std::uint32_t each = 0; each < place.number; ++each) sum += slots[slot_of(place.hashes[each])].weight;
+    return (place.number == Place::at_junction ? junction : inside) + sum / 20.0;
+  }
+
+ private:
+  // An empty one has no weight
   struct Slot {
-    std::uint64_t hash;
-    double weight;
+    std::uint32_t hash = 0;
+    std::int32_t weight = 0;
   };
   std::vector<Slot> slots;
+  int shift = 62;
+  const double junction, inside;
+  const std::uint64_t drawn = Vocabulary::empty_hash() | 1;
 
-  // The sum of the weights of `keys_by_surface`, in its order
-  double by_surface(const Tagged& left, const Tagged& right) const {
-    const std::string_view before = left.tag, after = right.tag;
-    double sum = weight(before, "|", after);
-    sum += weight(left.surface, "/", before, "|", after);
-    sum += weight(before, "|", after, "/", right.surface);
-    sum += weight(left.surface, "+", right.surface);
-    sum += weight(size(left), before, "|", after, size(right));
-    return sum;
-  }
-
-  // The sum of the weights of `keys_by_tags`, in its order
-  double by_tags(const Tagged* four) const {
-    const std::string_view first = four[0].tag, before = four[1].tag, after = four[2].tag, last = four[3].tag;
-    double sum = weight(first, " ", before, "|", after);
-    sum += weight(before, "|", after, " ", last);
-    return sum;
-  }
-
-  static std::string_view size(const Tagged& word) {
-    return std::string_view("0123").substr(std::min<std::size_t>(word.length, 3), 1);
-  }
-
-  // The weight of a key in parts, 0 if there is none
-  template <class... Parts>
-  double weight(const Parts&... parts) const {
-    return slots[slot_of(hash_of(parts...))].weight;
-  }
-
-  template <class... Parts>
-  static std::uint64_t hash_of(const Parts&... parts) {
-    std::uint64_t hash = Vocabulary::empty_hash();
-    ((hash = Vocabulary::add_to_hash(hash, std::string_view(parts))), ...);
-    return Vocabulary::mixed(hash);
-  }
-
-  std::size_t slot_of(std::uint64_t hash) const {
-    std::size_t slot = hash & (slots.size() - 1);
-    while (slots[slot].hash && slots[slot].hash != hash) slot = (slot + 1) & (slots.size() - 1);
+  std::size_t slot_of(std::uint32_t hash) const {
+    std::size_t slot = hash * drawn >> shift;
+    while (slots[slot].weight && slots[slot].hash != hash) slot = (slot + 1) & (slots.size() - 1);
     return slot;
   }
 };
@@ -780,7 +861,7 @@ struct Work {
   Lattice lattice;
   std::vector<UnitOfText> units;
   std::vector<std::size_t> ends;  // of the units of each text
-  std::vector<Tagged> tagged;
+  Places places;
   explicit Work(const Dictionary& dictionary) : texts(TEXTS), lattice(dictionary) {}
 };
 
@@ -982,56 +1063,57 @@ PyObject* decoder_encode(PyObject* self, PyObject* arguments) {
   });
 }
 
-// Put the morphemes of a text into `tagged`, between two without a tag.
-void tag_morphemes(const Text& text, const Dictionary& dictionary, Work& work) {
-  work.tagged.assign(1, Tagged{});
-  const char* bytes = reinterpret_cast<const char*>(text.bytes.data());
-  for (const Morpheme& each : work.lattice.decode(text)) {
-    const Words& words = dictionary.words.owns(each.token) ? dictionary.words : dictionary.unknown;
-    const char* features = words.feature(*each.token);
-    const std::size_t begin = text.starts[each.begin], end = text.starts[each.end];
-    work.tagged.push_back(
-        {{bytes + begin, end - begin}, {features, std::strcspn(features, ",")}, each.end - each.begin});
+// Call `visit(places, number of the first one)` for each text of a list, whose characters are as many as fit `room`.
+template <class Visit>
+void visit_places(DecoderObject* decoder, PyObject* given, std::size_t room, Visit visit) {
+  const Dictionary& dictionary = *decoder->dictionary;
+  Object texts = checked(PyList_GetSlice(given, 0, PyList_GET_SIZE(given)));
+  const Py_ssize_t number = PyList_GET_SIZE(texts.get());
+  Borrowed work(decoder);
+  std::size_t begin = 0;
+  for (Py_ssize_t first = 0; first < number; first += TEXTS) {
+    const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
+    Unlocked unlocked(read_some(texts.get(), first, last, dictionary, work) > CHARACTERS);
+    for (Py_ssize_t each = first; each < last; ++each) {
+      const Text& text = work->texts[static_cast<std::size_t>(each - first)];
+      const std::size_t length = static_cast<std::size_t>(PyUnicode_GET_LENGTH(PyList_GET_ITEM(texts.get(), each)));
+      if (length > room - begin) throw Error("expected an array with a row for each character, found a smaller one");
+      visit(work->places.find(text, work->lattice.decode(text), dictionary), begin);
+      begin += length;
+    }
   }
-  work.tagged.push_back({});
 }
 
-// Write the log-odds at the junctions of a text.
-void write_log_odds(const Text& text, const Dictionary& dictionary, const Junctions& junctions, Work& work,
-                    double* found) {
-  tag_morphemes(text, dictionary, work);
-  for (const Tagged *four = work.tagged.data(), *last = four + work.tagged.size(); last - four > 3; ++four) {
-    found += four[1].length;
-    found[-1] = junctions.log_odds(four);
-  }
+PyObject* decoder_keys(PyObject* self, PyObject* arguments) {
+  return guarded([=]() -> PyObject* {
+    PyObject* texts;
+    Buffers buffers;
+    Py_buffer& keys = buffers.views[0];
+    if (!PyArg_ParseTuple(arguments, "O!w*:keys", &PyList_Type, &texts, &keys)) return nullptr;
+    Place* found = static_cast<Place*>(keys.buf);
+    const auto copy = [=](const std::vector<Place>& places, std::size_t begin) {
+      std::copy(places.begin(), places.end(), found + begin);
+    };
+    visit_places(reinterpret_cast<DecoderObject*>(self), texts, static_cast<std::size_t>(keys.len) / sizeof(Place),
+                 copy);
+    Py_RETURN_NONE;
+  });
 }
 
 PyObject* decoder_log_odds(PyObject* self, PyObject* arguments) {
   return guarded([=]() -> PyObject* {
-    PyObject *given, *weights;
+    PyObject *texts, *weights;
     Buffers buffers;
     Py_buffer& log_odds = buffers.views[0];
-    if (!PyArg_ParseTuple(arguments, "O!O!w*:log_odds", &PyList_Type, &given, junctions_type, &weights, &log_odds))
+    if (!PyArg_ParseTuple(arguments, "O!O!w*:log_odds", &PyList_Type, &texts, junctions_type, &weights, &log_odds))
       return nullptr;
-    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
     const Junctions& junctions = *reinterpret_cast<JunctionsObject*>(weights)->junctions;
-    Object texts = checked(PyList_GetSlice(given, 0, PyList_GET_SIZE(given)));
-    const Py_ssize_t number = PyList_GET_SIZE(texts.get());
-    Borrowed work(decoder);
-    double *found = static_cast<double*>(log_odds.buf), *end = found + log_odds.len / 8;
-    for (Py_ssize_t first = 0; first < number; first += TEXTS) {
-      const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
-      Unlocked unlocked(read_some(texts.get(), first, last, *decoder->dictionary, work) > CHARACTERS);
-      for (Py_ssize_t each = first; each < last; ++each) {
-        const Py_ssize_t length = PyUnicode_GET_LENGTH(PyList_GET_ITEM(texts.get(), each));
-        if (length > end - found)
-          throw Error("expected a float64 array of a number for each character, found a smaller one");
-        std::fill_n(found, length, junctions.inside);
-        write_log_odds(work->texts[static_cast<std::size_t>(each - first)], *decoder->dictionary, junctions,
-                       *work.operator->(), found);
-        found += length;
-      }
-    }
+    double* found = static_cast<double*>(log_odds.buf);
+    const auto write = [&](const std::vector<Place>& places, std::size_t begin) {
+      for (const Place& place : places) found[begin++] = junctions.log_odds(place);
+    };
+    visit_places(reinterpret_cast<DecoderObject*>(self), texts, static_cast<std::size_t>(log_odds.len) / sizeof(double),
+                 write);
     Py_RETURN_NONE;
   });
 }
@@ -1127,15 +1209,11 @@ void vocabulary_free(PyObject* self) {
 
 PyObject* junctions_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
   return guarded([=]() -> PyObject* {
-    PyObject *numbers, *key, *weight;
+    Buffers buffers;
     double junction, inside;
-    if (!PyArg_ParseTuple(arguments, "O!dd:Junctions", &PyDict_Type, &numbers, &junction, &inside)) return nullptr;
-    auto junctions = std::make_unique<Junctions>(static_cast<std::size_t>(PyDict_GET_SIZE(numbers)), junction, inside);
-    for (Py_ssize_t place = 0; PyDict_Next(numbers, &place, &key, &weight);) {
-      const double value = PyFloat_AsDouble(weight);
-      if (PyErr_Occurred()) return nullptr;
-      if (const auto bytes = utf8(key); bytes.data()) junctions->add(bytes, value);
-    }
+    if (!PyArg_ParseTuple(arguments, "y*y*dd:Junctions", &buffers.views[0], &buffers.views[1], &junction, &inside))
+      return nullptr;
+    auto junctions = std::make_unique<Junctions>(buffers[0], buffers[1], junction, inside);
     Object self = checked(type->tp_alloc(type, 0));
     reinterpret_cast<JunctionsObject*>(self.get())->junctions = junctions.release();
     return self.release();
@@ -1188,7 +1266,8 @@ PyMethodDef decoder_methods[] = {
     {"tokens", decoder_tokens, METH_O, "tokens(text) -> list of str"},
     {"morphemes", decoder_morphemes, METH_O, "morphemes(text) -> list of (surface, features)"},
     {"encode", decoder_encode, METH_VARARGS, "encode(texts, vocabulary) -> list of (tokens, ids), two tuples"},
-    {"log_odds", decoder_log_odds, METH_VARARGS, "log_odds(texts, junctions, found): fill float64 (S,)"},
+    {"keys", decoder_keys, METH_VARARGS, "keys(texts, zeros): fill uint32 (S, 12)"},
+    {"log_odds", decoder_log_odds, METH_VARARGS, "log_odds(texts, junctions, numbers): fill float64 (S,)"},
     {nullptr, nullptr, 0, nullptr},
 };
 PyType_Slot decoder_slots[] = {
@@ -1211,7 +1290,7 @@ PyType_Spec vocabulary_spec = {"nsmc_attention.native._text.Vocabulary", sizeof(
                                Py_TPFLAGS_DEFAULT, vocabulary_slots};
 
 PyType_Slot junctions_slots[] = {
-    {Py_tp_doc, const_cast<char*>("Junctions(weights, junction, inside)")},
+    {Py_tp_doc, const_cast<char*>("Junctions(hashes, weights, junction, inside)")},
     {Py_tp_new, reinterpret_cast<void*>(junctions_new)},
     {Py_tp_dealloc, reinterpret_cast<void*>(junctions_free)},
     {0, nullptr},

@@ -65,7 +65,8 @@ class Characters:
             raise BundleError(f"{where}: expected a list of different characters, a space first, found something else")
         junctions = Junctions.from_dict(values["junctions"]) if "junctions" in values else None
         if "junctions" in values and junctions is None:
-            raise BundleError(f"{where}: expected junctions with weights that are finite numbers, found something else")
+            found = "found something else, as of an older version"
+            raise BundleError(f"{where}: expected junctions, {found}; give it new ones: benchmarks/junctions.py")
         return cls(tuple(listed), junctions)
 
     @classmethod

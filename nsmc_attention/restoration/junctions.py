@@ -1,18 +1,19 @@
-"""Where a text without its spaces may have one, by what MeCab finds in it: a logistic regression on neighbouring morphemes.
+"""Where a text without its spaces may have one, by what MeCab finds in it: two logistic regressions on what is around a place.
 
-    letters -> morphemes (mecab-ko) -> keys of each junction of two -> their weights added: log-odds of a space
+    letters -> morphemes (mecab-ko) -> keys of each place, between two morphemes or in one -> their weights added: log-odds
 
-An editor knows the words of its training sentences, the dictionary those of other texts too. Half of these log-odds are
-added to the editor's, as of two experts (Hinton 2002): the share was chosen on the packaged editor's dev part and on
-comments that are no film reviews (benchmarks/RESULTS.md).
+An editor knows the words of its training sentences, the dictionary those of other texts too. These log-odds are added to
+the editor's, as of two experts (Hinton 2002): in full where the text came without spaces, else a share of them. Shares
+were chosen on the packaged editor's dev part and on comments that are no film reviews (benchmarks/RESULTS.md).
 """
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from itertools import islice
-from math import log
 from typing import TYPE_CHECKING, Any, Optional
+from zlib import crc32
 
 import numpy
 from numpy.typing import NDArray
@@ -23,74 +24,97 @@ from ..text.tokenizers import morphemes
 if TYPE_CHECKING:
     from ..native._text import Junctions as Compiled
 
-# Sentences that the weights are fitted to, and in how many junctions a key must be; smaller weights are left out
-SENTENCES, FEWEST, SMALLEST = 100_000, 10, 0.2
-# What of the log-odds is added to an editor's
-SHARE = 0.5
+# At how many places a key must be to get a weight; smaller weights are left out
+FEWEST, SMALLEST = 20, 0.3
+# What of the log-odds is added to the editor's of a text with spaces; without, all of them and MORE: a text without
+# spaces lacks more of them than the editor is used to
+SHARE, MORE = 0.35, 0.8
 # The strength of the penalty, as scikit-learn's C
 PENALTY = 0.3
-# A probability of 0 or 1 has finite log-odds; a weight of a foreign bundle may be this large, whose sums do not overflow
+# A probability of 0 or 1 has finite log-odds; a constant of a foreign bundle may be this large, whose sums do not overflow
 NEAREST, LARGEST = 1e-6, 50
-
-# A function that returns keys, and its arguments
-Keys = tuple[Any, ...]
+# Weights are integers, so many to 1: their sums have no rounding. As they are stored, in the order of the hashes
+UNIT, WEIGHT, HASH = 20, numpy.dtype("i1"), numpy.dtype("<u4")
+# Keys of a place in a morpheme and of a junction; texts whose keys are found at once
+IN_MORPHEME, AT_JUNCTION, TEXTS = 7, 11, 1000
+# All numbers are one in the keys of letters
+DIGITS = str.maketrans("123456789", "0" * 9)
 
 
 @dataclass(frozen=True)
 class Junctions:
-    """What each key of a junction adds to an editor's log-odds of a space, to `junction`; `inside` a morpheme is added that."""
+    """The log-odds of a space at a `junction` of morphemes and `inside` one, and what each key adds.
 
-    weights: Mapping[str, float]
+    Of a key there is its hash, CRC-32: `hashes` in rising order (HASH), and `weights` as multiples of 1 / UNIT (WEIGHT).
+    Of 100,000 keys that have none, two or three get the weight of another.
+    """
+
+    hashes: bytes
+    weights: bytes
     junction: float
     inside: float
+
+    @classmethod
+    def of(cls, weights: Mapping[int, int], junction: float, inside: float) -> "Junctions":
+        """Return those with these weights, {hash: multiple of 1 / UNIT}."""
+        hashes = sorted(weights)
+        numbers = numpy.array([weights[number] for number in hashes], WEIGHT)
+        return cls(numpy.array(hashes, HASH).tobytes(), numbers.tobytes(), junction, inside)
 
     def log_odds(self, texts: Sequence[str]) -> NDArray[numpy.float64]:
         """Return (S,), the log-odds of a space after each character of texts of S together, which have none."""
         decoder = installed_decoder()
         if not decoder:
             return numpy.concatenate([self.in_python(text) for text in texts])
-        found = numpy.empty(sum(map(len, texts)))
+        found = numpy.full(sum(map(len, texts)), self.inside)
         decoder.log_odds(list(texts), self.compiled, found)
         return found
 
     def in_python(self, letters: str) -> NDArray[numpy.float64]:
         """Return the same of one text, to the bit; for where nothing is compiled, and to read."""
         found = numpy.full(len(letters), self.inside)
-        for place, by_surface, by_tags in junctions_of(letters):
-            found[place] = self.junction + self.sum_of(by_surface) + self.sum_of(by_tags)
+        for place, keys in enumerate(keys_of(letters)):
+            constant = self.junction if len(keys) == AT_JUNCTION else self.inside
+            found[place] = constant + sum(self.by_hash.get(hash_of(key), 0) for key in keys) / UNIT
         return found
 
-    def sum_of(self, keys: Keys) -> float:
-        """Return the sum of the weights of keys, term by term: since Python 3.12 `sum` rounds otherwise."""
-        total = 0.0
-        for key in keys_of(keys):
-            total += self.weights.get(key, 0.0)
-        return total
+    @cached_property
+    def by_hash(self) -> dict[int, int]:
+        """The weights by their hashes."""
+        hashes, weights = numpy.frombuffer(self.hashes, HASH), numpy.frombuffer(self.weights, WEIGHT)
+        return dict(zip(hashes.tolist(), weights.tolist()))
 
     @cached_property
     def compiled(self) -> "Compiled":
-        """The weights in compiled form; a key that is added below is added to `Junctions` of native/text.cpp too."""
+        """The same in compiled form; a key that is added below is added to `Places` of native/text.cpp too."""
         from ..native._text import Junctions as Compiled
 
-        return Compiled(dict(self.weights), self.junction, self.inside)
+        return Compiled(self.hashes, self.weights, self.junction, self.inside)
 
     def __getstate__(self) -> dict[str, object]:
         # compiled objects are not pickled
-        return {name: value for name, value in self.__dict__.items() if name != "compiled"}
+        return asdict(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {**asdict(self), "weights": dict(sorted(self.weights.items()))}
+        """Return plain values for JSON, bytes as base64."""
+        plain = asdict(self).items()
+        return {name: b64encode(value).decode() if isinstance(value, bytes) else value for name, value in plain}
 
     @classmethod
     def from_dict(cls, values: Any) -> "Optional[Junctions]":
         """Return what `to_dict` made; None if it is something else."""
         if not isinstance(values, dict) or values.keys() != {each.name for each in fields(cls)}:
             return None
-        weights = values["weights"]
-        numbers = [*weights.values(), values["junction"], values["inside"]] if isinstance(weights, dict) else [None]
-        right = all(isinstance(number, (int, float)) and abs(number) <= LARGEST for number in numbers)
-        return cls(**values) if right else None
+        constants = [values["junction"], values["inside"]]
+        if not all(isinstance(number, (int, float)) and abs(number) <= LARGEST for number in constants):
+            return None
+        try:
+            hashes, weights = (b64decode(values[name], validate=True) for name in ("hashes", "weights"))
+            numbers = numpy.frombuffer(hashes, HASH)
+        except (TypeError, ValueError):
+            return None
+        right = len(numbers) == len(weights) and (numbers[1:] > numbers[:-1]).all()
+        return cls(hashes, weights, *constants) if right else None
 
 
 def with_log_odds(spaces: NDArray[Any], found: NDArray[Any]) -> NDArray[numpy.float64]:
@@ -100,54 +124,100 @@ def with_log_odds(spaces: NDArray[Any], found: NDArray[Any]) -> NDArray[numpy.fl
     return 1 / (1 + numpy.exp(-odds))
 
 
-def junctions_of(letters: str) -> Iterator[tuple[int, Keys, Keys]]:
-    """Yield (place of the character before, keys by surface, keys by tags) of each junction of two morphemes of a text."""
+def added(found: NDArray[Any], spaced: NDArray[numpy.bool_]) -> NDArray[Any]:
+    """Return what of log-odds (S,) is added to an editor's, by whether the text of each has spaces: they say more."""
+    return numpy.where(spaced, SHARE * found, found + MORE)
+
+
+def keys_of(letters: str) -> Iterator[list[str]]:
+    """Yield the keys of each place of a text without spaces, after its characters but the last: IN_MORPHEME or AT_JUNCTION."""
     pairs = [(surface, features.partition(",")[0]) for surface, features in morphemes(letters)]
     tags = ["", *(tag for _, tag in pairs), ""]
-    place = -1
-    for number, (one, other) in enumerate(zip(pairs, pairs[1:])):
-        place += len(one[0])
-        yield place, (keys_by_surface, *one, *other), (keys_by_tags, *tags[number : number + 4])
+    around = "".join([" ", *(surface.translate(DIGITS) for surface, _ in pairs), "  "])
+    place = 0
+    for number, (surface, tag) in enumerate(pairs):
+        first, _, after, *last = tags[number : number + 4]
+        for before in range(1, len(surface)):
+            by_word = [f"{surface}@{before}", f"{tag}@{before}@{len(surface) - before}", f"{first}<{tag}>{after}"]
+            yield by_word + [f"{key}." for key in letter_keys(*around[place : place + 4])]
+            place += 1
+        if last:
+            right, both = pairs[number + 1][0], f"{tag}|{after}"
+            lengths = f"{min(len(surface), 3)}{both}{min(len(right), 3)}"
+            by_words = [both, f"{surface}/{both}", f"{both}/{right}", f"{surface}+{right}", lengths]
+            by_tags = [f"{first} {both}", f"{both} {last[0]}"]
+            yield by_words + by_tags + letter_keys(*around[place : place + 4])
+        place += 1
 
 
-def keys_of(keys: Keys) -> list[str]:
-    """Return keys themselves."""
-    made_by, *arguments = keys
-    found: list[str] = made_by(*arguments)
+def letter_keys(far: str, left: str, right: str, other: str) -> list[str]:
+    """Return the keys of the two letters on either side: the nearest ones, three of them, all."""
+    return [f"{left}_{right}", f"{far}{left}_{right}", f"{left}_{right}{other}", f"{far}{left}_{right}{other}"]
+
+
+def hash_of(key: str) -> int:
+    """Return the hash of a key, CRC-32 of its UTF-8 bytes."""
+    return crc32(key.encode("utf-8", "surrogatepass"))
+
+
+def hashed(texts: Sequence[str]) -> NDArray[numpy.uint32]:
+    """Return (S, 12) of S characters: of the place after each how many keys it has, and their hashes."""
+    found = numpy.zeros((sum(map(len, texts)), 1 + AT_JUNCTION), "uint32")
+    decoder, begin = installed_decoder(), 0
+    if decoder:
+        decoder.keys(list(texts), found)
+        return found
+    for text in texts:
+        for place, keys in enumerate(keys_of(text), begin):
+            found[place, : 1 + len(keys)] = [len(keys), *map(hash_of, keys)]
+        begin += len(text)
     return found
 
 
-def keys_by_surface(left: str, before: str, right: str, after: str) -> list[str]:
-    """Return the keys of two morphemes with their tags: the tags, each surface or the lengths with them, both surfaces."""
-    both = f"{before}|{after}"
-    lengths = f"{min(len(left), 3)}{both}{min(len(right), 3)}"
-    return [both, f"{left}/{both}", f"{both}/{right}", f"{left}+{right}", lengths]
-
-
-def keys_by_tags(first: str, before: str, after: str, last: str) -> list[str]:
-    """Return the keys of two tags with the one on either side."""
-    return [f"{first} {before}|{after}", f"{before}|{after} {last}"]
-
-
 def fitted(sentences: Iterable[tuple[str, list[bool]]]) -> Junctions:
-    """Return the weights that tell where sentences have their spaces, from the first SENTENCES of them.
+    """Return the weights that tell where sentences have their spaces.
 
     A sentence is its characters without the spaces, and of each whether a space follows.
     """
-    from sklearn.feature_extraction.text import CountVectorizer
+    numbers = (IN_MORPHEME, AT_JUNCTION)
+    rest, parts = iter(sentences), [(list[NDArray[Any]](), list[NDArray[Any]]()) for _ in numbers]
+    while some := list(islice(rest, TEXTS)):
+        rows, follows = hashed([text for text, _ in some]), numpy.concatenate([spaces for _, spaces in some])
+        for number, (hashes, spaces) in zip(numbers, parts):
+            own = rows[:, 0] == number
+            hashes.append(rows[own, 1 : 1 + number])
+            spaces.append(follows[own])
+    found = list[tuple[float, dict[int, int]]]()
+    for number, (hashes, spaces) in zip(numbers, parts):
+        keys = numpy.concatenate([numpy.zeros((0, number), "uint32"), *hashes])
+        hashes.clear()
+        found.append(regression(keys, numpy.concatenate([numpy.zeros(0, "bool"), *spaces])))
+    (inside, of_inside), (junction, of_junctions) = found
+    return Junctions.of({**of_inside, **of_junctions}, junction, inside)
+
+
+def regression(hashes: NDArray[numpy.uint32], spaces: NDArray[Any]) -> tuple[float, dict[int, int]]:
+    """Return constant and weights of a logistic regression on the keys of places (N, K), by whether each has a space."""
+    from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
 
-    keys, spaces, inside, split = list[list[str]](), list[bool](), 0, 1
-    for letters, follows in islice(sentences, SENTENCES):
-        before = len(keys)
-        for place, by_surface, by_tags in junctions_of(letters):
-            keys.append(keys_of(by_surface) + keys_of(by_tags))
-            spaces.append(follows[place])
-        inside += len(letters) - (len(keys) - before)
-        split += sum(follows) - sum(spaces[before:])
-    table = CountVectorizer(analyzer=list, min_df=FEWEST, binary=True, dtype=numpy.float64)
-    model = LogisticRegression(C=PENALTY, max_iter=200).fit(table.fit_transform(keys), spaces)
-    found = zip(table.get_feature_names_out().tolist(), model.coef_[0].tolist())
-    weights = {key: round(SHARE * weight, 2) for key, weight in found if SHARE * abs(weight) >= SMALLEST}
-    junction, within = float(model.intercept_[0]), log(split / max(1, inside - split))
-    return Junctions(weights, round(SHARE * junction, 2), round(SHARE * within, 2))
+    count = int(spaces.sum())
+    if count in (0, len(spaces)):
+        # no places, or all are alike: as if there was one more of either kind
+        return round(float(numpy.log((count + 1) / (len(spaces) - count + 1))), 2), {}
+    known = [numpy.zeros(0, "uint32")]
+    columns = numpy.empty(hashes.shape, "int32")
+    for key, column in enumerate(hashes.T):
+        names, order, counts = numpy.unique(column, return_inverse=True, return_counts=True)
+        common = counts >= FEWEST
+        columns[:, key] = numpy.where(common, numpy.cumsum(common) - 1 + sum(map(len, known)), -1)[order]
+        known.append(names[common])
+    keys, present = numpy.concatenate(known), columns >= 0
+    ends = numpy.append(0, numpy.cumsum(present.sum(axis=1)))
+    ones = numpy.ones(ends[-1], "float32")
+    places = csr_matrix((ones, columns[present], ends), shape=(len(hashes), max(1, len(keys))))
+    del columns, present
+    model = LogisticRegression(C=PENALTY, max_iter=200).fit(places, spaces)
+    weights = numpy.clip(numpy.round(model.coef_[0] * UNIT), -127, 127).astype(WEIGHT)
+    large = numpy.flatnonzero(abs(model.coef_[0][: len(keys)]) >= SMALLEST)
+    return round(float(model.intercept_[0]), 2), dict(zip(keys[large].tolist(), weights[large].tolist()))

@@ -21,12 +21,12 @@ from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from ..text.tokenizers import has_dictionary
-from .characters import BEGIN, END, KEEP, PADDING, Characters, padded
+from .characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, padded
 from .decisions import Decisions, believed_tags, decide, joint
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_protected, keeps_foreign
 from .interface import most_written
-from .junctions import with_log_odds
+from .junctions import added, with_log_odds
 from .pieces import Piece, joined, pieces_of
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
@@ -164,7 +164,9 @@ class Restorer(Predictor):
             # whatever is asked for, so that a space has one probability
             believed, _ = believed_tags(tags, certainty, None)
             letters = [piece.letters for piece in pieces]
-            spaces = with_log_odds(spaces, odds_at_junctions(self.junctions, letters, believed, self.characters))
+            odds = odds_at_junctions(self.junctions, letters, believed, self.characters)
+            spaced = numpy.repeat([SPACE in piece.text for piece in pieces], lengths)
+            spaces = with_log_odds(spaces, added(odds, spaced))
         # the last of a character's rows marks the space that follows it
         decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
         return self.edited(pieces, list(map(slice, (ends - lengths).tolist(), ends.tolist())), decided)

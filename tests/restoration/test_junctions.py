@@ -1,7 +1,6 @@
 """What MeCab says of spaces: sums of weights at the junctions of morphemes, fitted to sentences, beside an editor."""
 
 import json
-import math
 import pickle
 
 import numpy
@@ -10,8 +9,19 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 from nsmc_attention.errors import BundleError
+from nsmc_attention.native.dictionary import installed_decoder
 from nsmc_attention.restoration.characters import Characters, split_spaces
-from nsmc_attention.restoration.junctions import Junctions, fitted, junctions_of, keys_of, with_log_odds
+from nsmc_attention.restoration.junctions import (
+    AT_JUNCTION,
+    UNIT,
+    Junctions,
+    added,
+    fitted,
+    hash_of,
+    hashed,
+    keys_of,
+    with_log_odds,
+)
 from nsmc_attention.restoration.tags import odds_at_junctions
 from nsmc_attention.text.tokenizers import has_dictionary, morphemes
 
@@ -25,44 +35,82 @@ SENTENCES = [
 ]
 any_letters = some.text(some.characters(exclude_categories=["Cs", "Cc", "Z"]), max_size=20)
 letters = some.text("이영화는정말재미있다밥한그릇을먹었다.!A1", min_size=1, max_size=30)
-numbers = some.floats(-5, 5)
+numbers = some.integers(-127, 127)
 
 
 @given(some.lists(letters | any_letters, min_size=1, max_size=4), some.data())
-@example(["영화\U0001f600\u200d재밌다", "", "ᄒᆞᆫ글나랏말ᄊᆞ미", "뷁쒧꿹", "영화\0재밌다", "ㅋ" * 300], None)
-def test_the_log_odds_are_sums_of_weights_at_junctions_and_a_constant_within_morphemes(texts, data):
-    found = [{place: keys_of(pair) + keys_of(triples) for place, pair, triples in junctions_of(text)} for text in texts]
-    names = sorted({key for keys in found for own in keys.values() for key in own})
-    weights = {name: data.draw(numbers) if data else len(name) / 7 for name in names}
-    junctions = Junctions(weights, 0.5, -2.0)
+@example(["영화\U0001f600\u200d재밌다", "", "ᄒᆞᆫ글나랏말ᄊᆞ미", "뷁쒧꿹", "영화\0재밌다", "ㅋ" * 300, "1910년9월"], None)
+def test_compiled_or_not_the_log_odds_are_sums_of_weights_of_the_place_and_a_constant(texts, data):
+    places = [(text, list(keys_of(text))) for text in texts]
+    rows = [[len(keys), *map(hash_of, keys), *[0] * 12][:12] for text, own in places for keys in padded(text, own)]
+    assert hashed(texts).tolist() == rows
+    hashes = sorted({number for row in rows for number in row[1 : 1 + row[0]]})
+    weights = {number: data.draw(numbers) if data else number % 255 - 127 for number in hashes}
+    junctions = Junctions.of(weights, 0.5, -2.0)
     together = junctions.log_odds(texts).tolist()
     assert together == [value for text in texts for value in junctions.in_python(text).tolist()]
-    for text, keys in zip(texts, found):
-        ends = numpy.cumsum([len(surface) for surface, _ in morphemes(text)])[:-1] - 1
-        assert sorted(keys) == ends.tolist()
-        own, together = together[: len(text)], together[len(text) :]
-        for place, value in enumerate(own):
-            wanted = 0.5 + math.fsum(weights[key] for key in keys[place]) if place in keys else -2.0
-            assert value == pytest.approx(wanted, abs=1e-9)
+    wanted = [sum(map(weights.__getitem__, row[1 : 1 + row[0]])) / UNIT - 2 + 2.5 * (row[0] == 11) for row in rows]
+    assert together == pytest.approx(wanted, abs=1e-9)
+
+
+def padded(text, places):
+    return places + [[]] * (len(text) - len(places))
+
+
+@given(letters)
+def test_a_place_is_a_junction_where_a_morpheme_ends(text):
+    ends = numpy.cumsum([len(surface) for surface, _ in morphemes(text)])[:-1] - 1
+    counts = [len(keys) for keys in keys_of(text)]
+    assert len(counts) == len(text) - 1
+    assert numpy.flatnonzero(numpy.array(counts) == AT_JUNCTION).tolist() == ends.tolist()
+
+
+def test_no_two_keys_of_a_place_are_alike_even_in_their_hashes():
+    for sentence in SENTENCES:
+        for keys in keys_of(sentence.replace(" ", "")):
+            assert len(set(keys)) == len(set(map(hash_of, keys))) == len(keys)
 
 
 def test_junctions_are_pickled_without_what_is_compiled():
-    junctions = Junctions({"\ud800": 1, "NNG|JX": 1.5}, 0.5, -2.0)
+    junctions = Junctions.of({hash_of("NNG|JX"): 30}, 0.5, -2.0)
     found = junctions.log_odds(["영화는"]).tolist()
     again = pickle.loads(pickle.dumps(junctions))
     assert again == junctions and again.log_odds(["영화는"]).tolist() == found
+    assert "compiled" in vars(junctions) or not installed_decoder()
+    assert pickle.dumps(junctions) == pickle.dumps(Junctions.of({hash_of("NNG|JX"): 30}, 0.5, -2.0))
 
 
 def test_fitted_weights_tell_where_the_sentences_have_their_spaces():
     junctions = fitted(split_spaces(sentence) for sentence in SENTENCES * 20)
-    assert junctions.inside < 0
     for sentence in SENTENCES:
         text, follows = split_spaces(sentence)
-        assert ((junctions.log_odds([text]) > 0) == follows).all(), sentence
+        # after the last one is none
+        assert ((junctions.log_odds([text]) > 0) == follows)[:-1].all(), sentence
     assert fitted(split_spaces(sentence) for sentence in SENTENCES * 20) == junctions
 
 
-@given(some.lists(some.tuples(some.floats(0, 1), some.none() | numbers), min_size=1))
+def test_spaces_that_mecab_does_not_see_are_found_inside_its_morphemes():
+    (whole, _), *_ = morphemes("재미있다")
+    assert len(whole) > 1
+    junctions = fitted(split_spaces(f"{whole[0]} {whole[1:]} {end}") for end in ("좋다", "본다") for _ in range(30))
+    text, _ = split_spaces(f"{whole} 좋다")
+    assert junctions.log_odds([text])[0] > 0
+
+
+def test_sentences_without_places_or_without_spaces_give_constants():
+    for sentences in ([], ["가"], ["영화가"] * 30):
+        junctions = fitted(map(split_spaces, sentences))
+        assert not junctions.weights and numpy.isfinite(junctions.log_odds(["영화가좋다"])).all()
+
+
+def test_junctions_count_in_full_beside_an_editor_that_has_seen_no_space():
+    found = numpy.array([3.0, -1.0, numpy.nan])
+    without, beside = added(found, numpy.zeros(3, "bool")), added(found, numpy.ones(3, "bool"))
+    assert without[0] >= found[0] > beside[0] > 0 > beside[1] > found[1]
+    assert numpy.isnan(without[2]) and numpy.isnan(beside[2])
+
+
+@given(some.lists(some.tuples(some.floats(0, 1), some.none() | some.floats(-5, 5)), min_size=1))
 def test_an_editor_alone_is_believed_where_the_junctions_say_nothing(pairs):
     spaces, found = (numpy.array(each, dtype="float64") for each in zip(*pairs))
     both = with_log_odds(spaces, found)
@@ -74,7 +122,7 @@ def test_an_editor_alone_is_believed_where_the_junctions_say_nothing(pairs):
 
 
 def test_a_character_that_is_left_out_has_no_junction():
-    characters = Characters((" ", "가"), Junctions({}, 1.0, -1.0))
+    characters = Characters((" ", "가"), Junctions.of({}, 1.0, -1.0))
     found = odds_at_junctions(
         characters.junctions, ["영화", "영가화", "는"], numpy.array([0, 0, 0, 1, 0, 0]), characters
     )
@@ -86,10 +134,15 @@ def test_a_vocabulary_with_junctions_is_read_as_it_was_written_or_refused():
     characters = Characters((" ", "가"), fitted(split_spaces(sentence) for sentence in SENTENCES * 20))
     assert Characters.from_json(characters.to_json()) == characters
     right = json.loads(characters.to_json())
-    for wrong in [None, {}, {**right["junctions"], "weights": []}, {**right["junctions"], "inside": "1"}]:
-        with pytest.raises(BundleError, match="expected junctions with weights"):
-            Characters.from_json(json.dumps({**right, "junctions": wrong}))
+    own = right["junctions"]
+    others = {"hashes": ["", "!", own["hashes"] * 2, 1], "weights": ["", [], {"a": 1}], "inside": ["1", None, 1e9]}
+    wrong = [{**own, name: value} for name, values in others.items() for value in values]
+    twice = {**own, "hashes": own["hashes"] * 2, "weights": own["weights"] * 2}
+    # the last one is of an older version
+    for each in [None, {}, twice, *wrong, {"weights": {"NNG|JX": 1.5}, "junction": 0.5, "inside": -2.0}]:
+        with pytest.raises(BundleError, match="expected junctions"):
+            Characters.from_json(json.dumps({**right, "junctions": each}))
     for number in ("NaN", "Infinity", "1e9"):
-        content = json.dumps({**right, "junctions": {"weights": {"a": 0}, "junction": 0, "inside": 0}})
+        content = json.dumps({**right, "junctions": {**own, "inside": 0}})
         with pytest.raises(BundleError):
-            Characters.from_json(content.replace('"a": 0', f'"a": {number}'))
+            Characters.from_json(content.replace('"inside": 0', f'"inside": {number}'))
