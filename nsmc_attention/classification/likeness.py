@@ -21,7 +21,7 @@ MOST, FEWEST = 1000, 20
 # The strangeness of texts beyond which they are of another kind, and its standard error times the root of their number
 LIMIT, SPREAD = 0.2, 4.0
 # Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
-USUAL_RANK, USUAL_CERTAINTY = 97, 93
+USUAL_RANK, USUAL_CERTAINTY = 97, 94
 ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
 
 
