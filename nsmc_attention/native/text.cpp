@@ -519,12 +519,6 @@ class Vocabulary {
   }
   static std::uint64_t add_to_hash(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
 
-  static std::uint64_t mixed(std::uint64_t hash) {
-    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
-    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
-    return hash ^ hash >> 33;
-  }
-
   // Add the next entry; no two have the same bytes.
   void add(Bytes unit) {
     std::uint64_t hash = empty_hash();
@@ -557,6 +551,11 @@ class Vocabulary {
   std::vector<unsigned char> letters;
   std::vector<std::size_t> places;
 
+  static std::uint64_t mixed(std::uint64_t hash) {
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+    return hash ^ hash >> 33;
+  }
   static std::uint32_t mark(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   std::size_t first_slot(std::uint64_t hash) const { return hash & (slots.size() - 1); }
 };

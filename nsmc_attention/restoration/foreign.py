@@ -60,9 +60,8 @@ def keep_foreign(
     codes = codes_of(text)
     is_letter = (codes != ord(SPACE)) & (codes != ord(LINE))
     owner, has_space = owner[is_letter], numpy.append(codes[1:] == ord(SPACE), False)[is_letter]
-    korean = numpy.logical_or.reduce([(codes >= first) & (codes <= last) for first, last in RANGES])[is_letter] & (
-        owner == 0
-    )
+    is_hangul = numpy.logical_or.reduce([(codes >= first) & (codes <= last) for first, last in RANGES])
+    korean = is_hangul[is_letter] & (owner == 0)
     right = numpy.append(owner[1:], 0)
     keeps_space = (owner < 0) | (right < 0) | ((owner > 0) | (right > 0)) & ~korean & ~numpy.append(korean[1:], False)
     inside = (owner == right) & (owner != 0)
