@@ -1,13 +1,14 @@
 """How well spaces are put back into sentences that were written by hand: the table of benchmarks/RESULTS.md.
 
     pip install kiwipiepy==0.24.1
-    python -m benchmarks.spacing [--wrong] [--min-probability 0.5 0.7 0.9] [BUNDLE ...]
+    python -m benchmarks.spacing [--sentences FILE] [--wrong] [--min-probability 0.5 0.7 0.9] [BUNDLE ...]
 
 `spacing.tsv` holds each sentence with its kind, and in the last column the article of 한글 맞춤법 that decides what is
-doubtful. An underscore stands where both a space and none are right: nobody gains or loses there. The packaged editor
-and writer, the bundles and kiwi get the sentences without spaces, and once more with the right ones. Where a restorer
-changed letters, they are aligned with those of the sentence; one that it left out has no space after it. --wrong lists
-the sentences that are not right, --min-probability adds the packaged editor with these least probabilities.
+doubtful. An underscore stands where both a space and none are right: nobody gains or loses there. `spacing_2.tsv` has
+others, written by somebody who had seen no restorer's errors. The packaged editor and writer, the bundles and kiwi get
+the sentences without spaces, and once more with the right ones. Where a restorer changed letters, they are aligned with
+those of the sentence; one that it left out has no space after it. --wrong lists the sentences that are not right,
+--min-probability adds the packaged editor with these least probabilities.
 """
 
 import argparse
@@ -99,8 +100,8 @@ def row(*cells: object) -> None:
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
-def main(bundles: list[str], probabilities: list[float], show_wrong: bool) -> None:
-    sentences, found, right = read(), dict[str, list[str]](), dict[str, list[bool]]()
+def main(sentences: list[Sentence], bundles: list[str], probabilities: list[float], show_wrong: bool) -> None:
+    found, right = dict[str, list[str]](), dict[str, list[bool]]()
     row("restorer", "F1", "left out", "put in", "right", "letters kept", *BESIDE, "left as they are")
     row(*["---"] * 9)
     for name, restored, touched in contestants(bundles, probabilities):
@@ -148,7 +149,8 @@ def print_kinds(sentences: list[Sentence], found: dict[str, list[str]]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("bundles", nargs="*")
+    parser.add_argument("--sentences", type=Path, default=SENTENCES)
     parser.add_argument("--wrong", action="store_true")
     parser.add_argument("--min-probability", nargs="+", type=float, default=[])
     arguments = parser.parse_args()
-    main(arguments.bundles, arguments.min_probability, arguments.wrong)
+    main(read(arguments.sentences), arguments.bundles, arguments.min_probability, arguments.wrong)

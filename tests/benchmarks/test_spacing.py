@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from benchmarks.spacing import OPTIONAL, Sentence, f1, read
+from benchmarks.spacing import OPTIONAL, SENTENCES as FIRST, Sentence, f1, read
 
-SENTENCES = read()
+SENTENCES = read() + read(FIRST.with_name("spacing_2.tsv"))
 
 
 def test_sentences_are_many_short_different_and_well_formed():
-    assert len(SENTENCES) >= 500
-    assert sum(sentence.kind == "plain" for sentence in SENTENCES) >= 150
+    assert len(SENTENCES) >= 1000
+    assert sum(sentence.kind == "plain" for sentence in SENTENCES) >= 225
     assert len({sentence.text("").replace(" ", "") for sentence in SENTENCES}) == len(SENTENCES)
     for sentence in SENTENCES:
         assert 10 <= len(sentence.text()) <= 60
