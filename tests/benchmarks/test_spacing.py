@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from benchmarks.spacing import OPTIONAL, SENTENCES as FIRST, Sentence, f1, read
+from benchmarks.spacing import OPTIONAL, Sentence, f1, read
+from benchmarks.spacing import SENTENCES as FIRST
 
 SENTENCES = read() + read(FIRST.with_name("spacing_2.tsv"))
 
