@@ -10,42 +10,69 @@ the junctions of another bundle instead.
 import argparse
 import json
 import resource
+import shlex
 import shutil
+import sys
 import time
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Optional
 
+from nsmc_attention.bundle.card import model_card
 from nsmc_attention.restoration.characters import Characters, split_spaces
 from nsmc_attention.restoration.junctions import Junctions, fitted
 from nsmc_attention.restoration.settings import RestoreConfig
 from nsmc_attention.restoration.spelling import well_spelt
+from nsmc_attention.restoration.task import LAYOUT
 from nsmc_attention.restoration.train import MOST_DEV
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.runs import hold_out
 
 
-def fitted_to(path: Path, config: RestoreConfig) -> Junctions:
-    """Return the junctions of an editor of these settings that is trained on a file, as `train_restorer` divides it."""
+def divided(path: Path, config: RestoreConfig) -> tuple[list[str], list[str]]:
+    """Return the sentences of a file that an editor of these settings is trained on, and its dev part."""
     lines = map(clean, path.read_text(encoding="utf-8").splitlines())
     sentences = [text for text in well_spelt(lines) if len(text) <= config.text.max_length]
-    train, _ = hold_out(len(sentences), config.training, MOST_DEV)
+    train, dev = (
+        [sentences[number] for number in part] for part in hold_out(len(sentences), config.training, MOST_DEV)
+    )
+    return train, dev
+
+
+def fitted_to(path: Path, config: RestoreConfig) -> Junctions:
+    """Return the junctions of an editor of these settings that is trained on a file."""
+    train, _ = divided(path, config)
     started = time.process_time()
-    junctions = fitted(split_spaces(sentences[number]) for number in train)
+    junctions = fitted(map(split_spaces, train))
     spent, most = time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{len(train):,} sentences: {spent:.0f} s of processor time, at most {most:.1f} GiB of memory")
     return junctions
 
 
-def write(bundle: Path, copy: Path, junctions: Junctions) -> None:
-    """Write a copy of a bundle with these junctions, and with the hash of its vocab.json in its manifest."""
+def with_junctions(bundle: Path, junctions: Junctions) -> bytes:
+    """Return the vocab.json of a bundle with these junctions."""
+    characters = Characters.from_json((bundle / "vocab.json").read_bytes(), bundle / "vocab.json")
+    return replace(characters, junctions=junctions).to_json().encode()
+
+
+def write_copy(bundle: Path, copy: Path, contents: dict[str, bytes], dev: Optional[dict[str, float]] = None) -> None:
+    """Write a copy of a bundle with other files, their hashes and the command in its manifest, and figures of its dev part."""
+    manifest = json.loads((bundle / "manifest.json").read_text("utf-8"))
+    manifest["command"] += " && " + shlex.join(["python", "-m", f"benchmarks.{Path(sys.argv[0]).stem}", *short_paths()])
+    manifest["metrics"]["dev"].update(dev or {})
+    contents = {**contents, "README.md": model_card(LAYOUT, manifest).encode()}
     shutil.copytree(bundle, copy)
-    vocabulary, manifest = (json.loads((copy / name).read_text("utf-8")) for name in ("vocab.json", "manifest.json"))
-    content = Characters(tuple(vocabulary["characters"]), junctions).to_json().encode()
-    manifest["files"]["vocab.json"] = sha256(content).hexdigest()
-    (copy / "vocab.json").write_bytes(content)
+    for name, content in contents.items():
+        (copy / name).write_bytes(content)
+        manifest["files"][name] = sha256(content).hexdigest()
     (copy / "manifest.json").write_text(json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", "utf-8")
-    print(f"{copy}: {len(junctions.weights):,} weights, vocab.json of {len(content):,} bytes")
+    print(f"{copy}: {', '.join(f'{name} of {len(content):,} bytes' for name, content in contents.items())}")
+
+
+def short_paths() -> list[str]:
+    """Return the arguments of the command, of paths the last two names."""
+    return ["/".join(Path(each).parts[-2:]) if "/" in each else each for each in sys.argv[1:]]
 
 
 def main(bundle: Path, copy: Path, sentences: Optional[Path], weights: Optional[Path]) -> None:
@@ -57,7 +84,8 @@ def main(bundle: Path, copy: Path, sentences: Optional[Path], weights: Optional[
         junctions = Characters.from_json(weights.read_bytes(), weights).junctions
     if not junctions:
         raise SystemExit(f"{weights}: expected junctions, found none")
-    write(bundle, copy, junctions)
+    print(f"{len(junctions.weights):,} weights")
+    write_copy(bundle, copy, {"vocab.json": with_junctions(bundle, junctions)})
 
 
 if __name__ == "__main__":

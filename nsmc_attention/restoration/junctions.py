@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..native._text import Junctions as Compiled
 
 # At how many places a key must be to get a weight; smaller weights are left out
-FEWEST, SMALLEST = 20, 0.35
+FEWEST, SMALLEST = 20, 0.4
 # What of the log-odds is added to the editor's of a text with spaces; without, all of them and MORE: a text without
 # spaces lacks more of them than the editor is used to
 SHARE, MORE = 0.35, 0.8
