@@ -7,6 +7,7 @@ ones, and of those the classifier is less sure. The limits are from `python -m b
 with other measures.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Optional
@@ -22,6 +23,7 @@ MOST, FEWEST = 1000, 20
 LIMIT, SPREAD = 0.2, 4.0
 # Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
 USUAL_RANK, USUAL_CERTAINTY = 97, 94
+HANGUL = re.compile("[가-힣ㄱ-ㅣᄀ-ᇿ]")
 ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
 
 
@@ -80,3 +82,18 @@ def unlike(classifier: Classifier, texts: Sequence[str]) -> Optional[Unlike]:
     if found.texts < FEWEST or found.strangeness <= found.limit:
         return None
     return Unlike(found.texts, round(numpy.exp(found.log_rank)), round(100 / (1 + numpy.exp(-found.log_odds))))
+
+
+def remark(classifier: Classifier, texts: Sequence[str]) -> Optional[str]:
+    """Return what is to be said of texts of which the packaged classifier's labels say little; None for nothing.
+
+    They are `unlike` film reviews or, however few they are, most have no Hangul.
+    """
+    found, foreign = unlike(classifier, texts), sum(not HANGUL.search(text) for text in texts if text.strip())
+    if found:
+        return str(found)
+    if not classifier.bundle.packaged or 2 * foreign <= len(texts):
+        return None
+    return (
+        f"texts without Hangul: {foreign:,} of {len(texts):,}; the classifier knows Korean alone: expect wrong labels"
+    )

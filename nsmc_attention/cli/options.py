@@ -197,11 +197,11 @@ class Scoring(NamedTuple):
         scorer: "Scorer",
         texts: tuple[str, ...],
         weights: bool = False,
-        remark: Optional[Callable[[list[str]], object]] = None,
+        remark: Optional[Callable[[list[str]], Optional[str]]] = None,
     ) -> None:
         """Write what the scorer makes of the texts, lines or table, and say on stderr how many there were.
 
-        `remark` returns what is to be said on stderr of the first rows of a table, None for nothing.
+        `remark` returns what is to be said on stderr of the texts given or of a table's first rows, None for nothing.
         """
         from ..inference.scoring import STDOUT, score_lines, score_table
 
@@ -213,14 +213,16 @@ class Scoring(NamedTuple):
             look = partial(self.say, remark) if remark else None
             write = partial(score_table, scorer, Texts(str(self.source), **given), excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
+        if texts and remark:
+            self.say(remark, list(texts))
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
 
-    def say(self, remark: Callable[[list[str]], object], texts: list[str]) -> None:
-        """Say on stderr what there is to remark on the first texts of the table."""
+    def say(self, remark: Callable[[list[str]], Optional[str]], texts: list[str]) -> None:
+        """Say on stderr what there is to remark on the first texts."""
         found = remark(texts)
         if found:
-            print(f"{self.source}: {found}", file=sys.stderr)
+            print(f"{self.source or 'TEXT'}: {found}", file=sys.stderr)
 
 
 class Films(NamedTuple):

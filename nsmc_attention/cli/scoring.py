@@ -38,10 +38,10 @@ def predict(
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     scoring.check("predict", text)
-    from ..classification.likeness import unlike
+    from ..classification.likeness import remark
 
     classifier = model.load()
-    scoring.score(restoring.over(classifier, model), text, weights, partial(unlike, classifier))
+    scoring.score(restoring.over(classifier, model), text, weights, partial(remark, classifier))
 
 
 @command(TextCommand)

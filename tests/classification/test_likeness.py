@@ -84,9 +84,8 @@ def test_predict_says_it_on_stderr_and_changes_nothing_else(command, table):
         command("predict", "--format", "csv", *ENGLISH),
     )
     assert done.returncode == 0 and done.stderr.count(SAID) == 1 and done.stderr.startswith(f"{path}: ")
-    # what is not a table is scored without it
-    assert done.stdout.splitlines()[1:] == lines.stdout.splitlines()[1:] and lines.stderr == ""
-    assert not command("predict", ENGLISH[0]).stderr
+    assert done.stdout.splitlines()[1:] == lines.stdout.splitlines()[1:] and lines.stderr.startswith("TEXT: ")
+    assert not command("predict", FILMS[0]).stderr
 
 
 @pytest.mark.parametrize("kind", [[], ["--restore"], ["--format", "jsonl"], ["--output", "scored.xlsx"]])
@@ -96,9 +95,22 @@ def test_a_table_is_spoken_of_once_however_it_is_scored(command, table, kind, mo
     assert SAID not in command("predict", "--input", table(FILMS), *kind).stderr
 
 
-def test_short_tables_and_other_bundles_are_not_spoken_of(command, table, bundle_folder):
-    assert not command("predict", "--input", table(ENGLISH[: FEWEST - 1])).stderr
+@pytest.mark.parametrize("texts", [ENGLISH[:1], ["漢字だけ", "good", "좋아요"], ["10/10"]])
+def test_texts_without_hangul_are_spoken_of_however_few_they_are(command, table, texts):
+    said = f"texts without Hangul: {sum(text != '좋아요' for text in texts)} of {len(texts)}"
+    done = command("predict", *texts)
+    assert done.returncode == 0 and done.stderr.startswith(f"TEXT: {said}")
+    assert said in command("predict", "--input", table(texts)).stderr
+
+
+@pytest.mark.parametrize("texts", [["ㅋㅋㅋ"], ["good", "좋아요"], FILMS[: FEWEST - 1], ["", "좋아요"]])
+def test_few_texts_with_hangul_are_not(command, table, texts):
+    assert not command("predict", "--input", table(texts)).stderr
+
+
+def test_other_bundles_are_not_spoken_of(command, table, bundle_folder):
     assert not command("predict", "--input", table(ENGLISH), "--bundle", bundle_folder).stderr
+    assert not command("predict", ENGLISH[0], "--bundle", bundle_folder).stderr
 
 
 @pytest.mark.parametrize(
