@@ -27,7 +27,7 @@ RULES = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         # article 2: endings and the verb after them
-        (rf"(?<=[가-힣])(게|고자|려고|[다라자냐]고|기는|긴|기도|기만|으면)(?={DO})", r"\1 "),
+        (rf"(?<=[가-힣])(게|고자|려고|[다라자냐]고|기는|(?<!요)긴|기도|기만|으면)(?={DO})", r"\1 "),
         (rf"(?<=[{OPEN}])(야만?)(?={DO}|{BECOME})", r"\1 "),
         (rf"(싶어|[에이] 들어)(?={DO})", r"\1 "),
         # endings that kiwi takes for the nouns 데 and 지, and the other way round (article 42)

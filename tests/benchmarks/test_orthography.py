@@ -33,7 +33,7 @@ def test_the_rules_set_spaces(spaced: str, right: str) -> None:
         "연기하고 기도하는 사람",
         "야한 장면을 싫어하는 사람",
         "평점이 왜 높은지 이해가 안 된다",
-        "선물을 감사히 받았다",
+        "선물을 감사히 받아 요긴하게 썼다",
     ],
 )
 def test_what_is_right_stays(right: str) -> None:
