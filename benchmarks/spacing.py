@@ -5,7 +5,7 @@
 
 `spacing.tsv` holds each sentence with its kind, and in the last column the article of 한글 맞춤법 that decides what is
 doubtful. An underscore stands where both a space and none are right: nobody gains or loses there. `spacing_2.tsv` has
-others, written by somebody who had seen no restorer's errors. The packaged editor and writer, the bundles and kiwi get
+others, written before a restorer's answers to them were looked at. The packaged editor and writer, the bundles and kiwi get
 the sentences without spaces, and once more with the right ones. Where a restorer changed letters, they are aligned with
 those of the sentence; one that it left out has no space after it. --wrong lists the sentences that are not right,
 --min-probability adds the packaged editor with these least probabilities.

@@ -23,7 +23,7 @@ MOST, FEWEST = 1000, 20
 LIMIT, SPREAD = 0.2, 4.0
 # Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
 USUAL_RANK, USUAL_CERTAINTY = 97, 94
-HANGUL = re.compile("[가-힣ㄱ-ㅣᄀ-ᇿ]")
+HANGUL, LETTER = re.compile("[가-힣ㄱ-ㅣᄀ-ᇿ\uffa0-\uffdc]"), re.compile(r"[^\W\d_]")
 ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
 
 
@@ -87,13 +87,14 @@ def unlike(classifier: Classifier, texts: Sequence[str]) -> Optional[Unlike]:
 def remark(classifier: Classifier, texts: Sequence[str]) -> Optional[str]:
     """Return what is to be said of texts of which the packaged classifier's labels say little; None for nothing.
 
-    They are `unlike` film reviews or, however few they are, most have no Hangul.
+    They are `unlike` film reviews or, however few they are, most of those with a letter have no Hangul.
     """
-    found, foreign = unlike(classifier, texts), sum(not HANGUL.search(text) for text in texts if text.strip())
+    found, written = unlike(classifier, texts), list(filter(LETTER.search, texts))
     if found:
         return str(found)
-    if not classifier.bundle.packaged or 2 * foreign <= len(texts):
+    foreign = sum(not HANGUL.search(text) for text in written)
+    if not classifier.bundle.packaged or 2 * foreign <= len(written):
         return None
     return (
-        f"texts without Hangul: {foreign:,} of {len(texts):,}; the classifier knows Korean alone: expect wrong labels"
+        f"{foreign:,} of {len(written):,} texts have no Hangul: the classifier knows Korean alone, expect wrong labels"
     )

@@ -6,7 +6,16 @@ import numpy
 import pandas
 import pytest
 
-from nsmc_attention.classification.likeness import FEWEST, MOST, USUAL_CERTAINTY, USUAL_RANK, Traits, traits, unlike
+from nsmc_attention.classification.likeness import (
+    FEWEST,
+    MOST,
+    USUAL_CERTAINTY,
+    USUAL_RANK,
+    Traits,
+    remark,
+    traits,
+    unlike,
+)
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.report.build import report
 from nsmc_attention.reviews import nsmc
@@ -95,17 +104,25 @@ def test_a_table_is_spoken_of_once_however_it_is_scored(command, table, kind, mo
     assert SAID not in command("predict", "--input", table(FILMS), *kind).stderr
 
 
-@pytest.mark.parametrize("texts", [ENGLISH[:1], ["漢字だけ", "good", "좋아요"], ["10/10"]])
+@pytest.mark.parametrize("texts", [ENGLISH[:1], ["漢字だけ", "good", "좋아요"]])
 def test_texts_without_hangul_are_spoken_of_however_few_they_are(command, table, texts):
-    said = f"texts without Hangul: {sum(text != '좋아요' for text in texts)} of {len(texts)}"
+    said = f"{sum(text != '좋아요' for text in texts)} of {len(texts)} texts have no Hangul"
     done = command("predict", *texts)
     assert done.returncode == 0 and done.stderr.startswith(f"TEXT: {said}")
     assert said in command("predict", "--input", table(texts)).stderr
 
 
-@pytest.mark.parametrize("texts", [["ㅋㅋㅋ"], ["good", "좋아요"], FILMS[: FEWEST - 1], ["", "좋아요"]])
-def test_few_texts_with_hangul_are_not(command, table, texts):
-    assert not command("predict", "--input", table(texts)).stderr
+@pytest.mark.parametrize("texts", [["ㅋㅋㅋ"], ["good", "좋아요"], FILMS[: FEWEST - 1], ["10/10"], ["..."]])
+def test_few_texts_with_hangul_or_without_letters_are_not(command, table, texts):
+    assert not command("predict", "--input", table(texts)).stderr and not command("predict", *texts).stderr
+
+
+def test_texts_without_a_letter_are_not_counted(classifier):
+    assert (remark(classifier, ["good", "", "10/10"]) or "").startswith("1 of 1 ")
+
+
+def test_lines_of_standard_input_are_not_spoken_of(command):
+    assert not command("predict", "-", stdin="좋은 영화\n").stderr
 
 
 def test_other_bundles_are_not_spoken_of(command, table, bundle_folder):
