@@ -57,9 +57,9 @@ def with_junctions(bundle: Path, junctions: Junctions) -> bytes:
 
 
 def write_copy(bundle: Path, copy: Path, contents: dict[str, bytes], dev: Optional[dict[str, float]] = None) -> None:
-    """Write a copy of a bundle with other files, their hashes and the command in its manifest, and figures of its dev part."""
+    """Write a copy of a bundle with other files; its manifest and card have this command, and the figures of its dev part."""
     manifest = json.loads((bundle / "manifest.json").read_text("utf-8"))
-    manifest["command"] += " && " + shlex.join(["python", "-m", f"benchmarks.{Path(sys.argv[0]).stem}", *short_paths()])
+    manifest["command"] += f" && {this_command()}"
     manifest["metrics"]["dev"].update(dev or {})
     contents = {**contents, "README.md": model_card(LAYOUT, manifest).encode()}
     shutil.copytree(bundle, copy)
@@ -70,9 +70,11 @@ def write_copy(bundle: Path, copy: Path, contents: dict[str, bytes], dev: Option
     print(f"{copy}: {', '.join(f'{name} of {len(content):,} bytes' for name, content in contents.items())}")
 
 
-def short_paths() -> list[str]:
-    """Return the arguments of the command, of paths the last two names."""
-    return ["/".join(Path(each).parts[-2:]) if "/" in each else each for each in sys.argv[1:]]
+def this_command() -> str:
+    """Return the command that runs, of paths the last two names."""
+    module, *arguments = sys.argv
+    short = ("/".join(Path(each).parts[-2:]) if "/" in each else each for each in arguments)
+    return shlex.join(["python", "-m", f"benchmarks.{Path(module).stem}", *short])
 
 
 def main(bundle: Path, copy: Path, sentences: Optional[Path], weights: Optional[Path]) -> None:

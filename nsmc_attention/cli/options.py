@@ -213,8 +213,8 @@ class Scoring(NamedTuple):
             look = partial(self.say, remark) if remark else None
             write = partial(score_table, scorer, Texts(str(self.source), **given), excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
-        # lines of standard input, which are scored as they come, are not looked at
-        if texts not in ((), ("-",)) and remark:
+        # lines of stdin are scored as they come, and not looked at
+        if remark and lines is texts:
             self.say(remark, list(texts))
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
