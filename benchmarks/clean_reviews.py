@@ -36,8 +36,8 @@ BATCH = 10_000
 CAREFUL, OVERRULED = 0.1, {False: (5, 2), True: (8, 20)}
 # Up to two letters of the words on either side of a place, and whether kiwi sets a space there
 Context = tuple[str, str, bool]
-# A space that is left out in haste: after 안 and 못, before 있다, 없다 and 나다
-HASTY = re.compile(r"[안못] | [있없나난났날납]")
+# A space that is left out in haste: after the words 안 and 못, before 있다, 없다 and 나다
+HASTY = re.compile(r"^ [안못] |[^ ] [있없나난났날납]")
 
 
 def main(folder: Path) -> None:

@@ -28,9 +28,12 @@ SHARE = 0.4
 # Nouns and names of these lengths. A common word has a small cost: of lists sorted by it, the place is a share to the power
 LENGTHS, POWER = (2, 5), 6
 NUMERALS = "한 두 세 네 다섯 여섯 일곱 여덟 아홉 열 열한 열두 열세 열네 열다섯 스무 서른 마흔 쉰 예순 일흔 여든 아흔 몇 여러".split()
-# 한 is as frequent as all others; what is counted of time, and what it is counted from
-ONE, TIMES = 0.5, "달 주 시간 해 분 년 개월 주일".split()
-AFTER = re.compile("([가-힣]) (?:후|뒤|다음)에?(?![가-힣])")
+# 한 is as frequent as all others
+ONE = 0.5
+# What is counted of time, most in numerals of Chinese, and what it is counted from
+TIMES = {"달": NUMERALS, "시간": NUMERALS, "주": NUMERALS, "해": ["한", "두", "세", "몇", "여러"]}
+TIMES |= dict.fromkeys(("년", "개월", "분", "일"), "일 이 삼 사 오 육 칠 팔 구 십 이십 삼십 사십 오십 몇 수십".split())
+AFTER = re.compile("([가-힣]+) (?:후|뒤|다음)에?(?![가-힣])")
 # They decide by themselves what follows, or are written as particles are
 KEPT = {"안", "못", "더", "덜", "왜", "잘", "또", "다"}
 PARTICLE = re.compile("J|VCP")
@@ -104,9 +107,13 @@ def counted(text: str, words: Words, generator: random.Random) -> Optional[str]:
 def elapsed(text: str, generator: random.Random) -> Optional[str]:
     """Return a sentence in which what came after a verb in ㄴ came so much later, None if nothing did."""
     match = AFTER.search(text)
-    if not match or parts(match[1])[2] != "ㄴ" or match[1] == "년":
+    if not match or parts(match[1][-1])[2] != "ㄴ" or match[1][-1] in "는던":
         return None
-    later = f"{match[1]} 지 {numeral(generator)} {generator.choice(TIMES)} 만에"
+    *_, (_, features) = morphemes(match[1])
+    if not features.partition(",")[0].endswith("ETM"):
+        return None
+    time = generator.choice(list(TIMES))
+    later = f"{match[1]} 지 {generator.choice(TIMES[time])} {time} 만에"
     return text[: match.start()] + later + text[match.end() :]
 
 

@@ -62,6 +62,7 @@ def test_a_noun_is_counted(words: Words, seed: int) -> None:
 
 
 def test_time_elapses_since_a_verb() -> None:
-    pattern = f"처음 본 지 ({'|'.join(NUMERALS)}) ({'|'.join(TIMES)}) 만에 울었다"
-    assert re.fullmatch(pattern, elapsed("처음 본 뒤에 울었다", random.Random(0)) or "")
-    assert elapsed("집 뒤에 산다", random.Random(0)) is elapsed("본 뒤뜰", random.Random(0)) is None
+    pattern = "|".join(f"처음 본 지 ({'|'.join(numerals)}) {time} 만에 울었다" for time, numerals in TIMES.items())
+    assert all(re.fullmatch(pattern, elapsed("처음 본 뒤에 울었다", random.Random(seed)) or "") for seed in range(20))
+    others = ["집 뒤에 산다", "본 뒤뜰", "결혼 후 두 달", "이십 년 뒤에", "나는 다음 편을"]
+    assert not any(elapsed(each, random.Random(0)) for each in others)
