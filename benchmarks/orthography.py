@@ -9,7 +9,12 @@ import re
 from nsmc_attention.text.hangul import parts
 
 # How 하다, 되다, 드리다 and 보다 begin; the syllables that end on the vowel of 아 or 어
-DO, BECOME, GIVE, SEE = "[하해했한할합함]", "[되돼된될됐됩됨]", "드[리려렸립릴린림](?![가-힣]?[팀웍])", "[보봐봤본봅볼봄]"
+DO, BECOME, GIVE, SEE = (
+    "[하해했한할합함]",
+    "[되돼된될됐됩됨]",
+    "드[리려렸립릴린림](?![가-힣]?[팀웍])",
+    "[보봐봤본봅볼봄]",
+)
 SYLLABLES = [chr(code) for code in range(ord("가"), ord("힣") + 1)]
 OPEN = "".join(each for each in SYLLABLES if parts(each)[1] in "ㅏㅐㅓㅔㅕㅘㅙㅝ" and not parts(each)[2])
 # Stems of the past, after which 는 is no noun's
@@ -28,9 +33,7 @@ NEED = (
     "|시간[을이](?! 가)|평생|의미|무리|무난|부족|어려[움웠운]|힘[들이]|지장|한계|보탬|오래|방해|역할|문제|노력|좋[은았을]|이만한|목적|공[을이]"
     "|인색|서[툴투]|앞장|적합|유용"
 )
-SOON = (
-    r"큰|얼마나|동[감의]|(?:\d+|[한두세네몇십]|다섯|여섯|[일이삼사오육칠팔구]) ?(?:년|달|개월|주일|시간|분|일)(?![가-힣]{3})"
-)
+SOON = r"큰|얼마나|동[감의]|(?:\d+|[한두세네몇십]|다섯|여섯|[일이삼사오육칠팔구]) ?(?:년|달|개월|주일|시간|분|일)(?![가-힣]{3})"
 PLACE = "있[다었어을는음]|없|많[다았이]|가[고서면려 ]|와서|오[는고]|앉|이어|비[하해]|반[하해]|대[하해]|대한(?!민)|따[르라른]"
 THIS = "그런|이런|저런|다른|딴|먼|어떤|아무런|가까운"
 # How long ago; after a verb, and where nothing is asked for
@@ -44,7 +47,10 @@ RULES = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         # article 2: endings and the verb after them
-        (rf"(?<=[가-힣])(게(?!하고)|(?<![가무])게|고자|려고|[다라자냐]고|기는|(?<!요)긴|(?<![벽객])기도|기만|으면)(?={DO})", r"\1 "),
+        (
+            rf"(?<=[가-힣])(게(?!하고)|(?<![가무])게|고자|려고|[다라자냐]고|기는|(?<!요)긴|(?<![벽객])기도|기만|으면)(?={DO})",
+            r"\1 ",
+        ),
         (rf"(?<=[{OPEN}])(야만?)(?={DO}|{BECOME})", r"\1 "),
         (rf"(싶어|[에이] 들어)(?={DO})", r"\1 "),
         # endings that kiwi takes for the nouns 데 and 지, and the other way round (article 42)

