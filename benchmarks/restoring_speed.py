@@ -81,4 +81,5 @@ def main(engines: list[str]) -> None:
         print()
 
 
-main(sys.argv[1:] or ["onnx", "native", "native-bf16"])
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["onnx", "native"])

@@ -9,7 +9,7 @@ from ..model.parameters import Arrays
 
 EngineName = Literal["auto", "native", "native-bf16", "onnx", "gluon"]
 DeviceName = Literal["auto", "cpu", "gpu"]
-# The engines of compiled kernels, which run classifiers and editors, and their numbers
+# The engines of compiled kernels and the numbers of classifiers; editors are run by native alone, in 8 bits
 PRECISIONS = {"native": "float32", "native-bf16": "bf16"}
 
 
@@ -40,7 +40,8 @@ def chosen_engine(name: str, device: str, has_graphs: bool = True, known: Collec
     if name == "auto":
         return "onnx" if has_graphs and device != "gpu" else "gluon"
     if name in PRECISIONS and name not in known:
-        raise ConfigError(f"the {name} engine runs classifiers and editors: expected --engine auto, onnx or gluon here")
+        kinds = "classifiers" if "native" in known else "classifiers and editors"
+        raise ConfigError(f"the {name} engine runs {kinds}: expected --engine auto, {' or '.join(known)} here")
     if name not in known:
         raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, [*known, 'auto'])}")
     if name != "gluon" and device not in ("auto", "cpu"):

@@ -1,7 +1,72 @@
-// The editor's forward pass; part of kernel.hpp. Of each character the rows of the table are added, which are the first
+// The editor's forward pass; after kernel.hpp. Of each character the rows of the table are added, which are the first
 // layer's W x; further layers read the states of both directions below, then
 //   change = sigmoid(c . h + c_0),  space = sigmoid(s . h + s_0),  tag = argmax(T N h + t), softmax(T N h + t) of it
 // The tag and change * softmax are the results where that is more than 1 - change, else KEEP and 1 - change.
+//
+// What states are multiplied by is rounded to 8 bits, and so are they (Jacob et al. 2018, arXiv:1712.05877): a state
+// from -1 to 1 to a level, a whole number of 1/127, the weights of a sum to whole numbers of a 127th of the largest.
+// Sums of whole numbers are exact, so that a processor that has no products of bytes takes floats and finds the same.
+
+namespace {
+
+#ifdef NSMC_VNNI
+// A product of levels sums four terms at a time. The left ones have no sign: 128 is level 0, for which the sums make
+// up.
+typedef std::uint8_t Level;
+
+template <>
+struct Product<Level> {
+  typedef Integers Sum;
+  NSMC_INLINE static Sum weights(const Level* from) { return load_as<Sum>(from); }
+  NSMC_INLINE static Sum factor(const Level* four) { return Integers{} + load_as<std::int32_t>(four); }
+  NSMC_INLINE static Sum add(Sum sum, Sum weights, Sum factor) {
+    return (Sum)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)factor, (__m512i)weights);
+  }
+};
+
+NSMC_INLINE Vector total(Vector sum) { return __builtin_convertvector((Integers)sum, Vector); }
+// adding 1.5 * 2^23 rounds to a whole number, of two the even one, which the low bits of the sum hold
+NSMC_INLINE void store_level(Level* to, Vector state) {
+  const __m512i shifted = (__m512i)(state * 127.0f + (12582912.0f + 128));
+  const __m128i bytes = _mm512_maskz_cvtepi32_epi8(0xffff, shifted);
+  std::memcpy(to, &bytes, sizeof bytes);
+}
+#else
+typedef float Level;
+
+NSMC_INLINE Vector total(Vector sum) { return sum; }
+NSMC_INLINE void store_level(Level* to, Vector state) { store(to, (state * 127.0f + 12582912.0f) - 12582912.0f); }
+#endif
+
+// The sums are those of levels, to whose products W x + b is added
+struct Character {
+  typedef Level State;
+  typedef float Input;
+  const float *scale, *offset;  // (H / W, 3, W), as those of Levels
+  const float* bias;            // (H): b_h
+
+  NSMC_INLINE Vector product(const float* sums, size_t block, size_t gate) const {
+    return load(scale + (block * GATES + gate) * W) * total(load(sums + gate * W));
+  }
+  NSMC_INLINE void begin(const float*, size_t block, float* sums) const {
+    std::memcpy(sums, offset + block * GATES * W, GATES * W * sizeof(float));
+  }
+  NSMC_INLINE Vector gate(const float* input, const float* sums, size_t block, size_t gate) const {
+    return load(input + gate * W) + product(sums, block, gate);
+  }
+  NSMC_INLINE Vector candidate(const float* sums, size_t block) const {
+    return load(bias + block * W) + product(sums, block, 2);
+  }
+  NSMC_INLINE static void keep(Level* to, Vector state) { store_level(to, state); }
+};
+
+// levels (count, depth) times weights plus bias (panels, 3, W) -> (count, panels, 3, W)
+void multiply_levels(const Level* rows, size_t count, size_t depth, const Levels& weights, const float* bias,
+                     float* found) {
+  multiply_all(
+      rows, depth, count, depth, static_cast<const Level*>(weights.panels), weights.count, weights.offset, found,
+      [&](size_t column, Vector sum) { return load(bias + column) + load(weights.scale + column) * total(sum); });
+}
 
 // Where the results of a character go
 struct Place {
@@ -11,13 +76,13 @@ struct Place {
 
 // The memory of a group of texts, which have P characters together
 struct EditorScratch {
-  Stored *below, *states;    // (P, 2 H) each
-  Stored* zeros;             // (H)
-  float* carry;              // (LANES, H)
-  float* inputs;             // (P, 3 H): W x + b of one direction
-  float* heads;              // (P, columns of a panel)
-  Stored *changed, *narrow;  // (TILE, 2 H), (TILE, narrow columns)
-  float* logits;             // (TILE, tag columns)
+  Level *below, *states;   // (P, 2 H) each
+  Level* zeros;            // (H)
+  float* carry;            // (LANES, H)
+  float* inputs;           // (P, 3 H): W x + b of one direction
+  float* heads;            // (P, columns of a panel)
+  Level* changed;          // (TILE, 2 H)
+  float *narrow, *logits;  // (TILE, narrow columns), (TILE, tag columns)
 };
 
 size_t carve(const Editor& editor, size_t characters, char* memory, EditorScratch& scratch) {
@@ -28,14 +93,14 @@ size_t carve(const Editor& editor, size_t characters, char* memory, EditorScratc
     return found;
   };
   const size_t width = DIRECTIONS * editor.hidden;
-  scratch.below = (Stored*)take(characters * width * sizeof(Stored));
-  scratch.states = (Stored*)take(characters * width * sizeof(Stored));
-  scratch.zeros = (Stored*)take(editor.hidden * sizeof(Stored));
+  scratch.below = (Level*)take(characters * width * sizeof(Level));
+  scratch.states = (Level*)take(characters * width * sizeof(Level));
+  scratch.zeros = (Level*)take(editor.hidden * sizeof(Level));
   scratch.carry = (float*)take(LANES * editor.hidden * sizeof(float));
   scratch.inputs = (float*)take(characters * GATES * editor.hidden * sizeof(float));
   scratch.heads = (float*)take(characters * GATES * W * sizeof(float));
-  scratch.changed = (Stored*)take(TILE * width * sizeof(Stored));
-  scratch.narrow = (Stored*)take(TILE * editor.narrow_panels * GATES * W * sizeof(Stored));
+  scratch.changed = (Level*)take(TILE * width * sizeof(Level));
+  scratch.narrow = (float*)take(TILE * editor.narrow.count * GATES * W * sizeof(float));
   scratch.logits = (float*)take(TILE * editor.tag_panels * GATES * W * sizeof(float));
   return used;
 }
@@ -50,9 +115,12 @@ void add_rows(const Editor& editor, const Text& text, const float* bias, size_t 
   const size_t row = GATES * editor.hidden;
   const float* table = editor.table + direction * row;
   for (size_t place = 0; place < text.length; ++place, found += row) {
-    const float* own[ROWS];
-    for (size_t i = 0; i < ROWS; ++i) own[i] = table + size_t(text.rows[place * ROWS + i]) * DIRECTIONS * row;
+    const std::int32_t *ids = text.rows + place * ROWS, *next = place + 1 < text.length ? ids + ROWS : ids;
+    const float *own[ROWS], *coming = table + size_t(next[0]) * DIRECTIONS * row;
+    for (size_t i = 0; i < ROWS; ++i) own[i] = table + size_t(ids[i]) * DIRECTIONS * row;
     for (size_t c = 0; c < row; c += W) {
+      // rows of syllables are many: the next character's is seldom in the cache
+      __builtin_prefetch(coming + c);
       Vector sum = load(bias + c);
       for (size_t i = 0; i < ROWS; ++i) sum += load(own[i] + c);
       store(found + c, sum);
@@ -85,10 +153,10 @@ NSMC_INLINE void choose(const float* logits, size_t columns, std::int32_t& tag, 
 // The tags of characters that are likelier to change, by their places in the group; their states are scratch.changed
 void choose_all(const Editor& editor, const Place* places, size_t count, const EditorScratch& scratch) {
   const size_t columns = editor.tag_panels * GATES * W;
-  multiply_all(scratch.changed, DIRECTIONS * editor.hidden, count, DIRECTIONS * editor.hidden,
-               static_cast<const Stored*>(editor.narrow), editor.narrow_panels, editor.narrow_bias, scratch.narrow);
-  multiply_all(scratch.narrow, editor.narrow_panels * GATES * W, count, editor.units,
-               static_cast<const Stored*>(editor.tag), editor.tag_panels, editor.tag_bias, scratch.logits);
+  multiply_levels(scratch.changed, count, DIRECTIONS * editor.hidden, editor.narrow, editor.narrow_bias,
+                  scratch.narrow);
+  multiply_all(scratch.narrow, editor.narrow.count * GATES * W, count, editor.units, editor.tag, editor.tag_panels,
+               editor.tag_bias, scratch.logits, same);
   for (size_t l = 0; l < count; ++l) {
     std::int32_t tag;
     float certainty;
@@ -100,7 +168,7 @@ void choose_all(const Editor& editor, const Place* places, size_t count, const E
 }
 
 // The results of texts from their states (P, 2 H), one after the other
-void decide(const Editor& editor, const Text* texts, size_t count, const Stored* states, const EditorScratch& scratch) {
+void decide(const Editor& editor, const Text* texts, size_t count, const Level* states, const EditorScratch& scratch) {
   const size_t width = DIRECTIONS * editor.hidden;
   const float* heads = scratch.heads;
   Place places[TILE];
@@ -113,7 +181,7 @@ void decide(const Editor& editor, const Text* texts, size_t count, const Stored*
       texts[lane].tags[place] = 0;
       texts[lane].certainty[place] = keep;
       if (keep >= 0.5f) continue;
-      std::memcpy(scratch.changed + waiting * width, states, width * sizeof(Stored));
+      std::memcpy(scratch.changed + waiting * width, states, width * sizeof(Level));
       places[waiting++] = {texts[lane].tags + place, texts[lane].certainty + place};
       if (waiting == TILE) choose_all(editor, places, waiting, scratch), waiting = 0;
     }
@@ -131,26 +199,27 @@ void edit(const Editor& editor, const Text* texts, size_t count, void* memory) {
   carve(editor, characters, static_cast<char*>(memory), scratch);
   for (size_t number = 0; number < editor.layer_count; ++number) {
     const EditorLayer& own = editor.layers[number];
-    Stored* states[LANES];
+    Level* states[LANES];
     for (size_t lane = 0; lane < count; ++lane) states[lane] = scratch.states + starts[lane] * width;
-    const Layer layer = {hidden, count, lengths, own.recurrent, own.hidden_bias, states, scratch.zeros, scratch.carry};
+    const Sequences<Level> sequences = {hidden, count, lengths, states, scratch.zeros, scratch.carry};
     for (size_t direction = 0; direction < DIRECTIONS; ++direction) {
       const float* bias = own.bias + direction * row;
-      if (own.inputs)
-        multiply_all(scratch.below, width, characters, width,
-                     static_cast<const Stored*>(own.inputs) + direction * row * width, hidden / W, bias,
-                     scratch.inputs);
+      if (number)
+        multiply_levels(scratch.below, characters, width, own.inputs[direction], bias, scratch.inputs);
       else
         for (size_t lane = 0; lane < count; ++lane)
           add_rows(editor, texts[lane], bias, direction, scratch.inputs + starts[lane] * row);
-      read_sequences<float>(layer, direction,
-                            [&](size_t lane, size_t place) { return scratch.inputs + (starts[lane] + place) * row; });
+      const Levels& recurrent = own.recurrent[direction];
+      const Character cell = {recurrent.scale, recurrent.offset, own.hidden_bias + direction * hidden};
+      read_sequences(sequences, cell, static_cast<const Level*>(recurrent.panels), direction,
+                     [&](size_t lane, size_t place) { return scratch.inputs + (starts[lane] + place) * row; });
     }
-    Stored* free = scratch.below;
+    Level* free = scratch.below;
     scratch.below = scratch.states;
     scratch.states = free;
   }
-  multiply_all(scratch.below, width, characters, width, static_cast<const Stored*>(editor.heads), 1, editor.head_bias,
-               scratch.heads);
+  multiply_levels(scratch.below, characters, width, editor.heads, editor.head_bias, scratch.heads);
   decide(editor, texts, count, scratch.below, scratch);
 }
+
+}  // namespace

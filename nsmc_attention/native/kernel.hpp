@@ -1,20 +1,12 @@
-// The classifier's forward pass, and with editor.hpp the editor's, written once over vectors of W floats and compiled
-// once for each instruction set by the files kernel_*.cpp, which include what this file needs and define NSMC_WIDTH,
-// NSMC_TILE and perhaps NSMC_BF16.
+// What the classifier's and the editor's forward passes have in common, written once over vectors of W floats and
+// compiled once for each instruction set by the files kernel_*.cpp, which include what this file needs and
+// classifier.hpp or editor.hpp or both after it, and define NSMC_WIDTH, NSMC_TILE and perhaps NSMC_BF16 or NSMC_VNNI.
 //
-//   GRU (Cho et al. 2014), of each direction, with the W x + b of each word from a table:
+//   GRU (Cho et al. 2014), of each direction, with W x + b given:
 //     r, z = sigmoid(W x + b + U h),  n = tanh(W x + b + r * (U h + b_h)),  h' = n + z * (h - n)
-//   additive attention (Bahdanau et al. 2015) of every token i to every token j, its states and the n-grams' log-odds
-//   projected to q_i and k_j:
-//     score_ij = sum_a v_a tanh(q_ia + k_ja),  weights_i = softmax(score_i)
-//   output: probability = sigmoid(o . mean_i sum_j weights_ij h_j + wide * sum of the log-odds + b)
-//   of values v_j = tanh(sum of what the words around add + c) near the token, or that sum itself, in place of the
-//   states:
-//     probability = sigmoid(sum_j (s_j m_j o . v_j + wide * sqrt(T m_j) * log-odds in j) + b),  m_j = mean_i weights_ij
-//   with s_j = tanh(s . h_j + c) of signed values, else 1
 //
-// A result depends on the review alone: each number is the sum of the same terms in the same order, however many
-// reviews are computed beside it.
+// A result depends on the text alone: each number is the sum of the same terms in the same order, however many
+// texts are computed beside it.
 //
 // Everything here has internal linkage and calls nothing inline from elsewhere: otherwise the linker might give
 // a processor the copy of a function that was compiled for another.
@@ -29,10 +21,10 @@ constexpr size_t TILE = NSMC_TILE;
 
 #include "vectors.hpp"
 
+#include "products.hpp"
+
 #ifdef NSMC_BF16
-// A product of bfloat16 sums two terms at a time, those of a pair of rows.
 typedef std::uint16_t Stored;
-constexpr size_t PAIR = 2;
 typedef std::uint16_t Halves __attribute__((vector_size(2 * W)));
 
 NSMC_INLINE Vector load(const Stored* from) {
@@ -42,415 +34,140 @@ NSMC_INLINE void store(Stored* to, Vector value) {
   auto rounded = _mm512_cvtneps_pbh((__m512)value);
   std::memcpy(to, &rounded, sizeof rounded);
 }
-NSMC_INLINE Vector load_weights(const Stored* from) { return load_as<Vector>(from); }
-NSMC_INLINE Vector broadcast(const Stored* pair) { return (Vector)_mm512_set1_epi32(load_as<std::int32_t>(pair)); }
-NSMC_INLINE Vector multiply_add(Vector sum, Vector weights, Vector factor) {
-  return (Vector)_mm512_dpbf16_ps((__m512)sum, (__m512bh)weights, (__m512bh)factor);
-}
+// A product of bfloat16 sums two terms at a time, those of a pair of rows.
+template <>
+struct Product<std::uint16_t> {
+  typedef Vector Sum;
+  NSMC_INLINE static Vector weights(const Stored* from) { return load_as<Vector>(from); }
+  NSMC_INLINE static Vector factor(const Stored* pair) {
+    return (Vector)_mm512_set1_epi32(load_as<std::int32_t>(pair));
+  }
+  NSMC_INLINE static Vector add(Vector sum, Vector weights, Vector factor) {
+    return (Vector)_mm512_dpbf16_ps((__m512)sum, (__m512bh)weights, (__m512bh)factor);
+  }
+};
+#else
+typedef float Stored;
 #endif
 
-#include "products.hpp"
-
-// One step of one direction for several reviews.
-template <class Input>
+// One step of one direction for several texts. A Cell says how states are stored, of what type inputs are, how the sums
+// of the gates begin and what becomes of them.
+template <class Cell>
 struct Step {
-  const Stored* recurrent;
-  const float* bias;
+  typedef typename Cell::State State;
+  typedef typename Cell::Input Input;
+  const Cell* cell;
+  const State* recurrent;
   const Input *input[LANES], *next[LANES];
-  const Stored* before[LANES];
-  Stored* after[LANES];
+  const State* before[LANES];
+  State* after[LANES];
   float* carry;  // (LANES, H): the states before and after in float
 };
 
-// The sums of the gates (3, W) before their products, of one lane and block
-template <class Input>
-NSMC_INLINE void begin(const Step<Input>& step, size_t lane, size_t block, float* sums) {
-  const size_t gates = block * GATES * W;
-  store(sums, load(step.input[lane] + gates));
-  store(sums + W, load(step.input[lane] + gates + W));
-  store(sums + 2 * W, load(step.bias + block * W));
-  for (size_t line = 0; line < GATES * W * sizeof(Input); line += ALIGNMENT)
-    __builtin_prefetch((const char*)(step.next[lane] + gates) + line);
+// n + z (h - n) with n = tanh(a), z = sigmoid(b), over one denominator: (z's exponential times (n's - 1) + h (n's + 1))
+NSMC_INLINE Vector next_state(Vector a, Vector b, Vector h) {
+  const Vector n = exponential(a + a, 40.0f), z = exponential(-b, 40.0f);
+  return (z * (n - 1.0f) + h * (n + 1.0f)) / ((z + 1.0f) * (n + 1.0f));
 }
 
-// The units' new states from the sums of their gates
-template <class Input>
-NSMC_INLINE void finish(const Step<Input>& step, size_t hidden, size_t lane, size_t block, const float* sums) {
+// The units' new states from the sums of their gates, r and z with W x + b, n within r * (U h + b_h)
+template <class Cell>
+NSMC_INLINE void finish(const Step<Cell>& step, size_t hidden, size_t lane, size_t block, const float* sums) {
   float* carry = step.carry + lane * hidden + block * W;
-  const Vector r = sigmoid(load(sums)), z = sigmoid(load(sums + W));
-  const Vector n = tangent(load(step.input[lane] + (block * GATES + 2) * W) + r * load(sums + 2 * W));
-  const Vector state = n + z * (load(carry) - n);
+  const auto* input = step.input[lane] + block * GATES * W;
+  const Vector r = sigmoid(step.cell->gate(input, sums, block, 0));
+  const Vector state = next_state(load(input + 2 * W) + r * step.cell->candidate(sums, block),
+                                  step.cell->gate(input, sums, block, 1), load(carry));
   store(carry, state);
-  store(step.after[lane] + block * W, state);
+  Cell::keep(step.after[lane] + block * W, state);
 }
 
 // The step of `active` lanes: for each block of W units, tiles of lanes whose sums fit the registers
-template <class Input>
-void make_step(const Step<Input>& step, size_t hidden, size_t active) {
+template <class Cell>
+void make_step(const Step<Cell>& step, size_t hidden, size_t active) {
   constexpr size_t size = GATES * W;
   alignas(ALIGNMENT) float sums[TILE * size];
   for (size_t block = 0; block < hidden / W; ++block)
     for (size_t first = 0; first < active; first += TILE) {
       const size_t count = active - first < TILE ? active - first : TILE;
-      for (size_t l = 0; l < count; ++l) begin(step, first + l, block, sums + l * size);
+      for (size_t l = 0; l < count; ++l) {
+        const auto* next = (const char*)(step.next[first + l] + block * size);
+        step.cell->begin(step.input[first + l] + block * size, block, sums + l * size);
+        for (size_t line = 0; line < size * sizeof(typename Cell::Input); line += ALIGNMENT)
+          __builtin_prefetch(next + line);
+      }
       multiply_rows<TILE, GATES>(count, sums, step.before + first, step.recurrent + block * size * hidden, hidden);
       for (size_t l = 0; l < count; ++l) finish(step, hidden, first + l, block, sums + l * size);
     }
 }
 
-// The numbers of a layer of the GRU and the memory of a group of sequences, the longest first
-struct Layer {
+// The memory of a group of sequences, the longest first
+template <class State>
+struct Sequences {
   size_t hidden, count;
   const size_t* lengths;
-  const void* recurrent;     // as those of Network
-  const float* hidden_bias;  // the same
-  Stored* const* states;     // (T, 2 H) of each sequence
-  Stored* zeros;             // (H)
-  float* carry;              // (LANES, H)
+  State* const* states;  // (T, 2 H) of each sequence
+  State* zeros;          // (H)
+  float* carry;          // (LANES, H)
 };
 
 // States of one direction: each sequence is read from its first place, or from its last; finished ones drop out.
 // `input(lane, place)` is W x + b of a place.
-template <class Input, class Inputs>
-void read_sequences(const Layer& layer, size_t direction, Inputs input) {
-  const size_t hidden = layer.hidden;
-  Step<Input> step;
-  step.recurrent = static_cast<const Stored*>(layer.recurrent) + direction * GATES * hidden * hidden;
-  step.bias = layer.hidden_bias + direction * hidden;
-  step.carry = layer.carry;
+template <class Cell, class Inputs>
+void read_sequences(const Sequences<typename Cell::State>& own, const Cell& cell, const typename Cell::State* recurrent,
+                    size_t direction, Inputs input) {
+  const size_t hidden = own.hidden;
+  Step<Cell> step;
+  step.cell = &cell;
+  step.recurrent = recurrent;
+  step.carry = own.carry;
   std::memset(step.carry, 0, LANES * hidden * sizeof(float));
-  std::memset(layer.zeros, 0, hidden * sizeof(Stored));
-  size_t active = layer.count;
-  for (size_t time = 0; time < layer.lengths[0]; ++time) {
-    while (layer.lengths[active - 1] <= time) --active;
+  for (size_t unit = 0; unit < hidden; unit += W) Cell::keep(own.zeros + unit, Vector{});
+  size_t active = own.count;
+  for (size_t time = 0; time < own.lengths[0]; ++time) {
+    while (own.lengths[active - 1] <= time) --active;
     for (size_t lane = 0; lane < active; ++lane) {
-      const size_t last = layer.lengths[lane] - 1, place = direction ? last - time : time;
+      const size_t last = own.lengths[lane] - 1, place = direction ? last - time : time;
       step.input[lane] = input(lane, place);
       step.next[lane] = input(lane, time == last ? place : direction ? place - 1 : place + 1);
-      step.before[lane] = time ? step.after[lane] : layer.zeros;
-      step.after[lane] = layer.states[lane] + place * DIRECTIONS * hidden + direction * hidden;
+      step.before[lane] = time ? step.after[lane] : own.zeros;
+      step.after[lane] = own.states[lane] + place * DIRECTIONS * hidden + direction * hidden;
     }
     make_step(step, hidden, active);
   }
 }
 
-// The memory of a group of reviews
-struct Scratch {
-  Stored* states[LANES];  // (T, 2 H) of each review
-  Stored* zeros;          // (H)
-  float* carry;           // (LANES, H)
-  float* log_odds;        // (1 + T): 0, then those of each token's n-grams
-  float* projected;       // (T, 2 A): twice the queries and keys, then the exponentials of the queries
-  float* keys;            // (A, T rounded up): the exponentials of the keys
-  float* row;             // (T rounded up): a row of weights
-  float* mean;            // (T rounded up): the mean of the rows
-};
-
-size_t carve(const Network& network, const size_t* lengths, size_t count, char* memory, Scratch& scratch) {
-  size_t used = 0;
-  const auto take = [&](size_t bytes) {
-    char* found = memory + used;
-    used += round_up(bytes, ALIGNMENT);
-    return found;
-  };
-  const size_t longest = lengths[0], rounded = round_up(longest);
-  for (size_t lane = 0; lane < count; ++lane)
-    scratch.states[lane] = (Stored*)take(lengths[lane] * DIRECTIONS * network.hidden * sizeof(Stored));
-  scratch.zeros = (Stored*)take(network.hidden * sizeof(Stored));
-  scratch.carry = (float*)take(LANES * network.hidden * sizeof(float));
-  scratch.log_odds = (float*)take((1 + longest) * sizeof(float));
-  scratch.projected = (float*)take(longest * 2 * network.units * sizeof(float));
-  scratch.keys = (float*)take(network.units * rounded * sizeof(float));
-  scratch.row = (float*)take(rounded * sizeof(float));
-  scratch.mean = (float*)take(rounded * sizeof(float));
-  return used;
-}
-
-size_t scratch_size(const Network& network, size_t longest) {
-  size_t lengths[LANES] = {};
-  for (size_t& length : lengths) length = longest;
-  Scratch scratch;
-  return carve(network, lengths, LANES, nullptr, scratch);
-}
-
-void encode(const Network& network, const Review* reviews, const size_t* lengths, size_t count,
-            const Scratch& scratch) {
-  const Layer layer = {network.hidden,      count,          lengths,       network.recurrent,
-                       network.hidden_bias, scratch.states, scratch.zeros, scratch.carry};
-  for (size_t direction = 0; direction < DIRECTIONS; ++direction) {
-    const Stored* table = static_cast<const Stored*>(network.table) + direction * GATES * network.hidden;
-    read_sequences<Stored>(layer, direction, [&](size_t lane, size_t place) {
-      return table + size_t(reviews[lane].tokens[place]) * network.row;
-    });
-  }
-}
-
-// The rows of a token's n-grams, each two numbers of float16
-constexpr float SHARED = 1.0f / 3;  // of text/ngrams.py
-typedef std::uint32_t Rows __attribute__((vector_size(4 * NGRAMS)));
-typedef float Row __attribute__((vector_size(4 * NGRAMS)));
-
-// float16 without infinities, exactly: its exponent is 112 less than that of a float with these bits
-NSMC_INLINE void halves_to_floats(const Rows& halves, Row& found) {
-  const Row magnitude = (Row)((halves & 0x7fff) << 13) * 0x1p112f;
-  found = (Row)((Rows)magnitude | (halves & 0x8000) << 16);
-}
-
-// The n-grams' log-odds of each token, after a 0; returns their sum. See `ngram_log_odds` of the network.
-float read_ngrams(const Network& network, const Review& review, float* log_odds) {
-  Row squares = {};
-  float square = 0, total = 0;
-  for (size_t t = 0; t <= review.length; ++t) log_odds[t] = 0;
-  if (!review.ngrams) return 0;
-  for (size_t t = 0; t < review.length; ++t) {
-    const std::int32_t* ids = review.ngrams + t * NGRAMS;
-    Rows rows;
-    for (size_t i = 0; i < NGRAMS; ++i) rows[i] = load_as<std::uint32_t>(network.ngrams + 2 * size_t(ids[i]));
-    Row weights, square_rows;
-    halves_to_floats(rows & 0xffff, weights);
-    halves_to_floats(rows >> 16, square_rows);
-    squares += square_rows;
-    for (size_t i = 0; i < NGRAMS; ++i) log_odds[t + 1] += weights[i];
-  }
-  for (size_t i = 0; i < NGRAMS; ++i) square += squares[i];
-  const float root = __builtin_sqrtf(square > 1e-6f ? square : 1e-6f);
-  for (size_t t = 1; t <= review.length; ++t) total += log_odds[t] /= root;
-  return total;
-}
-
-// Twice the query and key of `count` tokens from `first`, in the columns of one panel
-NSMC_INLINE void project_tile(const Network& network, const Stored* states, const Scratch& scratch, size_t first,
-                              size_t count, size_t panel) {
-  const size_t columns = 2 * network.units, width = DIRECTIONS * network.hidden, start = panel * 2 * W;
-  const float *bias = network.bias + start, *evidence = network.evidence + start;
-  const Stored* rows[TILE];
-  alignas(ALIGNMENT) float sums[TILE * 2 * W];
-  for (size_t l = 0; l < count; ++l) {
-    rows[l] = states + (first + l) * width;
-    const float before = scratch.log_odds[first + l], own = scratch.log_odds[first + l + 1];
-    for (size_t c = 0; c < 2 * W; c += W) {
-      const Vector sum = load(bias + c) + own * load(evidence + c);
-      store(sums + l * 2 * W + c, sum + before * load(evidence + columns + c));
-    }
-  }
-  multiply_rows<TILE, 2>(count, sums, rows, static_cast<const Stored*>(network.projection) + start * width, width);
-  for (size_t l = 0; l < count; ++l)
-    std::memcpy(scratch.projected + (first + l) * columns + start, sums + l * 2 * W, 2 * W * sizeof(float));
-}
-
-// Twice the query and key of each token (T, 2 A)
-void project(const Network& network, const Stored* states, size_t length, const Scratch& scratch) {
-  for (size_t first = 0; first < length; first += TILE)
-    for (size_t panel = 0; panel < network.units / W; ++panel)
-      project_tile(network, states, scratch, first, length - first < TILE ? length - first : TILE, panel);
-}
-
-// The largest magnitude in a column block (T, A) of what is projected, or what is not a number
-float largest(const float* projected, size_t length, size_t units) {
-  Vector most = {};
-  for (size_t t = 0; t < length; ++t)
-    for (size_t a = 0; a < units; a += W) {
-      const Vector value = load(projected + t * 2 * units + a), magnitude = value < 0 ? -value : value;
-      most = magnitude <= most ? most : magnitude;
-    }
-  float found = 0;
-  for (size_t w = 0; w < W; ++w) found = most[w] <= found ? found : most[w];
-  return found;
-}
-
-// Whether products of exponentials are exact to 1e-8: each is limited to e^86, which changes tanh(q + k) only where the
-// other has the other sign and a magnitude above e^68.
-bool factorizes(const float* projected, size_t length, size_t units) {
-  const float query = largest(projected, length, units), key = largest(projected + units, length, units);
-  return (query <= 86 && key <= 86) || (query <= 68 && key < INFINITY) || (key <= 68 && query < INFINITY);
-}
-
-// The scores of a token with W tokens, but for a constant that no softmax sees:
-//   sum_a v_a tanh(q_a + k_a) = sum_a v_a - 2 sum_a v_a / (1 + e^(2 q_a) e^(2 k_a))
-// Exponentials are taken once a token rather than once a pair, and two fractions are added over one denominator:
-// limited to 1e18, each differs by less than 1e-18. A review whose exponentials are too large is computed with one a
-// pair.
-template <bool FACTORIZED>
-NSMC_INLINE Vector scores(const float* query, const float* keys, size_t rounded, const float* score, size_t units) {
-  Vector sum = {};
-  for (size_t a = 0; a < units; a += 2) {
-    const Vector k0 = load(keys + a * rounded), k1 = load(keys + (a + 1) * rounded);
-    const Vector e0 = FACTORIZED ? query[a] * k0 : exponential(query[a] + k0);
-    const Vector e1 = FACTORIZED ? query[a + 1] * k1 : exponential(query[a + 1] + k1);
-    const Vector x = limited(1.0f + e0, 1e18f), y = limited(1.0f + e1, 1e18f);
-    sum += (score[a] * y + score[a + 1] * x) / (x * y);
-  }
-  return sum;
-}
-
-// The weights of one query from its scores, in place: softmax, 0 beyond the review
-NSMC_INLINE void softmax(float* row, size_t length) {
-  float highest = row[0], total = 0;
-  for (size_t j = 1; j < length; ++j) highest = row[j] > highest ? row[j] : highest;
-  Vector totals = {};
-  for (size_t j = 0; j < length; j += W) {
-    float index[W];
-    for (size_t w = 0; w < W; ++w) index[w] = float(j + w);
-    const Vector value = exponential(load(row + j) - highest);
-    const Vector inside = load(index) < float(length) ? value : Vector{};
-    store(row + j, inside);
-    totals += inside;
-  }
-  for (size_t w = 0; w < W; ++w) total += totals[w];
-  for (size_t j = 0; j < length; j += W) store(row + j, load(row + j) / total);
-}
-
-template <bool FACTORIZED>
-void weigh(const Network& network, const Review& review, const Scratch& scratch) {
-  const size_t length = review.length, rounded = round_up(length), units = network.units;
-  std::memset(scratch.mean, 0, rounded * sizeof(float));
-  for (size_t i = 0; i < length; ++i) {
-    const float* query = scratch.projected + i * 2 * units;
-    for (size_t j = 0; j < length; j += W)
-      store(scratch.row + j, scores<FACTORIZED>(query, scratch.keys + j, rounded, network.score, units));
-    softmax(scratch.row, length);
-    for (size_t j = 0; j < length; j += W) store(scratch.mean + j, load(scratch.mean + j) + load(scratch.row + j));
-    std::memcpy(review.weights + i * review.stride, scratch.row, length * sizeof(float));
-  }
-}
-
-void attend(const Network& network, const Review& review, const Scratch& scratch) {
-  const size_t length = review.length, rounded = round_up(length), units = network.units;
-  const bool factorized = factorizes(scratch.projected, length, units);
-  for (size_t t = 0; t < length; ++t) {
-    float* query = scratch.projected + t * 2 * units;
-    if (factorized)
-      for (size_t a = 0; a < 2 * units; a += W) store(query + a, exponential(load(query + a)));
-    for (size_t a = 0; a < units; ++a) scratch.keys[a * rounded + t] = query[units + a];
-  }
-  for (size_t a = 0; a < units; ++a)
-    for (size_t t = length; t < rounded; ++t) scratch.keys[a * rounded + t] = 0;
-  factorized ? weigh<true>(network, review, scratch) : weigh<false>(network, review, scratch);
-}
-
-// W units, from the `d`-th on, of the sum of the states by the weights
-Vector pool(const Network& network, const Review& review, const Stored* states, const float* mean, size_t d) {
-  Vector pooled = {};
-  for (size_t t = 0; t < review.length; ++t) pooled += mean[t] * load(states + t * DIRECTIONS * network.hidden + d);
-  return pooled;
-}
-
-float classify(const Network& network, const Review& review, const Stored* states, const float* mean, float log_odds) {
-  const size_t width = DIRECTIONS * network.hidden, length = review.length;
-  const float* output = network.output;
-  Vector sum = {};
-  for (size_t d = 0; d < width; d += W) {
-    const Vector pooled = pool(network, review, states, mean, d);
-    sum += pooled * load(output + d);
-    if (review.contexts) store(review.contexts + d, pooled / float(length));
-  }
-  if (review.contexts) review.contexts[width] = log_odds;
-  double logit = 0;
-  for (size_t w = 0; w < W; ++w) logit += double(sum[w]);
-  logit = logit / double(length) + double(network.wide) * double(log_odds) + double(network.output_bias);
-  return float(1 / (1 + std::exp(-logit)));
-}
-
-// The sign of the token at `place` from its states, 1 where values have none
-float sign_of(const Network& network, const Stored* states, size_t place) {
-  if (!network.sign) return 1;
-  const size_t width = DIRECTIONS * network.hidden;
-  Vector sum = {};
-  for (size_t d = 0; d < width; d += W) sum += load(states + place * width + d) * load(network.sign + d);
-  float found = network.sign_bias;
-  for (size_t w = 0; w < W; ++w) found += sum[w];
-  return tangent(all(found))[0];
-}
-
-// o . v of the token at `place`, whose v times its weight is added to the contexts, if they are wanted
-float value_of(const Network& network, const Review& review, size_t place, float weight) {
-  const Stored* table = static_cast<const Stored*>(network.table) + DIRECTIONS * GATES * network.hidden;
-  const size_t units = network.value_units, reach = network.window / 2;
-  Vector sum = {};
-  for (size_t u = 0; u < units; u += W) {
-    Vector value = network.value_bias ? load(network.value_bias + u) : Vector{};
-    for (size_t k = 0; k < network.window; ++k)
-      if (place + k >= reach && place + k - reach < review.length)
-        value += load(table + size_t(review.tokens[place + k - reach]) * network.row + k * units + u);
-    if (network.value_bias) value = tangent(value);
-    if (review.contexts) store(review.contexts + u, load(review.contexts + u) + weight * value);
-    sum += value * load(network.output + u);
-  }
-  float found = 0;
-  for (size_t w = 0; w < W; ++w) found += sum[w];
-  return found;
-}
-
-// Of values: each token's share of the log-odds, whose sum it returns with the bias as a probability
-float add_up(const Network& network, const Review& review, const Stored* states, const Scratch& scratch) {
-  const float length = float(review.length);
-  if (review.contexts) {
-    std::fill(review.contexts, review.contexts + network.value_units, 0.0f);
-    float* means = review.contexts + network.value_units;
-    for (size_t d = 0; d < DIRECTIONS * network.hidden; d += W)
-      store(means + d, pool(network, review, states, scratch.mean, d) / length);
-  }
-  double logit = double(network.output_bias);
-  // what a token gives the next one of its n-grams' log-odds, see `shared_with_next` of the network
-  float given = 0;
-  for (size_t t = 0; t < review.length; ++t) {
-    const float root = __builtin_sqrtf(scratch.mean[t] > 1e-6f ? scratch.mean[t] : 1e-6f);
-    const float log_odds = scratch.log_odds[t + 1] + given;
-    given = t + 1 < review.length ? SHARED * scratch.log_odds[t + 1] : 0;
-    const float evidence = root * (log_odds - given), weight = scratch.mean[t] / length;
-    const float weight_with_sign = sign_of(network, states, t) * weight;
-    const float share = weight_with_sign * value_of(network, review, t, weight_with_sign) + network.wide * evidence;
-    if (review.contributions) review.contributions[t] = share;
-    logit += double(share);
-  }
-  return float(1 / (1 + std::exp(-logit)));
-}
-
-void run(const Network& network, const Review* reviews, size_t count, void* memory) {
-  size_t lengths[LANES] = {};
-  for (size_t lane = 0; lane < count; ++lane) lengths[lane] = reviews[lane].length;
-  Scratch scratch;
-  carve(network, lengths, count, static_cast<char*>(memory), scratch);
-  encode(network, reviews, lengths, count, scratch);
-  for (size_t lane = 0; lane < count; ++lane) {
-    const Review& review = reviews[lane];
-    const float log_odds = read_ngrams(network, review, scratch.log_odds);
-    project(network, scratch.states[lane], review.length, scratch);
-    attend(network, review, scratch);
-    *review.probability = network.window ? add_up(network, review, scratch.states[lane], scratch)
-                                         : classify(network, review, scratch.states[lane], scratch.mean, log_odds);
-  }
-}
-
-// rows (count, depth), `stride` numbers apart, times panels (panels, depth, 3, W) plus bias -> (count, panels, 3, W)
-template <class Found>
-void multiply_all(const Stored* rows, size_t stride, size_t count, size_t depth, const Stored* panels,
-                  size_t panel_count, const float* bias, Found* found) {
+// rows (count, depth), `stride` numbers apart, times panels (panels, depth, 3, W): sums (count, panels, 3, W) that
+// begin with `starts` (panels, 3, W), as `end(column, sum)` makes them
+template <class Number, class End>
+void multiply_all(const Number* rows, size_t stride, size_t count, size_t depth, const Number* panels,
+                  size_t panel_count, const float* starts, float* found, End end) {
   constexpr size_t columns = GATES * W;
   alignas(ALIGNMENT) float sums[TILE * columns];
-  for (size_t panel = 0; panel < panel_count; ++panel, panels += columns * depth, bias += columns)
+  for (size_t panel = 0; panel < panel_count; ++panel, panels += columns * depth, starts += columns)
     for (size_t first = 0; first < count; first += TILE) {
       const size_t own = count - first < TILE ? count - first : TILE;
-      const Stored* lanes[TILE];
+      const Number* lanes[TILE];
       for (size_t l = 0; l < own; ++l) {
         lanes[l] = rows + (first + l) * stride;
-        std::memcpy(sums + l * columns, bias, columns * sizeof(float));
+        std::memcpy(sums + l * columns, starts, columns * sizeof(float));
       }
       multiply_rows<TILE, GATES>(own, sums, lanes, panels, depth);
-      for (size_t l = 0; l < own; ++l) {
-        Found* to = found + ((first + l) * panel_count + panel) * columns;
-        for (size_t c = 0; c < columns; c += W) store(to + c, load(sums + l * columns + c));
-      }
+      for (size_t l = 0; l < own; ++l)
+        for (size_t c = 0; c < columns; c += W)
+          store(found + ((first + l) * panel_count + panel) * columns + c,
+                end(panel * columns + c, load(sums + l * columns + c)));
     }
 }
 
-#ifndef NSMC_BF16
+// The sums as they are
+NSMC_INLINE Vector same(size_t, Vector sum) { return sum; }
+
+#if !defined(NSMC_BF16) && !defined(NSMC_VNNI)
 void make_table(const float* rows, size_t count, size_t depth, const float* panels, size_t panel_count,
                 const float* bias, float* found) {
-  multiply_all(rows, depth, count, depth, panels, panel_count, bias, found);
+  multiply_all(rows, depth, count, depth, panels, panel_count, bias, found, same);
 }
 #endif
-
-#include "editor.hpp"
 
 }  // namespace

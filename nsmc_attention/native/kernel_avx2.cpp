@@ -13,9 +13,12 @@
 #define NSMC_WIDTH 8
 #define NSMC_TILE 4
 #include "kernel.hpp"
+
+#include "classifier.hpp"
+#include "editor.hpp"
 #ifdef __clang__
 #pragma clang attribute pop
 #endif
 
-const nsmc::Kernel nsmc::avx2_kernel = {"avx2", W, PAIR, scratch_size, run, make_table, editor_scratch, edit};
+const nsmc::Kernel nsmc::avx2_kernel = {"avx2", W, 1, scratch_size, run, make_table, editor_scratch, edit};
 #endif

@@ -13,9 +13,12 @@
 #define NSMC_WIDTH 16
 #define NSMC_TILE 8
 #include "kernel.hpp"
+
+#include "classifier.hpp"
+#include "editor.hpp"
 #ifdef __clang__
 #pragma clang attribute pop
 #endif
 
-const nsmc::Kernel nsmc::avx512_kernel = {"avx512", W, PAIR, scratch_size, run, make_table, editor_scratch, edit};
+const nsmc::Kernel nsmc::avx512_kernel = {"avx512", W, 1, scratch_size, run, make_table, editor_scratch, edit};
 #endif

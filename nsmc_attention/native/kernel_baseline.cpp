@@ -12,4 +12,7 @@
 #endif
 #include "kernel.hpp"
 
-const nsmc::Kernel nsmc::baseline_kernel = {"baseline", W, PAIR, scratch_size, run, make_table, editor_scratch, edit};
+#include "classifier.hpp"
+#include "editor.hpp"
+
+const nsmc::Kernel nsmc::baseline_kernel = {"baseline", W, 1, scratch_size, run, make_table, editor_scratch, edit};

@@ -17,9 +17,11 @@
 #define NSMC_WIDTH 16
 #define NSMC_TILE 8
 #include "kernel.hpp"
+
+#include "classifier.hpp"
 #ifdef __clang__
 #pragma clang attribute pop
 #endif
 
-const nsmc::Kernel nsmc::bf16_kernel = {"bf16", W, PAIR, scratch_size, run, nullptr, editor_scratch, edit};
+const nsmc::Kernel nsmc::bf16_kernel = {"bf16", W, 2, scratch_size, run, nullptr, nullptr, nullptr};
 #endif

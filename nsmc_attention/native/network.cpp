@@ -1,6 +1,7 @@
 // nsmc_attention.native._network: a classifier's network on the processor's vectors.
 //
-//   kernels() -> names of the kernels that this processor runs, the last the widest of float32, then perhaps "bf16"
+//   kernels() -> names of the kernels that this processor runs, the last the widest of float32, then perhaps "bf16" (of
+//       classifiers) and "vnni" (of editors)
 //   load(kernel, ...) -> a network (parameters as `inference.native` lists them)
 //   run(network, token_ids, valid_length, [ngram_ids,] probability, weights)   fills the last two
 //   load_editor, edit: the same of an editor (editor.cpp)
@@ -170,6 +171,7 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
 
   auto loaded = std::make_unique<Loaded>();
   const Kernel& kernel = kernel_named(name);
+  if (!kernel.run) raise(PyExc_ValueError, std::string("kernel: expected one of classifiers, found ") + name);
   loaded->table.embedding =
       std::make_unique<Array>(embedding, "embedding", 'b', std::initializer_list<Py_ssize_t>{-1, -1});
   const Array& words = *loaded->table.embedding;
@@ -340,6 +342,6 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 // Raised with every change of the functions' arguments: Python refuses a compiled part of another version
 PyMODINIT_FUNC PyInit__network() {
   PyObject* self = PyModule_Create(&module);
-  if (self && PyModule_AddIntConstant(self, "VERSION", 6)) Py_CLEAR(self);
+  if (self && PyModule_AddIntConstant(self, "VERSION", 7)) Py_CLEAR(self);
   return self;
 }

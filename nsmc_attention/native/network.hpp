@@ -57,26 +57,33 @@ struct Review {
   float* contributions;  // (T): of values, what each token adds to the log-odds; or null
 };
 
+// Weights of states in 8 bits, see editor.hpp: C panels of D rows, and of each column what makes sums of its whole
+// numbers products, and what its sums begin with, in the kernel's own type
+struct Levels {
+  const void* panels;           // (C, D, 3, W), rows as many side by side as the kernel multiplies at once
+  const float *scale, *offset;  // (C, 3, W)
+  size_t count;                 // C
+};
+
 // What a kernel reads of an editor: layers of a bidirectional GRU, one above the other, and two heads. H units of each
 // direction and U of the tags' layer are multiples of ROUNDED; panels are of 3 W columns, the last ones' rest is 0. The
 // tags are asked for where a change is likelier than none.
 struct EditorLayer {
-  const void* inputs;     // Stored (2 H / W, 2 H, 3, W): the weights of the states below; null in the first layer
-  const float* bias;      // (2 H / W, 3, W): of these, or of the sum of rows of the table
-  const void* recurrent;  // as Network::recurrent and hidden_bias
-  const float* hidden_bias;
+  Levels inputs[DIRECTIONS],
+      recurrent[DIRECTIONS];  // of the states below, none in the first layer, and of those before
+  const float* bias;          // (2 H / W, 3, W): of the former, or of the sum of rows of the table
+  const float* hidden_bias;   // as that of Network
 };
 struct Editor {
   size_t rows, hidden, units, layer_count;
   const EditorLayer* layers;
   const float* table;        // (rows, 2 H / W, 3, W): W x of each row of the embedding
-  const void* heads;         // Stored, a panel of (2, 2 H): the log-odds of a change and of a space
+  Levels heads;              // a panel of (2, 2 H): the log-odds of a change and of a space
   const float* head_bias;    // of its columns
-  const void* narrow;        // Stored, panels of (U, 2 H): what the tags of a change are made of
+  Levels narrow;             // panels of (U, 2 H): what the tags of a change are made of
   const float* narrow_bias;  // 0
-  size_t narrow_panels;
-  const void* tag;        // Stored, panels of (tags but KEEP, U)
-  const float* tag_bias;  // of its columns, -infinity of those that are no tag
+  const float* tag;          // panels of (tags but KEEP, U)
+  const float* tag_bias;     // of its columns, -infinity of those that are no tag
   size_t tag_panels;
 };
 
@@ -91,13 +98,15 @@ struct Text {
 struct Kernel {
   const char* name;
   size_t width;  // floats of a vector
-  size_t pair;   // rows of a matrix that are stored side by side: 2 of bfloat16, else 1
+  size_t pair;   // rows of a matrix that are stored side by side: 1 of float, 2 of bfloat16, 4 of bytes
+  // What classifiers need, or null
   size_t (*scratch_size)(const Network&, size_t longest);
   // Compute up to LANES reviews, the longest first.
   void (*run)(const Network&, const Review*, size_t count, void* scratch);
   // rows (count, depth) times panels (panels, depth, 3, W) plus bias (panels, 3, W) -> (count, panels, 3, W)
   void (*multiply)(const float* rows, size_t count, size_t depth, const float* panels, size_t panel_count,
                    const float* bias, float* found);
+  // What editors need, or null
   size_t (*editor_scratch)(const Editor&, size_t longest);
   // Compute up to LANES texts, the longest first.
   void (*edit)(const Editor&, const Text*, size_t count, void* scratch);
@@ -105,7 +114,7 @@ struct Kernel {
 
 extern const Kernel baseline_kernel;
 #ifdef __x86_64__
-extern const Kernel avx2_kernel, avx512_kernel, bf16_kernel;
+extern const Kernel avx2_kernel, avx512_kernel, bf16_kernel, vnni_kernel;
 #endif
 
 }  // namespace nsmc

@@ -118,16 +118,15 @@ inline std::uint16_t to_bf16(float value) {
 
 // Write numbers as the kernel stores them
 inline void write_stored(const Kernel& kernel, const float* from, size_t count, void* to) {
-  if (kernel.pair == 1) {
-    std::memcpy(to, from, count * sizeof(float));
-  } else {
-    for (size_t i = 0; i < count; ++i) static_cast<std::uint16_t*>(to)[i] = to_bf16(from[i]);
-  }
+  if (kernel.pair == 1) std::memcpy(to, from, count * sizeof(float));
+  if (kernel.pair == 2) std::transform(from, from + count, static_cast<std::uint16_t*>(to), to_bf16);
+  // whole numbers
+  if (kernel.pair == 4) std::copy(from, from + count, static_cast<std::int8_t*>(to));
 }
 
 inline size_t stored_bytes(const Kernel& kernel) { return sizeof(float) / kernel.pair; }
 
-// The place of row k in a panel of `columns` whose rows are stored in pairs
+// The place of row k in a panel of `columns` whose rows are stored side by side
 inline size_t in_panel(const Kernel& kernel, size_t k, size_t column, size_t columns) {
   return (k / kernel.pair * columns + column) * kernel.pair + k % kernel.pair;
 }
@@ -183,6 +182,7 @@ inline std::vector<const Kernel*> supported() {
         __builtin_cpu_supports("avx512bw")) {
       found.push_back(&avx512_kernel);
       if (__builtin_cpu_supports("avx512bf16")) found.push_back(&bf16_kernel);
+      if (__builtin_cpu_supports("avx512vnni")) found.push_back(&vnni_kernel);
     }
   }
 #endif

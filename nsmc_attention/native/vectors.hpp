@@ -24,9 +24,9 @@ NSMC_INLINE Vector all(float value) { return value - Vector{}; }
 NSMC_INLINE Vector limited(Vector x, float limit) { return x > limit ? all(limit) : x; }
 
 // e^x = 2^n e^r with n = round(x / ln 2), |r| <= ln 2 / 2; the polynomial is that of Cephes' expf. Relative error 2e-7
-// for |x| <= 86, beyond which x is limited: e^86 = 2e37.
-NSMC_INLINE Vector exponential(Vector x) {
-  x = -limited(-limited(x, 86.0f), 86.0f);
+// for |x| <= 86 = limit, beyond which x is limited: e^86 = 2e37.
+NSMC_INLINE Vector exponential(Vector x, float limit = 86.0f) {
+  x = -limited(-limited(x, limit), limit);
   // adding 1.5 * 2^23 rounds to a whole number, which the low bits of the sum hold
   const Vector shifted = x * 1.44269504f + 12582912.0f;
   const Vector n = shifted - 12582912.0f;

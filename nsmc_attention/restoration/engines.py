@@ -77,8 +77,8 @@ def sizes_of(config: RestoreConfig, characters: Characters) -> Sizes:
 
 
 def engine_beside(bundle: RestorerBundle, name: str) -> str:
-    """Return the engine of a restorer beside a classifier on the engine called name, in its precision where it fits."""
-    return name if name in PRECISIONS and native.misfit(bundle) is None else companion_engine(name)
+    """Return the engine of a restorer beside a classifier on the engine called name: compiled kernels where it fits."""
+    return "native" if name in PRECISIONS and native.misfit(bundle) is None else companion_engine(name)
 
 
 def load_restorer_engine(
@@ -92,8 +92,8 @@ def load_restorer_engine(
     if name == "auto" and device != "gpu" and native.runs(bundle):
         name = "native"
     has_graphs = next(iter(bundle.config.graphs)) in bundle.manifest["files"]
-    chosen = chosen_engine(name, device, has_graphs, (*PRECISIONS, "onnx", "gluon"))
-    if chosen in PRECISIONS:
-        return RestorerEngine({"model.onnx": native.native_editor(bundle, chosen)}, threads or cores())
+    chosen = chosen_engine(name, device, has_graphs, ("native", "onnx", "gluon"))
+    if chosen == "native":
+        return RestorerEngine({"model.onnx": native.native_editor(bundle)}, threads or cores())
     graphs = load_graphs(bundle, chosen, device, sizes_of(bundle.config, bundle.codec))
     return RestorerEngine(graphs, (threads or cores()) if chosen == "onnx" else 1)

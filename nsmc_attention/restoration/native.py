@@ -3,7 +3,8 @@
     weights.params -> arrays as `_network.load_editor` takes them -> NativeEditor
 
 For editors of GRU layers, of any number and size; the rows of the embedding are multiplied by the first layer's weights
-once, and the two heads leave the tags, their certainty and the spaces alone.
+once, and the two heads leave the tags, their certainty and the spaces alone. States and what they are multiplied by are
+rounded to 8 bits (editor.hpp), which all processors compute alike.
 """
 
 from functools import partial
@@ -13,7 +14,6 @@ import numpy
 from numpy.typing import NDArray
 
 from ..errors import BundleError, ConfigError
-from ..inference.engines import PRECISIONS
 from ..inference.graphs import REMEDY
 from ..model.parameters import Arrays, forms_of, loaded, read_stored
 from ..native.kernels import (
@@ -57,12 +57,13 @@ def runs(bundle: RestorerBundle) -> bool:
 class NativeEditor:
     """Runs an editor that `_network.load_editor` returned: source_ids (N, S, ROWS), source_length (N,) to three arrays.
 
-    A text's results are the same to the bit whatever is beside it. `name` is one of PRECISIONS, `where` the bundle's file
-    in messages.
+    A text's results are the same to the bit whatever is beside it. `where` is the bundle's file in messages.
     """
 
-    def __init__(self, network: Any, name: str = "native", where: object = "weights.params"):
-        self.name, self.where, self.batch_size = name, where, PIECE
+    name = "native"
+
+    def __init__(self, network: Any, where: object = "weights.params"):
+        self.where, self.batch_size = where, PIECE
         self.run = partial(import_network().edit, network)
 
     def __call__(self, source_ids: Array, source_length: Array) -> list[Array]:
@@ -70,30 +71,32 @@ class NativeEditor:
         size = source_ids.shape[:2]
         tags, certainty, spaces = numpy.zeros(size, "int32"), numpy.ones(size, "float32"), numpy.zeros(size, "float32")
         self.run(source_ids, source_length, tags, certainty, spaces)
-        # sums that overflow are no numbers, which no comparison holds for
+        # logits that overflow are no numbers, which no comparison holds for
         if not (certainty.min() > 0 and spaces.min() >= 0):
-            raise BundleError(
-                f"{self.where}: expected certainty and spaces from 0 to 1, found others: its parameters are too large; "
-                f"{REMEDY}"
-            )
+            raise no_numbers(self.where)
         return [tags, certainty, spaces]
 
 
-def native_editor(bundle: RestorerBundle, name: str = "native") -> NativeEditor:
-    """Load the bundle's weights.params into the kernel of one of PRECISIONS.
+def no_numbers(where: object) -> BundleError:
+    return BundleError(f"{where}: expected parameters that are numbers and not too large, found others; {REMEDY}")
 
-    ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
-    was not built.
+
+def native_editor(bundle: RestorerBundle) -> NativeEditor:
+    """Load the bundle's weights.params into the kernel.
+
+    ConfigError where the bundle does not fit; BundleError where parameters are no numbers; MissingPackage where the
+    extension was not built.
     """
-    network, kernel = import_network(), kernel_name(PRECISIONS[name])
+    network, kernel = import_network(), kernel_name("levels")
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
     forms = forms_of(parameter_shapes(bundle.codec.rows, len(bundle.codec), bundle.config), "float16")
-    stored = read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params"))
-    # numbers that overflow are reported by the restoration
-    with numpy.errstate(over="ignore"):
-        given = kernel_arrays(loaded(stored), bundle.config.model.encoder.layers)
-    return NativeEditor(network.load_editor(kernel, *given), name, bundle.file("weights.params"))
+    arrays = loaded(read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params")))
+    # of float16, whose sums float32 holds
+    if not all(numpy.isfinite(array).all() for array in arrays.values()):
+        raise no_numbers(bundle.file("weights.params"))
+    given = kernel_arrays(arrays, bundle.config.model.encoder.layers)
+    return NativeEditor(network.load_editor(kernel, *given), bundle.file("weights.params"))
 
 
 def parameter_shapes(rows: int, vocab_size: int, config: RestoreConfig) -> dict[str, tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""The compiled editor against the formulas in float64, against ONNX Runtime, and against what does not fit."""
+"""The compiled editor against the rounded formulas in float64, against ONNX Runtime, and against what does not fit."""
 
 import importlib
 import os
@@ -28,8 +28,9 @@ network = (
     if os.environ.get("CI")
     else pytest.importorskip("nsmc_attention.native._network")
 )
-KERNELS = network.kernels()
-FLOATS = [name for name in KERNELS if name != "bf16"]
+KERNELS = [name for name in network.kernels() if name != "bf16"]
+# Levels of a state from 0 to 1
+LEVELS = 127
 MIXED = ["This movie 정말 조앗다", "映画😀가 ㅋㅋㅋ", "뷁쀍 훼손", "가", "9.5점IMAX로보세요!!", "Très bien 재밌"]
 READ = RestoreConfig().text.max_length * EDITOR_LENGTHS
 
@@ -62,30 +63,48 @@ def sigmoid(x):
     return 1 / (1 + numpy.exp(-x))
 
 
+def whole(states):
+    return numpy.round(states * LEVELS) / LEVELS
+
+
+def rounded(weights):
+    """Return weights (sums, terms) in whole 127ths of the largest of each sum."""
+    unit = abs(weights).max(axis=1, keepdims=True) / LEVELS
+    return numpy.round(weights / unit) * unit
+
+
 def softmaxes(arrays, ids, layers):
-    """Return the probabilities of tags (S, V) and of a space (S,) of one text by the formulas, in float64."""
+    """Return the probabilities of tags (S, V) and of a space (S,) of one text by the formulas, in float64.
+
+    States are rounded, and so are the weights that they are multiplied by.
+    """
     p = {name: array.astype("float64") for name, array in arrays.items()}
-    states = p["reader.embedding.weight"][ids].sum(1)
+    states, read = p["reader.embedding.weight"][ids].sum(1), lambda weights: weights
     for layer in range(layers):
         both = []
         for direction, step in (("forward", 1), ("backward", -1)):
             name = f"reader.layer{layer}.{direction}_gru._unfused.0."
-            inputs = states[::step] @ p[name + "i2h_weight"].T + p[name + "i2h_bias"]
-            h, found = numpy.zeros(p[name + "h2h_weight"].shape[1]), []
+            inputs = states[::step] @ read(p[name + "i2h_weight"]).T + p[name + "i2h_bias"]
+            recurrent = rounded(p[name + "h2h_weight"])
+            h, found = numpy.zeros(recurrent.shape[1]), []
             for own in inputs.reshape(len(ids), 3, -1):
-                u = (p[name + "h2h_weight"] @ h + p[name + "h2h_bias"]).reshape(3, -1)
+                u = (recurrent @ whole(h) + p[name + "h2h_bias"]).reshape(3, -1)
                 r, z = sigmoid(own[:2] + u[:2])
                 h = (1 - z) * numpy.tanh(own[2] + r * u[2]) + z * h
-                found.append(h)
+                found.append(whole(h))
             both.append(found[::step])
-        states = numpy.concatenate(both, axis=1)
-    change, spaces = (numpy.exp(states @ p[f"{head}.weight"].T + p[f"{head}.bias"]) for head in HEADS)
-    others = numpy.exp(states @ p["narrow.weight"].T @ p["tag.weight"].T + p["tag.bias"])
-    change, spaces, others = (each / each.sum(1, keepdims=True) for each in (change, spaces, others))
+        states, read = numpy.concatenate(both, axis=1), rounded
+    # of the two rows of a head their difference alone matters
+    odds = [
+        states @ rounded(numpy.diff(p[f"{head}.weight"], axis=0)).T + numpy.diff(p[f"{head}.bias"]) for head in HEADS
+    ]
+    change, spaces = (sigmoid(numpy.concatenate([-each, each], axis=1)) for each in odds)
+    others = numpy.exp(states @ rounded(p["narrow.weight"]).T @ p["tag.weight"].T + p["tag.bias"])
+    others = others / others.sum(1, keepdims=True)
     return numpy.concatenate([change[:, :1], change[:, 1:] * others], axis=1), spaces[:, 1]
 
 
-@pytest.mark.parametrize("kernel", FLOATS)
+@pytest.mark.parametrize("kernel", KERNELS)
 @given(
     some.tuples(some.integers(1, 40), some.integers(1, 40), some.integers(1, 3), some.integers(1, 40)),
     some.integers(2, 100),
@@ -98,11 +117,21 @@ def test_editors_of_any_size_are_those_of_the_formulas(kernel, sizes, tags, leng
     found, certainty, spaces = editor(kernel, arrays, layers)(ids, lengths)
     for text, length in enumerate(lengths):
         of_tags, of_spaces = softmaxes(arrays, ids[text, :length], layers)
-        assert certainty[text, :length] == pytest.approx(of_tags.max(1), abs=1e-5)
-        assert of_tags[range(length), found[text, :length]] == pytest.approx(of_tags.max(1), abs=1e-5)
-        assert spaces[text, :length] == pytest.approx(of_spaces, abs=1e-5)
+        # a state between two levels may be rounded to either
+        assert certainty[text, :length] == pytest.approx(of_tags.max(1), abs=5e-3)
+        assert of_tags[range(length), found[text, :length]] == pytest.approx(of_tags.max(1), abs=5e-3)
+        assert spaces[text, :length] == pytest.approx(of_spaces, abs=5e-3)
         assert not found[text, length:].any() and not spaces[text, length:].any()
         assert (certainty[text, length:] == 1).all()
+
+
+@pytest.mark.skipif("vnni" not in KERNELS, reason="the processor has no products of bytes")
+@given(some.tuples(some.integers(1, 40), some.integers(1, 200), some.integers(1, 3)), some.integers(0, 1000))
+def test_products_of_bytes_are_those_of_floats_to_the_bit(sizes, seed):
+    arrays = parameters(60, 50, config_of(*sizes, 20), seed)
+    batch = batch_of(60, [9, 1, 7], 9, seed)
+    floats, whole_numbers = (editor(kernel, arrays, sizes[2])(*batch) for kernel in ("avx512", "vnni"))
+    assert all((one == other).all() for one, other in zip(floats, whole_numbers))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -144,37 +173,43 @@ def texts():
 
 
 def native_restorer(kernel, monkeypatch, bundle=None):
-    if kernel != "bf16":
+    if kernel != "vnni":
         monkeypatch.setenv(VARIABLE, kernel)
-    return load_restorer(bundle, engine="native-bf16" if kernel == "bf16" else "native")
+    return load_restorer(bundle, engine="native")
+
+
+# Of probabilities by states and weights in 8 bits
+NEAR = 5e-2
+
+
+def same(found, expected):
+    """Return the share of Restorations with the same text."""
+    return numpy.mean([one.text == other.text for one, other in zip(found, expected)])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("at_once", [1, 40])
 def test_the_packaged_editor_says_what_it_does_with_onnx_runtime(kernel, at_once, texts, by_onnx, monkeypatch):
     restorer = native_restorer(kernel, monkeypatch)
+    assert same(restorer.restore_many(texts), by_onnx.restore_many(texts)) > 0.95
     texts = texts[::7] if at_once == 1 else texts
-    near = 2e-2 if kernel == "bf16" else 1e-5
     for start in range(0, len(texts), at_once):
         sources = [restorer.characters.source(text) for text in texts[start : start + at_once]]
         batch = padded(sources)
         inside = numpy.arange(batch[0].shape[1]) < batch[1][:, None]
         found, expected = ([each[inside] for each in one.engine.tag(*batch)] for one in (restorer, by_onnx))
-        assert all(abs(one - other).max() <= near for one, other in zip(found[1:], expected[1:]))
+        assert all(abs(one - other).max() <= NEAR for one, other in zip(found[1:], expected[1:]))
         # where two tags are as likely, either may be the likeliest
-        assert (found[0] == expected[0])[expected[1] > 0.5 + near].all()
-    if kernel != "bf16":
-        assert [each.text for each in restorer.restore_many(texts)] == [
-            each.text for each in by_onnx.restore_many(texts)
-        ]
+        assert (found[0] == expected[0])[expected[1] > 0.5 + NEAR].all()
 
 
-@pytest.mark.parametrize("kernel", FLOATS)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_trained_editor_of_other_sizes_restores_as_with_onnx_runtime(kernel, texts, tiny_editor, monkeypatch):
     found = native_restorer(kernel, monkeypatch, tiny_editor).restore_many(texts)
     expected = load_restorer(tiny_editor, engine="onnx").restore_many(texts)
-    assert [each.text for each in found] == [each.text for each in expected]
-    assert [each.score for each in found] == pytest.approx([each.score for each in expected], rel=1e-4, abs=1e-4)
+    # hardly trained, it is in doubt more often
+    assert same(found, expected) > 0.9
+    assert [each.score for each in found] == pytest.approx([each.score for each in expected], rel=0.05, abs=0.1)
 
 
 def test_the_parameters_are_those_of_the_network(tiny_editor):
@@ -215,8 +250,16 @@ def test_parameters_of_another_shape_are_refused():
 def test_what_is_no_number_is_an_error():
     arrays = parameters(60, 50, config_of(4, 4, 1, 4))
     arrays["tag.bias"][3] = numpy.nan
-    with pytest.raises(BundleError, match="expected certainty and spaces from 0 to 1, found others"):
+    with pytest.raises(BundleError, match="expected parameters that are numbers and not too large, found others"):
         editor("baseline", arrays, 1)(*batch_of(60, [3], 3))
+
+
+def test_kernels_of_classifiers_run_no_editor():
+    if "bf16" in network.kernels():
+        with pytest.raises(ValueError, match="kernel: expected one of editors, found bf16"):
+            editor("bf16", parameters(60, 50, config_of(4, 4, 1, 4)), 1)
+    with pytest.raises(ConfigError, match="the native-bf16 engine runs classifiers: expected --engine auto, native or"):
+        load_restorer(engine="native-bf16")
 
 
 def test_other_restorers_are_left_to_onnx_runtime():

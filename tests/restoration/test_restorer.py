@@ -138,10 +138,10 @@ def test_what_is_not_korean_is_kept(beam, source, restored):
     assert (found.text, found.error) == (restored, None) or beam and found.text == source and found.error
 
 
-def test_an_editor_has_the_precision_of_the_classifier_beside_it_and_a_writer_what_runs_it():
+def test_beside_a_classifier_of_compiled_kernels_an_editor_has_them_too_and_a_writer_what_runs_it():
     editor, writer = (load_bundle(folder, LAYOUT) for folder in (EDITOR, WRITER))
     for name in PRECISIONS:
-        assert (engine_beside(editor, name), engine_beside(writer, name)) == (name, "auto")
+        assert (engine_beside(editor, name), engine_beside(writer, name)) == ("native", "auto")
     assert {engine_beside(each, "onnx") for each in (editor, writer)} == {"onnx"}
 
 
