@@ -3,8 +3,8 @@
     python -m benchmarks.other_words FOLDER    # of python -m benchmarks.clean_reviews FOLDER
 
 Writes both.txt: the sentences of train.txt, and every second one again with other nouns before a particle, adverbs that
-stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay. Of every sixth one
-a noun is counted (사과를, 사과 한 개를), of every second other a noun that a verb describes is a dependent one (보는 영화가, 보는 김에),
+stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay. Of every third one
+a noun is counted (사과를, 사과 한 개를, 사과 오천 원을), of every second other a noun that a verb describes is a dependent one (보는 영화가, 보는 김에),
 and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에).
 """
 
@@ -31,13 +31,29 @@ LENGTHS, POWER = (2, 5), 6
 NUMERALS = "한 두 세 네 다섯 여섯 일곱 여덟 아홉 열 열한 열두 열세 열네 열다섯 스무 서른 마흔 쉰 예순 일흔 여든 아흔 몇 여러".split()
 # 한 is as frequent as all others
 ONE = 0.5
+# Of what is counted, the share of amounts; of adnominals, that of time before or after them
+AMOUNT, TIME = 0.3, 0.25
+# Numerals of Chinese, in which tens of thousands stand apart, and what is counted in them
+CHINESE = "일 이 삼 사 오 육 칠 팔 구 십 십이 이십 삼십 사십 오십 수십".split()
+LARGE = [
+    *CHINESE,
+    *"백 이백 오백 천 삼천 오천 만 이만 삼만 오만 십만 십이만 백만 수백만 일억".split(),
+    "이만 오천",
+    "삼만 팔천",
+]
+AMOUNTS = "원 년 분 층 쪽 도 점 회 주 호".split()
 # What is counted of time, most in numerals of Chinese, and what it is counted from
 TIMES = {"달": NUMERALS, "시간": NUMERALS, "주": NUMERALS, "해": ["한", "두", "세", "몇", "여러"]}
-TIMES |= dict.fromkeys(("년", "개월", "분", "일"), "일 이 삼 사 오 육 칠 팔 구 십 이십 삼십 사십 오십 수십".split())
+TIMES |= dict.fromkeys(("년", "개월", "분", "일"), CHINESE)
+# What is said of time that has passed, and of time that something takes
+PASSED = [" 만에", "도 넘은", "쯤 됐는데", "째", " 가까이 지나"]
+TAKES = ["도 넘게 걸려", "쯤 걸린", " 가까이 쓰"]
 AFTER = re.compile("([가-힣]+) (?:(?:후|뒤)에?|다음에)(?![가-힣])")
+OF_TIME = {"ㄴ": ("지", PASSED), "는": ("데", TAKES)}
+NEEDS = ["데 도움이", "데 필요한", "데 무리가"]
 # Dependent nouns after a verb in 는, ㄴ and ㄹ, where no ending is written alike
 DEPENDENT = {
-    "는": "바람에 김에 대로 만큼 동안 터라 둥 탓에 통에 중에 편이라 셈이라 줄도 법이다 듯 것처럼 이상".split(),
+    "는": "바람에 김에 대로 만큼 동안 터라 둥 탓에 통에 중에 편이라 셈이라 줄도 법이다 듯 것처럼 이상".split() + NEEDS,
     "ㄴ": "김에 채 채로 대로 만큼 뒤에 듯 적이 탓에 덕에 줄도 셈이다 바와 것도 나머지".split(),
     "ㄹ": "만큼 테니 뿐 수도 리가 줄도 때마다 겸 바에 지경이라 터라 정도로 대로 듯 것까지 무렵 뻔도 턱이".split(),
 }
@@ -56,7 +72,7 @@ def main(folder: Path) -> None:
     words, generator = dictionary_words(), random.Random(0)
     sentences = (folder / "train.txt").read_text(encoding="utf-8").splitlines()
     changed = filter(None, (exchanged(each, words, generator) for each in tqdm(sentences[::2], mininterval=10)))
-    counts = filter(None, (counted(each, words, generator) for each in tqdm(sentences[::6], mininterval=10)))
+    counts = filter(None, (counted(each, words, generator) for each in tqdm(sentences[::3], mininterval=10)))
     nouns = filter(None, (dependent(each, generator) for each in tqdm(sentences[1::2], mininterval=10)))
     later = filter(None, (elapsed(each, generator) for each in sentences))
     found = dict.fromkeys([*sentences, *changed, *counts, *nouns, *later])
@@ -105,11 +121,21 @@ def counted(text: str, words: Words, generator: random.Random) -> Optional[str]:
         return None
     place = generator.choice(nouns)
     (noun, _), particles = found[place][0], found[place][1:]
-    counters = words["counter", ending(noun)]
-    counter = counters[int(len(counters) * generator.random() ** POWER)]
+    amounts = [each for each in AMOUNTS if ending(each) == ending(noun)]
+    if amounts and generator.random() < AMOUNT:
+        count = f"{generator.choice(LARGE)} {generator.choice(amounts)}"
+    else:
+        count = f"{numeral(generator)} {common(words['counter', ending(noun)], generator)}"
+    if generator.random() < SHARE:
+        noun = common(words["noun", ending(noun)], generator)
     plain = ["".join(surface for surface, _ in word) for word in found]
-    plain[place] = f"{noun} {numeral(generator)} {counter}" + "".join(surface for surface, _ in particles)
+    plain[place] = f"{noun} {count}" + "".join(surface for surface, _ in particles)
     return " ".join(plain)
+
+
+def common(words: list[str], generator: random.Random) -> str:
+    """Return one of a list that begins with the common words, rather of these."""
+    return words[int(len(words) * generator.random() ** POWER)]
 
 
 def dependent(text: str, generator: random.Random) -> Optional[str]:
@@ -127,7 +153,11 @@ def dependent(text: str, generator: random.Random) -> Optional[str]:
     if not places:
         return None
     place = generator.choice(places)
-    plain[place] = generator.choice(DEPENDENT[described(plain[place - 1])])
+    form = described(plain[place - 1])
+    plain[place] = generator.choice(DEPENDENT[form])
+    if form in OF_TIME and generator.random() < TIME:
+        noun, tails = OF_TIME[form]
+        plain[place] = f"{noun} {duration(generator)}{generator.choice(tails)}"
     return " ".join(plain)
 
 
@@ -144,9 +174,12 @@ def elapsed(text: str, generator: random.Random) -> Optional[str]:
     *_, (_, features) = morphemes(match[1])
     if not features.partition(",")[0].endswith("ETM"):
         return None
+    return f"{text[: match.start()]}{match[1]} 지 {duration(generator)} 만에{text[match.end() :]}"
+
+
+def duration(generator: random.Random) -> str:
     time = generator.choice(list(TIMES))
-    later = f"{match[1]} 지 {generator.choice(TIMES[time])} {time} 만에"
-    return text[: match.start()] + later + text[match.end() :]
+    return f"{generator.choice(TIMES[time])} {time}"
 
 
 def numeral(generator: random.Random) -> str:
@@ -173,7 +206,7 @@ def other_word(word: list[tuple[str, str]], words: Words, generator: random.Rand
     options = words.get((kind, "" if kind == "numeral" else ending(first))) if kind and is_hangul(first) else None
     fits = kind in ("numeral", "adverb") and not others or kind in ("noun", "counter") and all_particles(others)
     if options and fits and first not in KEPT and generator.random() < SHARE:
-        first = options[int(len(options) * generator.random() ** POWER)]
+        first = common(options, generator)
     return first + "".join(surface for surface, _ in others)
 
 

