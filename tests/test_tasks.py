@@ -54,6 +54,9 @@ def test_all_engines_answer_alike(request, fixture):
     assert [model.engine.name for model in models[:2]] == ["gluon", "onnx"]
     task = models[0].bundle.layout.task
     assert models[2].engine.name == ("native" if fixture in ("bundle_folder", "tiny_editor", None) else "onnx")
+    if fixture == "tiny_editor":
+        # in 8 bits: tests/restoration/test_native.py
+        del models[2]
     expected, *others = map(ANSWERS[task], models)
     for found in others:
         assert numpy.allclose(found, expected, atol=1e-4) if isinstance(found, numpy.ndarray) else found == expected

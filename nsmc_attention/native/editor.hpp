@@ -10,8 +10,8 @@
 namespace {
 
 #ifdef NSMC_VNNI
-// A product of levels sums four terms at a time. The left ones have no sign: 128 is level 0, for which the sums make
-// up.
+// A product of levels sums four terms at a time. The left ones have no sign: 128 is level 0, and the sums begin with
+// what makes up for that.
 typedef std::uint8_t Level;
 
 template <>

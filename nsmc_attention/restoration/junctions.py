@@ -7,13 +7,13 @@ the editor's, as of two experts (Hinton 2002): in full where the text came witho
 were chosen on the packaged editor's dev part and on comments that are no film reviews (benchmarks/RESULTS.md).
 """
 
-from base64 import b64decode, b64encode
+from base64 import b85decode, b85encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Optional
-from zlib import crc32
+from zlib import compress, crc32, decompressobj, error
 
 import numpy
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..native._text import Junctions as Compiled
 
 # At how many places a key must be to get a weight; smaller weights are left out
-FEWEST, SMALLEST = 20, 0.4
+FEWEST, SMALLEST = 20, 0.3
 # What of the log-odds is added to the editor's of a text with spaces; without, all of them and MORE: a text without
 # spaces lacks more of them than the editor is used to
 SHARE, MORE = 0.35, 0.8
@@ -35,6 +35,8 @@ PENALTY = 0.3
 NEAREST, LARGEST = 1e-6, 50
 # Weights are integers, so many to 1: their sums have no rounding. As they are stored, in the order of the hashes
 UNIT, WEIGHT, HASH = 20, numpy.dtype("i1"), numpy.dtype("<u4")
+# No more are read from a file
+MOST_KEYS = 2**24
 # Keys of a place in a morpheme and of a junction; texts whose keys are found at once
 IN_MORPHEME, AT_JUNCTION, TEXTS = 7, 11, 1000
 # All numbers are one in the keys of letters
@@ -96,25 +98,45 @@ class Junctions:
         return asdict(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, bytes as base64."""
-        plain = asdict(self).items()
-        return {name: b64encode(value).decode() if isinstance(value, bytes) else value for name, value in plain}
+        """Return plain values for JSON: `keys` are base 85 of what `packed` makes."""
+        return {
+            "keys": b85encode(packed(self.hashes, self.weights)).decode(),
+            "junction": self.junction,
+            "inside": self.inside,
+        }
 
     @classmethod
     def from_dict(cls, values: Any) -> "Optional[Junctions]":
         """Return what `to_dict` made; None if it is something else."""
-        if not isinstance(values, dict) or values.keys() != {each.name for each in fields(cls)}:
+        if not isinstance(values, dict) or values.keys() != {"keys", "junction", "inside"}:
             return None
         constants = [values["junction"], values["inside"]]
         if not all(isinstance(number, (int, float)) and abs(number) <= LARGEST for number in constants):
             return None
         try:
-            hashes, weights = (b64decode(values[name], validate=True) for name in ("hashes", "weights"))
-            numbers = numpy.frombuffer(hashes, HASH)
-        except (TypeError, ValueError):
+            hashes, weights = unpacked(b85decode(values["keys"]))
+        except (TypeError, ValueError, AttributeError, error):
             return None
-        right = len(numbers) == len(weights) and (numbers[1:] > numbers[:-1]).all()
-        return cls(hashes, weights, *constants) if right else None
+        return cls(hashes, weights, *constants)
+
+
+def packed(hashes: bytes, weights: bytes) -> bytes:
+    """Return hashes in rising order and their weights in a third of their bytes: differences, byte by byte, compressed."""
+    steps = numpy.diff(numpy.frombuffer(hashes, HASH), prepend=HASH.type(0)).astype(HASH)
+    return compress(steps.view("u1").reshape(-1, HASH.itemsize).T.tobytes() + weights, 9)
+
+
+def unpacked(content: bytes) -> tuple[bytes, bytes]:
+    """Return the hashes and weights that `packed` was given; ValueError or zlib's error if it was given none."""
+    reader = decompressobj()
+    plain = reader.decompress(content, MOST_KEYS * (HASH.itemsize + 1))
+    count, rest = divmod(len(plain), HASH.itemsize + 1)
+    columns = numpy.frombuffer(plain, "u1", count * HASH.itemsize).reshape(HASH.itemsize, count)
+    steps = numpy.ascontiguousarray(columns.T).view(HASH).ravel()
+    hashes = numpy.cumsum(steps, dtype="int64")
+    if rest or not reader.eof or not (steps[1:] > 0).all() or hashes[-1:].max(initial=0) > numpy.iinfo(HASH).max:
+        raise ValueError("expected packed keys, found something else")
+    return hashes.astype(HASH).tobytes(), plain[count * HASH.itemsize :]
 
 
 def with_log_odds(spaces: NDArray[Any], found: NDArray[Any]) -> NDArray[numpy.float64]:

@@ -387,8 +387,7 @@ def test_it_runs_on_no_gpu_and_no_other_task(engine):
     with pytest.raises(ConfigError, match=f"the {engine} engine runs on the CPU"):
         load_classifier(engine=engine, device="gpu")
     with pytest.raises(
-        ConfigError,
-        match=f"the {engine} engine runs classifiers and editors: expected --engine auto, onnx or gluon here",
+        ConfigError, match=f"the {engine} engine runs classifiers and editors: expected --engine auto, onnx or gluon"
     ):
         load_language_model(engine=engine)
 

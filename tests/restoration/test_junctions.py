@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from base64 import b85encode
 
 import numpy
 import pytest
@@ -20,6 +21,8 @@ from nsmc_attention.restoration.junctions import (
     hash_of,
     hashed,
     keys_of,
+    packed,
+    unpacked,
     with_log_odds,
 )
 from nsmc_attention.restoration.tags import odds_at_junctions
@@ -130,16 +133,24 @@ def test_a_character_that_is_left_out_has_no_junction():
     assert found[~numpy.isnan(found)].tolist() == characters.junctions.log_odds(["영화", "영화", "는"]).tolist()
 
 
+@given(some.dictionaries(some.integers(0, 2**32 - 1), numbers))
+def test_keys_are_unpacked_as_they_were_packed(weights):
+    junctions = Junctions.of(weights, 0.5, -2.0)
+    assert unpacked(packed(junctions.hashes, junctions.weights)) == (junctions.hashes, junctions.weights)
+    assert Junctions.from_dict(junctions.to_dict()) == junctions
+
+
 def test_a_vocabulary_with_junctions_is_read_as_it_was_written_or_refused():
     characters = Characters((" ", "가"), fitted(split_spaces(sentence) for sentence in SENTENCES * 20))
     assert Characters.from_json(characters.to_json()) == characters
     right = json.loads(characters.to_json())
     own = right["junctions"]
-    others = {"hashes": ["", "!", own["hashes"] * 2, 1], "weights": ["", [], {"a": 1}], "inside": ["1", None, 1e9]}
+    others = {"keys": ["", "!", own["keys"] * 2, own["keys"][:-5], 1], "inside": ["1", None, 1e9]}
     wrong = [{**own, name: value} for name, values in others.items() for value in values]
-    twice = {**own, "hashes": own["hashes"] * 2, "weights": own["weights"] * 2}
-    # the last one is of an older version
-    for each in [None, {}, twice, *wrong, {"weights": {"NNG|JX": 1.5}, "junction": 0.5, "inside": -2.0}]:
+    # keys in no order, one whose hash is too large, and the fields of an older version
+    hashes = numpy.array([[5, 5], [2**32 - 1, 5]], "<u4")
+    wrong += [{**own, "keys": b85encode(packed(each.tobytes(), b"ab")).decode()} for each in hashes]
+    for each in [None, {}, *wrong, {"hashes": "", "weights": "", "junction": 0.5, "inside": -2.0}]:
         with pytest.raises(BundleError, match="expected junctions"):
             Characters.from_json(json.dumps({**right, "junctions": each}))
     for number in ("NaN", "Infinity", "1e9"):
