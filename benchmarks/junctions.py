@@ -14,7 +14,6 @@ import shlex
 import shutil
 import sys
 import time
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Optional
@@ -52,8 +51,9 @@ def fitted_to(path: Path, config: RestoreConfig) -> Junctions:
 
 def with_junctions(bundle: Path, junctions: Junctions) -> bytes:
     """Return the vocab.json of a bundle with these junctions."""
-    characters = Characters.from_json((bundle / "vocab.json").read_bytes(), bundle / "vocab.json")
-    return replace(characters, junctions=junctions).to_json().encode()
+    # whatever junctions it has, those of an older version too
+    values = {**json.loads((bundle / "vocab.json").read_bytes()), "junctions": junctions.to_dict()}
+    return json.dumps(values, ensure_ascii=False).encode()
 
 
 def write_copy(bundle: Path, copy: Path, contents: dict[str, bytes], dev: Optional[dict[str, float]] = None) -> None:

@@ -9,25 +9,22 @@ import re
 from nsmc_attention.text.hangul import parts
 
 # How 하다, 되다, 드리다 and 보다 begin; the syllables that end on the vowel of 아 or 어
-DO, BECOME, GIVE, SEE = (
-    "[하해했한할합함]",
-    "[되돼된될됐됩됨]",
-    "드[리려렸립릴린림](?![가-힣]?[팀웍])",
-    "[보봐봤본봅볼봄]",
-)
+DO, BECOME, SEE = "[하해했한할합함]", "[되돼된될됐됩됨]", "[보봐봤본봅볼봄]"
+GIVE = "드[리려렸립릴린림](?![가-힣]?[팀웍])"
 SYLLABLES = [chr(code) for code in range(ord("가"), ord("힣") + 1)]
 OPEN = "".join(each for each in SYLLABLES if parts(each)[1] in "ㅏㅐㅓㅔㅕㅘㅙㅝ" and not parts(each)[2])
 # Stems of the past, after which 는 is no noun's
 PAST = "".join(each for each in SYLLABLES if parts(each)[2] == "ㅆ" and each != "있")
-# Nouns that say what is done, before the affixes -드리다 and -받다, and before 나다
+# Nouns that say what is done, before the affixes -드리다 and -받다
 GIVEN = "감사|축하|추천|강추|부탁|말씀|인사|사과|연락"
 RECEIVED = (
     "감동|강요|구원|대우|버림|사랑|상처|소외|오해|용서|위로|위안|의심|인정|존경|주목|차별|초대|칭찬|치유|평가|환영"
 )
+# How 나다 goes on after 신, 기억 and 생각, where it is not 나오다, 나쁘다 or 나누다
 COMES = r"나(?:서|고|요|네|지|면|게|니|도록|던|더|거나|는|(?![가-힣]))|난다|난(?![가-힣])|났|날(?![가-힣])|납니|남(?![가-힣])"
 # The word that one of these describes stays a word
 PLAIN = "".join(f"(?<!{word} )" for word in (*"한운큰픈쁜런슨떤별", "아무", "많은", "깊은", "좋은", "작은", "같은"))
-# The noun 데 where it has no particle: what follows it at once or after one or two words, at once, and of a place
+# What follows the noun 데 where it has no particle: at once or after one or two words; at once; and of places
 NEED = (
     "성공|실패|도움|일조|한몫|기여|필요|그[치친쳤]|급급|걸[리린렸릴]|쓰[였는인]|쓴|이유|충분|주력|집중[하해했한]|초점|탁월|능하|능숙|돈[을이]"
     "|시간[을이](?! 가)|평생|의미|무리|무난|부족|어려[움웠운]|힘[들이]|지장|한계|보탬|오래|방해|역할|문제|노력|좋[은았을]|이만한|목적|공[을이]"
@@ -35,6 +32,7 @@ NEED = (
 )
 SOON = r"큰|얼마나|동[감의]|(?:\d+|[한두세네몇십]|다섯|여섯|[일이삼사오육칠팔구]) ?(?:년|달|개월|주일|시간|분|일)(?![가-힣]{3})"
 PLACE = "있[다었어을는음]|없|많[다았이]|가[고서면려 ]|와서|오[는고]|앉|이어|비[하해]|반[하해]|대[하해]|대한(?!민)|따[르라른]"
+# What describes a place before it
 THIS = "그런|이런|저런|다른|딴|먼|어떤|아무런|가까운"
 # How long ago; after a verb, and where nothing is asked for
 TIME = (

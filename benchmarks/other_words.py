@@ -4,8 +4,8 @@
 
 Writes both.txt: the sentences of train.txt, and every second one again with other nouns before a particle, adverbs that
 stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay. Of every third one
-a noun is counted (사과를, 사과 한 개를, 사과 오천 원을), of every second other a noun that a verb describes is a dependent one (보는 영화가, 보는 김에),
-and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에).
+a noun is counted (사과를, 사과 한 개를, 사과 오천 원을), of the others of every two a noun that a verb describes becomes a dependent
+one (보는 영화가, 보는 김에), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에).
 """
 
 import random
@@ -31,7 +31,7 @@ LENGTHS, POWER = (2, 5), 6
 NUMERALS = "한 두 세 네 다섯 여섯 일곱 여덟 아홉 열 열한 열두 열세 열네 열다섯 스무 서른 마흔 쉰 예순 일흔 여든 아흔 몇 여러".split()
 # 한 is as frequent as all others
 ONE = 0.5
-# Of what is counted, the share of amounts; of adnominals, that of time before or after them
+# The shares of amounts in what is counted, and of time in what follows a verb
 AMOUNT, TIME = 0.3, 0.25
 # Numerals of Chinese, in which tens of thousands stand apart, and what is counted in them
 CHINESE = "일 이 삼 사 오 육 칠 팔 구 십 십이 이십 삼십 사십 오십 수십".split()
@@ -48,10 +48,11 @@ TIMES |= dict.fromkeys(("년", "개월", "분", "일"), CHINESE)
 # What is said of time that has passed, and of time that something takes
 PASSED = [" 만에", "도 넘은", "쯤 됐는데", "째", " 가까이 지나"]
 TAKES = ["도 넘게 걸려", "쯤 걸린", " 가까이 쓰"]
+# What is said to come later, and of which verbs' forms time is said, with which noun
 AFTER = re.compile("([가-힣]+) (?:(?:후|뒤)에?|다음에)(?![가-힣])")
 OF_TIME = {"ㄴ": ("지", PASSED), "는": ("데", TAKES)}
+# Dependent nouns after a verb in 는, ㄴ and ㄹ, where no ending is written alike, as it is of 데 alone
 NEEDS = ["데 도움이", "데 필요한", "데 무리가"]
-# Dependent nouns after a verb in 는, ㄴ and ㄹ, where no ending is written alike
 DEPENDENT = {
     "는": "바람에 김에 대로 만큼 동안 터라 둥 탓에 통에 중에 편이라 셈이라 줄도 법이다 듯 것처럼 이상".split() + NEEDS,
     "ㄴ": "김에 채 채로 대로 만큼 뒤에 듯 적이 탓에 덕에 줄도 셈이다 바와 것도 나머지".split(),

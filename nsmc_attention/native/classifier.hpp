@@ -8,7 +8,6 @@
 //   states:
 //     probability = sigmoid(sum_j (s_j m_j o . v_j + wide * sqrt(T m_j) * log-odds in j) + b),  m_j = mean_i weights_ij
 //   with s_j = tanh(s . h_j + c) of signed values, else 1
-//
 
 namespace {
 

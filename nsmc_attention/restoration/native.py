@@ -4,7 +4,7 @@
 
 For editors of GRU layers, of any number and size; the rows of the embedding are multiplied by the first layer's weights
 once, and the two heads leave the tags, their certainty and the spaces alone. States and what they are multiplied by are
-rounded to 8 bits (editor.hpp), which all processors compute alike.
+rounded to 8 bits (editor.hpp), by every kernel alike.
 """
 
 from functools import partial
