@@ -5,7 +5,8 @@
 Writes both.txt: the sentences of train.txt, and every second one again with other nouns before a particle, adverbs that
 stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay. Of every third one
 a noun is counted (사과를, 사과 한 개를, 사과 오천 원을), of the others of every two a noun that a verb describes becomes a dependent
-one (보는 영화가, 보는 김에), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에).
+one (보는 영화가, 보는 김에), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에). Of another third
+stems and endings are others (보고, 다듬거나), particles rarer (사과조차), and a noun has a determiner, a verb an adverb.
 """
 
 import random
@@ -24,15 +25,16 @@ from nsmc_attention.text.hangul import parts
 from nsmc_attention.text.tokenizers import morphemes
 
 # Kinds of words by their tags, and the share of each that is exchanged
-KINDS = {"NNG": "noun", "NNP": "noun", "MAG": "adverb", "NNBC": "counter"}
+KINDS = {"NNG": "noun", "NNP": "noun", "MAG": "adverb", "NNBC": "counter", "VV": "stem", "VA": "stem"}
 SHARE = 0.4
 # Nouns and names of these lengths. A common word has a small cost: of lists sorted by it, the place is a share to the power
 LENGTHS, POWER = (2, 5), 6
 NUMERALS = "한 두 세 네 다섯 여섯 일곱 여덟 아홉 열 열한 열두 열세 열네 열다섯 스무 서른 마흔 쉰 예순 일흔 여든 아흔 몇 여러".split()
+NUMERALS += "한두 두세 서너 너덧 대여섯 예닐곱 두어 스물한 서른두 마흔다섯".split()
 # 한 is as frequent as all others
 ONE = 0.5
-# The shares of amounts in what is counted, and of time in what follows a verb
-AMOUNT, TIME = 0.3, 0.25
+# The shares of amounts and hours in what is counted, and of time in what follows a verb
+AMOUNT, HOUR, TIME = 0.3, 0.1, 0.25
 # Numerals of Chinese, in which tens of thousands stand apart, and what is counted in them
 CHINESE = "일 이 삼 사 오 육 칠 팔 구 십 십이 이십 삼십 사십 오십 수십".split()
 LARGE = [
@@ -41,7 +43,7 @@ LARGE = [
     "이만 오천",
     "삼만 팔천",
 ]
-AMOUNTS = "원 년 분 층 쪽 도 점 회 주 호".split()
+AMOUNTS = "원 년 월 일 분 초 층 반 학년 인분 쪽 도 점 회 주 호".split()
 # What is counted of time, most in numerals of Chinese, and what it is counted from
 TIMES = {"달": NUMERALS, "시간": NUMERALS, "주": NUMERALS, "해": ["한", "두", "세", "몇", "여러"]}
 TIMES |= dict.fromkeys(("년", "개월", "분", "일"), CHINESE)
@@ -58,6 +60,29 @@ DEPENDENT = {
     "ㄴ": "김에 채 채로 대로 만큼 뒤에 듯 적이 탓에 덕에 줄도 셈이다 바와 것도 나머지".split(),
     "ㄹ": "만큼 테니 뿐 수도 리가 줄도 때마다 겸 바에 지경이라 터라 정도로 대로 듯 것까지 무렵 뻔도 턱이".split(),
 }
+# What is written as a particle is, after any noun; then particles of two forms, after a vowel and a consonant
+PARTICLES = "조차 마저 밖에 대로 만큼 치고 부터 까지 까지도 마다 에게서 한테서 에서조차 에서부터 만으로도 뿐 보다도 같이".split()
+PARTICLES += (
+    "끼리 씩 쯤 가량 짜리 들끼리 께서 에다가 하고는 에게로 만큼이나 대로만 마저도 따라 더러 마따나 만이라도".split()
+)
+PARTICLES += ["뿐만 아니라"]
+PAIRS = (
+    "는커녕/은커녕 나마/이나마 야말로/이야말로 라도/이라도 든지/이든지 란/이란 랑/이랑 로서/으로서 로써/으로써".split()
+)
+PAIRS += "로부터/으로부터 라서/이라서 라면/이라면 라고는/이라고는".split()
+# What stands before a noun, apart
+DETERMINERS = (
+    "새 헌 옛 각 온 그 이 저 어느 무슨 웬 모든 온갖 여러 다른 그런 이런 저런 어떤 몇몇 갖은 오랜 딴 별별 아무".split()
+)
+DETERMINERS += [f"{each} 번째" for each in "첫 두 세 네 다섯 여섯 열 몇".split()]
+# Endings that leave any stem as it is, but for ㄹ before ㄴ; and those of them that end a clause
+PLAIN = set("고 지만 게 거나 더니 다가 도록 지 자 기 던 는 는데 는지 네 다".split())
+CLAUSE = "고 지만 거나 더니 다가 도록 더라도 자마자 든지 든가 거든 기에 길래 느라 느라고 고서 고도 고는 건만 거니와 다시피 듯이".split()
+CLAUSE += (
+    "던데 는데도 는지도 는다고 자고 고자 게끔 다가도 고서야 지마는 기는커녕 기보다 기조차 기까지 기만 기도".split()
+)
+# Stems that other words depend on, and the share of nouns and verbs that have a word before them
+AUXILIARY, BEFORE = set("있 없 하 되 같 않 싶".split()), 0.15
 # They decide by themselves what follows, or are written as particles are
 KEPT = {"안", "못", "더", "덜", "왜", "잘", "또", "다"}
 PARTICLE = re.compile("J|VCP")
@@ -76,7 +101,8 @@ def main(folder: Path) -> None:
     counts = filter(None, (counted(each, words, generator) for each in tqdm(sentences[::3], mininterval=10)))
     nouns = filter(None, (dependent(each, generator) for each in tqdm(sentences[1::2], mininterval=10)))
     later = filter(None, (elapsed(each, generator) for each in sentences))
-    found = dict.fromkeys([*sentences, *changed, *counts, *nouns, *later])
+    varied = filter(None, (with_variety(each, words, generator) for each in tqdm(sentences[1::3], mininterval=10)))
+    found = dict.fromkeys([*sentences, *changed, *counts, *nouns, *later, *varied])
     (folder / "both.txt").write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
     print(f"both.txt: {len(found):,} sentences, {len(sentences):,} of them as they were")
 
@@ -90,11 +116,13 @@ def dictionary_words() -> Words:
     features = content[HEAD + trie + tokens :]
     found = defaultdict[tuple[str, str], dict[str, int]](dict)
     for cost, start in zip(entries["cost"].tolist(), entries["feature"].tolist()):
-        tag, _, _, word, *_ = features[start : features.index(b"\0", start)].decode().split(",")
+        tag, _, _, word, form, *_ = features[start : features.index(b"\0", start)].decode().split(",")
         kind = KINDS.get(tag)
         fits = kind != "noun" or LENGTHS[0] <= len(word) <= LENGTHS[1]
+        if kind == "stem":
+            fits = form == "*" and word not in AUXILIARY
         if kind and fits and re.fullmatch("[가-힣]+", word) and word not in KEPT:
-            known = found[kind, ending(word)]
+            known = found[kind, "" if kind == "stem" else ending(word)]
             known[word] = min(cost, known.get(word, cost))
     listed = {key: sorted(costs, key=lambda word: (costs[word], word)) for key, costs in found.items()}
     return {**listed, ("numeral", ""): NUMERALS}
@@ -125,6 +153,8 @@ def counted(text: str, words: Words, generator: random.Random) -> Optional[str]:
     amounts = [each for each in AMOUNTS if ending(each) == ending(noun)]
     if amounts and generator.random() < AMOUNT:
         count = f"{generator.choice(LARGE)} {generator.choice(amounts)}"
+    elif ending(noun) == "." and generator.random() < HOUR:
+        count = f"{numeral(generator)} 시 {generator.choice(CHINESE)} 분"
     else:
         count = f"{numeral(generator)} {common(words['counter', ending(noun)], generator)}"
     if generator.random() < SHARE:
@@ -176,6 +206,50 @@ def elapsed(text: str, generator: random.Random) -> Optional[str]:
     if not features.partition(",")[0].endswith("ETM"):
         return None
     return f"{text[: match.start()]}{match[1]} 지 {duration(generator)} 만에{text[match.end() :]}"
+
+
+def with_variety(text: str, words: Words, generator: random.Random) -> Optional[str]:
+    """Return a sentence with other stems and endings, rarer particles and more words before these; None if it has neither."""
+    found, made = list(split(text)), list[str]()
+    for number, word in enumerate(found):
+        (first, tag), others = word[0], word[1:]
+        kind, plain = KINDS.get(tag), "".join(surface for surface, _ in word)
+        free = is_hangul(first) and not (number and made[-1] in KEPT)
+        before = ""
+        if free and kind == "noun" and all_particles(others):
+            # with nouns of one letter many are one word: 그때, 이번
+            before = generator.choice(DETERMINERS) if len(first) > 1 else ""
+            plain = with_particle(word, generator)
+        elif free and kind == "stem" and first not in AUXILIARY:
+            before = common(words["adverb", generator.choice(["", "ㄹ", "."])], generator)
+            after, its_tag = found[number + 1][0] if number + 1 < len(found) else ("", "")
+            is_free = its_tag != "VX" and after not in AUXILIARY
+            plain = with_stem(word, common(words["stem", ""], generator), is_free, generator)
+        made += [before, plain] if before and generator.random() < BEFORE else [plain]
+    other = " ".join(made)
+    return None if other == text else other
+
+
+def with_particle(word: list[tuple[str, str]], generator: random.Random) -> str:
+    """Return a noun and its particles, with a rarer one in their place, or as it is."""
+    (noun, _), others = word[0], word[1:]
+    if not others or not all(tag.startswith("J") for _, tag in others) or generator.random() > SHARE:
+        return "".join(surface for surface, _ in word)
+    form = generator.choice([*PARTICLES, *PAIRS]).split("/")
+    # 로 follows ㄹ as it follows a vowel
+    bare = ending(noun) == "" or ending(noun) == "ㄹ" and form[0].startswith("로")
+    return noun + (form[0] if bare else form[-1])
+
+
+def with_stem(word: list[tuple[str, str]], stem: str, is_free: bool, generator: random.Random) -> str:
+    """Return a verb with another stem and, if the next word is free of it, another ending of a clause; or as it is."""
+    plain = "".join(surface for surface, _ in word)
+    if len(word) != 2 or word[1][0] not in PLAIN or generator.random() > SHARE:
+        return plain
+    last, tag = word[1]
+    if tag == "EC" and is_free:
+        last = generator.choice(CLAUSE)
+    return plain if parts(stem[-1])[2] == "ㄹ" and parts(last[0])[0] == "ㄴ" else stem + last
 
 
 def duration(generator: random.Random) -> str:

@@ -70,16 +70,24 @@ NSMC_INLINE Vector next_state(Vector a, Vector b, Vector h) {
   return (z * (n - 1.0f) + h * (n + 1.0f)) / ((z + 1.0f) * (n + 1.0f));
 }
 
-// The units' new states from the sums of their gates, r and z with W x + b, n within r * (U h + b_h)
+// The units' new states from the sums of their gates, r and z with W x + b, n within r * (U h + b_h). Of all lanes one
+// part after the other: the processor looks only so far ahead for what does not wait for an exponential.
 template <class Cell>
-NSMC_INLINE void finish(const Step<Cell>& step, size_t hidden, size_t lane, size_t block, const float* sums) {
-  float* carry = step.carry + lane * hidden + block * W;
-  const auto* input = step.input[lane] + block * GATES * W;
-  const Vector r = sigmoid(step.cell->gate(input, sums, block, 0));
-  const Vector state = next_state(load(input + 2 * W) + r * step.cell->candidate(sums, block),
-                                  step.cell->gate(input, sums, block, 1), load(carry));
-  store(carry, state);
-  Cell::keep(step.after[lane] + block * W, state);
+NSMC_INLINE void finish(const Step<Cell>& step, size_t hidden, size_t first, size_t count, size_t block, float* sums) {
+  constexpr size_t size = GATES * W;
+  const auto input = [&](size_t l) { return step.input[first + l] + block * size; };
+  for (size_t l = 0; l < count; ++l) {
+    float* own = sums + l * size;
+    const Vector r = sigmoid(step.cell->gate(input(l), own, block, 0));
+    store(own, load(input(l) + 2 * W) + r * step.cell->candidate(own, block));
+  }
+  for (size_t l = 0; l < count; ++l) {
+    const float* own = sums + l * size;
+    float* carry = step.carry + (first + l) * hidden + block * W;
+    const Vector state = next_state(load(own), step.cell->gate(input(l), own, block, 1), load(carry));
+    store(carry, state);
+    Cell::keep(step.after[first + l] + block * W, state);
+  }
 }
 
 // The step of `active` lanes: for each block of W units, tiles of lanes whose sums fit the registers
@@ -97,7 +105,7 @@ void make_step(const Step<Cell>& step, size_t hidden, size_t active) {
           __builtin_prefetch(next + line);
       }
       multiply_rows<TILE, GATES>(count, sums, step.before + first, step.recurrent + block * size * hidden, hidden);
-      for (size_t l = 0; l < count; ++l) finish(step, hidden, first + l, block, sums + l * size);
+      finish(step, hidden, first, count, block, sums);
     }
 }
 

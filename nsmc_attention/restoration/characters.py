@@ -135,11 +135,6 @@ class Characters:
         rows[numpy.append(~letters[1:], False)[letters], -1] = self.rows - 1
         return rows
 
-    def sources(self, texts: Sequence[str]) -> list[NDArray[numpy.int32]]:
-        """Return `source` of each text, all made at once: no clean text begins or ends with a space."""
-        lengths = [len(text) - text.count(SPACE) for text in texts]
-        return numpy.split(self.source("".join(texts)), numpy.cumsum(lengths)[:-1])
-
     def target(self, text: str) -> list[int]:
         """Return the ids of all characters of a text, spaces among them, and END."""
         return [*(self.ids.get(character, UNKNOWN) for character in text), END]
@@ -151,10 +146,16 @@ class Characters:
 
 def padded(sources: Sequence[NDArray[numpy.int32]], step: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """Return source_ids (N, S, ROWS) and source_length (N,) of N sources, S being a multiple of `step`."""
-    lengths = numpy.array([len(source) for source in sources], dtype="int32")
+    return in_rows(numpy.concatenate(sources), numpy.array([len(source) for source in sources], "int32"), step)
+
+
+def in_rows(
+    rows: NDArray[numpy.int32], lengths: NDArray[numpy.int32], step: int = 1
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """Return what `padded` does, of the rows of all sources one after another."""
     width = -(-int(lengths.max()) // step) * step
-    ids = numpy.full((len(sources), width, ROWS), PADDING, dtype="int32")
-    ids[numpy.arange(width) < lengths[:, None]] = numpy.concatenate(sources)
+    ids = numpy.full((len(lengths), width, ROWS), PADDING, dtype="int32")
+    ids[numpy.arange(width) < lengths[:, None]] = rows
     return ids, lengths
 
 

@@ -43,6 +43,10 @@ class RestorerEngine:
         """Return run(batch) of each batch, in order."""
         return in_threads(self.threads, run, batches)
 
+    def size_of_batches(self, texts: int) -> int:
+        """Return how many of so many texts are read at once: `batch_size`, but PIECE where a thread would have no work."""
+        return min(self.batch_size, max(PIECE, -(-texts // (2 * self.threads))))
+
     def tag(self, source_ids: Array, source_length: Array) -> list[Array]:
         return self.graphs["model.onnx"](source_ids, source_length)
 

