@@ -115,18 +115,21 @@ NSMC_INLINE void gate_sums(const Direction& own, const Tile& tile, int step, con
   if (step) multiply_rows<TILE, GATES>(tile.count, sums, tile.before, panel + own.inputs * GATES * W, own.hidden);
 }
 
-// The states of W units, from unit `at` on, from the sums of their gates; r, z, n and m are kept
+// The states of W units, from unit `at` on, from the sums of their gates; r, z, n and m are kept. Of all reviews one part
+// after the other: the processor looks only so far ahead for what does not wait for an exponential.
 NSMC_INLINE void finish(const Direction& own, const Tile& tile, int at, const float* sums, const float* candidates) {
-  for (int l = 0; l < tile.count; ++l, sums += GATES * W, candidates += W) {
-    const Vector r = sigmoid(load(sums)), z = sigmoid(load(sums + W)), m = load(sums + 2 * W);
-    const Vector n = tangent(load(candidates) + r * m);
-    const Vector h = load_some(tile.before[l] + at, own.hidden - at);
-    store_some(tile.after[l] + at, n + z * (h - n), own.hidden - at);
+  for (int l = 0; l < tile.count; ++l, sums += GATES * W) {
     float* to = tile.gates[l] + at * SIDES;
-    store(to, r);
-    store(to + W, z);
+    store(to, sigmoid(load(sums)));
+    store(to + W, sigmoid(load(sums + W)));
+    store(to + 3 * W, load(sums + 2 * W));
+  }
+  for (int l = 0; l < tile.count; ++l, candidates += W) {
+    float* to = tile.gates[l] + at * SIDES;
+    const Vector n = tangent(load(candidates) + load(to) * load(to + 3 * W));
+    const Vector h = load_some(tile.before[l] + at, own.hidden - at);
+    store_some(tile.after[l] + at, n + load(to + W) * (h - n), own.hidden - at);
     store(to + 2 * W, n);
-    store(to + 3 * W, m);
   }
 }
 
