@@ -115,8 +115,8 @@ NSMC_INLINE void gate_sums(const Direction& own, const Tile& tile, int step, con
   if (step) multiply_rows<TILE, GATES>(tile.count, sums, tile.before, panel + own.inputs * GATES * W, own.hidden);
 }
 
-// The states of W units, from unit `at` on, from the sums of their gates; r, z, n and m are kept. Of all reviews one part
-// after the other: the processor looks only so far ahead for what does not wait for an exponential.
+// The states of W units, from unit `at` on, from the sums of their gates; r, z, n and m are kept. Of all reviews one
+// part after the other: the processor looks only so far ahead for what does not wait for an exponential.
 NSMC_INLINE void finish(const Direction& own, const Tile& tile, int at, const float* sums, const float* candidates) {
   for (int l = 0; l < tile.count; ++l, sums += GATES * W) {
     float* to = tile.gates[l] + at * SIDES;
