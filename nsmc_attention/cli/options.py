@@ -1,7 +1,7 @@
 """Options that several commands share, in groups."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..language.model import Filling
     from ..restoration.restorer import Restorer
 
+# Texts that something may be remarked on
+REMEMBERED = 1000
 BUNDLE = option("bundle or run folder  [default: the packaged one]")
 ENGINE = option(default="auto", metavar=choices(["auto", "native", "native-bf16", "onnx", "gluon"]))
 DEVICE = option("of MXNet", default="auto", type=click.Choice(["auto", "cpu", "gpu"]))
@@ -201,29 +203,37 @@ class Scoring(NamedTuple):
     ) -> None:
         """Write what the scorer makes of the texts, lines or table, and say on stderr how many there were.
 
-        `remark` returns what is to be said on stderr of the texts given or of a table's first rows, None for nothing.
+        `remark` returns what is to be said on stderr of the first texts, lines or rows, None for nothing.
         """
         from ..inference.scoring import STDOUT, score_lines, score_table
 
-        lines = self.lines(texts)
+        lines, first = self.lines(texts), list[str]()
         if lines is not None:
-            write = partial(score_lines, scorer, lines)
+            write = partial(score_lines, scorer, remembered(lines, first))
         else:
             given = {"text_column": self.text_column, "encoding": self.encoding, "sheet": self.sheet, "kind": self.kind}
-            look = partial(self.say, remark) if remark else None
+            look = partial(self.say, remark, where=self.source) if remark else None
             write = partial(score_table, scorer, Texts(str(self.source), **given), excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
-        # lines of stdin are scored as they come, and not looked at
-        if remark and lines is texts:
-            self.say(remark, list(texts))
+        if remark and first:
+            self.say(remark, first, "TEXT" if lines is texts else "stdin")
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
 
-    def say(self, remark: Callable[[list[str]], Optional[str]], texts: list[str]) -> None:
+    @staticmethod
+    def say(remark: Callable[[list[str]], Optional[str]], texts: list[str], where: object) -> None:
         """Say on stderr what there is to remark on the first texts."""
         found = remark(texts)
         if found:
-            print(f"{self.source or 'TEXT'}: {found}", file=sys.stderr)
+            print(f"{where}: {found}", file=sys.stderr)
+
+
+def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:
+    """Yield the lines as they come, and put the first REMEMBERED into a list."""
+    for line in lines:
+        if len(first) < REMEMBERED:
+            first.append(line)
+        yield line
 
 
 class Films(NamedTuple):

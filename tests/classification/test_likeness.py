@@ -121,8 +121,13 @@ def test_texts_without_a_letter_are_not_counted(classifier):
     assert (remark(classifier, ["good", "", "10/10"]) or "").startswith("1 of 1 ")
 
 
-def test_lines_of_standard_input_are_not_spoken_of(command):
+def test_lines_of_standard_input_are_spoken_of_after_the_last(command):
     assert not command("predict", "-", stdin="좋은 영화\n").stderr
+    done = command("predict", stdin="so good\nso bad\n")
+    assert done.stderr.startswith("stdin: 2 of 2 texts have no Hangul") and len(done.stdout.splitlines()) == 2
+    # of the first ones alone
+    lines = [*(FILMS * MOST)[:MOST], *["so bad"] * 2 * MOST]
+    assert not command("predict", stdin="\n".join(lines)).stderr
 
 
 def test_other_bundles_are_not_spoken_of(command, table, bundle_folder):
