@@ -5,8 +5,8 @@
 Writes both.txt: the sentences of train.txt, and every second one again with other nouns before a particle, adverbs that
 stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay. Of every third one
 a noun is counted (사과를, 사과 한 개를, 사과 오천 원을), of the others of every two a noun that a verb describes becomes a dependent
-one (보는 영화가, 보는 김에), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에). Of another third
-stems and endings are others (보고, 다듬거나), particles rarer (사과조차), and a noun has a determiner, a verb an adverb.
+one (보는 영화가, 보는 김에), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에). Of two thirds
+stems and endings are others (보고, 다듬거나), particles rarer (사과조차), a noun has a determiner, a verb an adverb.
 """
 
 import random
@@ -83,6 +83,8 @@ CLAUSE += (
 )
 # Stems that other words depend on, and the share of nouns and verbs that have a word before them
 AUXILIARY, BEFORE = set("있 없 하 되 같 않 싶".split()), 0.15
+# What the dictionary says of nouns that 하다 and 되다 make verbs of
+DEED = "행위"
 # They decide by themselves what follows, or are written as particles are
 KEPT = {"안", "못", "더", "덜", "왜", "잘", "또", "다"}
 PARTICLE = re.compile("J|VCP")
@@ -101,7 +103,8 @@ def main(folder: Path) -> None:
     counts = filter(None, (counted(each, words, generator) for each in tqdm(sentences[::3], mininterval=10)))
     nouns = filter(None, (dependent(each, generator) for each in tqdm(sentences[1::2], mininterval=10)))
     later = filter(None, (elapsed(each, generator) for each in sentences))
-    varied = filter(None, (with_variety(each, words, generator) for each in tqdm(sentences[1::3], mininterval=10)))
+    others = (each for number, each in enumerate(sentences) if number % 3)
+    varied = filter(None, (with_variety(each, words, generator) for each in tqdm(others, mininterval=10)))
     found = dict.fromkeys([*sentences, *changed, *counts, *nouns, *later, *varied])
     (folder / "both.txt").write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
     print(f"both.txt: {len(found):,} sentences, {len(sentences):,} of them as they were")
@@ -116,14 +119,15 @@ def dictionary_words() -> Words:
     features = content[HEAD + trie + tokens :]
     found = defaultdict[tuple[str, str], dict[str, int]](dict)
     for cost, start in zip(entries["cost"].tolist(), entries["feature"].tolist()):
-        tag, _, _, word, form, *_ = features[start : features.index(b"\0", start)].decode().split(",")
+        tag, meaning, _, word, form, *_ = features[start : features.index(b"\0", start)].decode().split(",")
         kind = KINDS.get(tag)
         fits = kind != "noun" or LENGTHS[0] <= len(word) <= LENGTHS[1]
         if kind == "stem":
             fits = form == "*" and word not in AUXILIARY
         if kind and fits and re.fullmatch("[가-힣]+", word) and word not in KEPT:
-            known = found[kind, "" if kind == "stem" else ending(word)]
-            known[word] = min(cost, known.get(word, cost))
+            keys = [(kind, "" if kind == "stem" else ending(word))] + [(DEED, "")] * (meaning == DEED)
+            for key in keys:
+                found[key][word] = min(cost, found[key].get(word, cost))
     listed = {key: sorted(costs, key=lambda word: (costs[word], word)) for key, costs in found.items()}
     return {**listed, ("numeral", ""): NUMERALS}
 
@@ -216,7 +220,9 @@ def with_variety(text: str, words: Words, generator: random.Random) -> Optional[
         kind, plain = KINDS.get(tag), "".join(surface for surface, _ in word)
         free = is_hangul(first) and not (number and made[-1] in KEPT)
         before = ""
-        if free and kind == "noun" and all_particles(others):
+        if kind == "noun" and others and others[0][1].startswith("XSV") and generator.random() < SHARE:
+            plain = common(words[DEED, ""], generator) + plain[len(first) :]
+        elif free and kind == "noun" and all_particles(others):
             # with nouns of one letter many are one word: 그때, 이번
             before = generator.choice(DETERMINERS) if len(first) > 1 else ""
             plain = with_particle(word, generator)

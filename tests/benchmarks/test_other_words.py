@@ -12,6 +12,7 @@ from benchmarks.other_words import (
     AMOUNTS,
     CHINESE,
     CLAUSE,
+    DEED,
     DEPENDENT,
     DETERMINERS,
     LARGE,
@@ -110,6 +111,12 @@ def test_stems_and_endings_fit_what_is_beside_them(words: Words) -> None:
     assert len({with_stem([("보", "VV"), ("고", "EC")], "먹", True, generator) for _ in range(500)}) > 20
     # a verb after 안, and one that others depend on
     assert not any(with_variety(each, words, generator) for each in ["안 보고", "안 갔다", "없고"] * 50)
+
+
+def test_verbs_of_deeds_get_other_deeds(words: Words) -> None:
+    found = {with_variety("모두 함께 청소했다", words, random.Random(seed)) for seed in range(50)} - {None}
+    assert len(found) > 10 and {"공부", "준비"} <= set(words[DEED, ""])
+    assert all(each and each[len("모두 함께 ") : -len("했다")] in words[DEED, ""] for each in found)
 
 
 def test_time_elapses_since_a_verb() -> None:
