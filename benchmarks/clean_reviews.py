@@ -7,7 +7,7 @@ Writes train.txt (raw star reviews and NSMC's training file, without the reviews
 (the official test file). `restoration.spelling` finds nothing wrong in any of them. In test.txt are the sentences that
 kiwi (LGPL, needed here alone) spaces as their writers did. The spaces of train.txt are kiwi's, but where careful writers
 mostly differ: they put one between the same letters twice as often as not, or leave it out twenty times as often. In
-both files 한글 맞춤법 has the last word (benchmarks.orthography).
+both files 한글 맞춤법 has the last word, of letters that most get wrong too (benchmarks.orthography).
 """
 
 import re
@@ -25,7 +25,7 @@ from nsmc_attention.restoration.spelling import LONGEST, SHORTEST, is_spelt, sen
 from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.text.encoding import clean
 
-from .orthography import by_rules
+from .orthography import by_rules, respelt
 
 # Laughter and crying, which stand between sentences
 LETTERS = re.compile(r"[ㄱ-ㅣ^]+")
@@ -44,8 +44,8 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     test = nsmc.load("nsmc", "test").frame
     stars = raw.load(raw.find(None), [test]).frame
-    held_out = dict.fromkeys(map(clean, test["document"]))
-    texts = [clean(text) for text in (*stars["document"], *nsmc.load("nsmc", "train").documents)]
+    held_out = dict.fromkeys(respelt(clean(text)) for text in test["document"])
+    texts = [respelt(clean(text)) for text in (*stars["document"], *nsmc.load("nsmc", "train").documents)]
     texts = [text for text in dict.fromkeys(texts) if text not in held_out]
     suspicious = suspicious_trigrams(texts)
     write(folder / "test.txt", (by_rules(text) for text, _ in well_spelt(held_out, suspicious, as_typed=True)))

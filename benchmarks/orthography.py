@@ -1,12 +1,14 @@
-"""Spaces that 한글 맞춤법 decides and kiwi, or reviewers, mostly set otherwise: rules for sentences that have spaces.
+"""Spaces that 한글 맞춤법 decides and kiwi, or reviewers, mostly set otherwise, and letters that most get wrong.
 
-Each rule is a pattern and what takes its place; they differ in spaces alone. Articles are those of 한글 맞춤법. Words and
+Each rule is a pattern and what takes its place; those of spaces are for sentences that have spaces, and change no letter. Articles are those of 한글 맞춤법. Words and
 affixes of the dictionary are those of 표준국어대사전. Where a rule cannot tell, kiwi's decision stays.
 """
 
 import re
 
+from nsmc_attention.restoration.spelling import VOWEL
 from nsmc_attention.text.hangul import parts
+from nsmc_attention.text.noise import MISTAKES
 
 # How 하다, 되다, 드리다 and 보다 begin; the syllables that end on the vowel of 아 or 어
 DO, BECOME, SEE = "[하해했한할합함]", "[되돼된될됐됩됨]", "[보봐봤본봅볼봄]"
@@ -75,6 +77,29 @@ RULES = [
         (rf"(?<![가-힣])(?:(오래) (?={BECOME})|(그럴) (?=듯{DO})|(웃음) (?=소리))", r"\1\2\3"),
     )
 ]
+
+# Letters: whatever is around them, and where it decides
+RIGHT = {wrong: right for right, wrong in MISTAKES}
+MISTAKEN = re.compile("|".join(sorted(RIGHT, key=len, reverse=True)))
+LETTERS = [
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (rf"(?<=[{VOWEL}])에요", "예요"),
+        (r"되 ?(?=[보주줘버]|있[다는었어을음])", "돼 "),
+        (r"(?<=[안잘못])( ?)되(?=[.!?~ ]|$)", r"\1돼"),
+        (r"되도(?!록| ?않)", "돼도"),
+        (r"돼었", "되었"),
+        (r"(?<![가-힣])구지(?= )", "굳이"),
+    )
+]
+
+
+def respelt(text: str) -> str:
+    """Return a text with the letters right that are never right as most write them: 되서, 최고에요, 몇일."""
+    text = MISTAKEN.sub(lambda found: RIGHT[found[0]], text)
+    for pattern, replacement in LETTERS:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def by_rules(text: str) -> str:

@@ -82,7 +82,7 @@ AUXILIARY, BEFORE = set("있 없 하 되 같 않 싶".split()), 0.15
 # What the dictionary says of nouns that 하다 and 되다 make verbs of
 DEED = "행위"
 # What is said every day, and beside how many sentences each of it stands
-EVERYDAY, BESIDE = Path(__file__).with_name("everyday.txt"), 20
+EVERYDAY, BESIDE = Path(__file__).with_name("everyday.txt"), 60
 # They decide by themselves what follows, or are written as particles are
 KEPT = {"안", "못", "더", "덜", "왜", "잘", "또", "다"}
 PARTICLE = re.compile("J|VCP")

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
-from ..text.noise import KINDS, edited
+from ..text.hangul import FINALS
+from ..text.noise import KINDS, MISTAKES, edited
 
 SHORTEST, LONGEST, FEWEST_WORDS = 10, 140, 3
 # Share of Hangul syllables among the characters that are no spaces
@@ -18,15 +19,18 @@ HANGUL = 0.8
 ALLOWED = re.compile(r"[가-힣0-9A-Za-z .,!?~'\"()%:;/-]+")
 # Where a sentence ends, and the spaces behind that
 END = re.compile(r"(?<=[.!?~])\s+")
-# Never right: a mark without a space after it or with one before; 햇다, 안네, 않좋다, 지 안다, 됬, 되요, 돼고, 할께, 할꺼; words
-# that are often wrong, and such as are only said; a sound that is stretched
+# Syllables without a final after which 에요 is 예요
+VOWEL = "".join(chr(code) for code in range(ord("가"), ord("힣") + 1, len(FINALS)) if chr(code) not in "니이")
+# Never right: a mark without a space after it or with one before; 햇다, 안네, 않좋다, 지 안다, 안되, 할께, 할꺼, 최고에요; words
+# that are only said; a sound that is stretched; what is often mistaken
 WRONG = re.compile(
     r"[.,!?~](?=[가-힣A-Za-z])|\s[.,!?~]|[.,!?~]{4,}|[햇됫겟갓랏봣왓쳣졋됏렷켯셧줫떳](?=[다어는네던지으])|"
     r"(?<!무)엇(?=[다어는네던지으])|[재없있]엇|안네|안타$|않(?![는다은을았아고지습네니나던게으음])|(?<![가-힣])(?<! )않|"
-    r"지 ?안(?=[는다네고음아았을습])|됬|되(?=[요써])|(?<=[안잘못]되)(?=[.!?~ ]|$)|돼(?=[는고면었])|"
-    r"[할갈볼될을일줄올날걸쓸칠릴만]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|몇일|왠만|웬지|금새|희안|오랫만|역활|설레임|어떻해|어떡게|"
-    r"일부로|괜찬|만타|(?<![가-힣])(?:조아|조타|시러|(?:마니|넘|걍|젤) )|잼|먄|꺄|갠적|욤|[네어봐해]여$|[네어요세]염|[했았었네겠]당$|긔|"
-    r"([가-힣])\1\1|ㅡ|아아|어어|으으"
+    r"지 ?안(?=[는다네고음아았을습])|되(?=[써보주줘버]|있[다는었어을음]| [보주줘])|(?<=[안잘못]되)(?=[.!?~ ]|$)|(?<=[안잘못] 되)(?=[.!?~ ]|$)|돼었|"
+    r"[할갈볼될을일줄올날걸쓸칠릴만]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|어떡게|(?<![가-힣])구지(?= )|"
+    rf"[{VOWEL}]에요|"
+    r"만타|(?<![가-힣])(?:조아|조타|시러|(?:마니|넘|걍|젤) )|잼|먄|꺄|갠적|욤|[네어봐해]여$|[네어요세]염|[했았었네겠]당$|긔|"
+    r"([가-힣])\1\1|ㅡ|아아|어어|으으|" + "|".join(wrong for _, wrong in MISTAKES)
 )
 # How many times commoner the other spelling must be, by the kind of the misspelling: 또 and 도 are both words. And how
 # often at least it is found

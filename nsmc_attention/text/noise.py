@@ -23,6 +23,8 @@ HEARD = {
     **{final: ("", heard) for final, heard in ("ㅎㅇ", "ㄶㄴ", "ㅀㄹ")},
     **{final: (stays, heard) for final, stays, heard in ("ㄺㄹㄱ", "ㄻㄹㅁ", "ㄵㄴㅈ", "ㄼㄹㅂ", "ㅄㅂㅅ", "ㄾㄹㅌ")},
 }
+# The same before ㅣ
+PALATAL = {"ㄷ": "ㅈ", "ㅌ": "ㅊ"}
 # The letters that are typed with the shift key, and the same keys without it
 SHIFTED, PLAIN = "ㄲㄸㅃㅆㅉㅒㅖ", "ㄱㄷㅂㅅㅈㅐㅔ"
 SHIFT = dict(zip(SHIFTED + PLAIN, PLAIN + SHIFTED))
@@ -33,7 +35,28 @@ NEIGHBOURS = {
     for position, letter in enumerate(row)
 }
 # Words that are written for one another
-CONFUSED = (("않", "안"), ("되", "돼"), ("데", "대"), ("로서", "로써"), ("어떻게", "어떡해"))
+CONFUSED = (("않", "안"), ("되", "돼"), ("데", "대"), ("로서", "로써"), ("어떻게", "어떡해"), ("예요", "에요"))
+# What is right, and how many write it, which is never right: 오랫만에, 몇일, 할께요, 되서, 폭팔. Spaces are _ here
+MISTAKES = [
+    tuple(pair.replace("_", " ").split("/"))
+    for pair in (
+        "며칠/몇일 오랜만/오랫만 금세/금새 역할/역활 희한/희안 어떡해/어떻해 어떡하/어떻하 왠지/웬지 웬만/왠만 웬일/왠일 "
+        "어이없/어의없 어이_없/어의_없 설렘/설레임 일부러/일부로 폭발/폭팔 찌개/찌게 바람이_있/바램이_있 통째/통채 "
+        "깨끗이/깨끗히 곰곰이/곰곰히 일일이/일일히 틈틈이/틈틈히 어차피/어짜피 아무튼/아뭏든 설거지/설겆이 떡볶이/떡볶기 "
+        "육개장/육계장 쌍꺼풀/쌍커풀 연예인/연애인 하마터면/하마트면 무릅쓰/무릎쓰 널브러/널부러 닦달/닥달 눈곱/눈꼽 눈살/눈쌀 "
+        "치렀/치뤘 치르는/치루는 잠갔/잠궜 담갔/담궜 서슴지/서슴치 짜깁기/짜집기 단언컨대/단언컨데 예컨대/예컨데 개수/갯수 "
+        "대가를/댓가를 초점/촛점 희로애락/희노애락 절체절명/절대절명 풍비박산/풍지박산 환골탈태/환골탈퇴 동고동락/동거동락 "
+        "건드리/건들이 부딪히/부딛히 부딪치/부딛치 십시오/십시요 봬요/뵈요 뵐게/뵐께 할게/할께 "
+        "갈게/갈께 볼게/볼께 줄게/줄께 될게/될께 을게/을께 릴게/릴께 올게/올께 할걸/할껄 을걸/을껄 거예요/거에요 거예요/꺼예요 "
+        "아니에요/아니예요 넉넉지/넉넉치 익숙지/익숙치 생각지/생각치 괜찮/괜찬 귀찮/귀찬 뇌졸중/뇌졸증 늦깎이/늦깍이 깎아/깍아 "
+        "깎는/깍는 깎이/깍이 깎았/깍았 닦는/닥는 겪었/격었 겪는/격는 겪어/격어 꺾이/꺽이 꺾었/꺽었 꺾는/꺽는 "
+        "눈에_띄/눈에_띠 명예_훼손/명예_회손 훼손/회손 부리나케/불이나케 시답잖/시덥잖 "
+        "문외한/무뇌한 구레나룻/구렛나루 돼서/되서 돼요/되요 돼야/되야 돼_있/되_있 돼_버/되_버 되는/돼는 되고/돼고 "
+        "되면/돼면 되네/돼네 됐/됬 휴게/휴계 뒤꿈치/뒷꿈치 뒤풀이/뒷풀이 움큼/웅큼 으스스/으시시 "
+        "얽히고설/얽히고섥 인사치레/인사치래 승낙/승락 흐리멍덩/흐리멍텅 "
+        "통틀어/통털어 움츠/움추 방방곡곡/방방곳곳 주야장천/주구장창 내로라/내노라 삼수갑산/산수갑산 "
+    ).split()
+]
 # ㅢ, ㅖ and ㅟ as they are often said and typed; what a consonant becomes after a ㄹ or a stop, and a stop before a nasal
 PLAIN_VOWELS = {"ㅢ": "ㅣ", "ㅖ": "ㅔ", "ㅟ": "ㅣ", "ㅝ": "ㅓ", "ㅘ": "ㅏ"}
 TENSING, TENSE = "ㄹㄱㅂㅅㅆㄷㅈ", dict(zip("ㄱㄷㅂㅅㅈ", "ㄲㄸㅃㅆㅉ"))
@@ -97,11 +120,12 @@ def assimilated(text: str, position: int) -> list[Edit]:
 
 
 def liaison(text: str, position: int) -> list[Edit]:
-    """좋아 as 조아, 재밌어 as 재미써, 많이 as 마니: as it is heard."""
+    """좋아 as 조아, 재밌어 as 재미써, 굳이 as 구지: as it is heard."""
     (initial, vowel, final), (begins, second, last) = parts(text[position]), parts(text[position + 1 : position + 2])
     if begins != "ㅇ" or final not in HEARD:
         return []
     stays, heard = HEARD[final]
+    heard = PALATAL.get(heard, heard) if second == "ㅣ" else heard
     return [Edit(position, position + 2, joined(initial, vowel, stays) + joined(heard, second, last))]
 
 
@@ -109,6 +133,21 @@ def confused_words(text: str, position: int) -> list[Edit]:
     """안 for 않, 되 for 돼, and the other way round."""
     pairs = (pair[::turn] for pair in CONFUSED for turn in (1, -1))
     return [Edit(position, position + len(one), other) for one, other in pairs if text.startswith(one, position)]
+
+
+def mistakes(text: str, position: int) -> list[Edit]:
+    """오랫만에, 몇일, 할께요, 되서."""
+    return [
+        Edit(position, position + len(right), wrong)
+        for right, wrong in mistakes_from(text[position])
+        if text.startswith(right, position)
+    ]
+
+
+@lru_cache(maxsize=None)
+def mistakes_from(character: str) -> list[tuple[str, str]]:
+    """Return those of MISTAKES whose right form begins with a character."""
+    return [(right, wrong) for right, wrong in MISTAKES if right.startswith(character)]
 
 
 def exchanged_syllables(text: str, position: int) -> list[Edit]:
@@ -155,6 +194,7 @@ KINDS: dict[str, Kind] = {
     "vowels": other_letters(vowels=OTHER_VOWELS),
     "liaison": liaison,
     "confused_words": confused_words,
+    "mistakes": mistakes,
     # 갔다 as 갓다, 진짜 as 진자, and 자 as 짜: the shift key forgotten or held
     "shift_key": other_letters(SHIFT, SHIFT, SHIFT),
     # 정말 as 정만: a key beside the right one
@@ -169,6 +209,8 @@ KINDS: dict[str, Kind] = {
 # Of the texts of `typed`: the share that is left as it is, is misspelt, has other spaces; of the misspelt ones the share
 # that has a kind, of the others that without any space and that with spaces in wrong places
 UNTOUCHED, MISSPELT, SPACED, KIND_SHARE, ALL_LOST, MISPLACED = 0.1, 0.75, 0.8, 0.3, 0.4, 0.3
+# The share of the places of MISTAKES, which are few, that a misspelt text has wrong
+MISTAKEN = 0.5
 # The largest share of the places that a kind changes: some people never write ㅆ, nobody exchanges all syllables
 MOST = {
     "stretched": 0.4,
@@ -227,6 +269,8 @@ def typed(text: str, random: numpy.random.RandomState, unseen: bool = False) -> 
         chosen = [name for name in most if random.random_sample() < KIND_SHARE]
         for name in chosen or [str(random.choice(list(most)))]:
             rates[name] = most[name] * random.random_sample() ** 2
+        if not unseen:
+            rates["mistakes"] = MISTAKEN
     if drawn[2] < SPACED or not rates:
         rates["lost_spaces"] = 1.0 if drawn[3] < ALL_LOST else random.random_sample()
         if random.random_sample() < MISPLACED:

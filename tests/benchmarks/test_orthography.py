@@ -2,8 +2,22 @@
 
 import pytest
 
-from benchmarks.orthography import by_rules
+from benchmarks.orthography import by_rules, respelt
 from nsmc_attention.reviews import nsmc
+
+
+@pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        ("가수가 되서 최고에요", "가수가 돼서 최고예요"),
+        ("그렇게 되버렸네 준비가 되있어요", "그렇게 돼 버렸네 준비가 돼 있어요"),
+        ("그러면 안 되! 안되도 되도록 되도 않는 말", "그러면 안 돼! 안돼도 되도록 되도 않는 말"),
+        ("몇일 뒤에 할께요", "며칠 뒤에 할게요"),
+        ("고양이에요 아니에요 구지 갈 필요", "고양이에요 아니에요 굳이 갈 필요"),
+    ],
+)
+def test_letters_that_most_get_wrong_are_righted(typed: str, right: str) -> None:
+    assert respelt(typed) == right == respelt(right)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.hangul import FINALS, INITIALS, VOWELS, joined, parts
-from nsmc_attention.text.noise import KINDS, Edit, edited, edits, noisy
+from nsmc_attention.text.noise import KINDS, MISTAKES, Edit, edited, edits, noisy
 
 hangul = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3) | st.sampled_from("ㅋㅠ! .?"), max_size=20)
 
@@ -49,7 +49,9 @@ def test_the_parts_of_every_syllable_are_those_of_unicode():
             "좋아 많이 재밌어 읽은",
             {"조아 많이 재밌어 읽은", "좋아 마니 재밌어 읽은", "좋아 많이 재미써 읽은", "좋아 많이 재밌어 일근"},
         ),
+        ("liaison", "굳이 같이 맏형", {"구지 같이 맏형", "굳이 가치 맏형"}),
         ("confused_words", "않 좋고", {"안 좋고"}),
+        ("mistakes", "며칠 돼 있", {"몇일 돼 있", "며칠 되 있"}),
         ("shift_key", "갔다", {"깠다", "갓다", "갔따"}),
         ("neighbouring_keys", "나", {"마", "아", "너", "니"}),
         ("exchanged_syllables", "영화 좋다", {"화영 좋다", "영화 다좋"}),
@@ -60,6 +62,12 @@ def test_the_parts_of_every_syllable_are_those_of_unicode():
 )
 def test_each_kind_makes_what_people_type(kind, text, found):
     assert {edited(text, [edit]) for edit in edits(text, KINDS[kind])} == found
+
+
+def test_what_is_right_has_no_mistake_in_it():
+    assert len(set(MISTAKES)) == len(MISTAKES)
+    for right, _ in MISTAKES:
+        assert not any(wrong in right for _, wrong in MISTAKES), right
 
 
 @given(hangul)
