@@ -27,6 +27,7 @@ from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_protected, keeps_foreign
 from .interface import most_written
 from .junctions import added, with_log_odds
+from .mistakes import decided_by_list
 from .pieces import Piece, joined, pieces_of
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
@@ -161,13 +162,14 @@ class Restorer(Predictor):
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
         tags, certainty, spaces = (each[inside] for each in self.engine.tag(ids, lengths))
         ends = numpy.cumsum(lengths)
-        certainty = joint(tags, certainty, ends)
+        texts = [piece.text for piece in pieces]
+        tags, certainty = decided_by_list(texts, tags, joint(tags, certainty, ends), self.characters)
         if self.junctions:
             # whatever is asked for, so that a space has one probability
             believed, _ = believed_tags(tags, certainty, None)
             letters = [piece.letters for piece in pieces]
             odds = odds_at_junctions(self.junctions, letters, believed, self.characters)
-            spaced = numpy.repeat([SPACE in piece.text for piece in pieces], lengths)
+            spaced = numpy.repeat([SPACE in text for text in texts], lengths)
             spaces = with_log_odds(spaces, added(odds, spaced))
         # the last of a character's rows marks the space that follows it
         decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)

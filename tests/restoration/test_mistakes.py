@@ -1,0 +1,54 @@
+"""The list of mistakes that most make, which decides where the editor has learnt too little."""
+
+import numpy
+import pytest
+
+from nsmc_attention import load_restorer
+from nsmc_attention.restoration.characters import KEEP, Characters
+from nsmc_attention.restoration.mistakes import LEFT_OUT, RIGHT, SURE, decided_by_list
+
+EDITOR = load_restorer().characters
+
+
+def decided(texts, characters=EDITOR, tag=KEEP):
+    size = sum(len(text.replace(" ", "")) for text in texts)
+    return decided_by_list(texts, numpy.full(size, tag, "int32"), numpy.full(size, 0.6, "float32"), characters)
+
+
+@pytest.mark.parametrize("wrong", sorted(RIGHT))
+def test_each_mistake_is_righted_with_a_probability(wrong):
+    if set(RIGHT[wrong]) - EDITOR.ids.keys():
+        pytest.skip("the editor cannot write it")
+    tags, certainty = decided(["가 나", f"가{wrong} 나", "다"], tag=7)
+    own = slice(3, 3 + len(wrong))
+    found = [one if tag == KEEP else EDITOR.character(tag) for one, tag in zip(wrong, tags[own].tolist())]
+    assert "".join(found) == RIGHT[wrong]
+    assert certainty[own].min() == pytest.approx(SURE) and (certainty[own][tags[own] == KEEP] == 1).all()
+    # the letters around it are the editor's
+    around = numpy.delete(numpy.arange(len(tags)), own)
+    assert (tags[around] == 7).all() and (certainty[around] == numpy.float32(0.6)).all()
+
+
+@pytest.mark.parametrize("text", ["돼서 좋다", "지금 새벽", "오래 되 서", *LEFT_OUT])
+def test_other_texts_are_as_they_were(text):
+    tags, certainty = decided([text, "끝"])
+    assert (tags == KEEP).all() and (certainty == numpy.float32(0.6)).all()
+
+
+def test_a_mistake_is_found_with_its_space_and_without_not_across_texts():
+    for text in ("어의 없다", "어의없다"):
+        tags, _ = decided([text])
+        assert EDITOR.character(tags[1]) == "이" and (numpy.delete(tags, 1) == KEEP).all()
+    assert (decided(["되", "서"])[0] == KEEP).all()
+
+
+def test_a_letter_that_the_characters_lack_is_left_to_the_editor():
+    assert (decided(["되서"], Characters(["되", "서"]))[0] == KEEP).all()
+
+
+def test_what_the_list_decides_is_a_change_like_any_other():
+    found = load_restorer()("가수가 되서 설겆이는 내가 할께요")
+    assert found.text == "가수가 돼서 설거지는 내가 할게요"
+    assert [change.source for change in found.changes] == ["되", "겆이", "께"]
+    assert all(0.98 < change.probability <= 1 for change in found.changes)
+    assert load_restorer(min_probability=1)("가수가 되서").text == "가수가 되서"
