@@ -7,7 +7,7 @@ stand alone, numerals and counters. They end as those did, so that the particle 
 a noun is counted (사과를, 사과 한 개를, 사과 오천 원을), of the others of every two a noun that a verb describes becomes a dependent
 one (보는 영화가, 보는 김에), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에). Of two thirds
 stems and endings are others (보고, 다듬거나), particles rarer (사과조차), a noun has a determiner, a verb an adverb.
-Sentences of every day that nobody says of films (everyday.txt, written for this) stand beside some of all.
+Sentences of every day that nobody says of films (everyday.txt, written for this) stand beside some of these.
 """
 
 import random
@@ -155,7 +155,7 @@ def counted(text: str, words: Words, generator: random.Random) -> Optional[str]:
     (noun, _), particles = found[place][0], found[place][1:]
     amounts = [each for each in AMOUNTS if ending(each) == ending(noun)]
     if amounts and generator.random() < AMOUNT:
-        count = f"{in_words(drawn(generator))} {generator.choice(amounts)}"
+        count = f"{in_words(random_number(generator))} {generator.choice(amounts)}"
     elif ending(noun) == "." and generator.random() < HOUR:
         count = f"{numeral(generator)} 시 {generator.choice(CHINESE)} 분"
     else:
@@ -212,7 +212,7 @@ def elapsed(text: str, generator: random.Random) -> Optional[str]:
 
 
 def with_variety(text: str, words: Words, generator: random.Random) -> Optional[str]:
-    """Return a sentence with other stems and endings, rarer particles and more words before these; None if it has neither."""
+    """Return a sentence with other stems and endings, rarer particles and more words before these; None if nothing changes."""
     found, made = list(split(text)), list[str]()
     for number, word in enumerate(found):
         (first, tag), others = word[0], word[1:]
@@ -277,7 +277,7 @@ def duration(generator: random.Random) -> str:
     return f"{generator.choice(TIMES[time])} {time}"
 
 
-def drawn(generator: random.Random) -> int:
+def random_number(generator: random.Random) -> int:
     """Return a year, or one to three digits with up to four zeros."""
     if generator.random() < SHARE:
         return generator.randrange(1900, 2100)

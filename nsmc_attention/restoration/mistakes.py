@@ -1,8 +1,8 @@
 """Mistakes that most make, which are never right: 되서, 몇일, 할께요. A list decides them, the editor all others.
 
-Many of the words are too rare in reviews for the editor to tell which form is right. The list is that of `text.noise`,
-whose spellings have as many letters right as wrong; those that are found where one word ends and another begins are left
-out (지금 새벽, 본격 어드벤처). Of 498,671 sentences without their spaces, all right, the others are found in 23.
+Many of the words are too rare in reviews for the editor to tell which form is right. Of the list of `text.noise` the pairs
+of equal length are taken, but those often found across two words without a space (지금 새벽, 본격 어드벤처). How often the
+others are wrong: benchmarks/RESULTS.md.
 """
 
 import re
@@ -17,22 +17,22 @@ from .foreign import LINE
 
 LEFT_OUT = ("금새", "격어")
 # The right letters of each mistake, both without spaces
-RIGHT = {
+CORRECTIONS = {
     wrong.replace(SPACE, ""): right.replace(SPACE, "")
     for right, wrong in MISTAKES
     if len(right) == len(wrong) and wrong not in LEFT_OUT
 }
 FOUND = re.compile(
-    "|".join(wrong.replace(SPACE, f"{SPACE}?") for _, wrong in MISTAKES if wrong.replace(SPACE, "") in RIGHT)
+    "|".join(wrong.replace(SPACE, f"{SPACE}?") for _, wrong in MISTAKES if wrong.replace(SPACE, "") in CORRECTIONS)
 )
 # The probability of what the list decides, so that long nouns of the dictionary, which has some of them, do not keep it
 SURE = 0.99
 
 
-def decided_by_list(
+def with_known_mistakes_righted(
     texts: Sequence[str], tags: NDArray[numpy.int32], certainty: NDArray[numpy.float32], characters: Characters
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float32]]:
-    """Return the tags of the letters of texts, and the probability of each (S,), with those of RIGHT where one is mistaken.
+    """Return the tags of the letters of texts, and the probability of each (S,), with those of CORRECTIONS where one is mistaken.
 
     The letters of a mistake that are right are kept; one that the characters lack is left to the editor.
     """
@@ -46,7 +46,7 @@ def decided_by_list(
     tags, certainty = tags.copy(), certainty.copy()
     for match in found:
         wrong = match[0].replace(SPACE, "")
-        right = [KEEP if one == other else characters.ids.get(other) for one, other in zip(wrong, RIGHT[wrong])]
+        right = [KEEP if one == other else characters.ids.get(other) for one, other in zip(wrong, CORRECTIONS[wrong])]
         own = slice(numbers[match.start()] - 1, numbers[match.start()] - 1 + len(wrong))
         if None not in right:
             tags[own] = right

@@ -27,7 +27,7 @@ from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_protected, keeps_foreign
 from .interface import most_written
 from .junctions import added, with_log_odds
-from .mistakes import decided_by_list
+from .mistakes import with_known_mistakes_righted
 from .pieces import Piece, joined, pieces_of
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
@@ -163,7 +163,7 @@ class Restorer(Predictor):
         tags, certainty, spaces = (each[inside] for each in self.engine.tag(ids, lengths))
         ends = numpy.cumsum(lengths)
         texts = [piece.text for piece in pieces]
-        tags, certainty = decided_by_list(texts, tags, joint(tags, certainty, ends), self.characters)
+        tags, certainty = with_known_mistakes_righted(texts, tags, joint(tags, certainty, ends), self.characters)
         if self.junctions:
             # whatever is asked for, so that a space has one probability
             believed, _ = believed_tags(tags, certainty, None)

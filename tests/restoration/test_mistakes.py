@@ -5,31 +5,47 @@ import pytest
 
 from nsmc_attention import load_restorer
 from nsmc_attention.restoration.characters import KEEP, Characters
-from nsmc_attention.restoration.mistakes import LEFT_OUT, RIGHT, SURE, decided_by_list
+from nsmc_attention.restoration.mistakes import CORRECTIONS, LEFT_OUT, SURE, with_known_mistakes_righted
 
 EDITOR = load_restorer().characters
 
 
 def decided(texts, characters=EDITOR, tag=KEEP):
     size = sum(len(text.replace(" ", "")) for text in texts)
-    return decided_by_list(texts, numpy.full(size, tag, "int32"), numpy.full(size, 0.6, "float32"), characters)
+    return with_known_mistakes_righted(
+        texts, numpy.full(size, tag, "int32"), numpy.full(size, 0.6, "float32"), characters
+    )
 
 
-@pytest.mark.parametrize("wrong", sorted(RIGHT))
+@pytest.mark.parametrize("wrong", sorted(CORRECTIONS))
 def test_each_mistake_is_righted_with_a_probability(wrong):
-    if set(RIGHT[wrong]) - EDITOR.ids.keys():
+    if set(CORRECTIONS[wrong]) - EDITOR.ids.keys():
         pytest.skip("the editor cannot write it")
     tags, certainty = decided(["가 나", f"가{wrong} 나", "다"], tag=7)
     own = slice(3, 3 + len(wrong))
     found = [one if tag == KEEP else EDITOR.character(tag) for one, tag in zip(wrong, tags[own].tolist())]
-    assert "".join(found) == RIGHT[wrong]
+    assert "".join(found) == CORRECTIONS[wrong]
     assert certainty[own].min() == pytest.approx(SURE) and (certainty[own][tags[own] == KEEP] == 1).all()
     # the letters around it are the editor's
     around = numpy.delete(numpy.arange(len(tags)), own)
     assert (tags[around] == 7).all() and (certainty[around] == numpy.float32(0.6)).all()
 
 
-@pytest.mark.parametrize("text", ["돼서 좋다", "지금 새벽", "오래 되 서", *LEFT_OUT])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "돼서 좋다",
+        "지금 새벽",
+        "오래 되 서",
+        "사건들이",
+        "살찌게",
+        "그 일부로",
+        "소통채널",
+        "연애인지",
+        "가을께",
+        *LEFT_OUT,
+    ],
+)
 def test_other_texts_are_as_they_were(text):
     tags, certainty = decided([text, "끝"])
     assert (tags == KEEP).all() and (certainty == numpy.float32(0.6)).all()
