@@ -22,17 +22,14 @@ from nsmc_attention.bundle.card import model_card
 from nsmc_attention.restoration.characters import Characters, split_spaces
 from nsmc_attention.restoration.junctions import Junctions, fitted
 from nsmc_attention.restoration.settings import RestoreConfig
-from nsmc_attention.restoration.spelling import well_spelt
 from nsmc_attention.restoration.task import LAYOUT
-from nsmc_attention.restoration.train import MOST_DEV
-from nsmc_attention.text.encoding import clean
+from nsmc_attention.restoration.train import MOST_DEV, sentences_of
 from nsmc_attention.training.runs import hold_out
 
 
 def divided(path: Path, config: RestoreConfig) -> tuple[list[str], list[str]]:
     """Return the sentences of a file that an editor of these settings is trained on, and its dev part."""
-    lines = map(clean, path.read_text(encoding="utf-8").splitlines())
-    sentences = [text for text in well_spelt(lines) if len(text) <= config.text.max_length]
+    sentences = sentences_of(path.read_text(encoding="utf-8").splitlines(), config)
     train, dev = (
         [sentences[number] for number in part] for part in hold_out(len(sentences), config.training, MOST_DEV)
     )
@@ -56,9 +53,11 @@ def with_junctions(bundle: Path, junctions: Junctions) -> bytes:
     return json.dumps(values, ensure_ascii=False).encode()
 
 
-def write_copy(bundle: Path, copy: Path, contents: dict[str, bytes], dev: Optional[dict[str, float]] = None) -> None:
-    """Write a copy of a bundle with other files; its manifest and card have this command, and the figures of its dev part."""
-    manifest = json.loads((bundle / "manifest.json").read_text("utf-8"))
+def write_copy(
+    bundle: Path, copy: Path, contents: dict[str, bytes], dev: Optional[dict[str, float]] = None, **values: int
+) -> None:
+    """Write a copy of a bundle with other files and values of its manifest; it and the card have this command, and figures of a dev part."""
+    manifest = json.loads((bundle / "manifest.json").read_text("utf-8")) | values
     manifest["command"] += f" && {this_command()}"
     manifest["metrics"]["dev"].update(dev or {})
     contents = {**contents, "README.md": model_card(LAYOUT, manifest).encode()}

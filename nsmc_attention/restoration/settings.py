@@ -1,5 +1,6 @@
 """The settings of an editor or a writer and of its training, and the presets. Read without MXNet."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Union
 
 from .._runtime.mxnet_types import Network
@@ -14,10 +15,12 @@ from .interface import EDITOR, most_written
 
 
 class CharacterConfig(Settings):
-    """The characters that `restore` can write."""
+    """The characters that `restore` can write, and the sentences that it learns from."""
 
+    introduced: ClassVar[Mapping[str, object]] = {"all_well_spelt": 0}
     min_count: int = setting(3, "characters rarer than this in the training sentences are copied, never written", low=1)
     max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)
+    all_well_spelt: int = setting(0, "1: take all sentences; 0: those that seem to be spelt well", low=0, high=1)
 
 
 class Stack(EncoderSettings):

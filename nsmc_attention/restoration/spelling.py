@@ -25,7 +25,7 @@ VOWEL = "".join(chr(code) for code in range(ord("가"), ord("힣") + 1, len(FINA
 # that are only said; a sound that is stretched; what is often mistaken
 WRONG = re.compile(
     r"[.,!?~](?=[가-힣A-Za-z])|\s[.,!?~]|[.,!?~]{4,}|[햇됫겟갓랏봣왓쳣졋됏렷켯셧줫떳](?=[다어는네던지으])|"
-    r"(?<!무)엇(?=[다어는네던지으])|[재없있]엇|안네|안타$|않(?![는다은을았아고지습네니나던게으음])|(?<![가-힣])(?<! )않|"
+    r"(?<!무)엇(?=[다어는네던지으])|[재없있]엇|안네|안타$|않(?![는다은을았아고지습네니나던게으음겠도더거기길대자소냐건군구든듯죠잖단])|(?<![가-힣])(?<! )않|"
     r"지 ?안(?=[는다네고음아았을습])|되(?=[써보주줘버]|있[다는었어을음]| [보주줘])|(?<=[안잘못]되)(?=[.!?~ ]|$)|(?<=[안잘못] 되)(?=[.!?~ ]|$)|돼었|"
     r"[할갈볼될을일줄올날걸쓸칠릴만]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|어떡게|일부로|(?<![가-힣])구지(?= )|"
     rf"[{VOWEL}]에요|"
@@ -36,6 +36,15 @@ WRONG = re.compile(
 # often at least it is found
 COMMONER = {"finals": 20, "vowels": 20, "liaison": 20, "plain_vowels": 20, "shift_key": 200, "tensed": 200}
 FOUND = 40
+# Trigrams of words that are right beside a much commoner one: 네가 beside 내가, 안고 beside 않고
+ALSO_RIGHT = {
+    each.replace("_", " ")
+    for each in (
+        "_네가 네가_ _네게 네게_ _너머 너머_ 너머에 너머로 _안고 안고_ _안은 안은_ _안아 안아_ 안았다 _안겨 _떼가 _떼를 떼를_ 떼가_ 을_떼 "
+        "아났다 아났고 아났는 상영하 영하는 영하고 게가_ 애는_ 데를_ 하라고 쉬었다 쉬었어 마리_ 이내_ _노을 노을_ _제때 제때_ _세게 세게_ "
+        "각각이 부부는 부부가 우니_ 시니_ 차는_ 데간데 리집에"
+    ).split()
+}
 
 
 def sentences(text: str) -> list[str]:
@@ -82,7 +91,7 @@ def suspicious_trigrams(texts: Iterable[str]) -> set[str]:
     for trigram, count in counts.items():
         if count >= FOUND:
             for name, other in misspellings(trigram):
-                if 0 < counts.get(other, 0) * COMMONER[name] <= count:
+                if 0 < counts.get(other, 0) * COMMONER[name] <= count and other not in ALSO_RIGHT:
                     suspicious.add(other)
     return suspicious
 

