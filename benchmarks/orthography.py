@@ -6,7 +6,7 @@ affixes of the dictionary are those of 표준국어대사전. Where a rule canno
 
 import re
 
-from nsmc_attention.restoration.spelling import VOWEL
+from nsmc_attention.restoration.spelling import LETTERS
 from nsmc_attention.text.hangul import parts
 from nsmc_attention.text.noise import MISTAKES
 
@@ -78,27 +78,15 @@ RULES = [
     )
 ]
 
-# Letters: whatever is around them, and where it decides
 RIGHT = {wrong: right for right, wrong in MISTAKES}
 MISTAKEN = re.compile("|".join(sorted(RIGHT, key=len, reverse=True)))
-LETTERS = [
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (rf"(?<=[{VOWEL}])에요", "예요"),
-        (r"되 ?(?=[보주줘버]|있[다는었어을음])", "돼 "),
-        (r"(?<=[안잘못])( ?)되(?=[.!?~ ]|$)", r"\1돼"),
-        (r"되도(?!록| ?않)", "돼도"),
-        (r"돼었", "되었"),
-        (r"(?<![가-힣])구지(?= )", "굳이"),
-    )
-]
 
 
 def respelt(text: str) -> str:
     """Return a text with the letters right that are never right as most write them: 되서, 최고에요, 몇일."""
     text = MISTAKEN.sub(lambda found: RIGHT[found[0]], text)
     for pattern, replacement in LETTERS:
-        text = pattern.sub(replacement, text)
+        text = re.sub(pattern, replacement, text)
     return text
 
 

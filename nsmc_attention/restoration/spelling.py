@@ -21,16 +21,25 @@ ALLOWED = re.compile(r"[가-힣0-9A-Za-z .,!?~'\"()%:;/-]+")
 END = re.compile(r"(?<=[.!?~])\s+")
 # Syllables without a final after which 에요 is 예요
 VOWEL = "".join(chr(code) for code in range(ord("가"), ord("힣") + 1, len(FINALS)) if chr(code) not in "니이")
-# Never right: a mark without a space after it or with one before; 햇다, 안네, 않좋다, 지 안다, 안되, 할께, 할꺼, 최고에요; words
+# Letters that most get wrong where what is around them decides, and what is right
+LETTERS = [
+    (rf"(?<=[{VOWEL}])에요", "예요"),
+    (r"되 ?(?=[보주줘버]|있[다는었어을음])", "돼 "),
+    (r"(?<=[안잘못])( ?)되(?=[.!?~ ]|$)", r"\1돼"),
+    (r"되도(?!록| ?않)", "돼도"),
+    (r"돼었", "되었"),
+    (r"(?<![가-힣])구지(?= )", "굳이"),
+]
+# Never right: a mark without a space after it or with one before; 햇다, 안네, 않좋다, 지 안다, 안되, 할께, 할꺼; words
 # that are only said; a sound that is stretched; what is often mistaken
 WRONG = re.compile(
     r"[.,!?~](?=[가-힣A-Za-z])|\s[.,!?~]|[.,!?~]{4,}|[햇됫겟갓랏봣왓쳣졋됏렷켯셧줫떳](?=[다어는네던지으])|"
-    r"(?<!무)엇(?=[다어는네던지으])|[재없있]엇|안네|안타$|않(?![는다은을았아고지습네니나던게으음겠도더거기길대자소냐건군구든듯죠잖단])|(?<![가-힣])(?<! )않|"
-    r"지 ?안(?=[는다네고음아았을습])|되(?=[써보주줘버]|있[다는었어을음]| [보주줘])|(?<=[안잘못]되)(?=[.!?~ ]|$)|(?<=[안잘못] 되)(?=[.!?~ ]|$)|돼었|"
-    r"[할갈볼될을일줄올날걸쓸칠릴만]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|어떡게|일부로|(?<![가-힣])구지(?= )|"
-    rf"[{VOWEL}]에요|"
+    r"(?<!무)엇(?=[다어는네던지으])|[재없있]엇|안네|안타$|않(?![는다은을아았고지습네니나던게으음겠도더거기길대자소냐건군구든듯죠잖단])|"
+    r"(?<![가-힣])(?<! )않|지 ?안(?=[는다네고음아았을습])|되써|"
+    r"[할갈볼될을일줄올날걸쓸칠릴만]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|일부로|"
     r"만타|(?<![가-힣])(?:조아|조타|시러|(?:마니|넘|걍|젤) )|잼|먄|꺄|갠적|욤|[네어봐해]여$|[네어요세]염|[했았었네겠]당$|긔|"
-    r"([가-힣])\1\1|ㅡ|아아|어어|으으|" + "|".join(wrong for _, wrong in MISTAKES)
+    r"([가-힣])\1\1|ㅡ|아아|어어|으으|"
+    + "|".join([wrong for _, wrong in MISTAKES] + [pattern for pattern, _ in LETTERS])
 )
 # How many times commoner the other spelling must be, by the kind of the misspelling: 또 and 도 are both words. And how
 # often at least it is found
