@@ -44,7 +44,7 @@ def open_decoder(folder: Path) -> "Decoder":
     from ._text import Decoder
 
     # a checkout that was updated may have an older compiled part
-    if not hasattr(Decoder, "keys"):
+    if not hasattr(Decoder, "cost"):
         raise ImportError("the compiled part is of another version: install nsmc_attention again")
     settings = read_settings((folder / "dicrc").read_text(encoding="utf-8"))
     longest_run = int(settings.get(LONGEST_RUN, DEFAULT_LONGEST_RUN))

@@ -273,9 +273,14 @@ class Lattice {
     std::uint32_t last = length;
     while (!ending[last]) --last;
     collect(ending[last]);
-    follow(cheapest(0).node);
+    const Best best = cheapest(0);
+    cheapest_path = best.cost;
+    follow(best.node);
     return path;
   }
+
+  // What the path that was decoded last costs.
+  int cost() const { return cheapest_path; }
 
   // The nodes of one long text are not kept for all the shorter ones after it.
   void shrink() {
@@ -336,6 +341,7 @@ class Lattice {
   std::vector<Known> before;
   std::vector<Mark> after;
   std::vector<Morpheme> path;
+  int cheapest_path = 0;
   std::uint32_t stamp = 0;
 
   // Find the dictionary's words that begin at each character, the shorter ones of a place first. All places take one
@@ -986,6 +992,15 @@ PyObject* decoder_morphemes(PyObject* self, PyObject* string) {
   });
 }
 
+PyObject* decoder_cost(PyObject* self, PyObject* string) {
+  return guarded([=] {
+    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
+    Borrowed work(decoder);
+    decode_one(string, *decoder->dictionary, work);
+    return checked(PyLong_FromLong(work->lattice.cost())).release();
+  });
+}
+
 // Read texts [first, last) of a list; return how many characters they have.
 std::size_t read_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const Dictionary& dictionary,
                       Borrowed& work) {
@@ -1264,6 +1279,7 @@ PyObject* write_ngrams(PyObject*, PyObject* arguments) {
 PyMethodDef decoder_methods[] = {
     {"tokens", decoder_tokens, METH_O, "tokens(text) -> list of str"},
     {"morphemes", decoder_morphemes, METH_O, "morphemes(text) -> list of (surface, features)"},
+    {"cost", decoder_cost, METH_O, "cost(text) -> int"},
     {"encode", decoder_encode, METH_VARARGS, "encode(texts, vocabulary) -> list of (tokens, ids), two tuples"},
     {"keys", decoder_keys, METH_VARARGS, "keys(texts, zeros): fill uint32 (S, 12)"},
     {"log_odds", decoder_log_odds, METH_VARARGS, "log_odds(texts, junctions, numbers): fill float64 (S,)"},

@@ -29,6 +29,7 @@ from .interface import most_written
 from .junctions import added, with_log_odds
 from .mistakes import with_known_mistakes_righted
 from .pieces import Piece, joined, pieces_of
+from .rescoring import rescored
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .search import Hypothesis, search
 from .tags import most_changed, odds_at_junctions, tagged, with_spaces, within_bound, written
@@ -163,11 +164,12 @@ class Restorer(Predictor):
         tags, certainty, spaces = (each[inside] for each in self.engine.tag(ids, lengths))
         ends = numpy.cumsum(lengths)
         texts = [piece.text for piece in pieces]
+        letters = [piece.letters for piece in pieces]
         tags, certainty = with_known_mistakes_righted(texts, tags, joint(tags, certainty, ends), self.characters)
+        certainty = rescored(letters, tags, certainty, spaces >= 0.5, self.characters)
         if self.junctions:
             # whatever is asked for, so that a space has one probability
             believed, _ = believed_tags(tags, certainty, None)
-            letters = [piece.letters for piece in pieces]
             odds = odds_at_junctions(self.junctions, letters, believed, self.characters)
             spaced = numpy.repeat([SPACE in text for text in texts], lengths)
             spaces = with_log_odds(spaces, added(odds, spaced))

@@ -16,14 +16,33 @@ Span = tuple[int, int]
 LONGEST = 10_000
 
 
+@lru_cache(maxsize=1)
+def python_mecab() -> Callable[[str], Any]:
+    """Return text -> Lattice of python-mecab-ko, which is pinned for its private `_tagger`; ImportError if not installed."""
+    from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
+    from mecab import MeCab
+
+    tagger = MeCab()._tagger
+
+    def decode(text: str) -> Any:
+        # a new one costs 1.5 us of 60; a shared one grows by 8 KiB for each text of over 8,192 bytes
+        lattice = Lattice()
+        lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
+        lattice.set_sentence(text)
+        if not tagger.parse(lattice):
+            raise TokenizerError(f"mecab: {tagger.what()}")
+        return lattice
+
+    return decode
+
+
 def mecab_parser() -> Callable[[str], str]:
     """Return MeCab's `parse`, text -> lines of `surface<tab>features`: of python-mecab-ko, else of the compiled decoder.
 
-    TokenizerError where neither is installed. python-mecab-ko is pinned for its private `_tagger`.
+    TokenizerError where neither is installed.
     """
     try:
-        from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
-        from mecab import MeCab
+        decode = python_mecab()
     except ImportError as problem:
         if decoder := installed_decoder():
             return lambda text: (
@@ -34,18 +53,7 @@ def mecab_parser() -> Callable[[str], str]:
             "(Debian: apt install g++) and nsmc_attention again, or, up to Python 3.12, pip install konlpy "
             f"python-mecab-ko=={DECODED}"
         ) from problem
-    tagger = MeCab()._tagger
-
-    def parse(text: str) -> str:
-        # a new one costs 1.5 us of 60; a shared one grows by 8 KiB for each text of over 8,192 bytes
-        lattice = Lattice()
-        lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
-        lattice.set_sentence(text)
-        if not tagger.parse(lattice):
-            raise TokenizerError(f"mecab: {tagger.what()}")
-        return str(lattice.to_string())
-
-    return parse
+    return lambda text: str(decode(text).to_string())
 
 
 @lru_cache(maxsize=1)
@@ -87,6 +95,14 @@ def morphemes(text: str) -> list[tuple[str, str]]:
         return decoder.morphemes(text[:LONGEST])
     lines = pip_mecab().parse(text[:LONGEST]).split("\n")[:-2] if text else []
     return [(surface, features) for surface, _, features in (line.partition("\t") for line in lines)]
+
+
+def path_cost(text: str) -> int:
+    """Return what the cheapest path of a clean text costs, as MeCab has it: the smaller, the likelier is such a text."""
+    decoder = installed_decoder()
+    if decoder:
+        return decoder.cost(text[:LONGEST])
+    return int(python_mecab()(text[:LONGEST]).eos_node().cost)
 
 
 def mecab_tags(text: str) -> list[tuple[int, int, str]]:
