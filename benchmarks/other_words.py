@@ -84,7 +84,7 @@ AUXILIARY, BEFORE = set("있 없 하 되 같 않 싶".split()), 0.15
 # What the dictionary says of nouns that 하다 and 되다 make verbs of
 DEED = "행위"
 # What was written for this, and beside how many sentences each of it stands, of its own kind or reviews'
-WRITTEN, BESIDE = Path(__file__).with_name("written"), 40
+WRITTEN, BESIDE = Path(__file__).with_name("written"), 30
 # One in so many of them is not learnt from, so that restorers can be judged by it (benchmarks.spacing)
 HELD_OUT = 20
 # They decide by themselves what follows, or are written as particles are

@@ -1,8 +1,8 @@
 """Mistakes that most make, which are never right: 되서, 몇일, 할께요. A list decides them, the editor all others.
 
 Many of the words are too rare in reviews for the editor to tell which form is right. Of the list of `text.noise` the pairs
-of equal length are taken, but those often found across two words without a space (지금 새벽, 본격 어드벤처). How often the
-others are wrong: benchmarks/RESULTS.md.
+of equal length are taken, but those found across two words without a space (지금 새벽, 본격 어드벤처, 불꽃 히어로, 삼촌
+쓰러졌다). How often the others are wrong: benchmarks/RESULTS.md.
 """
 
 import re
@@ -15,7 +15,7 @@ from ..text.noise import MISTAKES
 from .characters import KEEP, SPACE, Characters, codes_of
 from .foreign import LINE
 
-LEFT_OUT = ("금새", "격어")
+LEFT_OUT = ("금새", "격어", "꽃히", "꽃힌", "촌쓰러")
 # The right letters of each mistake, both without spaces
 CORRECTIONS = {
     wrong.replace(SPACE, ""): right.replace(SPACE, "")
