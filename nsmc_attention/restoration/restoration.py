@@ -46,7 +46,7 @@ class Change(NamedTuple):
     source, text : str
         What stood there and what stands there now, which differ; one may be empty.
     probability : float or None
-        The least that the editor gave to one of the characters and spaces that it changed here, 0.5 to 1. None of a
+        The least of the characters and spaces that were changed here, by the editor and MeCab, 0.5 to 1. None of a
         writer's: each of its characters depends on those before, so no change has a probability of its own.
     """
 
