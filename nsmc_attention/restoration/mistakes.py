@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..text.noise import MISTAKES
 from .characters import KEEP, SPACE, Characters, codes_of
 from .foreign import LINE
+from .spelling import VOWEL
 
 LEFT_OUT = ("금새", "격어", "꽃히", "꽃힌", "촌쓰러")
 # The right letters of each mistake, both without spaces
@@ -22,9 +23,15 @@ CORRECTIONS = {
     for right, wrong in MISTAKES
     if len(right) == len(wrong) and wrong not in LEFT_OUT
 }
+# Letters that are mistaken at the end of a word alone: 최고에요, 안 되; and 돼었
+LETTERS = {"에요": "예요", "되": "돼", "돼었": "되었"}
+AT_END = rf"(?<=[{VOWEL}])에요(?=[.!?~ ]|$)|(?<=[안잘못])되(?=[.!?~]|$)|(?<=[안잘못] )되(?=[.!?~]|$)|돼었"
 FOUND = re.compile(
     "|".join(wrong.replace(SPACE, f"{SPACE}?") for _, wrong in MISTAKES if wrong.replace(SPACE, "") in CORRECTIONS)
+    + f"|{AT_END}",
+    re.MULTILINE,
 )
+CORRECTIONS |= LETTERS
 # The probability of what the list decides, so that long nouns of the dictionary, which has some of them, do not keep it
 SURE = 0.99
 

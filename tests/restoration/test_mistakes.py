@@ -5,7 +5,7 @@ import pytest
 
 from nsmc_attention import load_restorer
 from nsmc_attention.restoration.characters import KEEP, Characters
-from nsmc_attention.restoration.mistakes import CORRECTIONS, LEFT_OUT, SURE, with_known_mistakes_righted
+from nsmc_attention.restoration.mistakes import CORRECTIONS, LEFT_OUT, LETTERS, SURE, with_known_mistakes_righted
 
 EDITOR = load_restorer().characters
 
@@ -17,7 +17,7 @@ def decided(texts, characters=EDITOR, tag=KEEP):
     )
 
 
-@pytest.mark.parametrize("wrong", sorted(CORRECTIONS))
+@pytest.mark.parametrize("wrong", sorted(CORRECTIONS.keys() - LETTERS.keys()))
 def test_each_mistake_is_righted_with_a_probability(wrong):
     if set(CORRECTIONS[wrong]) - EDITOR.ids.keys():
         pytest.skip("the editor cannot write it")
@@ -49,6 +49,29 @@ def test_each_mistake_is_righted_with_a_probability(wrong):
 def test_other_texts_are_as_they_were(text):
     tags, certainty = decided([text, "끝"])
     assert (tags == KEEP).all() and (certainty == numpy.float32(0.6)).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("이거 최고에요", "이거 최고예요"),
+        ("얼마에요? 네", "얼마예요? 네"),
+        ("이러면 안 되.", "이러면 안 돼."),
+        ("안되", "안돼"),
+        ("사람이 돼었다", "사람이 되었다"),
+        ("학교에요즘", "학교에요즘"),
+        ("고양이에요 아니에요", "고양이에요 아니에요"),
+        ("안 되는 일", "안 되는 일"),
+        ("쌀 두 되", "쌀 두 되"),
+    ],
+)
+def test_letters_at_the_end_of_a_word_are_righted_there_alone(text, right):
+    tags, _ = decided([text, "끝"])
+    letters, found = text.replace(" ", "") + "끝", tags.tolist()
+    assert (
+        "".join(one if tag == KEEP else EDITOR.character(tag) for one, tag in zip(letters, found))
+        == right.replace(" ", "") + "끝"
+    )
 
 
 def test_a_mistake_is_found_with_its_space_and_without_not_across_texts():
